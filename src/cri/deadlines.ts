@@ -1,0 +1,32 @@
+/** The kubelet's runtimeRequestTimeout: what one call may take unless the table says otherwise. */
+export const DEFAULT_TIMEOUT_MS = 120_000;
+
+type Rule = (baseMs: number, request: Readonly<Record<string, unknown>>) => number;
+
+const none: Rule = () => Infinity;
+const plusSeconds =
+  (field: string): Rule =>
+  (baseMs, request) =>
+    baseMs + 1000 * seconds(request[field]);
+
+/**
+ * Deadlines that differ from the base, as in the kubelet's CRI client (cri-client remote_runtime.go): a
+ * sandbox takes twice as long, a stop its grace period more, an exec its own timeout more or for ever.
+ */
+const RULES: Readonly<Record<string, Rule>> = {
+  RunPodSandbox: (baseMs) => 2 * baseMs,
+  StopContainer: plusSeconds('timeout'),
+  ExecSync: (baseMs, request) =>
+    seconds(request['timeout']) === 0 ? Infinity : plusSeconds('timeout')(baseMs, request),
+  CheckpointContainer: plusSeconds('timeout'),
+  PullImage: none,
+};
+
+/** The deadline of one call in milliseconds, `Infinity` for none. */
+export function deadlineMs(rpc: string, request: Readonly<Record<string, unknown>>, baseMs: number): number {
+  return (RULES[rpc] ?? ((ms: number) => ms))(baseMs, request);
+}
+
+function seconds(value: unknown): number {
+  return typeof value === 'bigint' || typeof value === 'number' ? Number(value) : 0;
+}

@@ -1,0 +1,37 @@
+import {ConfigError} from '../base/errors.js';
+
+/** Where the runtimes listen unless told otherwise, in crictl's order. */
+export const WELL_KNOWN_ENDPOINTS = [
+  'unix:///run/containerd/containerd.sock',
+  'unix:///run/crio/crio.sock',
+  'unix:///var/run/cri-dockerd.sock',
+] as const;
+
+/**
+ * The socket path of an endpoint: `unix:///path` or a bare absolute path. Throws ConfigError for anything
+ * else, naming what would be right.
+ */
+export function socketPath(endpoint: string): string {
+  if (endpoint.startsWith('/')) return endpoint;
+  const scheme = /^([a-z]+):/.exec(endpoint)?.[1];
+  if (scheme === 'unix') return unixPath(endpoint);
+  throw new ConfigError(
+    scheme === undefined
+      ? `the endpoint "${endpoint}" is not an absolute path or a unix:// URL`
+      : `the endpoint "${endpoint}" has the protocol "${scheme}", only support unix socket endpoint`,
+    {hint: `write it as unix:///run/containerd/containerd.sock`},
+  );
+}
+
+function unixPath(endpoint: string): string {
+  const path = endpoint.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');
+  if (path.startsWith('//'))
+    throw new ConfigError(`the endpoint "${endpoint}" has a host where the path should begin`, {
+      hint: `did you mean unix:///${path.slice(2)}?`,
+    });
+  if (!path.startsWith('/'))
+    throw new ConfigError(`the endpoint "${endpoint}" is not an absolute path`, {
+      hint: `write it as unix:///run/containerd/containerd.sock`,
+    });
+  return path;
+}

@@ -1,0 +1,10 @@
+/** The typed CRI client: `import {connect} from 'kcri'`. */
+export {connect, type ConnectOptions, type Connection} from './connect.js';
+export type {CallOptions, Init} from './call.js';
+export {CriError, isNotFound, isUnavailable, isUnimplemented, type GrpcCode} from './errors.js';
+export {WELL_KNOWN_ENDPOINTS, socketPath} from './endpoint.js';
+export {DEFAULT_TIMEOUT_MS} from './deadlines.js';
+export * from './ids.js';
+export {fromJson, toJson, type FromJsonOptions, type ToJsonOptions} from './json.js';
+export type {ImageService, RuntimeService} from './gen/services.js';
+export type * from './gen/types.js';

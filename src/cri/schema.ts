@@ -1,0 +1,125 @@
+import {ENUMS, MESSAGES, type EnumName, type MessageName} from './gen/schema.js';
+
+export const SCALARS = ['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'double', 'bytes'] as const;
+export type ScalarKind = (typeof SCALARS)[number];
+
+/** What a field holds. Messages are looked up by name when used: they may be recursive. */
+export type FieldType =
+  | {readonly kind: ScalarKind}
+  | {readonly kind: 'map'}
+  | {readonly kind: 'enum'; readonly values: EnumSchema}
+  | {readonly kind: 'message'; readonly name: MessageName};
+
+/** One field of a message. */
+export interface FieldSchema {
+  /** The name in proto JSON and in our types, such as `podSandboxId`. */
+  readonly name: string;
+  /** The name in the .proto file, such as `pod_sandbox_id`. */
+  readonly protoName: string;
+  readonly number: number;
+  readonly repeated: boolean;
+  readonly type: FieldType;
+}
+
+export interface MessageSchema {
+  readonly name: MessageName;
+  /** In the order of the .proto file. */
+  readonly fields: readonly FieldSchema[];
+  readonly byNumber: ReadonlyMap<number, FieldSchema>;
+  /** A message with every field at its default: what an empty message decodes to. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+}
+
+export interface EnumSchema {
+  readonly name: EnumName;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly names: ReadonlyMap<number, string>;
+}
+
+const messages = new Map<string, MessageSchema>();
+const enums = new Map<string, EnumSchema>();
+
+/** The schema of a message, read from the generated table at its first use. */
+export function messageSchema(name: MessageName): MessageSchema {
+  const known = messages.get(name);
+  if (known !== undefined) return known;
+  const source: string = MESSAGES[name];
+  const fields = source === '' ? [] : source.split(';').map(parseField);
+  const schema: MessageSchema = {
+    name,
+    fields,
+    byNumber: new Map(fields.map((field) => [field.number, field])),
+    defaults: Object.fromEntries(fields.map((field) => [field.name, defaultOf(field)])),
+  };
+  messages.set(name, schema);
+  return schema;
+}
+
+/** True when the table holds a message of that name. */
+export function isMessageName(name: string): name is MessageName {
+  return Object.hasOwn(MESSAGES, name);
+}
+
+function parseField(text: string): FieldSchema {
+  const [protoName = '', number = '', kind = ''] = text.split(' ');
+  const repeated = kind.startsWith('[]');
+  return {
+    name: protoName.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    protoName,
+    number: Number(number),
+    repeated,
+    type: fieldType(repeated ? kind.slice(2) : kind),
+  };
+}
+
+function fieldType(kind: string): FieldType {
+  if (kind === 'map') return {kind};
+  if (kind.startsWith('#')) return {kind: 'enum', values: enumSchema(kind.slice(1) as EnumName)};
+  if (isMessageName(kind)) return {kind: 'message', name: kind};
+  return {kind: kind as ScalarKind};
+}
+
+function enumSchema(name: EnumName): EnumSchema {
+  const known = enums.get(name);
+  if (known !== undefined) return known;
+  const pairs = ENUMS[name].split(';').map((text): [string, number] => {
+    const [value = '', number = ''] = text.split(' ');
+    return [value, Number(number)];
+  });
+  const schema = {
+    name,
+    numbers: new Map(pairs),
+    names: new Map(pairs.map(([value, number]) => [number, value])),
+  };
+  enums.set(name, schema);
+  return schema;
+}
+
+const SCALAR_DEFAULTS = {
+  string: '',
+  bool: false,
+  int32: 0,
+  uint32: 0,
+  double: 0,
+  int64: 0n,
+  uint64: 0n,
+  bytes: new Uint8Array(),
+} as const satisfies Record<ScalarKind, unknown>;
+
+/** Empty lists and maps are shared between messages, so they are frozen. */
+const EMPTY_LIST: readonly unknown[] = Object.freeze([]);
+const EMPTY_MAP: Readonly<Record<string, string>> = Object.freeze({});
+
+function defaultOf(field: FieldSchema): unknown {
+  if (field.repeated) return EMPTY_LIST;
+  switch (field.type.kind) {
+    case 'map':
+      return EMPTY_MAP;
+    case 'message':
+      return undefined;
+    case 'enum':
+      return field.type.values.names.get(0);
+    default:
+      return SCALAR_DEFAULTS[field.type.kind];
+  }
+}
