@@ -1,0 +1,26 @@
+import type {Container} from '../../api/v1.js';
+import type {ContainerId, PodSandboxId} from '../../cri/index.js';
+
+/** A running container that has to go, and why. */
+export interface ContainerToKill {
+  readonly id: ContainerId;
+  readonly name: string;
+  /** The text of its Killing event. */
+  readonly message: string;
+  readonly reason: 'Unknown' | 'Changed' | 'LivenessProbe' | 'StartupProbe';
+}
+
+/** What one sync of a pod has to do (kuberuntime podActions): decided by computePodActions, carried out by syncPod. */
+export interface PodActions {
+  /** Stop every running container and every sandbox; without `createSandbox` the pod has finished. */
+  readonly killPod: boolean;
+  readonly createSandbox: boolean;
+  /** The newest sandbox, if there is one. */
+  readonly sandboxId: PodSandboxId | undefined;
+  /** The attempt of the sandbox to create, or of the present one. */
+  readonly attempt: number;
+  readonly initContainersToStart: readonly Container[];
+  /** In the Pod's order. */
+  readonly containersToStart: readonly Container[];
+  readonly containersToKill: readonly ContainerToKill[];
+}
