@@ -1,5 +1,12 @@
-import type {Container, EphemeralContainer} from './v1-container.js';
-import type {LocalObjectReference, ObjectMeta, ResourceList, ResourceRequirements} from './v1-meta.js';
+import type {
+  IntOrString,
+  LocalObjectReference,
+  ObjectMeta,
+  PullPolicy,
+  RecursiveReadOnlyMode,
+  ResourceList,
+  ResourceRequirements,
+} from './v1-meta.js';
 import type {
   Affinity,
   PodSchedulingGate,
@@ -7,9 +14,48 @@ import type {
   Toleration,
   TopologySpreadConstraint,
 } from './v1-scheduling.js';
-import type {PodSecurityContext} from './v1-security.js';
+import type {PodSecurityContext, SecurityContext} from './v1-security.js';
+import type {
+  ConfigMapKeySelector,
+  FileKeySelector,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  SecretKeySelector,
+} from './v1-selectors.js';
 import type {PodStatus} from './v1-status.js';
 import type {Volume} from './v1-volumes.js';
+
+/** Transport protocols of ports. */
+export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+/** What a resize does to the container. */
+export const RESIZE_RESTART_POLICIES = ['NotRequired', 'RestartContainer'] as const;
+export type ResourceResizeRestartPolicy = (typeof RESIZE_RESTART_POLICIES)[number];
+
+/** How exit codes are compared. */
+export const EXIT_CODE_OPERATORS = ['In', 'NotIn'] as const;
+export type ContainerRestartRuleOnExitCodesOperator = (typeof EXIT_CODE_OPERATORS)[number];
+
+/** What a restart rule does. */
+export const RESTART_RULE_ACTIONS = ['Restart', 'RestartAllContainers'] as const;
+export type ContainerRestartRuleAction = (typeof RESTART_RULE_ACTIONS)[number];
+
+/** Which mounts made later are seen on the other side. */
+export const MOUNT_PROPAGATION_MODES = ['Bidirectional', 'HostToContainer', 'None'] as const;
+export type MountPropagationMode = (typeof MOUNT_PROPAGATION_MODES)[number];
+
+/** Schemes of HTTP requests. */
+export const URI_SCHEMES = ['HTTP', 'HTTPS'] as const;
+export type URIScheme = (typeof URI_SCHEMES)[number];
+
+/** Restart policies of a single container. */
+export const CONTAINER_RESTART_POLICIES = ['Always', 'Never', 'OnFailure'] as const;
+export type ContainerRestartPolicy = (typeof CONTAINER_RESTART_POLICIES)[number];
+
+/** Where a container's last words come from. */
+export const TERMINATION_MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'] as const;
+export type TerminationMessagePolicy = (typeof TERMINATION_MESSAGE_POLICIES)[number];
 
 /** Operating systems. */
 export const OS_NAMES = ['linux', 'windows'] as const;
@@ -26,6 +72,187 @@ export type DNSPolicy = (typeof DNS_POLICIES)[number];
 /** Whether the pod may push out others. */
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
 export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
+
+/** A port that a container listens on. */
+export interface ContainerPort {
+  readonly name?: string;
+  readonly hostPort?: number;
+  readonly containerPort: number;
+  readonly protocol?: Protocol;
+  readonly hostIP?: string;
+}
+
+/** All keys of a ConfigMap as environment variables. */
+export interface ConfigMapEnvSource extends LocalObjectReference {
+  readonly optional?: boolean;
+}
+
+/** All keys of a Secret as environment variables. */
+export interface SecretEnvSource extends LocalObjectReference {
+  readonly optional?: boolean;
+}
+
+/** Where a set of environment variables comes from; one reference is set. */
+export interface EnvFromSource {
+  readonly prefix?: string;
+  readonly configMapRef?: ConfigMapEnvSource;
+  readonly secretRef?: SecretEnvSource;
+}
+
+/** Where one environment variable's value comes from; exactly one field is set. */
+export interface EnvVarSource {
+  readonly fieldRef?: ObjectFieldSelector;
+  readonly resourceFieldRef?: ResourceFieldSelector;
+  readonly configMapKeyRef?: ConfigMapKeySelector;
+  readonly secretKeyRef?: SecretKeySelector;
+  readonly fileKeyRef?: FileKeySelector;
+}
+
+/** An environment variable: a literal value (with `$(NAME)` expansion) or a source. */
+export interface EnvVar {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: EnvVarSource;
+}
+
+/** Whether a resize of this resource restarts the container. */
+export interface ContainerResizePolicy {
+  readonly resourceName: string;
+  readonly restartPolicy: ResourceResizeRestartPolicy;
+}
+
+/** Exit codes that a restart rule is about. */
+export interface ContainerRestartRuleOnExitCodes {
+  readonly operator?: ContainerRestartRuleOnExitCodesOperator;
+  readonly values?: readonly number[];
+}
+
+/** What to do when the container exits in this way; the first rule that matches wins. */
+export interface ContainerRestartRule {
+  readonly action?: ContainerRestartRuleAction;
+  readonly exitCodes?: ContainerRestartRuleOnExitCodes;
+}
+
+/** Where a container sees a volume. */
+export interface VolumeMount {
+  readonly name: string;
+  readonly readOnly?: boolean;
+  readonly recursiveReadOnly?: RecursiveReadOnlyMode;
+  readonly mountPath: string;
+  readonly subPath?: string;
+  readonly mountPropagation?: MountPropagationMode;
+  readonly subPathExpr?: string;
+}
+
+/** Where a container sees a raw block device. */
+export interface VolumeDevice {
+  readonly name: string;
+  readonly devicePath: string;
+}
+
+/** A command that runs in the container, without a shell. */
+export interface ExecAction {
+  readonly command?: readonly string[];
+}
+
+/** A header of a probe's or hook's request. */
+export interface HTTPHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** An HTTP GET to the container. */
+export interface HTTPGetAction {
+  readonly path?: string;
+  readonly port: IntOrString;
+  readonly host?: string;
+  readonly scheme?: URIScheme;
+  readonly httpHeaders?: readonly HTTPHeader[];
+}
+
+/** A TCP connection to the container. */
+export interface TCPSocketAction {
+  readonly port: IntOrString;
+  readonly host?: string;
+}
+
+/** A call of the gRPC health service in the container. */
+export interface GRPCAction {
+  readonly port: number;
+  readonly service?: string;
+}
+
+/** A pause. */
+export interface SleepAction {
+  readonly seconds: number;
+}
+
+/** How a probe asks; exactly one field is set. */
+export interface ProbeHandler {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+  readonly grpc?: GRPCAction;
+}
+
+/** A periodic check of a container; times are in seconds. */
+export interface Probe extends ProbeHandler {
+  readonly initialDelaySeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly periodSeconds?: number;
+  readonly successThreshold?: number;
+  readonly failureThreshold?: number;
+  readonly terminationGracePeriodSeconds?: number;
+}
+
+/** What a hook does; exactly one field is set. */
+export interface LifecycleHandler {
+  readonly exec?: ExecAction;
+  readonly httpGet?: HTTPGetAction;
+  readonly tcpSocket?: TCPSocketAction;
+  readonly sleep?: SleepAction;
+}
+
+/** What happens right after a container's start and right before its stop. */
+export interface Lifecycle {
+  readonly postStart?: LifecycleHandler;
+  readonly preStop?: LifecycleHandler;
+  readonly stopSignal?: string;
+}
+
+/** One container of a pod. */
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly workingDir?: string;
+  readonly ports?: readonly ContainerPort[];
+  readonly envFrom?: readonly EnvFromSource[];
+  readonly env?: readonly EnvVar[];
+  readonly resources?: ResourceRequirements;
+  readonly resizePolicy?: readonly ContainerResizePolicy[];
+  readonly restartPolicy?: ContainerRestartPolicy;
+  readonly restartPolicyRules?: readonly ContainerRestartRule[];
+  readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly VolumeDevice[];
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly startupProbe?: Probe;
+  readonly lifecycle?: Lifecycle;
+  readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: TerminationMessagePolicy;
+  readonly imagePullPolicy?: PullPolicy;
+  readonly securityContext?: SecurityContext;
+  readonly stdin?: boolean;
+  readonly stdinOnce?: boolean;
+  readonly tty?: boolean;
+}
+
+/** A container that was added to a running pod for a look inside. */
+export interface EphemeralContainer extends Container {
+  readonly targetContainerName?: string;
+}
 
 /** A line of the pod's /etc/hosts. */
 export interface HostAlias {
