@@ -1,0 +1,41 @@
+import type {Pod} from '../../api/v1.js';
+
+/** A Kubernetes event about a pod or one of its containers, in the kubelet's words. */
+export interface PodEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly pod: Pod;
+  /** `spec.containers{web}`; absent for events about the whole pod. */
+  readonly fieldPath?: string;
+}
+
+/** Takes events as they happen; must not throw. */
+export type EventSink = (event: PodEvent) => void;
+
+/** Which list of the Pod a container stands in. */
+export type ContainerKind = 'initContainers' | 'containers';
+
+/** An EventSink bound to one container. */
+export interface ContainerEvents {
+  normal(reason: string, message: string): void;
+  warning(reason: string, message: string): void;
+}
+
+/** Events about one container of a pod. */
+export function containerEvents(
+  sink: EventSink,
+  pod: Pod,
+  kind: ContainerKind,
+  name: string,
+): ContainerEvents {
+  const fieldPath = `spec.${kind}{${name}}`;
+  return {
+    normal: (reason, message) => {
+      sink({type: 'Normal', reason, message, pod, fieldPath});
+    },
+    warning: (reason, message) => {
+      sink({type: 'Warning', reason, message, pod, fieldPath});
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** What a sync tried to do, for one sandbox or container (kubecontainer.SyncAction). */
+export type SyncAction =
+  | 'CreatePodSandbox'
+  | 'ConfigPodSandbox'
+  | 'StartContainer'
+  | 'InitContainer'
+  | 'KillContainer'
+  | 'KillPodSandbox'
+  | 'RemoveContainer'
+  | 'SetupVolumes';
+
+/** Why a step of a sync failed, in the kubelet's words: these become the waiting reasons of containers. */
+export type SyncFailureReason =
+  | 'CrashLoopBackOff'
+  | 'ImagePullBackOff'
+  | 'ErrImagePull'
+  | 'ErrImageNeverPull'
+  | 'InvalidImageName'
+  | 'ImageInspectError'
+  | 'RegistryUnavailable'
+  | 'SignatureValidationFailed'
+  | 'CreateContainerConfigError'
+  | 'CreateContainerError'
+  | 'RunContainerError'
+  | 'KillContainerError'
+  | 'RemoveContainerError'
+  | 'CreatePodSandboxError'
+  | 'ConfigPodSandboxError'
+  | 'KillPodSandboxError'
+  | 'FailedMount';
+
+/** A failure that is an expected outcome of a sync: a value, not an exception. */
+export interface SyncFailure {
+  readonly reason: SyncFailureReason;
+  readonly message: string;
+  /** The fault below it, when there is one: what a person is shown a hint of. */
+  readonly cause?: unknown;
+  /** For back-offs: when the next attempt may start, in milliseconds since the epoch. */
+  readonly retryAt?: number;
+}
+
+/** One step of a sync and how it went. */
+export interface SyncResult {
+  readonly action: SyncAction;
+  /** The container's or pod's name. */
+  readonly target: string;
+  readonly failure?: SyncFailure;
+}
+
+/** Reasons that only mean "not yet": the attempt before them has failed, this one was not made. */
+export function isBackOff(failure: SyncFailure): boolean {
+  return failure.reason === 'CrashLoopBackOff' || failure.reason === 'ImagePullBackOff';
+}
+
+/** The failures among the results, in order. */
+export function failuresOf(
+  results: readonly SyncResult[],
+): readonly (SyncResult & {readonly failure: SyncFailure})[] {
+  return results.filter(
+    (result): result is SyncResult & {readonly failure: SyncFailure} => result.failure !== undefined,
+  );
+}

@@ -1,0 +1,87 @@
+import {
+  isNotFound,
+  type ContainerStatus,
+  type PodSandboxId,
+  type PodSandboxStatus,
+} from '../../cri/index.js';
+import type {PodRef} from '../container/pod-ref.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
+import type {KubeRuntimeService} from '../container/services.js';
+import {parseContainerStatus, POD_UID_LABEL} from './labels.js';
+
+/**
+ * What runs of a pod, asked of the runtime (kuberuntime GetPodStatus): every sandbox and container with the
+ * pod's UID in its labels. What vanishes while it is being asked is left out. Rejects with CriError.
+ */
+export async function readPodStatus(
+  runtime: KubeRuntimeService,
+  ref: PodRef,
+  signal?: AbortSignal,
+): Promise<RuntimePodStatus> {
+  const labelSelector = {[POD_UID_LABEL]: ref.uid};
+  const [{items}, {containers}] = await Promise.all([
+    runtime.listPodSandbox({filter: {labelSelector}}, {signal}),
+    runtime.listContainers({filter: {labelSelector}}, {signal}),
+  ]);
+  const [sandboxStatuses, containerStatuses] = await Promise.all([
+    Promise.all(items.map((item) => sandboxStatus(runtime, item.id, signal))),
+    Promise.all(containers.map((item) => containerStatus(runtime, item, signal))),
+  ]);
+  const sandboxes = sandboxStatuses.filter((status) => status !== undefined).sort(bySandboxAge);
+  return {
+    ...ref,
+    sandboxes,
+    containers: containerStatuses.filter((status) => status !== undefined).sort(byContainerAge),
+    ips: sandboxIps(sandboxes[0]),
+  };
+}
+
+/** The sandbox's status, or undefined when it is gone. */
+async function sandboxStatus(
+  runtime: KubeRuntimeService,
+  podSandboxId: PodSandboxId,
+  signal: AbortSignal | undefined,
+): Promise<PodSandboxStatus | undefined> {
+  return await foundOrUndefined(async () => (await runtime.podSandboxStatus({podSandboxId}, {signal})).status);
+}
+
+async function containerStatus(
+  runtime: KubeRuntimeService,
+  {id, podSandboxId}: Pick<ContainerStatus, 'id'> & {readonly podSandboxId: PodSandboxId},
+  signal: AbortSignal | undefined,
+): Promise<RuntimeContainerStatus | undefined> {
+  const status = await foundOrUndefined(
+    async () => (await runtime.containerStatus({containerId: id}, {signal})).status,
+  );
+  return status === undefined ? undefined : parseContainerStatus(status, podSandboxId);
+}
+
+async function foundOrUndefined<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const compare = <T extends bigint | number | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function bySandboxAge(a: PodSandboxStatus, b: PodSandboxStatus): number {
+  return (
+    compare(b.metadata?.attempt ?? 0, a.metadata?.attempt ?? 0) ||
+    compare(b.createdAt, a.createdAt) ||
+    compare(a.id, b.id)
+  );
+}
+
+function byContainerAge(a: RuntimeContainerStatus, b: RuntimeContainerStatus): number {
+  return compare(b.cri.createdAt, a.cri.createdAt) || compare(a.id, b.id);
+}
+
+/** The sandbox's addresses, primary first; none unless it is ready (determinePodSandboxIPs). */
+export function sandboxIps(sandbox: PodSandboxStatus | undefined): readonly string[] {
+  const network = sandbox?.state === 'SANDBOX_READY' ? sandbox.network : undefined;
+  if (network === undefined || network.ip === '') return [];
+  return [network.ip, ...network.additionalIps.map(({ip}) => ip)];
+}
