@@ -26,25 +26,6 @@ export type RecursiveReadOnlyMode = (typeof RECURSIVE_READ_ONLY_MODES)[number];
 export const CONDITION_STATUSES = ['True', 'False', 'Unknown'] as const;
 export type ConditionStatus = (typeof CONDITION_STATUSES)[number];
 
-/** What every object has: its name, labels and annotations, and what the system notes about it. */
-export interface ObjectMeta {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly selfLink?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: Time;
-  readonly deletionTimestamp?: Time;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-  readonly managedFields?: readonly ManagedFieldsEntry[];
-}
-
 /** The object that this one belongs to. */
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -64,6 +45,25 @@ export interface ManagedFieldsEntry {
   readonly fieldsType?: string;
   readonly fieldsV1?: unknown;
   readonly subresource?: string;
+}
+
+/** What every object has: its name, labels and annotations, and what the system notes about it. */
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly selfLink?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: Time;
+  readonly deletionTimestamp?: Time;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
 /** One condition on a label. */
