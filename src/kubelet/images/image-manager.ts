@@ -50,7 +50,7 @@ export class ImageManager {
   /** Aborting cancels a pull in progress; everything else that fails is an outcome. */
   async ensureImageExists(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
     const {pod, container, events} = request;
-    const written = container.image ?? '';
+    const written = container.image;
     const image = applyDefaultImageTag(written);
     if (image === undefined) {
       const message = `Failed to apply default image tag ${JSON.stringify(written)}: couldn't parse image name ${JSON.stringify(written)}: invalid reference format`;

@@ -35,7 +35,11 @@ export function containerKind(pod: Pod, name: string): ContainerKind {
  * Stops one container with its grace period, at least 2 s (kuberuntime killContainer). A container that is
  * gone already counts as stopped. preStop hooks are refused in manifests until they are built.
  */
-export async function killContainer(context: KillContext, pod: Pod, request: KillRequest): Promise<SyncResult> {
+export async function killContainer(
+  context: KillContext,
+  pod: Pod,
+  request: KillRequest,
+): Promise<SyncResult> {
   const {id, name, message = `Stopping container ${name}`} = request;
   containerEvents(context.events, pod, containerKind(pod, name), name).normal('Killing', message);
   const grace = request.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
@@ -58,9 +62,7 @@ export async function killPod(
   status: RuntimePodStatus,
   gracePeriodSeconds?: number,
 ): Promise<readonly SyncResult[]> {
-  const running = status.containers.filter(
-    ({state}) => state === 'CONTAINER_RUNNING' || state === 'CONTAINER_UNKNOWN',
-  );
+  const running = status.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
   const killed = await Promise.all(
     running.map(({id, name}) => killContainer(context, pod, {id, name, gracePeriodSeconds})),
   );

@@ -1,9 +1,4 @@
-import {
-  isNotFound,
-  type ContainerStatus,
-  type PodSandboxId,
-  type PodSandboxStatus,
-} from '../../cri/index.js';
+import {isNotFound, type ContainerStatus, type PodSandboxId, type PodSandboxStatus} from '../../cri/index.js';
 import type {PodRef} from '../container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import type {KubeRuntimeService} from '../container/services.js';
@@ -42,7 +37,9 @@ async function sandboxStatus(
   podSandboxId: PodSandboxId,
   signal: AbortSignal | undefined,
 ): Promise<PodSandboxStatus | undefined> {
-  return await foundOrUndefined(async () => (await runtime.podSandboxStatus({podSandboxId}, {signal})).status);
+  return await foundOrUndefined(
+    async () => (await runtime.podSandboxStatus({podSandboxId}, {signal})).status,
+  );
 }
 
 async function containerStatus(

@@ -1,0 +1,76 @@
+import type {Clock} from '../../base/clock.js';
+import type {MessageName} from '../../cri/gen/schema.js';
+import {IMAGE_METHODS, RUNTIME_METHODS} from '../../cri/gen/services.js';
+import type {CallOptions} from '../../cri/index.js';
+import type {KubeServices} from './services.js';
+
+/** One call that changes something in the runtime, after it has ended. */
+export interface CriCall {
+  /** The RPC's wire name, such as `RunPodSandbox`. */
+  readonly method: string;
+  readonly requestType: MessageName;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly response?: Readonly<Record<string, unknown>>;
+  readonly error?: unknown;
+  readonly durationMs: number;
+}
+
+/** Called when a call begins (`ended` undefined) and when it has ended. */
+export type CallListener = (
+  call: Pick<CriCall, 'method' | 'request' | 'requestType'>,
+  ended?: CriCall,
+) => void;
+
+/** The RPCs by which a kubelet changes what a runtime holds. */
+const MUTATING: ReadonlySet<string> = new Set([
+  'runPodSandbox',
+  'stopPodSandbox',
+  'removePodSandbox',
+  'createContainer',
+  'startContainer',
+  'stopContainer',
+  'removeContainer',
+  'pullImage',
+]);
+
+type Call = (request: Record<string, unknown>, options?: CallOptions) => Promise<Record<string, unknown>>;
+
+/** The same services; every mutating call is also told to the listener. */
+export function observeCalls(services: KubeServices, clock: Clock, listener: CallListener): KubeServices {
+  const observe = <Service extends object>(
+    service: Service,
+    methods: typeof RUNTIME_METHODS | typeof IMAGE_METHODS,
+  ): Service =>
+    Object.fromEntries(
+      Object.entries(service).map(([name, call]) => [
+        name,
+        MUTATING.has(name)
+          ? observed(call as Call, methods[name as keyof typeof methods], {clock, listener})
+          : (call as unknown),
+      ]),
+    ) as Service;
+  return {
+    runtime: observe(services.runtime, RUNTIME_METHODS),
+    images: observe(services.images, IMAGE_METHODS),
+  };
+}
+
+function observed(
+  call: Call,
+  {rpc, request: requestType}: {readonly rpc: string; readonly request: MessageName},
+  {clock, listener}: {readonly clock: Clock; readonly listener: CallListener},
+): Call {
+  return async (request, options) => {
+    const begun = {method: rpc, requestType, request};
+    const startedAt = clock.now();
+    listener(begun);
+    try {
+      const response = await call(request, options);
+      listener(begun, {...begun, response, durationMs: clock.now() - startedAt});
+      return response;
+    } catch (error) {
+      listener(begun, {...begun, error, durationMs: clock.now() - startedAt});
+      throw error;
+    }
+  };
+}

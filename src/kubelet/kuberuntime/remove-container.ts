@@ -1,0 +1,104 @@
+import type {Pod} from '../../api/v1.js';
+import {messageOf} from '../../base/errors.js';
+import {isNotFound} from '../../cri/index.js';
+import type {PodActions} from '../container/pod-actions.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
+import type {SyncResult} from '../container/sync-result.js';
+import type {SyncContext} from './sync-context.js';
+
+type RemoveContext = Pick<SyncContext, 'services' | 'files'>;
+
+/** Removes one instance and its log files (kuberuntime removeContainer). */
+export async function removeContainer(
+  {services, files}: RemoveContext,
+  pod: Pod,
+  {id, name, restartCount}: RuntimeContainerStatus,
+): Promise<SyncResult> {
+  try {
+    await files.removeContainerLogs(pod, name, restartCount);
+    await services.runtime.removeContainer({containerId: id});
+  } catch (cause) {
+    if (!isNotFound(cause))
+      return {
+        action: 'RemoveContainer',
+        target: name,
+        failure: {reason: 'RemoveContainerError', message: messageOf(cause), cause},
+      };
+  }
+  return {action: 'RemoveContainer', target: name};
+}
+
+const isInit = (pod: Pod, name: string): boolean =>
+  pod.spec.initContainers?.some((container) => container.name === name) ?? false;
+
+const isDead = ({state}: RuntimeContainerStatus): boolean =>
+  state === 'CONTAINER_EXITED' || state === 'CONTAINER_UNKNOWN';
+
+/** All but the newest dead instance of each container that passes the filter. */
+function olderDead(
+  status: RuntimePodStatus,
+  filter: (name: string) => boolean,
+): readonly RuntimeContainerStatus[] {
+  const seen = new Set<string>();
+  return status.containers.filter((container) => {
+    if (!isDead(container) || !filter(container.name)) return false;
+    const older = seen.has(container.name);
+    seen.add(container.name);
+    return older;
+  });
+}
+
+async function removeAll(
+  context: RemoveContext,
+  pod: Pod,
+  containers: readonly RuntimeContainerStatus[],
+): Promise<readonly SyncResult[]> {
+  const results: SyncResult[] = [];
+  for (const container of containers) results.push(await removeContainer(context, pod, container));
+  return results;
+}
+
+/** Before init containers run again, only the newest dead instance of each is kept (pruneInitContainersBeforeStart). */
+export async function pruneInitContainers(
+  context: RemoveContext,
+  pod: Pod,
+  status: RuntimePodStatus,
+  actions: PodActions,
+): Promise<readonly SyncResult[]> {
+  // A new sandbox has purged them all.
+  if (actions.killPod) return [];
+  return await removeAll(
+    context,
+    pod,
+    olderDead(status, (name) => isInit(pod, name)),
+  );
+}
+
+/** With a new sandbox every init container runs anew: all their instances go (purgeInitContainers). */
+export async function purgeInitContainers(
+  context: RemoveContext,
+  pod: Pod,
+  status: RuntimePodStatus,
+): Promise<readonly SyncResult[]> {
+  return await removeAll(
+    context,
+    pod,
+    status.containers.filter((container) => isInit(pod, container.name)),
+  );
+}
+
+/**
+ * Of each container one dead instance is kept for its logs and last state; older ones go
+ * (pod_container_deletor.go, --maximum-dead-containers-per-container=1).
+ */
+export async function removeOlderInstances(
+  context: RemoveContext,
+  pod: Pod,
+  status: RuntimePodStatus,
+): Promise<readonly SyncResult[]> {
+  return await removeAll(
+    context,
+    pod,
+    olderDead(status, () => true),
+  );
+}

@@ -1,0 +1,143 @@
+import type {Container, Pod} from '../../api/v1.js';
+import {messageOf} from '../../base/errors.js';
+import {
+  CriError,
+  type ContainerId,
+  type Init,
+  type PodSandboxConfig,
+  type PodSandboxId,
+} from '../../cri/index.js';
+import {containerEvents, type ContainerKind} from '../container/events.js';
+import type {MountedVolumes} from '../container/pod-filesystem.js';
+import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
+import type {SyncFailure} from '../container/sync-result.js';
+import {containerConfig, type ImageUser} from './container-config.js';
+import type {SyncContext} from './sync-context.js';
+
+/** The sandbox that containers are started in, and what they share. */
+export interface StartEnvironment {
+  readonly pod: Pod;
+  readonly status: RuntimePodStatus;
+  readonly sandboxId: PodSandboxId;
+  readonly sandboxConfig: Init<PodSandboxConfig>;
+  readonly podIps: readonly string[];
+  readonly volumes: MountedVolumes;
+}
+
+/** A failed step of startContainer: becomes the result's failure and the container's waiting reason. */
+class StartFailure extends Error {
+  readonly failure: SyncFailure;
+
+  constructor(failure: SyncFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Gets the image, creates the container and starts it (kuberuntime startContainer). Gives what failed, or
+ * undefined. Only aborting the signal rejects.
+ */
+export async function startContainer(
+  context: SyncContext,
+  environment: StartEnvironment,
+  target: {readonly container: Container; readonly kind: ContainerKind},
+  signal: AbortSignal,
+): Promise<SyncFailure | undefined> {
+  const events = containerEvents(context.events, environment.pod, target.kind, target.container.name);
+  try {
+    const request = {
+      pod: environment.pod,
+      container: target.container,
+      events,
+      sandboxConfig: environment.sandboxConfig,
+    };
+    const image = await context.images.ensureImageExists(request, signal);
+    if (image.kind === 'failed') throw new StartFailure(image.failure);
+    signal.throwIfAborted();
+    const id = await createContainer(context, environment, target.container, image.imageRef);
+    events.normal('Created', 'Container created');
+    await attempt('RunContainerError', async () =>
+      context.services.runtime.startContainer({containerId: id}),
+    );
+    events.normal('Started', 'Container started');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StartFailure)) throw error;
+    // A back-off has had its own event; the kubelet says of failures what the runtime said.
+    events.warning('Failed', `Error: ${eventText(error.failure)}`);
+    return error.failure;
+  }
+}
+
+/** Image failures are named by their reason; the others by the runtime's own words. */
+function eventText({reason, message, cause}: SyncFailure): string {
+  if (!IN_THE_RUNTIMES_WORDS.has(reason)) return reason;
+  return cause instanceof CriError ? cause.details : message;
+}
+
+const IN_THE_RUNTIMES_WORDS: ReadonlySet<string> = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+]);
+
+async function createContainer(
+  context: SyncContext,
+  environment: StartEnvironment,
+  container: Container,
+  imageRef: Parameters<typeof containerConfig>[0]['imageRef'],
+): Promise<ContainerId> {
+  const {pod, podIps, volumes} = environment;
+  const config = await attempt('CreateContainerConfigError', async () => {
+    const restartCount = await nextRestartCount(context, environment, container.name);
+    const imageUser = await lookUpUser(context, pod, container);
+    const files = await context.files.prepareContainer({pod, container, podIps});
+    return containerConfig({
+      pod,
+      container,
+      restartCount,
+      imageRef,
+      imageUser,
+      podIps,
+      volumes,
+      node: context.node,
+      ...files,
+    });
+  });
+  const {containerId} = await attempt('CreateContainerError', async () =>
+    context.services.runtime.createContainer({
+      podSandboxId: environment.sandboxId,
+      config,
+      sandboxConfig: environment.sandboxConfig,
+    }),
+  );
+  return containerId;
+}
+
+async function attempt<T>(reason: SyncFailure['reason'], act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    throw new StartFailure({reason, message: messageOf(cause), cause});
+  }
+}
+
+/** One more than the newest instance has; without one what the log directory tells (§ restart count). */
+async function nextRestartCount(
+  context: SyncContext,
+  {pod, status}: StartEnvironment,
+  name: string,
+): Promise<number> {
+  const newest = findContainerStatus(status, name);
+  return newest === undefined ? await context.files.nextLogAttempt(pod, name) : newest.restartCount + 1;
+}
+
+/** The image's user, asked for by the name that the Pod uses (getImageUser). */
+async function lookUpUser(context: SyncContext, pod: Pod, container: Container): Promise<ImageUser> {
+  const {image} = await context.services.images.imageStatus({
+    image: {image: container.image, annotations: pod.metadata.annotations ?? {}},
+  });
+  if (image?.uid !== undefined) return {uid: image.uid.value};
+  return image === undefined || image.username === '' ? {uid: 0n} : {username: image.username};
+}

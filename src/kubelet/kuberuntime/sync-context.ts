@@ -1,0 +1,23 @@
+import type {Backoff} from '../../base/backoff.js';
+import type {Clock} from '../../base/clock.js';
+import type {EventSink} from '../container/events.js';
+import type {NodeFacts} from '../container/node.js';
+import type {PodFilesystem} from '../container/pod-filesystem.js';
+import type {KubeServices} from '../container/services.js';
+import type {ImageManager} from '../images/image-manager.js';
+
+/** What syncs of all pods share. */
+export interface SyncContext {
+  readonly services: KubeServices;
+  readonly node: NodeFacts;
+  readonly files: PodFilesystem;
+  readonly images: ImageManager;
+  /** Restart delays of crashing containers: 10 s doubling to 5 min. */
+  readonly crashBackoff: Backoff;
+  readonly events: EventSink;
+  readonly clock: Clock;
+}
+
+/** The kubelet's crash back-off. */
+export const CRASH_BACKOFF_INITIAL_MS = 10_000;
+export const CRASH_BACKOFF_MAX_MS = 300_000;

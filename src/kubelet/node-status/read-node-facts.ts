@@ -1,0 +1,219 @@
+import {opendir, readFile, readdir, statfs} from 'node:fs/promises';
+import {cpus, hostname, networkInterfaces} from 'node:os';
+import {hasErrno, SystemError} from '../../base/errors.js';
+import {isUnimplemented, type RuntimeService} from '../../cri/index.js';
+import type {CgroupFacts, NodeFacts, ResolvConf} from '../container/node.js';
+
+/** What the command line says of the node; what it leaves out is read from the machine. */
+export interface NodeOptions {
+  readonly rootDir: string;
+  readonly podLogsDir?: string | undefined;
+  readonly nodeName?: string | undefined;
+  readonly nodeIps?: readonly string[] | undefined;
+  readonly clusterDns?: readonly string[] | undefined;
+  readonly clusterDomain?: string | undefined;
+  /** A file; empty for none. */
+  readonly resolvConf?: string | undefined;
+  readonly cgroupRoot?: string | undefined;
+  readonly cgroupDriver?: CgroupFacts['driver'] | undefined;
+  readonly memoryBytes?: bigint | undefined;
+  readonly cpuMilli?: bigint | undefined;
+  readonly seccompDefault?: boolean | undefined;
+}
+
+/** The file system type of a unified cgroup hierarchy (linux/magic.h CGROUP2_SUPER_MAGIC). */
+const CGROUP2_MAGIC = 0x63677270;
+
+/** Reads the node's facts; the cgroup driver is asked of the runtime, as the kubelet does. */
+export async function readNodeFacts(
+  runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
+  options: NodeOptions,
+  signal?: AbortSignal,
+): Promise<NodeFacts> {
+  const [memoryBytes, hugePageSizes, resolvConf, cgroupVersion, driver, hostsFile, ephemeral, throttle] =
+    await Promise.all([
+      options.memoryBytes ?? readMemoryBytes(),
+      readHugePageSizes(),
+      readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
+      readCgroupVersion(),
+      options.cgroupDriver ?? readCgroupDriver(runtime, signal),
+      readOptional('/etc/hosts'),
+      readEphemeralStorage(options.rootDir),
+      readThermalThrottlePaths(),
+    ]);
+  return {
+    nodeName: (options.nodeName ?? hostname()).toLowerCase(),
+    nodeIps: options.nodeIps ?? nodeAddresses(await defaultInterface()),
+    cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
+    memoryBytes,
+    ephemeralStorageBytes: ephemeral,
+    hugePageSizes,
+    clusterDns: options.clusterDns ?? [],
+    clusterDomain: options.clusterDomain ?? '',
+    resolvConf,
+    cgroup: {version: cgroupVersion, driver, root: (options.cgroupRoot ?? '').replace(/\/+$/, '')},
+    rootDir: options.rootDir,
+    podLogsDir: options.podLogsDir ?? '/var/log/pods',
+    seccompDefault: options.seccompDefault ?? false,
+    thermalThrottlePaths: throttle,
+    hostsFile,
+  };
+}
+
+async function readOptional(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+async function listOptional(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function readMemoryBytes(): Promise<bigint> {
+  const total = /^MemTotal:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
+  if (total === undefined) throw new SystemError('reading "/proc/meminfo": no MemTotal in it');
+  return BigInt(total) * 1024n;
+}
+
+/** `2MB` before `1GB`: by size, in the words that the CRI uses. */
+async function readHugePageSizes(): Promise<readonly string[]> {
+  const names = await listOptional('/sys/kernel/mm/hugepages');
+  return names
+    .map((name) => Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0))
+    .filter((kilobytes) => kilobytes > 0)
+    .sort((a, b) => a - b)
+    .map(hugePageName);
+}
+
+function hugePageName(kilobytes: number): string {
+  const units = ['KB', 'MB', 'GB'];
+  let size = kilobytes;
+  let unit = 0;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit++;
+  }
+  return `${size}${units[unit] ?? ''}`;
+}
+
+async function readResolvConf(path: string): Promise<ResolvConf> {
+  if (path === '') return {nameservers: [], searches: [], options: []};
+  try {
+    return parseResolvConf(await readFile(path, 'utf8'));
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return {nameservers: [], searches: [], options: []};
+    throw new SystemError(`reading the resolver configuration "${path}"`, {
+      cause: error,
+      hint: 'name another file with --resolv-conf',
+    });
+  }
+}
+
+/** nameserver lines, the last search line, all options without repeats (network/dns parseResolvConf). */
+export function parseResolvConf(text: string): ResolvConf {
+  const nameservers: string[] = [];
+  let searches: readonly string[] = [];
+  const options = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [keyword, ...values] = line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/);
+    if (keyword === 'nameserver' && values[0] !== undefined) nameservers.push(values[0]);
+    if (keyword === 'search')
+      searches = values.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== '');
+    if (keyword === 'options')
+      for (const option of values) options.set(option.split(':', 1)[0] ?? option, option);
+  }
+  return {nameservers, searches, options: [...options.values()]};
+}
+
+async function readCgroupVersion(): Promise<1 | 2> {
+  try {
+    return (await statfs('/sys/fs/cgroup')).type === CGROUP2_MAGIC ? 2 : 1;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return 2;
+    throw error;
+  }
+}
+
+/** RuntimeConfig, or what an older containerd says of itself in its verbose status. */
+async function readCgroupDriver(
+  runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
+  signal: AbortSignal | undefined,
+): Promise<CgroupFacts['driver']> {
+  try {
+    const {linux} = await runtime.runtimeConfig({}, {signal});
+    return linux?.cgroupDriver === 'SYSTEMD' ? 'systemd' : 'cgroupfs';
+  } catch (error) {
+    if (!isUnimplemented(error)) throw error;
+  }
+  const {info} = await runtime.status({verbose: true}, {signal});
+  return /"SystemdCgroup":\s*true/.test(info['config'] ?? '') ? 'systemd' : 'cgroupfs';
+}
+
+async function readEphemeralStorage(rootDir: string): Promise<bigint> {
+  for (let path = rootDir; ; path = path.slice(0, path.lastIndexOf('/'))) {
+    try {
+      const {blocks, bsize} = await statfs(path === '' ? '/' : path);
+      return BigInt(blocks) * BigInt(bsize);
+    } catch (error) {
+      // The root directory may not be made yet: its file system is its nearest parent's.
+      if (!hasErrno(error, 'ENOENT') || path === '') throw error;
+    }
+  }
+}
+
+async function readThermalThrottlePaths(): Promise<readonly string[]> {
+  const base = '/sys/devices/system/cpu';
+  const cpuDirs = (await listOptional(base)).filter((name) => /^cpu\d+$/.test(name));
+  const paths = cpuDirs.map((name) => `${base}/${name}/thermal_throttle`);
+  const found = await Promise.all(paths.map(isDirectory));
+  return paths.filter((_, index) => found[index]);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    await (await opendir(path)).close();
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** The interface of the default route, or undefined on a machine without one. */
+async function defaultInterface(): Promise<string | undefined> {
+  const routes = await readOptional('/proc/net/route');
+  return routes
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(
+      ([, destination, , flags]) => destination === '00000000' && (parseInt(flags ?? '0', 16) & 1) === 1,
+    )?.[0];
+}
+
+/** The first address of each family on that interface, or on any that is not internal. */
+function nodeAddresses(preferred: string | undefined): readonly string[] {
+  const all = networkInterfaces();
+  const candidates = (preferred === undefined ? undefined : all[preferred]) ?? Object.values(all).flat();
+  const usable = candidates.filter(
+    (address) => address !== undefined && !address.internal && !address.address.startsWith('fe80:'),
+  );
+  const first = (family: string): readonly string[] =>
+    usable
+      .filter((address) => address?.family === family)
+      .map((address) => address?.address ?? '')
+      .slice(0, 1);
+  const addresses = [...first('IPv4'), ...first('IPv6')];
+  return addresses.length > 0 ? addresses : ['127.0.0.1'];
+}
