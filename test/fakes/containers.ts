@@ -1,0 +1,282 @@
+import {join} from 'node:path';
+import {exitReason} from './builders.js';
+import {resolveImage} from './images.js';
+import {appendLog, openLog} from './log-file.js';
+import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
+import {failed, notFound} from './refusal.js';
+import type {RuntimeState} from './state.js';
+import type {Loose, Message, RequestOf} from './wire.js';
+
+/** What a container's life consists of, after containerd's container_*.go; the RPCs are in container-handlers.ts. */
+
+const SIGKILLED = 137;
+const SIGTERMED = 143;
+/** containerd's exit code of a process that never started. */
+const START_FAILED = 128;
+
+/** CreateContainer. Throws containerd's refusals: no sandbox, not ready, no image, name taken, no command. */
+export function createContainer(state: RuntimeState, request: RequestOf<'CreateContainer'>): ContainerRecord {
+  const {podSandboxId, config, sandboxConfig} = request;
+  const sandbox = state.sandbox(podSandboxId, `failed to find sandbox id "${podSandboxId}"`);
+  if (sandbox.state !== 'SANDBOX_READY') throw failed(`sandbox container "${sandbox.id}" is not running`);
+  if (config?.metadata == null) throw failed('container config must include metadata');
+  if (sandboxConfig?.metadata == null) throw failed('pod sandbox config must include metadata');
+  reserveName(state, sandbox, config.metadata);
+  const image = imageFor(state, config);
+  const id = state.newId();
+  const argv = commandLine(config, image);
+  checkSpec(id, argv, {config, sandbox});
+  const container: ContainerRecord = {
+    id,
+    sandboxId: sandbox.id,
+    config,
+    imageId: image.id,
+    logPath: logPathOf(sandboxConfig.logDirectory, config.logPath),
+    createdAt: state.nanos(),
+    behaviour: state.behaviourOf(config, argv),
+    ended: new AbortController(),
+    state: 'CONTAINER_CREATED',
+    startedAt: 0n,
+    finishedAt: 0n,
+    exitCode: 0,
+    reason: '',
+    message: '',
+    resources: config.linux?.resources ?? null,
+  };
+  state.containers.set(id, container);
+  announce(state, 'CONTAINER_CREATED_EVENT', id, sandbox);
+  return container;
+}
+
+function logPathOf(directory: string, path: string): string {
+  return directory === '' || path === '' ? '' : join(directory, path);
+}
+
+function reserveName(
+  state: RuntimeState,
+  sandbox: SandboxRecord,
+  metadata: Message<'ContainerMetadata'>,
+): void {
+  for (const other of state.containersOf(sandbox.id)) {
+    if (other.config.metadata?.name !== metadata.name || other.config.metadata.attempt !== metadata.attempt)
+      continue;
+    const pod = sandbox.config.metadata;
+    const name = [metadata.name, pod?.name, pod?.namespace, pod?.uid, metadata.attempt].join('_');
+    throw failed(
+      `failed to reserve container name "${name}"; check if another CreateContainer request is in progress: name "${name}" is reserved for "${other.id}"`,
+    );
+  }
+}
+
+function imageFor(state: RuntimeState, config: ContainerRecord['config']): ImageRecord {
+  const name = config.image?.image ?? '';
+  const image = resolveImage(state, name);
+  if (image === undefined) throw notFound(`failed to resolve image "${name}"`);
+  return image;
+}
+
+/** What runs: a command replaces the image's entrypoint and command, arguments replace its command alone. */
+function commandLine(
+  {command, args}: ContainerRecord['config'],
+  {entrypoint, cmd}: ImageRecord,
+): readonly string[] {
+  if (command.length > 0) return [...command, ...args];
+  return [...entrypoint, ...(args.length > 0 ? args : cmd)];
+}
+
+function checkSpec(
+  id: string,
+  argv: readonly string[],
+  {config, sandbox}: Pick<ContainerRecord, 'config'> & {readonly sandbox: SandboxRecord},
+): void {
+  const failure = `failed to generate container "${id}" spec`;
+  if (argv.length === 0) throw failed(`${failure}: failed to generate spec: no command specified`);
+  const wanted = config.linux?.securityContext?.privileged === true;
+  if (wanted && sandbox.config.linux?.securityContext?.privileged !== true)
+    throw failed(`${failure}: no privileged container allowed in sandbox`);
+}
+
+/** StartContainer. What exits at once has exited before this returns. */
+export function startContainer(state: RuntimeState, id: string): void {
+  const container = state.container(id, cantFindContainer(id));
+  if (container.state !== 'CONTAINER_CREATED')
+    throw failed(
+      `failed to set starting state for container "${container.id}": container is in ${container.state} state`,
+    );
+  const sandbox = state.sandbox(container.sandboxId, `sandbox "${container.sandboxId}" not found`);
+  if (sandbox.state !== 'SANDBOX_READY') throw failed(`sandbox container "${sandbox.id}" is not running`);
+  const {startError, exitCode, runForMs = 0, oomKilled, stdout = '', stderr = ''} = container.behaviour;
+  createLog(container);
+  if (startError !== undefined) throw startFailure(state, container, startError);
+  container.state = 'CONTAINER_RUNNING';
+  container.startedAt = state.nanos();
+  if (container.logPath !== '') {
+    appendLog(container.logPath, 'stdout', stdout, container.startedAt);
+    appendLog(container.logPath, 'stderr', stderr, container.startedAt);
+  }
+  announce(state, 'CONTAINER_STARTED_EVENT', container.id, sandbox);
+  if (exitCode === undefined) return;
+  const exit = {exitCode, reason: oomKilled === true ? 'OOMKilled' : exitReason(exitCode)};
+  if (runForMs === 0) exitContainer(state, container, exit);
+  else void exitLater(state, container, runForMs, exit);
+}
+
+function createLog({logPath}: ContainerRecord): void {
+  if (logPath === '') return;
+  try {
+    openLog(logPath);
+  } catch {
+    throw failed(
+      `failed to create containerd task: failed to create container loggers: failed to create and open log file: open ${logPath}: no such file or directory`,
+    );
+  }
+}
+
+function startFailure(state: RuntimeState, container: ContainerRecord, startError: string): Error {
+  container.state = 'CONTAINER_EXITED';
+  container.finishedAt = state.nanos();
+  container.exitCode = START_FAILED;
+  container.reason = 'StartError';
+  container.message = `failed to create containerd task: failed to create shim task: ${startError}`;
+  return failed(container.message);
+}
+
+/** Ends with the container or with the fake, whichever comes first; never rejects. */
+async function exitLater(
+  state: RuntimeState,
+  container: ContainerRecord,
+  ms: number,
+  exit: Exit,
+): Promise<void> {
+  const either = AbortSignal.any([container.ended.signal, state.disposed.signal]);
+  await state.clock.sleep(ms, either).then(
+    () => {
+      exitContainer(state, container, exit);
+    },
+    () => undefined, // stopped, removed or disposed of first
+  );
+}
+
+export interface Exit {
+  readonly exitCode: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The container's process ends by itself. Nothing happens to one that isn't running. */
+export function exitContainer(state: RuntimeState, container: ContainerRecord, exit: Exit): void {
+  if (container.state !== 'CONTAINER_RUNNING') return;
+  container.state = 'CONTAINER_EXITED';
+  container.finishedAt = state.nanos();
+  container.exitCode = exit.exitCode;
+  container.reason = exit.reason ?? exitReason(exit.exitCode);
+  container.message = exit.message ?? '';
+  container.ended.abort();
+  announce(state, 'CONTAINER_STOPPED_EVENT', container.id, state.sandboxes.get(container.sandboxId));
+}
+
+/** Sends the stop signal, and kills after `timeoutSeconds`; at once when that is 0. */
+export async function stopContainer(
+  state: RuntimeState,
+  container: ContainerRecord,
+  timeoutSeconds: number,
+  signal: AbortSignal = state.disposed.signal,
+): Promise<void> {
+  if (container.state === 'CONTAINER_UNKNOWN') container.state = 'CONTAINER_RUNNING';
+  if (container.state !== 'CONTAINER_RUNNING') return;
+  const dies = timeoutSeconds > 0 && container.behaviour.ignoresStop !== true;
+  if (timeoutSeconds > 0 && !dies) await graceOf(state, container, timeoutSeconds, signal);
+  exitContainer(state, container, {exitCode: dies ? SIGTERMED : SIGKILLED});
+}
+
+async function graceOf(
+  state: RuntimeState,
+  container: ContainerRecord,
+  timeoutSeconds: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const either = AbortSignal.any([signal, container.ended.signal]);
+  try {
+    await state.clock.sleep(timeoutSeconds * 1000, either);
+  } catch (error) {
+    if (!container.ended.signal.aborted) throw error;
+  }
+}
+
+/** Removes a container, by force if it runs, as CRI asks. */
+export async function removeContainer(state: RuntimeState, container: ContainerRecord): Promise<void> {
+  await stopContainer(state, container, 0);
+  state.containers.delete(container.id);
+  announce(state, 'CONTAINER_DELETED_EVENT', container.id, state.sandboxes.get(container.sandboxId));
+}
+
+export const cantFindContainer = (id: string): string =>
+  `an error occurred when try to find container "${id}"`;
+
+/** Tells the listeners of GetContainerEvents; a sandbox's own events carry its id as the container's. */
+export function announce(
+  state: RuntimeState,
+  containerEventType: Message<'ContainerEventResponse'>['containerEventType'],
+  id: string,
+  sandbox: SandboxRecord | undefined,
+): void {
+  if (state.events.listeners === 0) return;
+  const gone = sandbox === undefined || !state.sandboxes.has(sandbox.id);
+  state.events.publish({
+    containerId: id,
+    containerEventType,
+    createdAt: String(state.nanos()),
+    podSandboxStatus: gone ? null : statusOf(sandbox),
+    containersStatuses: gone
+      ? []
+      : state.containersOf(sandbox.id).map((each) => containerStatus(state, each)),
+  });
+}
+
+/** A sandbox as PodSandboxStatus shows it. */
+export function statusOf(sandbox: SandboxRecord): Loose<Message<'PodSandboxStatus'>> {
+  const {id, config, state, createdAt, ips, runtimeHandler} = sandbox;
+  const [ip = '', ...additional] = ips;
+  return {
+    id,
+    metadata: config.metadata,
+    state,
+    createdAt: String(createdAt),
+    network: {ip, additionalIps: additional.map((each) => ({ip: each}))},
+    linux: {namespaces: {options: config.linux?.securityContext?.namespaceOptions ?? null}},
+    labels: config.labels,
+    annotations: config.annotations,
+    runtimeHandler,
+  };
+}
+
+/** A container as ContainerStatus shows it: the image by its tag, the image's ref by its digest. */
+export function containerStatus(
+  state: RuntimeState,
+  container: ContainerRecord,
+): Loose<Message<'ContainerStatus'>> {
+  const {id, config, imageId, createdAt, startedAt, finishedAt, exitCode, reason, message, logPath} =
+    container;
+  const image = state.images.get(imageId);
+  return {
+    id,
+    metadata: config.metadata,
+    state: container.state,
+    createdAt: String(createdAt),
+    startedAt: String(startedAt),
+    finishedAt: String(finishedAt),
+    exitCode,
+    image: image?.repoTags[0] === undefined ? config.image : {image: image.repoTags[0]},
+    imageRef: image?.repoDigests[0] ?? imageId,
+    imageId,
+    reason,
+    message,
+    labels: config.labels,
+    annotations: config.annotations,
+    mounts: config.mounts,
+    logPath,
+    resources: container.resources === null ? null : {linux: container.resources},
+    user: {linux: {uid: '0', gid: '0', supplementalGroups: ['0', '10']}},
+    stopSignal: config.stopSignal === 'SIGNAL_RUNTIME_DEFAULT' ? 'SIGNAL_SIGTERM' : config.stopSignal,
+  };
+}

@@ -1,0 +1,117 @@
+import {
+  Metadata,
+  status,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type StatusObject,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import type {Faults} from './faults.js';
+import {goCode, refusalOf, unimplemented, type Refusal} from './refusal.js';
+import {criServices, type Handlers, type Incoming, type ProtoJson} from './wire.js';
+
+/** One call as the fake saw it. */
+export interface RecordedCall {
+  readonly method: string;
+  /** In the form of the kubelet's recordings: proto JSON, snake_case, zero values left out. */
+  readonly request: ProtoJson;
+  /** What the caller allowed, in milliseconds from its arrival (a little less than it was sent with); none = undefined. */
+  readonly deadlineMs: number | undefined;
+  /** `OK` or Go's name of the status; undefined while the call runs. */
+  code: string | undefined;
+}
+
+type AnyHandler = (request: unknown, signal: AbortSignal) => unknown;
+type UnaryCall = ServerUnaryCall<Incoming, unknown>;
+type StreamCall = ServerWritableStream<Incoming, unknown>;
+
+/** Records calls, lets faults strike, and passes the rest to the handlers; an RPC without one is UNIMPLEMENTED. */
+export class Dispatcher {
+  readonly calls: RecordedCall[] = [];
+  readonly #handlers: Readonly<Record<string, AnyHandler | undefined>>;
+  readonly #faults: Faults;
+  readonly #running = new Set<AbortController>();
+
+  constructor(handlers: Handlers, faults: Faults) {
+    this.#handlers = handlers as Readonly<Record<string, AnyHandler | undefined>>;
+    this.#faults = faults;
+  }
+
+  /** Ends whatever waits in a handler. */
+  abortCalls(): void {
+    for (const controller of this.#running) controller.abort();
+  }
+
+  /** The methods of both services, as grpc-js wants them. */
+  implementation(): UntypedServiceImplementation {
+    const methods = criServices().flatMap((service) => Object.entries(service));
+    return Object.fromEntries(
+      methods.map(([rpc, {responseStream}]) => [
+        rpc,
+        responseStream
+          ? (call: StreamCall) => void this.#stream(rpc, call)
+          : (call: UnaryCall, callback: sendUnaryData<unknown>) => void this.#unary(rpc, call, callback),
+      ]),
+    );
+  }
+
+  /** Never rejects: an error is the call's status. */
+  async #unary(rpc: string, call: UnaryCall, callback: sendUnaryData<unknown>): Promise<void> {
+    const answered = await this.#handle(rpc, call, async (handler, signal) =>
+      handler(call.request.request, signal),
+    );
+    if (answered.refusal === undefined) callback(null, answered.value);
+    else callback(statusOf(answered.refusal), null);
+  }
+
+  async #stream(rpc: string, call: StreamCall): Promise<void> {
+    const {refusal} = await this.#handle(rpc, call, async (handler, signal) => {
+      // The client sees at once that the call was taken.
+      call.sendMetadata(new Metadata());
+      for await (const message of handler(call.request.request, signal) as AsyncIterable<unknown>)
+        call.write(message);
+    });
+    if (refusal === undefined) call.end();
+    else call.emit('error', statusOf(refusal));
+  }
+
+  async #handle(
+    rpc: string,
+    call: UnaryCall | StreamCall,
+    act: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<{readonly value?: unknown; readonly refusal?: Refusal}> {
+    const {json} = call.request;
+    const record: RecordedCall = {method: rpc, request: json, deadlineMs: deadlineMs(call), code: undefined};
+    this.calls.push(record);
+    const controller = new AbortController();
+    this.#running.add(controller);
+    call.on('cancelled', () => {
+      controller.abort();
+    });
+    try {
+      await this.#faults.strike(rpc, json, 'before', controller.signal);
+      const handler = this.#handlers[rpc];
+      if (handler === undefined) throw unimplemented(rpc);
+      const value = await act(handler, controller.signal);
+      await this.#faults.strike(rpc, json, 'after', controller.signal);
+      record.code = 'OK';
+      return {value};
+    } catch (error) {
+      const refusal = refusalOf(error);
+      record.code = controller.signal.aborted ? 'Canceled' : goCode(refusal.code);
+      return {refusal};
+    } finally {
+      this.#running.delete(controller);
+    }
+  }
+}
+
+function statusOf({code, message}: Refusal): Partial<StatusObject> {
+  return {code: status[code], details: message};
+}
+
+function deadlineMs(call: UnaryCall | StreamCall): number | undefined {
+  const deadline = call.getDeadline();
+  return deadline === Infinity ? undefined : Number(deadline) - Date.now();
+}

@@ -1,0 +1,200 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {BUILT_AT_NANOS, aContainer, aSandbox, anImage} from './builders.js';
+import {containerHandlers} from './container-handlers.js';
+import {exitContainer, type Exit} from './containers.js';
+import {Dispatcher, type RecordedCall} from './dispatcher.js';
+import {Faults, type FaultScope, type InjectedError} from './faults.js';
+import {imageHandlers} from './images.js';
+import {infoHandlers} from './info-handlers.js';
+import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
+import {Refusal, unimplemented} from './refusal.js';
+import {sandboxHandlers} from './sandboxes.js';
+import {SocketServer} from './server.js';
+import {RuntimeState, type StateOptions} from './state.js';
+import {statsHandlers} from './stats-handlers.js';
+import type {Rpc} from './wire.js';
+
+export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './builders.js';
+export type {RecordedCall} from './dispatcher.js';
+
+/** How a fake runtime starts. */
+export interface FakeRuntimeOptions extends StateOptions {
+  /** Where it listens; in a new temporary directory unless given. */
+  readonly socketPath?: string | undefined;
+  /** RPCs that this runtime doesn't have. */
+  readonly unimplemented?: readonly Rpc[] | undefined;
+}
+
+/** What `fill` makes. */
+export interface FillOptions {
+  readonly containers?: number;
+  /** The pods that the containers are spread over; half as many as containers unless given. */
+  readonly pods?: number;
+  readonly images?: number;
+}
+
+/**
+ * A CRI runtime in this process: a real gRPC server on a unix socket that keeps sandboxes, containers and images,
+ * refuses what containerd refuses, in its words, and records every call. Nothing really runs: what a container
+ * does is told by `behaviour`, or read from its command line (behaviour.ts).
+ */
+export class FakeRuntime {
+  readonly socketPath: string;
+  /** What a test may look at and change behind the runtime's back. */
+  readonly state: RuntimeState;
+  readonly #server: SocketServer;
+  readonly #faults: Faults;
+  readonly #dispatcher: Dispatcher;
+  readonly #directory: string | undefined;
+
+  private constructor(options: FakeRuntimeOptions, socketPath: string, directory: string | undefined) {
+    this.socketPath = socketPath;
+    this.#directory = directory;
+    this.state = new RuntimeState(options);
+    this.#faults = new Faults(this.state.clock, () => this.crash());
+    this.#dispatcher = new Dispatcher(
+      {
+        ...infoHandlers(this.state),
+        ...sandboxHandlers(this.state),
+        ...containerHandlers(this.state),
+        ...imageHandlers(this.state),
+        ...statsHandlers(this.state),
+      },
+      this.#faults,
+    );
+    this.#server = new SocketServer(socketPath, this.#dispatcher.implementation());
+    for (const rpc of options.unimplemented ?? [])
+      this.#faults.add(rpc, {kind: 'error', refusal: unimplemented(rpc)}, {});
+  }
+
+  /** Starts one; dispose of it with `await using` or `stop`. */
+  static async start(options: FakeRuntimeOptions = {}): Promise<FakeRuntime> {
+    const directory =
+      options.socketPath === undefined ? await mkdtemp(join(tmpdir(), 'kcri-fake-')) : undefined;
+    const socketPath = options.socketPath ?? join(directory ?? '', 'cri.sock');
+    const runtime = new FakeRuntime(options, socketPath, directory);
+    await runtime.#server.listen();
+    return runtime;
+  }
+
+  get endpoint(): string {
+    return `unix://${this.socketPath}`;
+  }
+
+  /** Every call so far, in the order of their arrival. */
+  get calls(): readonly RecordedCall[] {
+    return this.#dispatcher.calls;
+  }
+
+  callsTo(method: Rpc): RecordedCall[] {
+    return this.calls.filter((call) => call.method === method);
+  }
+
+  /** Forgets the calls so far. */
+  clearCalls(): void {
+    this.#dispatcher.calls.length = 0;
+  }
+
+  /** Connections accepted since the start, and open now. */
+  get connections(): {readonly accepted: number; readonly open: number} {
+    return {accepted: this.#server.accepted, open: this.#server.open};
+  }
+
+  get sandboxes(): readonly SandboxRecord[] {
+    return [...this.state.sandboxes.values()];
+  }
+
+  get containers(): readonly ContainerRecord[] {
+    return [...this.state.containers.values()];
+  }
+
+  get images(): readonly ImageRecord[] {
+    return [...this.state.images.values()];
+  }
+
+  /** Calls to `rpc` fail with this status. */
+  injectError(rpc: Rpc, {code, message, ...scope}: InjectedError): void {
+    this.#faults.add(rpc, {kind: 'error', refusal: new Refusal(code, message)}, scope);
+  }
+
+  /** Calls to `rpc` are answered `ms` later. */
+  injectDelay(rpc: Rpc, ms: number, scope: FaultScope = {}): void {
+    this.#faults.add(rpc, {kind: 'delay', ms}, scope);
+  }
+
+  /** A call to `rpc` makes the runtime crash; once, unless `times` says otherwise. */
+  injectCrash(rpc: Rpc, scope: FaultScope = {}): void {
+    this.#faults.add(rpc, {kind: 'crash'}, {times: 1, ...scope});
+  }
+
+  /** Takes back every injected error, delay and crash, and what was started as unimplemented. */
+  clearFaults(): void {
+    this.#faults.clear();
+  }
+
+  /** Dies as if killed: connections are cut in the middle of calls, a dead socket stays behind. */
+  async crash(): Promise<void> {
+    this.#dispatcher.abortCalls();
+    await this.#server.cut({leaveSocket: true});
+  }
+
+  /** Comes back after a crash with the same state; running containers ran on. */
+  async restart(): Promise<void> {
+    await this.#server.cut({leaveSocket: true});
+    await this.#server.listen();
+  }
+
+  /** Ends the process of a running container. Throws when there is no such container. */
+  exitContainer(id: string, exitCode: number, how: Omit<Exit, 'exitCode'> = {}): void {
+    exitContainer(this.state, this.state.container(id, `no container "${id}"`), {exitCode, ...how});
+  }
+
+  /** Sets a condition of Status, such as `NetworkReady`. */
+  setCondition(type: string, status: boolean, why: {reason?: string; message?: string} = {}): void {
+    this.state.conditions.set(type, {type, status, ...why});
+  }
+
+  /** Adds an image that is pulled already. */
+  addImage(image: ImageRecord): void {
+    this.state.images.set(image.id, image);
+  }
+
+  /** Puts an image where PullImage finds it. */
+  publishImage(image: ImageRecord): void {
+    this.state.registry.push(image);
+  }
+
+  /** Adds running pods, containers and images by the thousand, with names and times that differ. */
+  fill({containers = 0, pods = Math.ceil(containers / 2), images = 0}: FillOptions): void {
+    const sandboxes = numbers(pods).map((n) =>
+      aSandbox({name: `pod-${padded(n)}`, ip: this.state.newAddress(), createdAt: secondsAfter(n)}),
+    );
+    for (const sandbox of sandboxes) this.state.addSandbox(sandbox);
+    for (const n of numbers(containers)) {
+      const sandbox = sandboxes[n % pods];
+      if (sandbox === undefined) throw new RangeError('containers need a pod to be in');
+      const name = `container-${padded(Math.floor(n / pods))}`;
+      this.state.addContainer(aContainer({sandbox, name, createdAt: secondsAfter(n)}));
+    }
+    for (const n of numbers(images)) this.addImage(anImage({name: `localhost:5000/image-${padded(n)}:1`}));
+  }
+
+  /** Ends everything and removes the socket. */
+  async stop(): Promise<void> {
+    this.state.disposed.abort();
+    this.#dispatcher.abortCalls();
+    await this.#server.cut({leaveSocket: false});
+    await rm(this.socketPath, {force: true});
+    if (this.#directory !== undefined) await rm(this.#directory, {recursive: true, force: true});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+const numbers = (count: number): number[] => Array.from({length: count}, (_, index) => index);
+const padded = (n: number): string => String(n).padStart(5, '0');
+const secondsAfter = (n: number): bigint => BUILT_AT_NANOS + BigInt(n) * 1_000_000_000n;

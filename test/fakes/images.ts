@@ -1,0 +1,89 @@
+import {fullImageName} from './image-name.js';
+import type {ImageRecord} from './records.js';
+import {failed, notFound} from './refusal.js';
+import {pages, type RuntimeState} from './state.js';
+import type {Handlers, Loose, Message, ResponseOf} from './wire.js';
+
+/** The ImageService, after containerd's images/*.go: ListImages ignores its filter there, and so here. */
+export function imageHandlers(state: RuntimeState): Handlers {
+  return {
+    ListImages: () => ({images: listImages(state)}),
+    *StreamImages() {
+      for (const images of pages(listImages(state))) yield {images};
+    },
+    ImageStatus: ({image, verbose}) => {
+      const found = resolveImage(state, image?.image ?? '');
+      return found === undefined ? {} : {image: imageOf(found), info: verbose ? verboseInfo(found) : {}};
+    },
+    PullImage: ({image}) => ({imageRef: pullImage(state, image?.image ?? '').id}),
+    RemoveImage: ({image}) => {
+      const found = resolveImage(state, image?.image ?? '');
+      if (found !== undefined) state.images.delete(found.id);
+      return {};
+    },
+    ImageFsInfo: () => imageFsInfo(state),
+  };
+}
+
+/** The image with this name, digest, id or unambiguous id prefix; undefined when it isn't pulled. */
+export function resolveImage(state: RuntimeState, reference: string): ImageRecord | undefined {
+  return byId(state, reference) ?? [...state.images.values()].find((image) => isNamed(image, reference));
+}
+
+function byId(state: RuntimeState, reference: string): ImageRecord | undefined {
+  const id = reference.startsWith('sha256:') ? reference : `sha256:${reference}`;
+  const exact = state.images.get(id);
+  if (exact !== undefined || !/^sha256:[0-9a-f]+$/.test(id)) return exact;
+  const matches = [...state.images.values()].filter((image) => image.id.startsWith(id));
+  if (matches.length > 1) throw failed(`can not resolve "${reference}" locally: ambiguous digest`);
+  return matches[0];
+}
+
+function isNamed(image: ImageRecord, reference: string): boolean {
+  if (reference.startsWith('sha256:')) return false;
+  const name = fullImageName(reference);
+  return image.repoTags.includes(name) || image.repoDigests.includes(name);
+}
+
+function pullImage(state: RuntimeState, reference: string): ImageRecord {
+  const name = fullImageName(reference);
+  const image = state.registry.find((each) => isNamed(each, reference));
+  if (image === undefined)
+    throw notFound(`failed to pull and unpack image "${name}": failed to resolve image: ${name}`);
+  state.images.set(image.id, image);
+  return image;
+}
+
+function listImages(state: RuntimeState): Loose<Message<'Image'>>[] {
+  return [...state.images.values()].map(imageOf);
+}
+
+function imageOf({id, repoTags, repoDigests, size, user, pinned}: ImageRecord): Loose<Message<'Image'>> {
+  const [name = ''] = user.split(':');
+  const numeric = /^\d+$/.test(name);
+  return {
+    id,
+    repoTags,
+    repoDigests,
+    size: String(size),
+    uid: numeric ? {value: name} : null,
+    username: numeric ? '' : name,
+    pinned,
+  };
+}
+
+function verboseInfo({id, user, entrypoint, cmd}: ImageRecord): Record<string, string> {
+  const config = {User: user, Entrypoint: entrypoint, Cmd: cmd};
+  return {info: JSON.stringify({chainID: id, imageSpec: {architecture: 'amd64', os: 'linux', config}})};
+}
+
+function imageFsInfo(state: RuntimeState): ResponseOf<'ImageFsInfo'> {
+  const used = [...state.images.values()].reduce((sum, image) => sum + image.size, 0);
+  const filesystem = {
+    timestamp: String(state.nanos()),
+    fsId: {mountpoint: '/var/lib/fake/snapshots'},
+    usedBytes: {value: String(used)},
+    inodesUsed: {value: String(100 * state.images.size)},
+  };
+  return {imageFilesystems: [filesystem], containerFilesystems: [filesystem]};
+}

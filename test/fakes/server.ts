@@ -1,0 +1,75 @@
+import {createServer, type Server as NetServer, type Socket} from 'node:net';
+import {once} from 'node:events';
+import {rename, rm} from 'node:fs/promises';
+import {
+  Server,
+  ServerCredentials,
+  type ConnectionInjector,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import {criServices} from './wire.js';
+
+/**
+ * A gRPC server on a unix socket whose connections are ours, so that they can be counted, and cut without the
+ * farewell that grpc-js would send: as a killed process does.
+ */
+export class SocketServer {
+  readonly #path: string;
+  readonly #implementation: UntypedServiceImplementation;
+  readonly #sockets = new Set<Socket>();
+  #grpc: Server | undefined;
+  #listener: NetServer | undefined;
+  /** How many connections were ever accepted. */
+  accepted = 0;
+
+  constructor(path: string, implementation: UntypedServiceImplementation) {
+    this.#path = path;
+    this.#implementation = implementation;
+  }
+
+  get running(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  async listen(): Promise<void> {
+    const grpc = new Server({'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1});
+    for (const service of criServices()) grpc.addService(service, this.#implementation);
+    const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    const listener = createServer((socket) => {
+      this.#accept(socket, injector);
+    });
+    await rm(this.#path, {force: true});
+    listener.listen(this.#path);
+    await once(listener, 'listening');
+    this.#grpc = grpc;
+    this.#listener = listener;
+  }
+
+  #accept(socket: Socket, injector: ConnectionInjector): void {
+    this.accepted += 1;
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    injector.injectConnection(socket);
+  }
+
+  /** Cuts every connection and stops listening; the dead socket file stays behind, unless it is to be tidied up. */
+  async cut({leaveSocket}: {readonly leaveSocket: boolean}): Promise<void> {
+    const listener = this.#listener;
+    if (listener === undefined) return;
+    this.#listener = undefined;
+    // Node.js removes the path that it bound when it closes, so a socket that is to stay is moved away meanwhile.
+    const aside = `${this.#path}.aside`;
+    if (leaveSocket) await rename(this.#path, aside);
+    const closed = once(listener, 'close');
+    listener.close();
+    for (const socket of this.#sockets) socket.destroy();
+    this.#grpc?.forceShutdown();
+    await closed;
+    if (leaveSocket) await rename(aside, this.#path);
+  }
+}

@@ -1,0 +1,157 @@
+import {systemClock, type Clock} from '../../src/base/clock.js';
+import {defaultBehaviour, defaultExec, type Behaviour, type ExecBehaviour} from './behaviour.js';
+import {anImage, hexId, type BuiltContainer} from './builders.js';
+import {Feed} from './events.js';
+import {failed, notFound} from './refusal.js';
+import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
+import type {Loose, Message} from './wire.js';
+
+/** What a fake runtime starts with. */
+export interface StateOptions {
+  /** What is pulled already; busybox unless given. */
+  readonly images?: readonly ImageRecord[] | undefined;
+  /** What PullImage finds. */
+  readonly registry?: readonly ImageRecord[] | undefined;
+  readonly sandboxes?: readonly SandboxRecord[] | undefined;
+  /** The sandbox of a container is added with it, when it isn't among `sandboxes`. */
+  readonly containers?: readonly BuiltContainer[] | undefined;
+  readonly behaviour?: Behaviour | undefined;
+  readonly exec?: ExecBehaviour | undefined;
+  readonly clock?: Clock | undefined;
+  readonly runtimeName?: string | undefined;
+  readonly runtimeVersion?: string | undefined;
+  readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
+  /** The names that RunPodSandbox takes as runtime handler beside the empty one. */
+  readonly runtimeHandlers?: readonly string[] | undefined;
+  /** Where Exec, Attach and PortForward send the caller; they are UNIMPLEMENTED without it. */
+  readonly streamingUrl?: string | undefined;
+}
+
+/** Everything that the fake runtime knows: it outlives a crash, as a real runtime's store does. */
+export class RuntimeState {
+  readonly sandboxes = new Map<string, SandboxRecord>();
+  readonly containers = new Map<string, ContainerRecord>();
+  /** By image id. */
+  readonly images = new Map<string, ImageRecord>();
+  readonly registry: ImageRecord[];
+  readonly events = new Feed<Loose<Message<'ContainerEventResponse'>>>();
+  readonly conditions = new Map<string, Loose<Message<'RuntimeCondition'>>>();
+  /** Aborts when the fake is disposed of: no process of a container outlives it. */
+  readonly disposed = new AbortController();
+  readonly options: StateOptions;
+  readonly clock: Clock;
+  #lastNanos = 0n;
+  #ids = 0;
+  #addresses = 1;
+
+  constructor(options: StateOptions) {
+    this.options = options;
+    this.clock = options.clock ?? systemClock;
+    this.registry = [...(options.registry ?? [])];
+    for (const image of options.images ?? [anImage()]) this.images.set(image.id, image);
+    for (const sandbox of options.sandboxes ?? []) this.addSandbox(sandbox);
+    for (const container of options.containers ?? []) this.addContainer(container);
+    for (const type of ['RuntimeReady', 'NetworkReady']) this.conditions.set(type, {type, status: true});
+  }
+
+  /** Adds a copy of a sandbox that a builder made. */
+  addSandbox(sandbox: SandboxRecord): void {
+    this.sandboxes.set(sandbox.id, {...sandbox});
+  }
+
+  /** Adds a copy of a container that a builder made, and its sandbox when that isn't there. */
+  addContainer({sandbox, ...container}: BuiltContainer): void {
+    this.containers.set(container.id, {...container, ended: new AbortController()});
+    if (!this.sandboxes.has(sandbox.id)) this.addSandbox(sandbox);
+  }
+
+  /** The time in nanoseconds; never the same twice, so that what is created has an order. */
+  nanos(): bigint {
+    const now = BigInt(Math.round(this.clock.now())) * 1_000_000n;
+    this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
+    return this.#lastNanos;
+  }
+
+  /** A new id: 64 hex digits, the same at each run. */
+  newId(): string {
+    this.#ids += 1;
+    return hexId(`created ${this.#ids}`);
+  }
+
+  /** The next free address of 10.244.0.0/16. */
+  newAddress(): string {
+    this.#addresses += 1;
+    return `10.244.${this.#addresses >> 8}.${this.#addresses & 0xff}`;
+  }
+
+  behaviourOf(config: ContainerRecord['config'], argv: readonly string[]): ContainerRecord['behaviour'] {
+    return this.options.behaviour?.(config, argv) ?? defaultBehaviour(argv);
+  }
+
+  execOf(argv: readonly string[], config: ContainerRecord['config']): ReturnType<typeof defaultExec> {
+    return this.options.exec?.(argv, config) ?? defaultExec(argv);
+  }
+
+  /** The sandbox with this id or unambiguous id prefix. Throws a refusal that begins with `failure`. */
+  sandbox(idOrPrefix: string, failure: string): SandboxRecord {
+    return lookUp(this.sandboxes, idOrPrefix, failure);
+  }
+
+  /** The container with this id or unambiguous id prefix. Throws a refusal that begins with `failure`. */
+  container(idOrPrefix: string, failure: string): ContainerRecord {
+    return lookUp(this.containers, idOrPrefix, failure);
+  }
+
+  /** As `sandbox`, but undefined when there is none: Stop and Remove succeed then. */
+  knownSandbox(idOrPrefix: string, failure: string): SandboxRecord | undefined {
+    return find(this.sandboxes, idOrPrefix, failure);
+  }
+
+  knownContainer(idOrPrefix: string, failure: string): ContainerRecord | undefined {
+    return find(this.containers, idOrPrefix, failure);
+  }
+
+  containersOf(sandboxId: string): ContainerRecord[] {
+    return [...this.containers.values()].filter((container) => container.sandboxId === sandboxId);
+  }
+}
+
+function lookUp<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure: string): T {
+  const record = find(records, idOrPrefix, failure);
+  if (record === undefined) throw notFound(failure);
+  return record;
+}
+
+/** containerd's index of id prefixes: the empty prefix and an ambiguous one are errors. */
+function find<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure: string): T | undefined {
+  const exact = records.get(idOrPrefix);
+  if (exact !== undefined) return exact;
+  if (idOrPrefix === '') throw failed(`${failure}: prefix can't be empty`);
+  const matches = [...records.keys()].filter((id) => id.startsWith(idOrPrefix));
+  if (matches.length > 1) throw failed(`${failure}: Multiple IDs found with provided prefix: ${idOrPrefix}`);
+  const [match] = matches;
+  return match === undefined ? undefined : records.get(match);
+}
+
+/** What an id in a filter selects: the full id of an unambiguous prefix, else the text itself. */
+export function filterId(records: ReadonlyMap<string, unknown>, idOrPrefix: string): string {
+  if (idOrPrefix === '' || records.has(idOrPrefix)) return idOrPrefix;
+  const matches = [...records.keys()].filter((id) => id.startsWith(idOrPrefix));
+  return matches.length === 1 ? (matches[0] ?? idOrPrefix) : idOrPrefix;
+}
+
+/** True when every label of the selector is there. */
+export function hasLabels(
+  labels: Readonly<Record<string, string>>,
+  selector: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
+
+/** How many items a Stream… RPC sends in one message. */
+const PAGE_SIZE = 1000;
+
+/** A list in pages, as the Stream… RPCs send it; an empty list is no page at all. */
+export function* pages<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
+}
