@@ -1,10 +1,16 @@
 /** How one value is written in a manifest. */
 export type FieldType =
-  | {readonly kind: 'text' | 'bool' | 'int32' | 'int64' | 'quantity' | 'time' | 'intOrString' | 'anything'}
+  | ScalarType
   | EnumerationType
+  | {readonly kind: 'anything'}
   | {readonly kind: 'list'; readonly item: FieldType}
   | {readonly kind: 'map'; readonly value: FieldType}
   | {readonly kind: 'object'; readonly schema: AnySchema};
+
+/** A single value. */
+export interface ScalarType {
+  readonly kind: 'text' | 'bool' | 'int32' | 'int64' | 'quantity' | 'time' | 'intOrString';
+}
 
 /** One of a few words. */
 export interface EnumerationType extends EnumerationTexts {

@@ -13,7 +13,7 @@ describe('a table of fields', () => {
 
   test('that fits its interface is accepted', () => {
     expectTypeOf(good).toExtend<Fields<Part>>();
-    expect(objectSchema<Part>('Part', good).fields['size']).toEqual({type: {kind: 'int32'}, required: false});
+    expect(objectSchema<Part>('Part', good).fields.size).toEqual({type: {kind: 'int32'}, required: false});
   });
 
   test("doesn't compile when a field is missing, of another type, or wrongly required or optional", () => {

@@ -1,0 +1,113 @@
+import {messageOf} from '../base/errors.js';
+import type {ManifestNode, ScalarNode} from './manifest-tree.js';
+import {canonicalQuantity} from './quantity.js';
+import type {ScalarValue} from './scalar.js';
+import type {EnumerationType, ScalarType} from './schema.js';
+
+/** What a scalar says as a value of some type (undefined like an absent one), or why it says nothing. */
+export type Reading = {readonly value: unknown} | {readonly problem: string};
+
+type Kind = ScalarType['kind'] | EnumerationType['kind'];
+
+const WANTED: Readonly<Record<Kind, string>> = {
+  text: 'a string',
+  enumeration: 'a string',
+  bool: 'a boolean',
+  int32: 'an integer',
+  int64: 'an integer',
+  quantity: 'a quantity',
+  time: 'a time such as "2026-01-31T12:00:00Z"',
+  intOrString: 'an integer or a string',
+};
+
+/** A type in words, such as `a string`. */
+export function describeWanted(type: ScalarType | EnumerationType): string {
+  return WANTED[type.kind];
+}
+
+function nameOf(value: ScalarValue): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'a string';
+  return typeof value === 'boolean' ? 'a boolean' : 'a number';
+}
+
+function show(value: ScalarValue): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+/** Why a node isn't what it should be: `true: must be a string, not a boolean (write "yes")`. */
+export function describeFound(node: ManifestNode, wanted: string): string {
+  if (node.kind !== 'scalar')
+    return `must be ${wanted}, not ${node.kind === 'list' ? 'a list' : 'an object'}`;
+  const wayOut = wanted === WANTED.text ? ` (write ${JSON.stringify(node.source)})` : '';
+  return `${show(node.value)}: must be ${wanted}, not ${nameOf(node.value)}${wayOut}`;
+}
+
+function mismatch(node: ScalarNode, kind: Kind): Reading {
+  return {problem: `Invalid value: ${describeFound(node, WANTED[kind])}`};
+}
+
+function readText(node: ScalarNode): Reading {
+  return typeof node.value === 'string' ? {value: node.value} : mismatch(node, 'text');
+}
+
+function readBool(node: ScalarNode): Reading {
+  return typeof node.value === 'boolean' ? {value: node.value} : mismatch(node, 'bool');
+}
+
+/** A whole number; `1.0` and `1e3` are whole too, since JSON doesn't tell them apart. */
+function readInteger(node: ScalarNode, least: number, most: number): Reading {
+  const {value} = node;
+  if (typeof value !== 'bigint' && !Number.isInteger(value)) return mismatch(node, 'int64');
+  const number = Number(value);
+  if (number >= least && number <= most) return {value: number};
+  return {problem: `Invalid value: ${show(value)}: must be between ${least} and ${most}, inclusive`};
+}
+
+function readInt32(node: ScalarNode): Reading {
+  return readInteger(node, -(2 ** 31), 2 ** 31 - 1);
+}
+
+function readInt64(node: ScalarNode): Reading {
+  return readInteger(node, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+}
+
+function readQuantity(node: ScalarNode): Reading {
+  if (typeof node.value === 'boolean') return mismatch(node, 'quantity');
+  try {
+    return {value: canonicalQuantity(String(node.value).trim())};
+  } catch (error) {
+    return {problem: `Invalid value: ${show(node.value)}: ${messageOf(error)}`};
+  }
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)$/;
+
+function readTime(node: ScalarNode): Reading {
+  const {value} = node;
+  if (typeof value !== 'string') return mismatch(node, 'time');
+  if (RFC_3339.test(value) && !Number.isNaN(Date.parse(value))) return {value};
+  return {problem: `Invalid value: ${show(value)}: must be ${WANTED.time}`};
+}
+
+function readIntOrString(node: ScalarNode): Reading {
+  if (typeof node.value === 'string') return {value: node.value};
+  return typeof node.value === 'boolean' ? mismatch(node, 'intOrString') : readInt32(node);
+}
+
+const READERS: Readonly<Record<ScalarType['kind'], (node: ScalarNode) => Reading>> = {
+  text: readText,
+  bool: readBool,
+  int32: readInt32,
+  int64: readInt64,
+  quantity: readQuantity,
+  time: readTime,
+  intOrString: readIntOrString,
+};
+
+/** Reads a scalar that isn't null as a value of the type. Whether an enumeration's word is known is left to validation. */
+export function readScalar(type: ScalarType | EnumerationType, node: ScalarNode): Reading {
+  if (type.kind !== 'enumeration') return READERS[type.kind](node);
+  // In Go an empty word is the same as none.
+  return node.value === '' && !type.values.includes('') ? {value: undefined} : readText(node);
+}

@@ -1,0 +1,160 @@
+import {closest} from './closest.js';
+import type {FieldError} from './field-error.js';
+import {describeFieldError} from './field-error.js';
+import type {FieldPath} from './field-path.js';
+import type {ManifestNode, MapNode} from './manifest-tree.js';
+import {describeFound, describeWanted, readScalar} from './decode-scalar.js';
+import type {AnyField, AnySchema, EnumerationType, FieldType, ObjectSchema, ScalarType} from './schema.js';
+
+/** Something in a manifest that doesn't fit the API's table, at an offset of the text. */
+export interface DecodeProblem {
+  readonly offset: number;
+  readonly path: FieldPath;
+  /** The whole sentence. */
+  readonly message: string;
+  /** An unknown field is an error, or with --lenient a warning; everything else always is an error. */
+  readonly kind: 'unknown-field' | 'wrong-type';
+}
+
+/** More values than this come from aliases of aliases. */
+const MOST_VALUES = 500_000;
+
+/** What a required field is when the manifest says nothing: Go's zero value. */
+function zeroValue(type: FieldType): unknown {
+  switch (type.kind) {
+    case 'list':
+      return [];
+    case 'map':
+      return {};
+    case 'object':
+      return emptyObject(type.schema);
+    case 'bool':
+      return false;
+    case 'int32':
+    case 'int64':
+    case 'intOrString':
+      return 0;
+    case 'quantity':
+      return '0';
+    case 'anything':
+      return null;
+    default:
+      return '';
+  }
+}
+
+function emptyObject(schema: AnySchema): object {
+  const fields = Object.entries(schema.fields).filter(([, field]) => field.required);
+  return Object.fromEntries(fields.map(([name, {type}]) => [name, zeroValue(type)]));
+}
+
+function plainValue(node: ManifestNode): unknown {
+  if (node.kind === 'list') return node.items.map(plainValue);
+  if (node.kind === 'map') {
+    return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, plainValue(value)]));
+  }
+  return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+}
+
+function isNull(node: ManifestNode): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}
+
+/** Decodes trees by the API's tables and collects every problem on the way. */
+export class Decoder {
+  readonly problems: DecodeProblem[] = [];
+  #values = 0;
+
+  /** The object that a node describes; parts that don't fit are left out, and noted in `problems`. */
+  decode<T>(schema: ObjectSchema<T>, node: ManifestNode, path: FieldPath): T {
+    // The table was checked against T when it was written (see Fields), so what it produces is a T.
+    return (this.#decodeNode({kind: 'object', schema}, node, path) ?? emptyObject(schema)) as T;
+  }
+
+  /** Notes a field that breaks a rule outside the table, such as an unknown kind. */
+  report(error: FieldError, offset: number): void {
+    this.#problem(error.path, offset, describeFieldError(error));
+  }
+
+  #problem(
+    path: FieldPath,
+    offset: number,
+    message: string,
+    kind: DecodeProblem['kind'] = 'wrong-type',
+  ): void {
+    this.problems.push({offset, path, message, kind});
+  }
+
+  /** Undefined stands for null and for what doesn't fit. */
+  #decodeNode(type: FieldType, node: ManifestNode, path: FieldPath): unknown {
+    this.#values += 1;
+    if (this.#values === MOST_VALUES) {
+      this.#problem(path, node.offset, `more than ${MOST_VALUES} values: aliases of aliases multiply`);
+    }
+    if (this.#values >= MOST_VALUES || isNull(node)) return undefined;
+    if (type.kind === 'anything') return plainValue(node);
+    if (type.kind === 'list') return this.#decodeList(type.item, node, path);
+    if (type.kind === 'map') return this.#decodeMap(type.value, node, path);
+    if (type.kind === 'object') return this.#decodeObject(type.schema, node, path);
+    return this.#decodeScalar(type, node, path);
+  }
+
+  #decodeScalar(type: ScalarType | EnumerationType, node: ManifestNode, path: FieldPath): unknown {
+    if (node.kind !== 'scalar') return this.#wrongKind(node, describeWanted(type), path);
+    const reading = readScalar(type, node);
+    if ('value' in reading) return reading.value;
+    this.report({path, message: reading.problem}, node.offset);
+    return undefined;
+  }
+
+  #decodeList(item: FieldType, node: ManifestNode, path: FieldPath): unknown {
+    if (node.kind !== 'list') return this.#wrongKind(node, 'a list', path);
+    return node.items.map((child, index) => this.#decodeMember(item, child, path.index(index)));
+  }
+
+  #decodeMap(value: FieldType, node: ManifestNode, path: FieldPath): unknown {
+    if (node.kind !== 'map') return this.#wrongKind(node, 'an object', path);
+    const entries = [...node.entries].map(([key, entry]) => {
+      return [key, this.#decodeMember(value, entry.value, path.key(key))] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  /** Null in a list or map is a zero value there. */
+  #decodeMember(type: FieldType, node: ManifestNode, path: FieldPath): unknown {
+    return this.#decodeNode(type, node, path) ?? zeroValue(type);
+  }
+
+  #decodeObject(schema: AnySchema, node: ManifestNode, path: FieldPath): unknown {
+    if (node.kind !== 'map') return this.#wrongKind(node, 'an object', path);
+    for (const [name, {keyOffset}] of node.entries) {
+      if (!Object.hasOwn(schema.fields, name)) this.#unknownField(schema, path.child(name), name, keyOffset);
+    }
+    const members = Object.entries(schema.fields).map(([name, field]) => {
+      return [name, this.#decodeField(field, node, path.child(name), name)] as const;
+    });
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+  }
+
+  #decodeField(field: AnyField, node: MapNode, path: FieldPath, name: string): unknown {
+    const entry = node.entries.get(name);
+    const value = entry && this.#decodeNode(field.type, entry.value, path);
+    return value === undefined && field.required ? zeroValue(field.type) : value;
+  }
+
+  #unknownField(schema: AnySchema, path: FieldPath, name: string, offset: number): void {
+    const meant = closest(name, Object.keys(schema.fields));
+    const suggestion = meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`;
+    this.#problem(
+      path,
+      offset,
+      `unknown field ${JSON.stringify(path.toString())}${suggestion}`,
+      'unknown-field',
+    );
+  }
+
+  #wrongKind(node: ManifestNode, wanted: string, path: FieldPath): unknown {
+    this.report({path, message: `Invalid value: ${describeFound(node, wanted)}`}, node.offset);
+    return undefined;
+  }
+}
