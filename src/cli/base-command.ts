@@ -1,0 +1,180 @@
+import {Command} from '@oclif/core/command';
+import type {Input, ParserOutput} from '@oclif/core/interfaces';
+import {UsageError} from '../base/errors.js';
+import type {Connection} from '../cri/index.js';
+import {processContext, type CliContext} from './context.js';
+import {discoverEndpoint} from './endpoint.js';
+import {EXIT} from './exit-codes.js';
+import {GLOBAL_FLAGS} from './global-flags.js';
+import {HelpRequest} from './help-request.js';
+import {Output, wantsColor} from './output.js';
+import {argValues, flagValues, type Values} from './parse.js';
+import {exitCodeOf, renderError} from './render-error.js';
+import {resolveSettings, rootDir, type Settings} from './settings.js';
+import {tokenize, type FlagShapes} from './tokenize.js';
+
+/**
+ * What every command is built on: crictl's flag syntax over oclif's definitions, the settings, the connection
+ * to the runtime, output, errors and the exit code. A command parses, calls one operation and prints.
+ */
+export abstract class BaseCommand extends Command {
+  static override baseFlags = GLOBAL_FLAGS;
+  /** True when everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
+  static flagsEndAtArgument = false;
+
+  #context = processContext();
+  #globals: Values = {};
+  #settings: Settings | undefined;
+  #connection: Connection | undefined;
+  #stdout: Output | undefined;
+  #stderr: Output | undefined;
+  #exitCode: number = EXIT.ok;
+
+  /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
+  async execute(context: CliContext): Promise<number> {
+    this.#context = context;
+    this.#globals = context.globals;
+    try {
+      await this.run();
+    } catch (error) {
+      if (error instanceof HelpRequest) throw error;
+      this.fail(error);
+    } finally {
+      this.#connection?.close();
+    }
+    return this.#exitCode;
+  }
+
+  /**
+   * The command line's values by oclif's definitions, read with crictl's syntax (tokenize.ts). Throws
+   * UsageError.
+   */
+  protected override async parse<
+    F extends Record<string, unknown>,
+    B extends Record<string, unknown>,
+    A extends Record<string, unknown>,
+  >(
+    definitions: Input<F, B, A> = this.ctor as unknown as Input<F, B, A>,
+    argv = this.argv,
+  ): Promise<ParserOutput<F, B, A>> {
+    this.parsed = true;
+    const own: FlagShapes = definitions.flags ?? {};
+    const shared: FlagShapes = Object.fromEntries(
+      Object.entries(definitions.baseFlags ?? GLOBAL_FLAGS).filter(([name]) => !Object.hasOwn(own, name)),
+    );
+    const stopAtPositional = (this.ctor as typeof BaseCommand).flagsEndAtArgument;
+    const tokens = tokenize(argv, own, shared, {stopAtPositional});
+    if (tokens.help) throw new HelpRequest(this.words);
+    const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags);
+    this.#globals = {...this.#globals, ...globals};
+    const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags);
+    const args = await argValues(definitions.args ?? {}, tokens, definitions.strict !== false);
+    return {
+      flags: {...globals, ...flags},
+      args,
+      argv: [...tokens.positionals],
+      metadata: {flags: {}},
+      nonExistentFlags: [],
+      raw: [],
+    } as unknown as ParserOutput<F, B, A>;
+  }
+
+  /** The words that name the command, such as `['runtime', 'up']`. */
+  protected get words(): readonly string[] {
+    return (this.id ?? '').split(':');
+  }
+
+  /** Time, streams and environment of this run. */
+  protected get context(): CliContext {
+    return this.#context;
+  }
+
+  /** Aborted by Ctrl-C or SIGTERM; every call and wait takes it. */
+  protected get signal(): AbortSignal {
+    return this.#context.signal;
+  }
+
+  /** The directory of kcri's state. Valid after `parse`. */
+  protected get rootDir(): string {
+    return rootDir(this.#globals, this.#context.env);
+  }
+
+  /** What flags, environment and config file say. Valid after `parse`. */
+  protected get settings(): Settings {
+    this.#settings ??= resolveSettings(this.#globals, this.#context);
+    return this.#settings;
+  }
+
+  /**
+   * The connection to the runtime, made at the first use and closed at the command's end. Valid after `parse`.
+   * Throws ConfigError when no endpoint is given and none is found.
+   */
+  protected async cri(timeoutMs = this.settings.timeoutMs): Promise<Connection> {
+    if (this.#connection !== undefined) return this.#connection;
+    const {runtimeEndpoint, imageEndpoint} = this.settings;
+    const {connect} = await import('../cri/index.js');
+    const endpoint =
+      runtimeEndpoint ?? (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
+    this.#connection = connect(endpoint, {timeoutMs, imageEndpoint});
+    return this.#connection;
+  }
+
+  /** Where data goes. */
+  protected get stdout(): Output {
+    this.#stdout ??= new Output(this.#context.stdout);
+    return this.#stdout;
+  }
+
+  /** Where people are talked to. */
+  protected get stderr(): Output {
+    this.#stderr ??= new Output(this.#context.stderr);
+    return this.#stderr;
+  }
+
+  /** Whether standard output should be coloured. */
+  protected get colors(): boolean {
+    return wantsColor(this.#context.env, this.stdout);
+  }
+
+  /** Writes a line of data. */
+  protected print(text: string): void {
+    this.stdout.write(`${text}\n`);
+  }
+
+  /** Tells the person something on stderr. */
+  protected note(text: string): void {
+    this.stderr.write(`${text}\n`);
+  }
+
+  /** Tells the person about something that is likely not wanted. */
+  override warn(input: Error | string): Error | string {
+    this.note(`kcri: warning: ${input instanceof Error ? input.message : input}`);
+    return input;
+  }
+
+  /** Shows an error and lets the command go on; it will end with the error's exit code. */
+  protected fail(error: unknown): void {
+    this.note(renderError(error, this.#debug));
+    if (error instanceof UsageError) this.note(this.usageLine);
+    this.exitWith(exitCodeOf(error));
+  }
+
+  /** Sets the exit code; the first one that is not 0 counts. */
+  protected exitWith(code: number): void {
+    if (this.#exitCode === EXIT.ok) this.#exitCode = code;
+  }
+
+  protected get usageLine(): string {
+    const command = ['kcri', ...this.words].join(' ');
+    return `usage: ${command} ${usageOf(this.ctor as typeof BaseCommand)}\nhint: "${command} --help" explains the options`;
+  }
+
+  /** A broken config file must not hide the error that is being shown. */
+  get #debug(): boolean {
+    return this.#globals['debug'] === true || this.#settings?.debug === true;
+  }
+}
+
+function usageOf(command: typeof BaseCommand): string {
+  return typeof command.usage === 'string' ? command.usage : '[OPTIONS]';
+}

@@ -1,0 +1,41 @@
+import type {Readable, Writable} from 'node:stream';
+import {systemClock, type Clock} from '../base/clock.js';
+import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
+import type {Values} from './parse.js';
+
+/** A stream that a command writes to. */
+export type OutputStream = Writable & {readonly isTTY?: boolean; readonly columns?: number};
+/** The stream that a command reads from. */
+export type InputStream = Readable & {readonly isTTY?: boolean};
+
+/** Everything outside the command line that a command may depend on; tests bring their own. */
+export interface CliContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly clock: Clock;
+  /** Aborted by Ctrl-C or SIGTERM with the error to show. */
+  readonly signal: AbortSignal;
+  /** Where runtimes are looked for when no endpoint is given. */
+  readonly wellKnownEndpoints: readonly string[];
+  /** The config file that is read when none is named. */
+  readonly defaultConfigFile: string;
+  /** The values of the global flags that stood before the command. */
+  readonly globals: Values;
+}
+
+/** The context of this process. Without a signal nothing interrupts the command but the process's end. */
+export function processContext(signal: AbortSignal = new AbortController().signal): CliContext {
+  return {
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    clock: systemClock,
+    signal,
+    wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
+    defaultConfigFile: '/etc/crictl.yaml',
+    globals: {},
+  };
+}

@@ -1,0 +1,34 @@
+import {connect} from 'node:net';
+import {ConfigError, hasErrno} from '../base/errors.js';
+import {socketPath} from '../cri/endpoint.js';
+import {findPrivateEndpoint} from '../private-runtime/endpoint.js';
+
+/**
+ * The endpoint to use when none is given: the first of the well-known sockets that somebody listens on, then
+ * kcri's own private runtime. A socket that this user may not open counts as found, so that the error that
+ * follows names it. Throws ConfigError when there is none.
+ */
+export async function discoverEndpoint(wellKnown: readonly string[], rootDir: string): Promise<string> {
+  for (const endpoint of wellKnown) {
+    if (await somebodyListens(socketPath(endpoint))) return endpoint;
+  }
+  const own = findPrivateEndpoint(rootDir);
+  if (own !== undefined) return own;
+  throw new ConfigError(`no container runtime found; looked for ${wellKnown.map(socketPath).join(', ')}`, {
+    hint: 'start one with "kcri runtime up", or name its socket with --runtime-endpoint',
+  });
+}
+
+/** Opens the socket and closes it: a file left behind by a dead runtime refuses. No call is made. */
+async function somebodyListens(path: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error) => {
+      resolve(hasErrno(error, 'EACCES', 'EPERM', 'EAGAIN'));
+    });
+  });
+}

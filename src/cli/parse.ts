@@ -1,0 +1,95 @@
+import {messageOf, UsageError} from '../base/errors.js';
+import type {FlagToken, Tokens} from './tokenize.js';
+
+/** The part of an oclif flag definition that decides its value. */
+export interface FlagRule {
+  readonly type: 'boolean' | 'option';
+  readonly multiple?: boolean;
+  readonly delimiter?: string;
+  readonly options?: readonly string[];
+  readonly required?: boolean;
+  readonly default?: unknown;
+  readonly parse: (input: never, context: never, flag: never) => Promise<unknown>;
+}
+
+/** The part of an oclif argument definition that decides its value. */
+export interface ArgRule {
+  readonly multiple?: boolean;
+  readonly required?: boolean;
+  readonly default?: unknown;
+  readonly parse: (input: never, context: never, arg: never) => Promise<unknown>;
+}
+
+export type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * The values of all flags: the last one given, all of them for `multiple` ones, else the default. Throws
+ * UsageError for a value that is not among `options` or that the flag's own parser refuses.
+ */
+export async function flagValues(
+  rules: Readonly<Record<string, FlagRule>>,
+  tokens: readonly FlagToken[],
+): Promise<Values> {
+  const entries = await Promise.all(
+    Object.entries(rules).map(async ([name, rule]) => {
+      const given = tokens.filter((token) => token.name === name).map(({value}) => value);
+      return [name, await flagValue(name, rule, given)] as const;
+    }),
+  );
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+type FlagValue = FlagToken['value'];
+
+async function flagValue(name: string, rule: FlagRule, given: readonly FlagValue[]): Promise<unknown> {
+  const last = given.at(-1);
+  if (last === undefined) {
+    if (rule.required === true) throw new UsageError(`the flag --${name} is required`);
+    return await defaultOf(rule);
+  }
+  if (rule.multiple !== true) return await parsed(name, rule, last);
+  const values = given.flatMap((value) => split(value, rule.delimiter));
+  return await Promise.all(values.map((value) => parsed(name, rule, value)));
+}
+
+function split(value: FlagValue, delimiter: string | undefined): readonly FlagValue[] {
+  return typeof value === 'boolean' || delimiter === undefined ? [value] : value.split(delimiter);
+}
+
+async function parsed(name: string, rule: FlagRule, value: FlagValue): Promise<unknown> {
+  if (rule.options !== undefined && !rule.options.includes(String(value)))
+    throw new UsageError(`--${name} should be one of ${rule.options.join(', ')}, not "${value}"`);
+  try {
+    return await rule.parse(value as never, undefined as never, rule as never);
+  } catch (error) {
+    throw new UsageError(`invalid value "${value}" for flag -${name}: ${messageOf(error)}`, {cause: error});
+  }
+}
+
+async function defaultOf(rule: FlagRule | ArgRule): Promise<unknown> {
+  const value: unknown = rule.default;
+  return typeof value === 'function' ? await (value as () => unknown)() : value;
+}
+
+/**
+ * The values of the named arguments, in their order; one marked `multiple` takes all that is left. Throws
+ * UsageError for a missing required one and, unless `strict` is false, for what is left over.
+ */
+export async function argValues(
+  rules: Readonly<Record<string, ArgRule>>,
+  {positionals}: Pick<Tokens, 'positionals'>,
+  strict: boolean,
+): Promise<Values> {
+  const rest = [...positionals];
+  const values: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries(rules)) {
+    const given = rule.multiple === true ? rest.splice(0) : rest.splice(0, 1);
+    if (given.length === 0 && rule.required === true) throw new UsageError(`missing argument ${name}`);
+    const all = await Promise.all(
+      given.map((text) => rule.parse(text as never, undefined as never, rule as never)),
+    );
+    values[name] = given.length === 0 ? await defaultOf(rule) : rule.multiple === true ? all : all[0];
+  }
+  if (strict && rest.length > 0) throw new UsageError(`unexpected argument "${rest[0] ?? ''}"`);
+  return values;
+}

@@ -1,0 +1,25 @@
+import {KcriError, messageOf} from '../base/errors.js';
+import {EXIT} from './exit-codes.js';
+
+/** The lines that tell a person what went wrong: message, hint; with `debug` or for a bug the stack as well. */
+export function renderError(error: unknown, debug: boolean): string {
+  if (!(error instanceof KcriError)) return bug(error);
+  const lines = [`kcri: ${error.message}`];
+  if (error.hint !== undefined) lines.push(`hint: ${error.hint}`);
+  if (debug) lines.push(...causes(error));
+  return lines.join('\n');
+}
+
+function bug(error: unknown): string {
+  const shown = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  return `kcri: ${shown}\nthis is a bug in kcri; please report it with the lines above`;
+}
+
+function* causes(error: Error): Generator<string> {
+  for (let next: unknown = error; next instanceof Error; next = next.cause) yield next.stack ?? next.message;
+}
+
+/** The exit code that an error ends the process with. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof KcriError ? error.exitCode : EXIT.failed;
+}

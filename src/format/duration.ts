@@ -1,0 +1,91 @@
+const UNIT_NANOS = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+} as const satisfies Record<string, bigint>;
+
+const UNIT = Object.keys(UNIT_NANOS).join('|');
+const DURATION = new RegExp(`^([+-]?)((?:(?:\\d+\\.?\\d*|\\.\\d+)(?:${UNIT}))+)$`);
+const PART = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
+
+/**
+ * The nanoseconds of a duration as Go's time.ParseDuration reads it: `1h15m30.5s`, `-1.5h`, `0`. Undefined for
+ * anything else.
+ */
+export function parseDuration(text: string): bigint | undefined {
+  if (/^[+-]?0$/.test(text)) return 0n;
+  const [, sign, body] = DURATION.exec(text) ?? [];
+  if (body === undefined) return undefined;
+  const nanos = Array.from(body.matchAll(PART), partNanos).reduce((sum, part) => sum + part, 0n);
+  return sign === '-' ? -nanos : nanos;
+}
+
+function partNanos([, whole = '', fraction = '', unit = '']: RegExpExecArray): bigint {
+  const nanos = UNIT_NANOS[unit as keyof typeof UNIT_NANOS];
+  return BigInt(whole) * nanos + (BigInt(fraction) * nanos) / 10n ** BigInt(fraction.length);
+}
+
+/** A duration as Go's Duration.String writes it: `1h15m30.5s`, `1.5ms`, `0s`. */
+export function formatDuration(nanos: bigint): string {
+  if (nanos < 0n) return `-${formatDuration(-nanos)}`;
+  if (nanos === 0n) return '0s';
+  const small = (['ns', 'µs', 'ms'] as const).find((unit) => nanos < 1000n * UNIT_NANOS[unit]);
+  if (small !== undefined) return `${decimal(nanos, UNIT_NANOS[small])}${small}`;
+  const hours = nanos / UNIT_NANOS.h;
+  const minutes = (nanos % UNIT_NANOS.h) / UNIT_NANOS.m;
+  const seconds = `${decimal(nanos % UNIT_NANOS.m, UNIT_NANOS.s)}s`;
+  if (hours > 0n) return `${hours}h${minutes}m${seconds}`;
+  return minutes > 0n ? `${minutes}m${seconds}` : seconds;
+}
+
+function decimal(nanos: bigint, unit: bigint): string {
+  const digits = String(unit).length - 1;
+  const fraction = String(nanos % unit)
+    .padStart(digits, '0')
+    .replace(/0+$/, '');
+  return fraction === '' || digits === 0 ? String(nanos / unit) : `${nanos / unit}.${fraction}`;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** upper limit in hours → how to say it; the first that fits wins */
+const LONG_SPANS: readonly (readonly [number, number, string])[] = [
+  [48, 1, 'hours'],
+  [24 * 14, 24, 'days'],
+  [24 * 60, 24 * 7, 'weeks'],
+  [24 * 365 * 2, 24 * 30, 'months'],
+];
+
+/**
+ * A span of time in words, as go-units' HumanDuration says it: `Less than a second`, `About a minute`,
+ * `3 weeks`.
+ */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000);
+  if (seconds < 1) return 'Less than a second';
+  if (seconds === 1) return '1 second';
+  if (seconds < 60) return `${seconds} seconds`;
+  const minutes = Math.trunc(ms / 60_000);
+  if (minutes === 1) return 'About a minute';
+  if (minutes < 60) return `${minutes} minutes`;
+  return humanHours(ms);
+}
+
+function humanHours(ms: number): string {
+  const hours = Math.trunc(ms / HOUR_MS + 0.5);
+  if (hours === 1) return 'About an hour';
+  const [, divisor, unit] = LONG_SPANS.find(([limit]) => hours < limit) ?? [];
+  return divisor === undefined || unit === undefined
+    ? `${Math.trunc(ms / HOUR_MS / 24 / 365)} years`
+    : `${Math.trunc(hours / divisor)} ${unit}`;
+}
+
+/** How long ago something was: `About an hour ago`. */
+export function humanAgo(createdAtNanos: bigint, nowMs: number): string {
+  return `${humanDuration(nowMs - Number(createdAtNanos / 1000n) / 1000)} ago`;
+}

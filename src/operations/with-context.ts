@@ -1,0 +1,24 @@
+import {KcriError} from '../base/errors.js';
+
+/** An expected error with what was being done in front; code, hint and exit code are those of its cause. */
+export class OperationError extends KcriError {
+  readonly code: string;
+  override readonly exitCode: number;
+
+  constructor(doing: string, cause: KcriError) {
+    super(`${doing}: ${cause.message}`, {cause, hint: cause.hint});
+    this.code = cause.code;
+    this.exitCode = cause.exitCode;
+  }
+}
+
+/** Waits for `work` and says what was being done when it fails. Programming faults pass as they are. */
+export async function withContext<T>(doing: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof KcriError && error.code !== 'INTERRUPTED'
+      ? new OperationError(doing, error)
+      : error;
+  }
+}
