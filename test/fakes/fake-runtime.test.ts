@@ -1,7 +1,7 @@
 import {stat} from 'node:fs/promises';
 import {describe, test} from 'vitest';
 import {aContainer, FakeRuntime} from './fake-runtime.js';
-import {config, runOne, SANDBOX, start} from './started.js';
+import {runOne, SANDBOX, start} from './started.js';
 
 describe('commands, stats and events', () => {
   test('ExecSync gives output and exit code', async ({expect}) => {

@@ -69,7 +69,7 @@ export class FakeRuntime {
       this.#faults.add(rpc, {kind: 'error', refusal: unimplemented(rpc)}, {});
   }
 
-  /** Starts one; dispose of it with `await using` or `stop`. */
+  /** Starts one; dispose of it with `await using` or `stop`. Throws EEXIST when the socket path is taken. */
   static async start(options: FakeRuntimeOptions = {}): Promise<FakeRuntime> {
     const directory =
       options.socketPath === undefined ? await mkdtemp(join(tmpdir(), 'kcri-fake-')) : undefined;
@@ -137,12 +137,13 @@ export class FakeRuntime {
   /** Dies as if killed: connections are cut in the middle of calls, a dead socket stays behind. */
   async crash(): Promise<void> {
     this.#dispatcher.abortCalls();
-    await this.#server.cut({leaveSocket: true});
+    await this.#server.cut();
   }
 
   /** Comes back after a crash with the same state; running containers ran on. */
   async restart(): Promise<void> {
-    await this.#server.cut({leaveSocket: true});
+    await this.#server.cut();
+    await this.#server.tidyUp();
     await this.#server.listen();
   }
 
@@ -185,8 +186,8 @@ export class FakeRuntime {
   async stop(): Promise<void> {
     this.state.disposed.abort();
     this.#dispatcher.abortCalls();
-    await this.#server.cut({leaveSocket: false});
-    await rm(this.socketPath, {force: true});
+    await this.#server.cut();
+    await this.#server.tidyUp();
     if (this.#directory !== undefined) await rm(this.#directory, {recursive: true, force: true});
   }
 

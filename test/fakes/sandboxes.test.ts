@@ -1,6 +1,6 @@
 import {describe, test} from 'vitest';
 import {aSandbox} from './fake-runtime.js';
-import {config, runOne, SANDBOX, start} from './started.js';
+import {runOne, SANDBOX, start} from './started.js';
 
 describe('sandboxes', () => {
   test('a sandbox gets a 64-hex id, an address and the state READY', async ({expect}) => {

@@ -1,6 +1,6 @@
 import {createServer, type Server as NetServer, type Socket} from 'node:net';
 import {once} from 'node:events';
-import {rename, rm} from 'node:fs/promises';
+import {link, rm} from 'node:fs/promises';
 import {
   Server,
   ServerCredentials,
@@ -36,6 +36,7 @@ export class SocketServer {
     return this.#sockets.size;
   }
 
+  /** Throws EEXIST when there is a file at the path already. */
   async listen(): Promise<void> {
     const grpc = new Server({'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1});
     for (const service of criServices()) grpc.addService(service, this.#implementation);
@@ -43,9 +44,17 @@ export class SocketServer {
     const listener = createServer((socket) => {
       this.#accept(socket, injector);
     });
-    await rm(this.#path, {force: true});
-    listener.listen(this.#path);
+    // Node.js removes the path that it bound when it closes: a second name stays, as after a kill.
+    const bound = `${this.#path}.bound`;
+    listener.listen(bound);
     await once(listener, 'listening');
+    try {
+      await link(bound, this.#path);
+    } catch (error) {
+      listener.close();
+      throw error;
+    }
+    await rm(bound);
     this.#grpc = grpc;
     this.#listener = listener;
   }
@@ -57,19 +66,20 @@ export class SocketServer {
     injector.injectConnection(socket);
   }
 
-  /** Cuts every connection and stops listening; the dead socket file stays behind, unless it is to be tidied up. */
-  async cut({leaveSocket}: {readonly leaveSocket: boolean}): Promise<void> {
+  /** Cuts every connection and stops listening; the dead socket file stays behind. */
+  async cut(): Promise<void> {
     const listener = this.#listener;
     if (listener === undefined) return;
     this.#listener = undefined;
-    // Node.js removes the path that it bound when it closes, so a socket that is to stay is moved away meanwhile.
-    const aside = `${this.#path}.aside`;
-    if (leaveSocket) await rename(this.#path, aside);
     const closed = once(listener, 'close');
     listener.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#grpc?.forceShutdown();
     await closed;
-    if (leaveSocket) await rename(aside, this.#path);
+  }
+
+  /** Removes the socket file. */
+  async tidyUp(): Promise<void> {
+    await rm(this.#path, {force: true});
   }
 }
