@@ -5,6 +5,8 @@ export interface CgroupFacts {
   readonly driver: 'cgroupfs' | 'systemd';
   /** The kubelet's cgroupRoot: what precedes /kubepods, `` or `/some/parent`. */
   readonly root: string;
+  /** The kernel accounts swap per cgroup, so that it can be forbidden per container. */
+  readonly swapAccounting: boolean;
 }
 
 /** The host's resolv.conf, parsed (network/dns parseResolvConf). */
@@ -23,6 +25,7 @@ export interface NodeFacts {
   readonly nodeName: string;
   /** The node's addresses, primary family first. */
   readonly nodeIps: readonly string[];
+  /** Of this and the next two: the capacity. What pods may have of it says nodeAllocatable. */
   readonly cpuMilli: bigint;
   readonly memoryBytes: bigint;
   readonly ephemeralStorageBytes: bigint;
@@ -39,10 +42,29 @@ export interface NodeFacts {
   readonly podLogsDir: string;
   /** --seccomp-default. */
   readonly seccompDefault: boolean;
+  /** SELinux is on: what kcri makes for a container must be relabelled for it. */
+  readonly selinuxEnabled: boolean;
   /** Existing /sys/devices/system/cpu/cpuN/thermal_throttle directories, masked as the kubelet does. */
   readonly thermalThrottlePaths: readonly string[];
   /** The content of the node's /etc/hosts, for pods in the host's network. */
   readonly hostsFile: string;
+}
+
+/** The default hard eviction thresholds: 100Mi of memory, 10% of the node's file system. */
+const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
+/** The kubelet keeps percentages as 32 bit floats, which shows in the last digits. */
+const EVICTION_STORAGE_SHARE = Math.fround(0.1);
+
+/** What pods may have of the node: the capacity without what eviction keeps free (GetNodeAllocatableReservation). */
+export function nodeAllocatable(
+  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>,
+): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
+  const storageKept = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
+  return {
+    cpuMilli: node.cpuMilli,
+    memoryBytes: node.memoryBytes - EVICTION_MEMORY_BYTES,
+    ephemeralStorageBytes: node.ephemeralStorageBytes - storageKept,
+  };
 }
 
 /** `<rootDir>/pods/<uid>`. */

@@ -1,4 +1,5 @@
-import {opendir, readFile, readdir, statfs} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
 import {cpus, hostname, networkInterfaces} from 'node:os';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {isUnimplemented, type RuntimeService} from '../../cri/index.js';
@@ -30,12 +31,13 @@ export async function readNodeFacts(
   options: NodeOptions,
   signal?: AbortSignal,
 ): Promise<NodeFacts> {
-  const [memoryBytes, hugePageSizes, resolvConf, cgroupVersion, driver, hostsFile, ephemeral, throttle] =
+  const cgroupVersion = await readCgroupVersion();
+  const [memoryBytes, hugePageSizes, resolvConf, swapAccounting, driver, hostsFile, ephemeral, throttle] =
     await Promise.all([
       options.memoryBytes ?? readMemoryBytes(),
       readHugePageSizes(),
       readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
-      readCgroupVersion(),
+      readSwapAccounting(cgroupVersion),
       options.cgroupDriver ?? readCgroupDriver(runtime, signal),
       readOptional('/etc/hosts'),
       readEphemeralStorage(options.rootDir),
@@ -51,10 +53,16 @@ export async function readNodeFacts(
     clusterDns: options.clusterDns ?? [],
     clusterDomain: options.clusterDomain ?? '',
     resolvConf,
-    cgroup: {version: cgroupVersion, driver, root: (options.cgroupRoot ?? '').replace(/\/+$/, '')},
+    cgroup: {
+      version: cgroupVersion,
+      driver,
+      root: (options.cgroupRoot ?? '').replace(/\/+$/, ''),
+      swapAccounting,
+    },
     rootDir: options.rootDir,
     podLogsDir: options.podLogsDir ?? '/var/log/pods',
     seccompDefault: options.seccompDefault ?? false,
+    selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
     thermalThrottlePaths: throttle,
     hostsFile,
   };
@@ -142,6 +150,23 @@ async function readCgroupVersion(): Promise<1 | 2> {
     return (await statfs('/sys/fs/cgroup')).type === CGROUP2_MAGIC ? 2 : 1;
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return 2;
+    throw error;
+  }
+}
+
+/** Whether the kernel has swap limits per cgroup: where this process's own cgroup would have them. */
+async function readSwapAccounting(version: 1 | 2): Promise<boolean> {
+  if (version === 1) return await isReadable('/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes');
+  const own = /^0::(.*)$/m.exec(await readOptional('/proc/self/cgroup'))?.[1] ?? '/';
+  return await isReadable(`/sys/fs/cgroup${own}/memory.swap.max`);
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EACCES')) return false;
     throw error;
   }
 }
