@@ -1,0 +1,64 @@
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, readdir, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {text} from 'node:stream/consumers';
+import {fileURLToPath} from 'node:url';
+import {describe, test} from 'vitest';
+import {connect} from '../../src/cri/index.js';
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/fake-runtime.mjs', import.meta.url));
+
+function spawnFake(...args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [SCRIPT, ...args], {stdio: ['ignore', 'pipe', 'pipe']});
+}
+
+async function outcome(child: ChildProcess): Promise<{stdout: string; stderr: string; exitCode: unknown}> {
+  const closed = once(child, 'close') as Promise<[number]>;
+  const [stdout, stderr] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  const [exitCode] = await closed;
+  return {stdout, stderr, exitCode};
+}
+
+describe('npm run fake-runtime', () => {
+  test('it serves what it was told to, and SIGINT ends it and removes the socket', async ({expect}) => {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-serve-'));
+    const socketPath = join(directory, 'cri.sock');
+    const child = spawnFake('--socket', socketPath, '--containers', '4', '--error', 'Version=UNAVAILABLE');
+    const [line] = (await once(child.stdout!, 'data')) as [Buffer];
+    using cri = connect(line.toString().trim());
+    const {containers} = await cri.runtime.listContainers();
+    await expect(cri.runtime.version()).rejects.toMatchObject({grpcCode: 'UNAVAILABLE'});
+    child.kill('SIGINT');
+    const [exitCode] = (await once(child, 'close')) as [number];
+    const left = await readdir(directory);
+    await rm(directory, {recursive: true});
+    expect({line: line.toString(), containers: containers.length, exitCode, left}).toEqual({
+      line: `unix://${socketPath}\n`,
+      containers: 4,
+      exitCode: 0,
+      left: [],
+    });
+  });
+
+  test.for([
+    {args: ['--bogus'], stderr: "fake-runtime: Unknown option '--bogus'\n"},
+    {
+      args: ['--socket', SCRIPT],
+      stderr: 'fake-runtime: there is a file at the --socket path already; remove it or name another path\n',
+    },
+    {
+      args: ['--socket', '/nosuch/x.sock'],
+      stderr: "fake-runtime: the --socket path can't be made; is its directory there and writable?\n",
+    },
+  ])('$args is one line on stderr and exit code 1', async ({args, stderr}, {expect}) => {
+    expect(await outcome(spawnFake(...args))).toEqual({stdout: '', stderr, exitCode: 1});
+  });
+
+  test('--help goes to stdout', async ({expect}) => {
+    const {stdout, exitCode} = await outcome(spawnFake('--help'));
+    expect(stdout).toContain('Usage: npm run fake-runtime');
+    expect(exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,55 @@
+import {HELP, parseFakeRuntimeArgs, type FakeRuntimeArgs} from './command-line.js';
+import {FakeRuntime} from './fake-runtime.js';
+
+/** The program behind `npm run fake-runtime`: serves until SIGINT or SIGTERM. Gives the exit code. */
+export async function serve(argv: readonly string[]): Promise<number> {
+  const ended = untilSignalled();
+  try {
+    const args = parseFakeRuntimeArgs(argv);
+    if (args.help) {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    await using runtime = await startRuntime(args);
+    process.stdout.write(`${runtime.endpoint}\n`);
+    await ended;
+    return 0;
+  } catch (error) {
+    process.stderr.write(`fake-runtime: ${explain(error)}\n`);
+    return 1;
+  }
+}
+
+async function startRuntime({
+  socketPath,
+  pods,
+  containers,
+  images,
+  errors,
+  delays,
+}: FakeRuntimeArgs): Promise<FakeRuntime> {
+  const runtime = await FakeRuntime.start({socketPath});
+  runtime.fill({containers, images, ...(pods === undefined ? {} : {pods})});
+  for (const {rpc, code} of errors) runtime.injectError(rpc, {code, message: `--error ${rpc}=${code}`});
+  for (const {rpc, ms} of delays) runtime.injectDelay(rpc, ms);
+  return runtime;
+}
+
+function untilSignalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        resolve();
+      });
+  });
+}
+
+/** One line for a person: a taken socket is named as such. */
+function explain(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EEXIST')
+    return 'there is a file at the --socket path already; remove it or name another path';
+  if (code === 'EACCES') return "the --socket path can't be made; is its directory there and writable?";
+  return message.split('\n', 1)[0] ?? message;
+}
