@@ -22,7 +22,7 @@ function fnv1a(text: string, {offset, prime, bits}: FnvParameters): bigint {
 }
 
 /** JSON as Go writes it: these characters are escaped although JSON doesn't ask for it. */
-function goJson(value: unknown): string {
+export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
