@@ -48,14 +48,6 @@ function emptyObject(schema: AnySchema): object {
   return Object.fromEntries(fields.map(([name, {type}]) => [name, zeroValue(type)]));
 }
 
-function plainValue(node: ManifestNode): unknown {
-  if (node.kind === 'list') return node.items.map(plainValue);
-  if (node.kind === 'map') {
-    return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, plainValue(value)]));
-  }
-  return typeof node.value === 'bigint' ? Number(node.value) : node.value;
-}
-
 function isNull(node: ManifestNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
@@ -87,16 +79,35 @@ export class Decoder {
 
   /** Undefined stands for null and for what doesn't fit. */
   #decodeNode(type: FieldType, node: ManifestNode, path: FieldPath): unknown {
-    this.#values += 1;
-    if (this.#values === MOST_VALUES) {
-      this.#problem(path, node.offset, `more than ${MOST_VALUES} values: aliases of aliases multiply`);
-    }
-    if (this.#values >= MOST_VALUES || isNull(node)) return undefined;
-    if (type.kind === 'anything') return plainValue(node);
+    if (!this.#admit(node, path) || isNull(node)) return undefined;
+    if (type.kind === 'anything') return this.#decodeAnything(node, path);
     if (type.kind === 'list') return this.#decodeList(type.item, node, path);
     if (type.kind === 'map') return this.#decodeMap(type.value, node, path);
     if (type.kind === 'object') return this.#decodeObject(type.schema, node, path);
     return this.#decodeScalar(type, node, path);
+  }
+
+  /** False once there were too many values: aliases of aliases multiply without end. */
+  #admit(node: ManifestNode, path: FieldPath): boolean {
+    this.#values += 1;
+    if (this.#values === MOST_VALUES) {
+      this.#problem(
+        path,
+        node.offset,
+        `more than ${MOST_VALUES} values: document contains excessive aliasing`,
+      );
+    }
+    return this.#values < MOST_VALUES;
+  }
+
+  #decodeAnything(node: ManifestNode, path: FieldPath): unknown {
+    if (!this.#admit(node, path)) return null;
+    if (node.kind === 'list') return node.items.map((item) => this.#decodeAnything(item, path));
+    if (node.kind === 'scalar') return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+    const entries = [...node.entries].map(
+      ([name, {value}]) => [name, this.#decodeAnything(value, path)] as const,
+    );
+    return Object.fromEntries(entries);
   }
 
   #decodeScalar(type: ScalarType | EnumerationType, node: ManifestNode, path: FieldPath): unknown {

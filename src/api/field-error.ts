@@ -12,7 +12,7 @@ export type FieldErrors = Generator<FieldError, void, undefined>;
 
 /** A field error as one line: `spec.containers[0].image: Required value`. */
 export function describeFieldError({path, message}: FieldError): string {
-  return `${path.toString()}: ${message}`;
+  return path.steps.length === 0 ? message : `${path.toString()}: ${message}`;
 }
 
 function join(kind: string, detail: string): string {

@@ -14,6 +14,8 @@ const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 /** An exponent beyond this is a mistake or an attack on memory, never an amount. */
 const LARGEST_EXPONENT = 100;
+/** More digits than this are an attack on time. */
+const LONGEST_TEXT = 100;
 const LARGEST_BINARY_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
 const DECIMAL_SUFFIXES: Readonly<Record<string, number>> = {
@@ -73,7 +75,7 @@ interface QuantityText {
 }
 
 function splitQuantity(text: string): QuantityText {
-  const match = SYNTAX.exec(text);
+  const match = text.length > LONGEST_TEXT ? null : SYNTAX.exec(text);
   // Upstream takes a missing number before a suffix for zero, but not the empty text.
   if (match === null || text === '') throw new ConfigError(SYNTAX_PROBLEM);
   const [, sign, whole = '', fraction = '', suffix = ''] = match;

@@ -1,0 +1,258 @@
+import {roundUpToMilli} from './quantity.js';
+import {
+  aggregateContainerResources,
+  isHugePageResource,
+  isOvercommitAllowed,
+  isPodLevelResource,
+} from './resource-list.js';
+import type {
+  Container,
+  EnvVar,
+  EphemeralContainer,
+  HTTPGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  Pod,
+  PodSpec,
+  Probe,
+} from './v1.js';
+import type {PullPolicy, ResourceList, ResourceRequirements} from './v1-meta.js';
+import type {ObjectFieldSelector} from './v1-selectors.js';
+import type {DownwardAPIVolumeFile, Volume, VolumeProjection} from './v1-volumes.js';
+
+const FILE_MODE = 0o644;
+const TOKEN_SECONDS = 3600;
+
+/** The parts of `object` that are there, each passed through its function; what is absent stays absent. */
+function mapPresent<T extends object>(
+  object: T,
+  parts: {readonly [Name in keyof T]?: (part: NonNullable<T[Name]>) => T[Name]},
+): T {
+  const changed = Object.entries(parts).flatMap(([name, change]) => {
+    const part = object[name as keyof T];
+    return part === undefined ? [] : [[name, (change as (part: unknown) => unknown)(part)] as const];
+  });
+  return {...object, ...Object.fromEntries(changed)};
+}
+
+function each<T>(change: (item: T) => T): (items: readonly T[]) => readonly T[] {
+  return (items) => items.map(change);
+}
+
+const PATH_COMPONENT = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+const DOMAIN = '(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\\[[0-9a-fA-F:]+\\])(?::\\d+)?';
+const IMAGE = new RegExp(
+  `^(?:${DOMAIN}/)?${PATH_COMPONENT}(?:/${PATH_COMPONENT})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?<digest>@[a-z0-9+._-]+:[0-9a-fA-F]{32,})?$`,
+);
+
+/**
+ * How an image is pulled when the manifest doesn't say: the tag `latest`, which also is the tag when there is neither
+ * tag nor digest, is always pulled (SetDefaults_Container with parsers.ParseImageName).
+ */
+export function defaultPullPolicy(image: string): PullPolicy {
+  const parts = IMAGE.exec(image)?.groups;
+  // A reference that can't be read has no tag; pulling it is what fails.
+  if (parts === undefined) return 'IfNotPresent';
+  const tag = parts['tag'] ?? (parts['digest'] === undefined ? 'latest' : undefined);
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+function roundResources(resources: ResourceList): ResourceList {
+  return Object.fromEntries(
+    Object.entries(resources).map(([name, amount]) => [name, roundUpToMilli(amount)]),
+  );
+}
+
+function defaultRequirements(resources: ResourceRequirements): ResourceRequirements {
+  return mapPresent(resources, {limits: roundResources, requests: roundResources});
+}
+
+/** A container asks for what it is limited to, unless it says otherwise (SetDefaults_Pod). */
+function requestLimits(resources: ResourceRequirements): ResourceRequirements {
+  return resources.limits === undefined
+    ? resources
+    : {...resources, requests: {...resources.limits, ...resources.requests}};
+}
+
+function defaultFieldRef(selector: ObjectFieldSelector): ObjectFieldSelector {
+  return {...selector, apiVersion: selector.apiVersion || 'v1'};
+}
+
+function defaultEnv(variable: EnvVar): EnvVar {
+  return mapPresent(variable, {
+    valueFrom: (source) =>
+      mapPresent(source, {
+        fieldRef: defaultFieldRef,
+        fileKeyRef: (selector) => ({optional: false, ...selector}),
+      }),
+  });
+}
+
+function defaultHttpGet(action: HTTPGetAction): HTTPGetAction {
+  return {...action, path: action.path || '/', scheme: action.scheme ?? 'HTTP'};
+}
+
+function defaultHandler(handler: LifecycleHandler): LifecycleHandler {
+  return mapPresent(handler, {httpGet: defaultHttpGet});
+}
+
+function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
+  return mapPresent(lifecycle, {postStart: defaultHandler, preStop: defaultHandler});
+}
+
+/** SetDefaults_Probe: zero is no number of its own here. */
+function defaultProbe(probe: Probe): Probe {
+  return {
+    ...mapPresent(probe, {httpGet: defaultHttpGet, grpc: (action) => ({service: '', ...action})}),
+    timeoutSeconds: probe.timeoutSeconds || 1,
+    periodSeconds: probe.periodSeconds || 10,
+    successThreshold: probe.successThreshold || 1,
+    failureThreshold: probe.failureThreshold || 3,
+  };
+}
+
+function defaultContainer<T extends Container>(container: T): T {
+  const present: Container = mapPresent<Container>(container, {
+    env: each(defaultEnv),
+    lifecycle: defaultLifecycle,
+    livenessProbe: defaultProbe,
+    ports: each((port) => ({...port, protocol: port.protocol ?? 'TCP'})),
+    readinessProbe: defaultProbe,
+    startupProbe: defaultProbe,
+  });
+  return {
+    ...container,
+    ...present,
+    resources: defaultRequirements(container.resources ?? {}),
+    terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
+    terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
+    imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image),
+  };
+}
+
+function defaultPodContainer(container: Container): Container {
+  const defaulted = defaultContainer(container);
+  return mapPresent(defaulted, {resources: requestLimits});
+}
+
+function defaultEphemeralContainer(container: EphemeralContainer): EphemeralContainer {
+  return defaultContainer(container);
+}
+
+function defaultDownwardFile(file: DownwardAPIVolumeFile): DownwardAPIVolumeFile {
+  return mapPresent(file, {fieldRef: defaultFieldRef});
+}
+
+function defaultProjection(projection: VolumeProjection): VolumeProjection {
+  return mapPresent(projection, {
+    downwardAPI: (source) => mapPresent(source, {items: each(defaultDownwardFile)}),
+    serviceAccountToken: (source) => ({expirationSeconds: TOKEN_SECONDS, ...source}),
+  });
+}
+
+/** SetDefaults_Volume and those of the sources. */
+function defaultVolume(volume: Volume): Volume {
+  const {name, ...source} = volume;
+  if (Object.keys(source).length === 0) return {name, emptyDir: {}};
+  return mapPresent(volume, {
+    azureDisk: (disk) => ({
+      cachingMode: 'ReadWrite',
+      kind: 'Shared',
+      fsType: 'ext4',
+      readOnly: false,
+      ...disk,
+    }),
+    configMap: (map) => ({defaultMode: FILE_MODE, ...map}),
+    downwardAPI: (api) => ({defaultMode: FILE_MODE, ...mapPresent(api, {items: each(defaultDownwardFile)})}),
+    ephemeral: (claim) =>
+      mapPresent(claim, {
+        volumeClaimTemplate: (template) => ({
+          ...template,
+          spec: {volumeMode: 'Filesystem', ...template.spec},
+        }),
+      }),
+    hostPath: (path) => ({...path, type: path.type ?? ''}),
+    image: (image) => ({...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference ?? '')}),
+    iscsi: (iscsi) => ({iscsiInterface: 'default', ...iscsi}),
+    projected: (projected) => ({
+      defaultMode: FILE_MODE,
+      ...mapPresent(projected, {sources: each(defaultProjection)}),
+    }),
+    rbd: (rbd) => ({pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring', ...rbd}),
+    scaleIO: (scale) => ({storageMode: 'ThinProvisioned', fsType: 'xfs', ...scale}),
+    secret: (secret) => ({defaultMode: FILE_MODE, ...secret}),
+  });
+}
+
+/** In the host's network a container's ports are the host's (defaultHostNetworkPorts). */
+function useHostPorts(container: Container): Container {
+  return mapPresent(container, {
+    ports: each((port) => ({...port, hostPort: port.hostPort || port.containerPort})),
+  });
+}
+
+function pick(resources: ResourceList, wanted: (name: string) => boolean): ResourceList {
+  return Object.fromEntries(Object.entries(resources).filter(([name]) => wanted(name)));
+}
+
+/** What is there: an empty list of resources says nothing. */
+function present<Part extends 'limits' | 'requests'>(
+  part: Part,
+  resources: ResourceList,
+): {readonly [Name in Part]?: ResourceList} {
+  return Object.keys(resources).length === 0
+    ? {}
+    : ({[part]: resources} as {readonly [Name in Part]: ResourceList});
+}
+
+/** Pod-level limits of huge pages and requests follow from the containers' (defaultHugePagePodLimits, defaultPodRequests). */
+function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+  const {limits = {}, requests = {}} = resources;
+  if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
+  const wantedPages = (name: string): boolean => isHugePageResource(name) && !Object.hasOwn(requests, name);
+  const allLimits = {...pick(aggregateContainerResources(spec, 'limits'), wantedPages), ...limits};
+  if (Object.keys(allLimits).length === 0) return resources;
+  const wanted = (name: string): boolean => isPodLevelResource(name) && isOvercommitAllowed(name);
+  const allRequests = {
+    ...pick(allLimits, isPodLevelResource),
+    ...pick(aggregateContainerResources(spec, 'requests'), wanted),
+    ...requests,
+  };
+  return {...resources, ...present('limits', allLimits), ...present('requests', allRequests)};
+}
+
+function defaultSpec(written: PodSpec): PodSpec {
+  const spec = mapPresent(written, {
+    containers: each(defaultPodContainer),
+    initContainers: each(defaultPodContainer),
+    ephemeralContainers: each(defaultEphemeralContainer),
+    volumes: each(defaultVolume),
+    overhead: roundResources,
+    resources: defaultRequirements,
+  });
+  const ports =
+    spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
+  const serviceAccountName = spec.serviceAccountName || spec.serviceAccount;
+  return {
+    ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources)}),
+    ...(serviceAccountName ? {serviceAccountName} : {}),
+    dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
+    enableServiceLinks: spec.enableServiceLinks ?? true,
+    restartPolicy: spec.restartPolicy ?? 'Always',
+    schedulerName: spec.schedulerName || 'default-scheduler',
+    securityContext: spec.securityContext ?? {},
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
+  };
+}
+
+/**
+ * What the API server (and the kubelet for its files) fills in where a manifest is silent: core/v1's SetDefaults
+ * functions, and the namespace `default`. Pure; applying it twice changes nothing more.
+ */
+export function applyDefaults(pod: Pod): Pod {
+  return {
+    ...pod,
+    metadata: {...pod.metadata, namespace: pod.metadata.namespace || 'default'},
+    spec: defaultSpec(pod.spec),
+  };
+}
