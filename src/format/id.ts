@@ -1,0 +1,16 @@
+/** How much of an id crictl's tables show. */
+const SHOWN = 13;
+
+/** The beginning of an id as crictl's tables show it; `sha256:` in front is left out. */
+export function truncateId(id: string): string {
+  return id.replace(/^sha256:/, '').slice(0, SHOWN);
+}
+
+/** The hex digits of a digest by its algorithm. */
+const DIGEST_LENGTH: Readonly<Record<string, number>> = {sha256: 64, sha384: 96, sha512: 128};
+
+/** An image name as `ps` shows it: a bare digest is truncated as an id, anything else stays. */
+export function truncateDigest(image: string): string {
+  const [, algorithm = '', hex = ''] = /^([a-z0-9]+):([a-f0-9]+)$/.exec(image) ?? [];
+  return hex.length === DIGEST_LENGTH[algorithm] ? hex.slice(0, SHOWN) : image;
+}

@@ -1,0 +1,80 @@
+/** Data as JSON has it, with whole numbers of any size as bigint. */
+export type Json = string | number | bigint | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** How JSON is written. */
+export interface JsonTextOptions {
+  /** Write the keys of objects in alphabetical order, as Go does for maps. */
+  readonly sortKeys?: boolean;
+  /** Escape `<`, `>` and `&`, as Go does. */
+  readonly escapeHtml?: boolean;
+}
+
+/** JSON text with an indentation of two blanks and no line end behind it. */
+export function jsonText(value: Json, options: JsonTextOptions = {}): string {
+  return write(value, '\n', options);
+}
+
+function write(value: Json, newline: string, options: JsonTextOptions): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'string') return quote(value, options);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = `${newline}  `;
+  if (isList(value))
+    return wrap(
+      value.map((item) => write(item, inner, options)),
+      '[]',
+      newline,
+    );
+  const entries = Object.entries(value);
+  if (options.sortKeys === true) entries.sort(byKey);
+  const members = entries.map(([key, item]) => `${quote(key, options)}: ${write(item, inner, options)}`);
+  return wrap(members, '{}', newline);
+}
+
+function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function wrap(members: readonly string[], brackets: '[]' | '{}', newline: string): string {
+  if (members.length === 0) return brackets;
+  return `${brackets.charAt(0)}${newline}  ${members.join(`,${newline}  `)}${newline}${brackets.charAt(1)}`;
+}
+
+const HTML: Readonly<Record<string, string>> = {'<': '\\u003c', '>': '\\u003e', '&': '\\u0026'};
+
+function quote(text: string, {escapeHtml}: JsonTextOptions): string {
+  const quoted = JSON.stringify(text);
+  return escapeHtml === true ? quoted.replace(/[<>&]/g, (char) => HTML[char] ?? char) : quoted;
+}
+
+/** Orders entries by key as Go orders map keys: by bytes. */
+export function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** The same data without members that are null, at every depth. */
+export function withoutNulls(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.map(withoutNulls);
+  const kept = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
+}
+
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const BIG = '\u0000big:';
+
+/**
+ * The data in JSON text; whole numbers that a JavaScript number can't hold exactly become bigint. Throws
+ * SyntaxError.
+ */
+export function parseJson(text: string): Json {
+  const marked = text.replace(STRING_OR_NUMBER, (token) =>
+    /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? JSON.stringify(BIG + token) : token,
+  );
+  return JSON.parse(marked, (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(BIG) ? BigInt(value.slice(BIG.length)) : value,
+  ) as Json;
+}

@@ -1,0 +1,73 @@
+import {describe, expect, test} from 'vitest';
+import {formatDuration, humanAgo, humanDuration, parseDuration} from '../../src/format/duration.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('humanDuration says a span as go-units does', () => {
+  test.each([
+    [-5 * MINUTE, 'Less than a second'],
+    [999, 'Less than a second'],
+    [SECOND, '1 second'],
+    [59_999, '59 seconds'],
+    [MINUTE, 'About a minute'],
+    [2 * MINUTE - 1, 'About a minute'],
+    [2 * MINUTE, '2 minutes'],
+    [59 * MINUTE + 59 * SECOND, '59 minutes'],
+    [HOUR, 'About an hour'],
+    [89 * MINUTE, 'About an hour'],
+    [90 * MINUTE, '2 hours'],
+    [47.4 * HOUR, '47 hours'],
+    [47.5 * HOUR, '2 days'],
+    [14 * DAY - HOUR, '13 days'],
+    [14 * DAY, '2 weeks'],
+    [60 * DAY - HOUR, '8 weeks'],
+    [60 * DAY, '2 months'],
+    [729 * DAY, '24 months'],
+    [730 * DAY, '2 years'],
+    [20_000 * DAY, '54 years'],
+  ])('%d ms is "%s"', (ms, text) => {
+    expect(humanDuration(ms)).toBe(text);
+  });
+
+  test('humanAgo counts from nanoseconds since the epoch', () => {
+    expect(humanAgo(1_000_000_000_000n, 1_180_000)).toBe('3 minutes ago');
+  });
+});
+
+describe("parseDuration and formatDuration follow Go's time package", () => {
+  test.each([
+    ['0', 0n],
+    ['1ns', 1n],
+    ['1.5us', 1500n],
+    ['2µs', 2000n],
+    ['100ms', 100_000_000n],
+    ['2s', 2_000_000_000n],
+    ['.5s', 500_000_000n],
+    ['1.s', 1_000_000_000n],
+    ['1h15m30.918s', 4_530_918_000_000n],
+    ['-1.5h', -5_400_000_000_000n],
+    ['+3m', 180_000_000_000n],
+  ])('%s is %d ns', (text, nanos) => {
+    expect(parseDuration(text)).toBe(nanos);
+  });
+
+  test.each(['', '5', 's', '.s', '1x', '1s ', '1h-3m', '--1s', 'abc'])('"%s" is no duration', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+
+  test.each([
+    [0n, '0s'],
+    [1n, '1ns'],
+    [1100n, '1.1µs'],
+    [2_200_000n, '2.2ms'],
+    [3_300_000_000n, '3.3s'],
+    [120_000_000_000n, '2m0s'],
+    [4_530_918_000_000n, '1h15m30.918s'],
+    [-5_400_000_000_000n, '-1h30m0s'],
+  ])('%d ns is written %s', (nanos, text) => {
+    expect(formatDuration(nanos)).toBe(text);
+  });
+});

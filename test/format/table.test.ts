@@ -1,0 +1,35 @@
+import {expect, test} from 'vitest';
+import {renderTable, type Column} from '../../src/format/table.js';
+
+const COLUMNS: readonly Column<readonly string[]>[] = [
+  {header: 'ID', value: ([id = '']) => id},
+  {header: 'NAME', value: ([, name = '']) => name},
+  {header: 'LAST', value: ([, , last = '']) => last},
+];
+
+test('the header stands alone when there are no rows', () => {
+  expect(renderTable(COLUMNS, [])).toBe('ID                  NAME                LAST\n');
+});
+
+test('a column is as wide as its longest cell and three more, at least twenty', () => {
+  expect(renderTable(COLUMNS, [['a', 'x'.repeat(18), 'end']])).toBe(
+    `ID                  NAME                 LAST\na                   ${'x'.repeat(18)}   end\n`,
+  );
+});
+
+test('cells are measured in code points', () => {
+  const [, row] = renderTable(COLUMNS, [['a', 'ü😀', 'end']]).split('\n');
+  expect(row).toBe(`a                   ü😀${' '.repeat(18)}end`);
+});
+
+test('an empty last cell leaves the padding of the one before it', () => {
+  const [, row] = renderTable(COLUMNS, [['a', 'b', '']]).split('\n');
+  expect(row).toBe(`a${' '.repeat(19)}b${' '.repeat(19)}`);
+});
+
+test('ten thousand rows take well under a second', () => {
+  const rows = Array.from({length: 10_000}, (_, index) => [`id${index}`, 'name', 'last']);
+  const started = performance.now();
+  expect(renderTable(COLUMNS, rows).split('\n')).toHaveLength(10_002);
+  expect(performance.now() - started).toBeLessThan(800);
+});
