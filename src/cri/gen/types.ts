@@ -2,186 +2,280 @@
 
 import type {ContainerId, ImageId, ImageRef, PodSandboxId, PodUid} from '../ids.js';
 
+/** The transport of a port mapping. */
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
+/** Whether mounts made after the container's start are seen on the other side. */
 export type MountPropagation = 'PROPAGATION_PRIVATE' | 'PROPAGATION_HOST_TO_CONTAINER' | 'PROPAGATION_BIDIRECTIONAL';
 
+/** Whose Linux namespace a container is in. */
 export type NamespaceMode = 'POD' | 'CONTAINER' | 'NODE' | 'TARGET';
 
+/** Where the further groups of a container's first process come from. */
 export type SupplementalGroupsPolicy = 'Merge' | 'Strict';
 
+/** Which profile: the runtime's own, none, or one of the node. */
 export type ProfileType = 'RuntimeDefault' | 'Unconfined' | 'Localhost';
 
+/** Whether containers can be created in a sandbox. */
 export type PodSandboxState = 'SANDBOX_READY' | 'SANDBOX_NOTREADY';
 
+/** The signals of Linux by name: the numbers are this enum's own, not the kernel's. */
 export type Signal = 'SIGNAL_RUNTIME_DEFAULT' | 'SIGNAL_SIGABRT' | 'SIGNAL_SIGALRM' | 'SIGNAL_SIGBUS' | 'SIGNAL_SIGCHLD' | 'SIGNAL_SIGCLD' | 'SIGNAL_SIGCONT' | 'SIGNAL_SIGFPE' | 'SIGNAL_SIGHUP' | 'SIGNAL_SIGILL' | 'SIGNAL_SIGINT' | 'SIGNAL_SIGIO' | 'SIGNAL_SIGIOT' | 'SIGNAL_SIGKILL' | 'SIGNAL_SIGPIPE' | 'SIGNAL_SIGPOLL' | 'SIGNAL_SIGPROF' | 'SIGNAL_SIGPWR' | 'SIGNAL_SIGQUIT' | 'SIGNAL_SIGSEGV' | 'SIGNAL_SIGSTKFLT' | 'SIGNAL_SIGSTOP' | 'SIGNAL_SIGSYS' | 'SIGNAL_SIGTERM' | 'SIGNAL_SIGTRAP' | 'SIGNAL_SIGTSTP' | 'SIGNAL_SIGTTIN' | 'SIGNAL_SIGTTOU' | 'SIGNAL_SIGURG' | 'SIGNAL_SIGUSR1' | 'SIGNAL_SIGUSR2' | 'SIGNAL_SIGVTALRM' | 'SIGNAL_SIGWINCH' | 'SIGNAL_SIGXCPU' | 'SIGNAL_SIGXFSZ' | 'SIGNAL_SIGRTMIN' | 'SIGNAL_SIGRTMINPLUS1' | 'SIGNAL_SIGRTMINPLUS2' | 'SIGNAL_SIGRTMINPLUS3' | 'SIGNAL_SIGRTMINPLUS4' | 'SIGNAL_SIGRTMINPLUS5' | 'SIGNAL_SIGRTMINPLUS6' | 'SIGNAL_SIGRTMINPLUS7' | 'SIGNAL_SIGRTMINPLUS8' | 'SIGNAL_SIGRTMINPLUS9' | 'SIGNAL_SIGRTMINPLUS10' | 'SIGNAL_SIGRTMINPLUS11' | 'SIGNAL_SIGRTMINPLUS12' | 'SIGNAL_SIGRTMINPLUS13' | 'SIGNAL_SIGRTMINPLUS14' | 'SIGNAL_SIGRTMINPLUS15' | 'SIGNAL_SIGRTMAXMINUS14' | 'SIGNAL_SIGRTMAXMINUS13' | 'SIGNAL_SIGRTMAXMINUS12' | 'SIGNAL_SIGRTMAXMINUS11' | 'SIGNAL_SIGRTMAXMINUS10' | 'SIGNAL_SIGRTMAXMINUS9' | 'SIGNAL_SIGRTMAXMINUS8' | 'SIGNAL_SIGRTMAXMINUS7' | 'SIGNAL_SIGRTMAXMINUS6' | 'SIGNAL_SIGRTMAXMINUS5' | 'SIGNAL_SIGRTMAXMINUS4' | 'SIGNAL_SIGRTMAXMINUS3' | 'SIGNAL_SIGRTMAXMINUS2' | 'SIGNAL_SIGRTMAXMINUS1' | 'SIGNAL_SIGRTMAX';
 
+/** Where a container is in its life. */
 export type ContainerState = 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' | 'CONTAINER_UNKNOWN';
 
+/** What happened. */
 export type ContainerEventType = 'CONTAINER_CREATED_EVENT' | 'CONTAINER_STARTED_EVENT' | 'CONTAINER_STOPPED_EVENT' | 'CONTAINER_DELETED_EVENT';
 
+/** Whether a metric only grows. */
 export type MetricType = 'COUNTER' | 'GAUGE';
 
+/** Who makes the cgroups; kubelet and runtime must agree. */
 export type CgroupDriver = 'SYSTEMD' | 'CGROUPFS';
 
+/** Asks for the runtime's version. */
 export interface VersionRequest {
+  /** The version of the kubelet's API, `0.1.0`. */
   readonly version: string;
 }
 
+/** Who answers. */
 export interface VersionResponse {
+  /** The version of the kubelet's API, `0.1.0`. */
   readonly version: string;
+  /** Such as `containerd`. */
   readonly runtimeName: string;
+  /** In the runtime's own form, with or without a `v`. */
   readonly runtimeVersion: string;
+  /** The version of this interface, `v1`. */
   readonly runtimeApiVersion: string;
 }
 
+/** What becomes the resolv.conf of a sandbox. */
 export interface DNSConfig {
+  /** Addresses of name servers. */
   readonly servers: readonly string[];
+  /** Domains that are tried in turn for a short name. */
   readonly searches: readonly string[];
+  /** Such as `ndots:5`. */
   readonly options: readonly string[];
 }
 
+/** A port of the host that leads to a port of the sandbox. */
 export interface PortMapping {
   readonly protocol: Protocol;
+  /** The port in the sandbox's network. */
   readonly containerPort: number;
+  /** The port of the host; 0 = none. */
   readonly hostPort: number;
+  /** The address of the host to listen on; empty = every one. */
   readonly hostIp: string;
 }
 
+/** A file or directory of the host, or an image, that appears in a container. */
 export interface Mount {
+  /** Where it appears. */
   readonly containerPath: string;
+  /** What appears, and must be there; a symbolic link is followed. Empty for an image. */
   readonly hostPath: string;
   readonly readonly: boolean;
+  /** Gives the host's files the container's SELinux label. */
   readonly selinuxRelabel: boolean;
   readonly propagation: MountPropagation;
+  /** User ids as the container sees them on this mount; for idmapped mounts. */
   readonly uidMappings: readonly IDMapping[];
+  /** Group ids as the container sees them on this mount. */
   readonly gidMappings: readonly IDMapping[];
+  /** Mounts below are read-only as well; asks for `readonly` and private propagation. */
   readonly recursiveReadOnly: boolean;
+  /** Mounts the content of this image instead of a path of the host; read-only. */
   readonly image?: ImageSpec | undefined;
+  /** The directory inside the image that appears; empty = its root. */
   readonly imageSubPath: string;
+  /** Further options of the mount, such as `noexec`. */
   readonly mountOptions: readonly string[];
 }
 
+/** A range of ids of the host under other numbers in the container. */
 export interface IDMapping {
+  /** The first id on the host. */
   readonly hostId: number;
+  /** The first id in the container. */
   readonly containerId: number;
+  /** How many ids follow one another. */
   readonly length: number;
 }
 
+/** The user namespace of a pod: POD with mappings, or NODE without. */
 export interface UserNamespace {
   readonly mode: NamespaceMode;
+  /** User ids; one range with today's runtimes. */
   readonly uids: readonly IDMapping[];
+  /** Group ids; one range with today's runtimes. */
   readonly gids: readonly IDMapping[];
 }
 
+/** Which namespaces are shared with whom. The default, POD, is left out on the wire. */
 export interface NamespaceOption {
+  /** POD or NODE. */
   readonly network: NamespaceMode;
+  /** Any mode. */
   readonly pid: NamespaceMode;
+  /** POD or NODE. */
   readonly ipc: NamespaceMode;
+  /** The container whose PID namespace is joined; with pid = TARGET only. */
   readonly targetId: string;
+  /** The pod's user namespace; absent = POD without mappings, as an old kubelet has it. */
   readonly usernsOptions?: UserNamespace | undefined;
 }
 
+/** A number that may be absent, which differs from 0. */
 export interface Int64Value {
   readonly value: bigint;
 }
 
+/** Rights of the sandbox itself; of its containers only where they share them. */
 export interface LinuxSandboxSecurityContext {
   readonly namespaceOptions?: NamespaceOption | undefined;
   readonly selinuxOptions?: SELinuxOption | undefined;
+  /** The user id of the sandbox's process. */
   readonly runAsUser?: Int64Value | undefined;
+  /** The group id; only together with a user. */
   readonly runAsGroup?: Int64Value | undefined;
+  /** The root file system can't be written to. */
   readonly readonlyRootfs: boolean;
+  /** Further group ids of the first process in each container. */
   readonly supplementalGroups: readonly bigint[];
   readonly supplementalGroupsPolicy: SupplementalGroupsPolicy;
+  /** Containers in this sandbox may be privileged. */
   readonly privileged: boolean;
   readonly seccomp?: SecurityProfile | undefined;
   readonly apparmor?: SecurityProfile | undefined;
+  /** Replaced by `seccomp`. */
   readonly seccompProfilePath: string;
 }
 
+/** A seccomp or AppArmor profile. */
 export interface SecurityProfile {
   readonly profileType: ProfileType;
+  /** A seccomp file's path or an AppArmor profile's name; with Localhost only. */
   readonly localhostRef: string;
 }
 
+/** The Linux side of a sandbox. */
 export interface LinuxPodSandboxConfig {
+  /** The pod's cgroup: a path with cgroupfs, a slice with systemd. */
   readonly cgroupParent: string;
   readonly securityContext?: LinuxSandboxSecurityContext | undefined;
+  /** Kernel parameters of the sandbox's namespaces. */
   readonly sysctls: Readonly<Record<string, string>>;
+  /** What the sandbox itself needs beside its containers (RuntimeClass). */
   readonly overhead?: LinuxContainerResources | undefined;
+  /** The sum over the containers of the pod. */
   readonly resources?: LinuxContainerResources | undefined;
 }
 
+/** What a sandbox's name is made of; no two sandboxes have it all in common. */
 export interface PodSandboxMetadata {
+  /** The Pod's `metadata.name`. */
   readonly name: string;
+  /** The Pod's `metadata.uid`. */
   readonly uid: PodUid;
+  /** The Pod's `metadata.namespace`. */
   readonly namespace: string;
+  /** 0 for the pod's first sandbox, one more for each that replaces it. */
   readonly attempt: number;
 }
 
+/** What a sandbox is made from. */
 export interface PodSandboxConfig {
   readonly metadata?: PodSandboxMetadata | undefined;
+  /** Empty in the host's network, where the host's own name holds. */
   readonly hostname: string;
+  /** The directory of the host that the containers' `log_path` is relative to. */
   readonly logDirectory: string;
+  /** Absent = the host's. */
   readonly dnsConfig?: DNSConfig | undefined;
   readonly portMappings: readonly PortMapping[];
+  /** To be found by. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Kept as they are; some runtimes act on their own ones. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly linux?: LinuxPodSandboxConfig | undefined;
   readonly windows?: WindowsPodSandboxConfig | undefined;
 }
 
+/** Asks for a new sandbox. */
 export interface RunPodSandboxRequest {
   readonly config?: PodSandboxConfig | undefined;
+  /** The configured runtime to use, as in RuntimeClass; empty = the default one. */
   readonly runtimeHandler: string;
 }
 
+/** The sandbox that now runs. */
 export interface RunPodSandboxResponse {
   readonly podSandboxId: PodSandboxId;
 }
 
+/** Names the sandbox to stop. */
 export interface StopPodSandboxRequest {
   readonly podSandboxId: PodSandboxId;
 }
 
+/** Empty. */
 export interface StopPodSandboxResponse {
 }
 
+/** Names the sandbox to remove. */
 export interface RemovePodSandboxRequest {
   readonly podSandboxId: PodSandboxId;
 }
 
+/** Empty. */
 export interface RemovePodSandboxResponse {
 }
 
+/** Names the sandbox to look at. */
 export interface PodSandboxStatusRequest {
   readonly podSandboxId: PodSandboxId;
+  /** Also fill `info` of the answer. */
   readonly verbose: boolean;
 }
 
+/** A further address of a pod. */
 export interface PodIP {
+  /** An IPv4 or IPv6 address. */
   readonly ip: string;
 }
 
+/** The addresses of a sandbox. */
 export interface PodSandboxNetworkStatus {
+  /** The first address; empty in the host's network and after the stop. */
   readonly ip: string;
+  /** The others, as of the second family. */
   readonly additionalIps: readonly PodIP[];
 }
 
+/** The namespaces of a sandbox. */
 export interface Namespace {
   readonly options?: NamespaceOption | undefined;
 }
 
+/** The Linux side of a sandbox's status. */
 export interface LinuxPodSandboxStatus {
   readonly namespaces?: Namespace | undefined;
 }
 
+/** Everything about one sandbox. */
 export interface PodSandboxStatus {
   readonly id: PodSandboxId;
   readonly metadata?: PodSandboxMetadata | undefined;
   readonly state: PodSandboxState;
+  /** Nanoseconds since the epoch; never 0. */
   readonly createdAt: bigint;
+  /** Absent or empty in the host's network. */
   readonly network?: PodSandboxNetworkStatus | undefined;
   readonly linux?: LinuxPodSandboxStatus | undefined;
   readonly labels: Readonly<Record<string, string>>;
@@ -189,78 +283,100 @@ export interface PodSandboxStatus {
   readonly runtimeHandler: string;
 }
 
+/** One sandbox. */
 export interface PodSandboxStatusResponse {
   readonly status?: PodSandboxStatus | undefined;
+  /** With `verbose`: what the runtime wants to tell for debugging, usually one JSON text under `info`. */
   readonly info: Readonly<Record<string, string>>;
+  /** The containers of the sandbox, from runtimes with evented PLEG. */
   readonly containersStatuses: readonly ContainerStatus[];
+  /** When the containers' statuses were taken, in nanoseconds since the epoch; 0 without them. */
   readonly timestamp: bigint;
 }
 
+/** A state to filter by; absent = any. */
 export interface PodSandboxStateValue {
   readonly state: PodSandboxState;
 }
 
+/** What is given must all hold. */
 export interface PodSandboxFilter {
+  /** The id, or with containerd an unambiguous prefix of it. */
   readonly id: PodSandboxId;
   readonly state?: PodSandboxStateValue | undefined;
+  /** Every label must be there with this value. */
   readonly labelSelector: Readonly<Record<string, string>>;
 }
 
+/** Asks for sandboxes. */
 export interface ListPodSandboxRequest {
   readonly filter?: PodSandboxFilter | undefined;
 }
 
+/** A sandbox in a list. */
 export interface PodSandbox {
   readonly id: PodSandboxId;
   readonly metadata?: PodSandboxMetadata | undefined;
   readonly state: PodSandboxState;
+  /** Nanoseconds since the epoch; never 0. */
   readonly createdAt: bigint;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly runtimeHandler: string;
 }
 
+/** Sandboxes in no particular order. */
 export interface ListPodSandboxResponse {
   readonly items: readonly PodSandbox[];
 }
 
+/** Asks for sandboxes in pages. */
 export interface StreamPodSandboxesRequest {
   readonly filter?: PodSandboxFilter | undefined;
 }
 
+/** One page. */
 export interface StreamPodSandboxesResponse {
   readonly podSandboxes: readonly PodSandbox[];
 }
 
+/** Names the sandbox to measure. */
 export interface PodSandboxStatsRequest {
   readonly podSandboxId: PodSandboxId;
 }
 
+/** The usage of one sandbox. */
 export interface PodSandboxStatsResponse {
   readonly stats?: PodSandboxStats | undefined;
 }
 
+/** What is given must all hold. */
 export interface PodSandboxStatsFilter {
   readonly id: PodSandboxId;
   readonly labelSelector: Readonly<Record<string, string>>;
 }
 
+/** Asks for the usage of sandboxes. */
 export interface ListPodSandboxStatsRequest {
   readonly filter?: PodSandboxStatsFilter | undefined;
 }
 
+/** The usage of each sandbox. */
 export interface ListPodSandboxStatsResponse {
   readonly stats: readonly PodSandboxStats[];
 }
 
+/** Asks for the usage of sandboxes in pages. */
 export interface StreamPodSandboxStatsRequest {
   readonly filter?: PodSandboxStatsFilter | undefined;
 }
 
+/** One page. */
 export interface StreamPodSandboxStatsResponse {
   readonly podSandboxStats: readonly PodSandboxStats[];
 }
 
+/** Which sandbox was measured. */
 export interface PodSandboxAttributes {
   readonly id: PodSandboxId;
   readonly metadata?: PodSandboxMetadata | undefined;
@@ -268,21 +384,25 @@ export interface PodSandboxAttributes {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** The usage of one sandbox. */
 export interface PodSandboxStats {
   readonly attributes?: PodSandboxAttributes | undefined;
   readonly linux?: LinuxPodSandboxStats | undefined;
   readonly windows?: WindowsPodSandboxStats | undefined;
 }
 
+/** Usage on Linux, of the whole pod. */
 export interface LinuxPodSandboxStats {
   readonly cpu?: CpuUsage | undefined;
   readonly memory?: MemoryUsage | undefined;
   readonly network?: NetworkUsage | undefined;
   readonly process?: ProcessUsage | undefined;
+  /** The usage of each container. */
   readonly containers: readonly ContainerStats[];
   readonly io?: IoUsage | undefined;
 }
 
+/** Usage on Windows, of the whole pod. */
 export interface WindowsPodSandboxStats {
   readonly cpu?: WindowsCpuUsage | undefined;
   readonly memory?: WindowsMemoryUsage | undefined;
@@ -291,75 +411,115 @@ export interface WindowsPodSandboxStats {
   readonly containers: readonly WindowsContainerStats[];
 }
 
+/** Traffic of a sandbox. */
 export interface NetworkUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly defaultInterface?: NetworkInterfaceUsage | undefined;
+  /** The others, without the default one. */
   readonly interfaces: readonly NetworkInterfaceUsage[];
 }
 
+/** Traffic of a sandbox on Windows. */
 export interface WindowsNetworkUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly defaultInterface?: WindowsNetworkInterfaceUsage | undefined;
   readonly interfaces: readonly WindowsNetworkInterfaceUsage[];
 }
 
+/** Traffic of one interface since it was made. */
 export interface NetworkInterfaceUsage {
   readonly name: string;
+  /** Bytes received. */
   readonly rxBytes?: UInt64Value | undefined;
+  /** Errors while receiving. */
   readonly rxErrors?: UInt64Value | undefined;
+  /** Bytes sent. */
   readonly txBytes?: UInt64Value | undefined;
+  /** Errors while sending. */
   readonly txErrors?: UInt64Value | undefined;
 }
 
+/** Traffic of one interface on Windows. */
 export interface WindowsNetworkInterfaceUsage {
   readonly name: string;
+  /** Bytes received. */
   readonly rxBytes?: UInt64Value | undefined;
+  /** Packets lost while receiving. */
   readonly rxPacketsDropped?: UInt64Value | undefined;
+  /** Bytes sent. */
   readonly txBytes?: UInt64Value | undefined;
+  /** Packets lost while sending. */
   readonly txPacketsDropped?: UInt64Value | undefined;
 }
 
+/** How many processes a sandbox has. */
 export interface ProcessUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly processCount?: UInt64Value | undefined;
 }
 
+/** How many processes a sandbox has on Windows. */
 export interface WindowsProcessUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly processCount?: UInt64Value | undefined;
 }
 
+/** Names an image. */
 export interface ImageSpec {
+  /** A name with tag or digest, or an image id. A kubelet creates containers with the id. */
   readonly image: string;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The name as the Pod's author wrote it. */
   readonly userSpecifiedImage: string;
+  /** The runtime handler that the image is for, when images differ by handler. */
   readonly runtimeHandler: string;
+  /** The digest of a volume's image, as in the image id of a container's status. */
   readonly imageRef: string;
 }
 
+/** An environment variable. */
 export interface KeyValue {
   readonly key: string;
+  /** Bytes, because an environment isn't always UTF-8. */
   readonly value: Uint8Array;
 }
 
+/** Limits of a container, or of a pod. 0 = not set, wherever nothing else is said. */
 export interface LinuxContainerResources {
+  /** The CFS period in microseconds. */
   readonly cpuPeriod: bigint;
+  /** CPU time per period in microseconds; negative = no limit. */
   readonly cpuQuota: bigint;
+  /** The relative weight, 1024 for a whole CPU. */
   readonly cpuShares: bigint;
+  /** The most memory that may be used. */
   readonly memoryLimitInBytes: bigint;
+  /** -1000 to 1000; the larger, the sooner it is killed when memory runs out. */
   readonly oomScoreAdj: bigint;
+  /** CPUs that may be used, such as `0-2,7`; empty = all. */
   readonly cpusetCpus: string;
+  /** NUMA nodes whose memory may be used; empty = all. */
   readonly cpusetMems: string;
   readonly hugepageLimits: readonly HugepageLimit[];
+  /** Files of cgroup v2 and what is written to them. */
   readonly unified: Readonly<Record<string, string>>;
+  /** The most memory and swap together. */
   readonly memorySwapLimitInBytes: bigint;
 }
 
+/** A limit for huge pages of one size. */
 export interface HugepageLimit {
+  /** The size as the kernel's cgroup files write it, such as `2MB`. */
   readonly pageSize: string;
+  /** In bytes. */
   readonly limit: bigint;
 }
 
+/** The SELinux label of a process. */
 export interface SELinuxOption {
   readonly user: string;
   readonly role: string;
@@ -367,467 +527,664 @@ export interface SELinuxOption {
   readonly level: string;
 }
 
+/** Linux capabilities, without the prefix `CAP_`; `ALL` stands for every one. */
 export interface Capability {
+  /** Added to the runtime's default set. */
   readonly addCapabilities: readonly string[];
+  /** Taken away from the default set. */
   readonly dropCapabilities: readonly string[];
+  /** Kept by a process of another user than root. */
   readonly addAmbientCapabilities: readonly string[];
 }
 
+/** Rights of a container. */
 export interface LinuxContainerSecurityContext {
+  /** Ignored when privileged. */
   readonly capabilities?: Capability | undefined;
+  /** Every right of the host's root; only in a sandbox that allows it. */
   readonly privileged: boolean;
   readonly namespaceOptions?: NamespaceOption | undefined;
   readonly selinuxOptions?: SELinuxOption | undefined;
+  /** The user id; not together with a user name. */
   readonly runAsUser?: Int64Value | undefined;
+  /** The group id; only together with a user. */
   readonly runAsGroup?: Int64Value | undefined;
+  /** A user of the image's /etc/passwd. */
   readonly runAsUsername: string;
+  /** The root file system can't be written to. */
   readonly readonlyRootfs: boolean;
+  /** Further group ids of the first process. */
   readonly supplementalGroups: readonly bigint[];
   readonly supplementalGroupsPolicy: SupplementalGroupsPolicy;
+  /** No process gains rights by executing a file. */
   readonly noNewPrivs: boolean;
+  /** Paths below /proc and /sys that can't be read. */
   readonly maskedPaths: readonly string[];
+  /** Paths below /proc and /sys that can't be written to. */
   readonly readonlyPaths: readonly string[];
   readonly seccomp?: SecurityProfile | undefined;
   readonly apparmor?: SecurityProfile | undefined;
+  /** Replaced by `apparmor`. */
   readonly apparmorProfile: string;
+  /** Replaced by `seccomp`. */
   readonly seccompProfilePath: string;
 }
 
+/** The Linux side of a container. */
 export interface LinuxContainerConfig {
   readonly resources?: LinuxContainerResources | undefined;
   readonly securityContext?: LinuxContainerSecurityContext | undefined;
 }
 
+/** Who the container's first process is. */
 export interface LinuxContainerUser {
   readonly uid: bigint;
   readonly gid: bigint;
   readonly supplementalGroups: readonly bigint[];
 }
 
+/** Which namespaces are shared on Windows. */
 export interface WindowsNamespaceOption {
+  /** POD or NODE. */
   readonly network: NamespaceMode;
 }
 
+/** Rights of a sandbox on Windows. */
 export interface WindowsSandboxSecurityContext {
+  /** The user to run as; empty = the image's. */
   readonly runAsUsername: string;
+  /** The content of a GMSA credential file. */
   readonly credentialSpec: string;
+  /** The pod's containers run as processes of the host. */
   readonly hostProcess: boolean;
   readonly namespaceOptions?: WindowsNamespaceOption | undefined;
 }
 
+/** The Windows side of a sandbox. */
 export interface WindowsPodSandboxConfig {
   readonly securityContext?: WindowsSandboxSecurityContext | undefined;
 }
 
+/** Rights of a container on Windows. */
 export interface WindowsContainerSecurityContext {
+  /** The user to run as; empty = the image's. */
   readonly runAsUsername: string;
+  /** The content of a GMSA credential file. */
   readonly credentialSpec: string;
+  /** Runs as a process of the host. */
   readonly hostProcess: boolean;
 }
 
+/** The Windows side of a container. */
 export interface WindowsContainerConfig {
   readonly resources?: WindowsContainerResources | undefined;
   readonly securityContext?: WindowsContainerSecurityContext | undefined;
 }
 
+/** Limits of a container on Windows; 0 = not set. */
 export interface WindowsContainerResources {
+  /** The relative weight against other containers. */
   readonly cpuShares: bigint;
+  /** How many CPUs it sees. */
   readonly cpuCount: bigint;
+  /** The share of the CPUs in hundredths of a per cent, up to 10000. */
   readonly cpuMaximum: bigint;
+  /** The most memory that may be used. */
   readonly memoryLimitInBytes: bigint;
+  /** The size of the root file system. */
   readonly rootfsSizeInBytes: bigint;
+  /** CPUs that may be used. */
   readonly affinityCpus: readonly WindowsCpuGroupAffinity[];
 }
 
+/** CPUs of one processor group. */
 export interface WindowsCpuGroupAffinity {
+  /** A bit for each CPU of the group. */
   readonly cpuMask: bigint;
+  /** The number of the group. */
   readonly cpuGroup: number;
 }
 
+/** What a container's name is made of; no two containers of a sandbox have both in common. */
 export interface ContainerMetadata {
+  /** The container's name in the Pod. */
   readonly name: string;
+  /** 0 for the first container of that name, one more for each restart. */
   readonly attempt: number;
 }
 
+/** A device of the host in a container. */
 export interface Device {
+  /** Where it appears. */
   readonly containerPath: string;
+  /** The device on the host. */
   readonly hostPath: string;
+  /** Of the cgroup: `r` read, `w` write, `m` make the device node. */
   readonly permissions: string;
 }
 
+/** A device that the runtime looks up in its CDI files. */
 export interface CDIDevice {
+  /** Fully qualified, such as `vendor.com/class=name`. */
   readonly name: string;
 }
 
+/** What a container is made from. */
 export interface ContainerConfig {
   readonly metadata?: ContainerMetadata | undefined;
+  /** Must be on the node already. */
   readonly image?: ImageSpec | undefined;
+  /** Replaces the image's entrypoint and arguments; empty = the image's. */
   readonly command: readonly string[];
+  /** Replaces the image's arguments; empty = the image's. */
   readonly args: readonly string[];
+  /** Empty = the image's. */
   readonly workingDir: string;
+  /** Added to the image's environment; the last of a name holds. */
   readonly envs: readonly KeyValue[];
   readonly mounts: readonly Mount[];
   readonly devices: readonly Device[];
+  /** To be found by. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Kept as they are. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Relative to the sandbox's `log_directory`; empty = no log file. */
   readonly logPath: string;
+  /** Keeps standard input open for an attach. */
   readonly stdin: boolean;
+  /** Closes standard input when the first attach to it ends. */
   readonly stdinOnce: boolean;
+  /** A terminal; then there is no standard error of its own. */
   readonly tty: boolean;
   readonly linux?: LinuxContainerConfig | undefined;
   readonly windows?: WindowsContainerConfig | undefined;
   readonly CDIDevices: readonly CDIDevice[];
+  /** What StopContainer sends first; the default leaves it to image and runtime. */
   readonly stopSignal: Signal;
 }
 
+/** Asks for a container in a sandbox. */
 export interface CreateContainerRequest {
   readonly podSandboxId: PodSandboxId;
   readonly config?: ContainerConfig | undefined;
+  /** The config that the sandbox was run with, once more. */
   readonly sandboxConfig?: PodSandboxConfig | undefined;
 }
 
+/** The container that was created. */
 export interface CreateContainerResponse {
   readonly containerId: ContainerId;
 }
 
+/** Names the container to start. */
 export interface StartContainerRequest {
   readonly containerId: ContainerId;
 }
 
+/** Empty. */
 export interface StartContainerResponse {
 }
 
+/** Names the container to stop. */
 export interface StopContainerRequest {
   readonly containerId: ContainerId;
+  /** The grace period in seconds; 0 = kill at once. */
   readonly timeout: bigint;
 }
 
+/** Empty. */
 export interface StopContainerResponse {
 }
 
+/** Names the container to remove. */
 export interface RemoveContainerRequest {
   readonly containerId: ContainerId;
 }
 
+/** Empty. */
 export interface RemoveContainerResponse {
 }
 
+/** A state to filter by; absent = any. */
 export interface ContainerStateValue {
   readonly state: ContainerState;
 }
 
+/** What is given must all hold. */
 export interface ContainerFilter {
+  /** The id, or with containerd an unambiguous prefix of it. */
   readonly id: ContainerId;
   readonly state?: ContainerStateValue | undefined;
+  /** Only containers of this sandbox. */
   readonly podSandboxId: PodSandboxId;
+  /** Every label must be there with this value. */
   readonly labelSelector: Readonly<Record<string, string>>;
 }
 
+/** Asks for containers. */
 export interface ListContainersRequest {
   readonly filter?: ContainerFilter | undefined;
 }
 
+/** A container in a list. */
 export interface Container {
   readonly id: ContainerId;
   readonly podSandboxId: PodSandboxId;
   readonly metadata?: ContainerMetadata | undefined;
+  /** The image as the container's config names it. */
   readonly image?: ImageSpec | undefined;
+  /** What the runtime calls the image; containerd gives the id here. */
   readonly imageRef: ImageRef;
   readonly state: ContainerState;
+  /** Nanoseconds since the epoch; never 0. */
   readonly createdAt: bigint;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The id of the image on this node; what image garbage collection goes by. */
   readonly imageId: ImageId;
 }
 
+/** Containers in no particular order. */
 export interface ListContainersResponse {
   readonly containers: readonly Container[];
 }
 
+/** Asks for containers in pages. */
 export interface StreamContainersRequest {
   readonly filter?: ContainerFilter | undefined;
 }
 
+/** One page. */
 export interface StreamContainersResponse {
   readonly containers: readonly Container[];
 }
 
+/** Names the container to look at. */
 export interface ContainerStatusRequest {
   readonly containerId: ContainerId;
+  /** Also fill `info` of the answer. */
   readonly verbose: boolean;
 }
 
+/** Everything about one container. */
 export interface ContainerStatus {
   readonly id: ContainerId;
   readonly metadata?: ContainerMetadata | undefined;
   readonly state: ContainerState;
+  /** Nanoseconds since the epoch; never 0. */
   readonly createdAt: bigint;
+  /** Nanoseconds since the epoch; 0 before the start. */
   readonly startedAt: bigint;
+  /** Nanoseconds since the epoch; 0 before the exit. */
   readonly finishedAt: bigint;
+  /** Means something in state EXITED only; 128 + N after signal N. */
   readonly exitCode: number;
+  /** The image by a name: with containerd its first tag, not the id it was created with. */
   readonly image?: ImageSpec | undefined;
+  /** The digested name that the image was pulled by, else its id. */
   readonly imageRef: ImageRef;
+  /** One word, such as `Completed`, `Error`, `OOMKilled`, `StartError`. */
   readonly reason: string;
+  /** The reason in full. */
   readonly message: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly mounts: readonly Mount[];
+  /** On the host, absolute; empty = no log file. */
   readonly logPath: string;
+  /** The limits that hold now; absent = the runtime can't tell. */
   readonly resources?: ContainerResources | undefined;
+  /** The id of the image on this node. */
   readonly imageId: ImageId;
   readonly user?: ContainerUser | undefined;
+  /** The signal that StopContainer would send. */
   readonly stopSignal: Signal;
 }
 
+/** One container. */
 export interface ContainerStatusResponse {
   readonly status?: ContainerStatus | undefined;
+  /** With `verbose`: what the runtime wants to tell for debugging, usually one JSON text under `info`. */
   readonly info: Readonly<Record<string, string>>;
 }
 
+/** The limits of a container, for the system that it runs on. */
 export interface ContainerResources {
   readonly linux?: LinuxContainerResources | undefined;
   readonly windows?: WindowsContainerResources | undefined;
 }
 
+/** Who a container runs as, for the system that it runs on. */
 export interface ContainerUser {
   readonly linux?: LinuxContainerUser | undefined;
 }
 
+/** Names a container and its new limits. */
 export interface UpdateContainerResourcesRequest {
   readonly containerId: ContainerId;
   readonly linux?: LinuxContainerResources | undefined;
   readonly windows?: WindowsContainerResources | undefined;
+  /** For the runtime's extensions, unsafe by nature. */
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** Empty. */
 export interface UpdateContainerResourcesResponse {
 }
 
+/** Asks for a command in a container. */
 export interface ExecSyncRequest {
   readonly containerId: ContainerId;
   readonly cmd: readonly string[];
+  /** In seconds, after which the command is killed; 0 = none. */
   readonly timeout: bigint;
 }
 
+/** What the command gave, whole: more than fits in one message fails the call. */
 export interface ExecSyncResponse {
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
   readonly exitCode: number;
 }
 
+/** Asks for a streaming session with a command; one of the three streams must be wanted. */
 export interface ExecRequest {
   readonly containerId: ContainerId;
   readonly cmd: readonly string[];
+  /** A terminal; then standard error can't be wanted. */
   readonly tty: boolean;
   readonly stdin: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
 }
 
+/** Where to connect. */
 export interface ExecResponse {
+  /** Valid once and for a short time; some runtimes leave scheme and host out. */
   readonly url: string;
 }
 
+/** Asks for a streaming session with a container; one of the three streams must be wanted. */
 export interface AttachRequest {
   readonly containerId: ContainerId;
   readonly stdin: boolean;
+  /** Must equal the container's own. */
   readonly tty: boolean;
   readonly stdout: boolean;
   readonly stderr: boolean;
 }
 
+/** Where to connect. */
 export interface AttachResponse {
+  /** Valid once and for a short time; some runtimes leave scheme and host out. */
   readonly url: string;
 }
 
+/** Asks for a streaming session with a sandbox's ports. */
 export interface PortForwardRequest {
   readonly podSandboxId: PodSandboxId;
+  /** Only WebSocket sessions need them beforehand. */
   readonly port: readonly number[];
 }
 
+/** Where to connect. */
 export interface PortForwardResponse {
+  /** Valid once and for a short time; some runtimes leave scheme and host out. */
   readonly url: string;
 }
 
+/** An image to filter by. */
 export interface ImageFilter {
   readonly image?: ImageSpec | undefined;
 }
 
+/** Asks for images. */
 export interface ListImagesRequest {
   readonly filter?: ImageFilter | undefined;
 }
 
+/** An image on the node. */
 export interface Image {
+  /** The digest of its configuration: `sha256:` and 64 hex digits with the known runtimes. */
   readonly id: ImageId;
+  /** Its names with a tag, in full. */
   readonly repoTags: readonly string[];
+  /** Its names with the digest of its manifest. */
   readonly repoDigests: readonly string[];
+  /** In bytes, never 0; containerd counts the compressed layers. */
   readonly size: bigint;
+  /** The user id that the image sets, if it is a number. */
   readonly uid?: Int64Value | undefined;
+  /** The user that the image sets, if it is a name. */
   readonly username: string;
+  /** What the image was asked for as, with its annotations. */
   readonly spec?: ImageSpec | undefined;
+  /** Not to be removed by garbage collection. */
   readonly pinned: boolean;
 }
 
+/** Images in no particular order. */
 export interface ListImagesResponse {
   readonly images: readonly Image[];
 }
 
+/** Asks for images in pages. */
 export interface StreamImagesRequest {
   readonly filter?: ImageFilter | undefined;
 }
 
+/** One page. */
 export interface StreamImagesResponse {
   readonly images: readonly Image[];
 }
 
+/** Names the image to look at. */
 export interface ImageStatusRequest {
   readonly image?: ImageSpec | undefined;
+  /** Also fill `info` of the answer. */
   readonly verbose: boolean;
 }
 
+/** One image, or none. */
 export interface ImageStatusResponse {
   readonly image?: Image | undefined;
+  /** With `verbose`: what the runtime wants to tell for debugging, usually one JSON text under `info`. */
   readonly info: Readonly<Record<string, string>>;
 }
 
+/** Credentials for a registry; never to be logged. */
 export interface AuthConfig {
   readonly username: string;
   readonly password: string;
+  /** `user:password` in base64; used when these aren't given. */
   readonly auth: string;
+  /** The registry that the credentials are for; empty = any. */
   readonly serverAddress: string;
+  /** Gets an access token from the registry. */
   readonly identityToken: string;
+  /** Sent to the registry as it is. */
   readonly registryToken: string;
 }
 
+/** Asks for an image. */
 export interface PullImageRequest {
   readonly image?: ImageSpec | undefined;
   readonly auth?: AuthConfig | undefined;
+  /** The pod that needs it; some runtimes choose the image store by it. */
   readonly sandboxConfig?: PodSandboxConfig | undefined;
 }
 
+/** The image that is there now. */
 export interface PullImageResponse {
+  /** An id or a digested name, good for CreateContainer. */
   readonly imageRef: ImageRef;
 }
 
+/** Names the image to remove. */
 export interface RemoveImageRequest {
   readonly image?: ImageSpec | undefined;
 }
 
+/** Empty. */
 export interface RemoveImageResponse {
 }
 
+/** What the node says about the pods' network. */
 export interface NetworkConfig {
+  /** The range of pod addresses of this node. */
   readonly podCidr: string;
 }
 
+/** What the node tells the runtime. */
 export interface RuntimeConfig {
   readonly networkConfig?: NetworkConfig | undefined;
 }
 
+/** Carries the node's configuration. */
 export interface UpdateRuntimeConfigRequest {
   readonly runtimeConfig?: RuntimeConfig | undefined;
 }
 
+/** Empty. */
 export interface UpdateRuntimeConfigResponse {
 }
 
+/** One aspect of the runtime's health. */
 export interface RuntimeCondition {
+  /** `RuntimeReady` and `NetworkReady` are required, others are the runtime's own. */
   readonly type: string;
+  /** True = fine. */
   readonly status: boolean;
+  /** One word on why it isn't. */
   readonly reason: string;
+  /** The reason in full. */
   readonly message: string;
 }
 
+/** The runtime's health. */
 export interface RuntimeStatus {
   readonly conditions: readonly RuntimeCondition[];
 }
 
+/** Asks for the runtime's status. */
 export interface StatusRequest {
+  /** Also fill `info` of the answer. */
   readonly verbose: boolean;
 }
 
+/** What a runtime handler can do. */
 export interface RuntimeHandlerFeatures {
+  /** Honours `recursive_read_only` of a mount. */
   readonly recursiveReadOnlyMounts: boolean;
+  /** Honours `userns_options`. */
   readonly userNamespaces: boolean;
 }
 
+/** A configured runtime. */
 export interface RuntimeHandler {
+  /** As in RunPodSandboxRequest; empty for the default one. */
   readonly name: string;
   readonly features?: RuntimeHandlerFeatures | undefined;
 }
 
+/** What the runtime can do, whatever the handler. */
 export interface RuntimeFeatures {
+  /** Honours SupplementalGroupsPolicy. */
   readonly supplementalGroupsPolicy: boolean;
+  /** User namespaces work in the host's network too. */
   readonly userNamespacesHostNetwork: boolean;
+  /** Honours `mount_options` of a mount. */
   readonly mountOptions: boolean;
 }
 
+/** The runtime's status. */
 export interface StatusResponse {
   readonly status?: RuntimeStatus | undefined;
+  /** With `verbose`: configuration and the like, each value usually a JSON text. */
   readonly info: Readonly<Record<string, string>>;
   readonly runtimeHandlers: readonly RuntimeHandler[];
   readonly features?: RuntimeFeatures | undefined;
 }
 
+/** Asks for the usage of the file systems. */
 export interface ImageFsInfoRequest {
 }
 
+/** A number that may be absent, which differs from 0. */
 export interface UInt64Value {
   readonly value: bigint;
 }
 
+/** Names a file system. */
 export interface FilesystemIdentifier {
+  /** A path on it; not always where it is mounted. */
   readonly mountpoint: string;
 }
 
+/** How full a file system, or a layer on it, is. */
 export interface FilesystemUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly fsId?: FilesystemIdentifier | undefined;
   readonly usedBytes?: UInt64Value | undefined;
+  /** How many inodes are in use. */
   readonly inodesUsed?: UInt64Value | undefined;
 }
 
+/** How full a file system is on Windows. */
 export interface WindowsFilesystemUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly fsId?: FilesystemIdentifier | undefined;
   readonly usedBytes?: UInt64Value | undefined;
 }
 
+/** The file systems of the runtime. */
 export interface ImageFsInfoResponse {
+  /** Where images are kept. */
   readonly imageFilesystems: readonly FilesystemUsage[];
+  /** Where writable layers are kept; the same one usually. */
   readonly containerFilesystems: readonly FilesystemUsage[];
 }
 
+/** Names the container to measure. */
 export interface ContainerStatsRequest {
   readonly containerId: ContainerId;
 }
 
+/** The usage of one container. */
 export interface ContainerStatsResponse {
   readonly stats?: ContainerStats | undefined;
 }
 
+/** Asks for the usage of containers. */
 export interface ListContainerStatsRequest {
   readonly filter?: ContainerStatsFilter | undefined;
 }
 
+/** What is given must all hold. */
 export interface ContainerStatsFilter {
   readonly id: ContainerId;
   readonly podSandboxId: PodSandboxId;
   readonly labelSelector: Readonly<Record<string, string>>;
 }
 
+/** The usage of each container. */
 export interface ListContainerStatsResponse {
   readonly stats: readonly ContainerStats[];
 }
 
+/** Asks for the usage of containers in pages. */
 export interface StreamContainerStatsRequest {
   readonly filter?: ContainerStatsFilter | undefined;
 }
 
+/** One page. */
 export interface StreamContainerStatsResponse {
   readonly containerStats: readonly ContainerStats[];
 }
 
+/** Which container was measured. */
 export interface ContainerAttributes {
   readonly id: ContainerId;
   readonly metadata?: ContainerMetadata | undefined;
@@ -835,15 +1192,18 @@ export interface ContainerAttributes {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** The usage of one container. */
 export interface ContainerStats {
   readonly attributes?: ContainerAttributes | undefined;
   readonly cpu?: CpuUsage | undefined;
   readonly memory?: MemoryUsage | undefined;
+  /** What the container has written to its root file system. */
   readonly writableLayer?: FilesystemUsage | undefined;
   readonly swap?: SwapUsage | undefined;
   readonly io?: IoUsage | undefined;
 }
 
+/** The usage of one container on Windows. */
 export interface WindowsContainerStats {
   readonly attributes?: ContainerAttributes | undefined;
   readonly cpu?: WindowsCpuUsage | undefined;
@@ -851,179 +1211,256 @@ export interface WindowsContainerStats {
   readonly writableLayer?: WindowsFilesystemUsage | undefined;
 }
 
+/** Pressure stall information of the kernel. */
 export interface PsiStats {
+  /** Every task was waiting. */
   readonly Full?: PsiData | undefined;
+  /** At least one task was waiting. */
   readonly Some?: PsiData | undefined;
 }
 
+/** How long tasks had to wait. */
 export interface PsiData {
+  /** In nanoseconds, since the cgroup was made. */
   readonly Total: bigint;
+  /** Per cent of the last 10 seconds. */
   readonly Avg10: number;
+  /** Per cent of the last 60 seconds. */
   readonly Avg60: number;
+  /** Per cent of the last 300 seconds. */
   readonly Avg300: number;
 }
 
+/** CPU time. */
 export interface CpuUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
+  /** CPU time used so far, summed over all cores, in nanoseconds. */
   readonly usageCoreNanoSeconds?: UInt64Value | undefined;
+  /** The current rate in billionths of a core; absent where the runtime doesn't sample. */
   readonly usageNanoCores?: UInt64Value | undefined;
   readonly psi?: PsiStats | undefined;
 }
 
+/** CPU time on Windows. */
 export interface WindowsCpuUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
+  /** CPU time used so far, summed over all cores, in nanoseconds. */
   readonly usageCoreNanoSeconds?: UInt64Value | undefined;
+  /** The current rate in billionths of a core. */
   readonly usageNanoCores?: UInt64Value | undefined;
 }
 
+/** Memory. */
 export interface MemoryUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
+  /** What can't be taken back: usage without the inactive file cache. Eviction goes by it. */
   readonly workingSetBytes?: UInt64Value | undefined;
+  /** The limit less the working set; 0 or absent without a limit. */
   readonly availableBytes?: UInt64Value | undefined;
+  /** Everything, the file cache included. */
   readonly usageBytes?: UInt64Value | undefined;
+  /** Anonymous memory and swap cache. */
   readonly rssBytes?: UInt64Value | undefined;
+  /** Those that needed no read from disk, so far. */
   readonly pageFaults?: UInt64Value | undefined;
+  /** Those that had to read from disk, so far. */
   readonly majorPageFaults?: UInt64Value | undefined;
   readonly psi?: PsiStats | undefined;
 }
 
+/** Input and output. */
 export interface IoUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
   readonly psi?: PsiStats | undefined;
 }
 
+/** Swap. */
 export interface SwapUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
+  /** What may still be used. */
   readonly swapAvailableBytes?: UInt64Value | undefined;
   readonly swapUsageBytes?: UInt64Value | undefined;
 }
 
+/** Memory on Windows. */
 export interface WindowsMemoryUsage {
+  /** When it was taken, in nanoseconds since the epoch. */
   readonly timestamp: bigint;
+  /** What is in physical memory. */
   readonly workingSetBytes?: UInt64Value | undefined;
+  /** The limit less the committed memory. */
   readonly availableBytes?: UInt64Value | undefined;
   readonly pageFaults?: UInt64Value | undefined;
+  /** What the system has promised. */
   readonly commitMemoryBytes?: UInt64Value | undefined;
 }
 
+/** Names the container whose log moved. */
 export interface ReopenContainerLogRequest {
   readonly containerId: ContainerId;
 }
 
+/** Empty; from here on the new file is written to. */
 export interface ReopenContainerLogResponse {
 }
 
+/** Asks for a checkpoint of a container. */
 export interface CheckpointContainerRequest {
   readonly containerId: ContainerId;
+  /** The archive to write, a path on the host. */
   readonly location: string;
+  /** In seconds; 0 = the runtime's default. */
   readonly timeout: bigint;
 }
 
+/** Empty. */
 export interface CheckpointContainerResponse {
 }
 
+/** Asks for a checkpoint of a pod. */
 export interface CheckpointPodRequest {
   readonly podSandboxId: PodSandboxId;
+  /** What to write, a path on the host. */
   readonly outputPath: string;
+  /** Only these containers; none = all of the pod. */
   readonly containerIds: readonly ContainerId[];
+  /** The runtime's own. */
   readonly options: Readonly<Record<string, string>>;
 }
 
+/** Empty. */
 export interface CheckpointPodResponse {
 }
 
+/** Asks for a pod from a checkpoint. */
 export interface RestorePodRequest {
+  /** What CheckpointPod wrote. */
   readonly checkpointPath: string;
   readonly config?: PodSandboxConfig | undefined;
   readonly runtimeHandler: string;
+  /** The runtime's own. */
   readonly options: Readonly<Record<string, string>>;
   readonly containerConfigs: readonly ContainerConfig[];
 }
 
+/** A container that came back, under a new id. */
 export interface RestoredContainer {
   readonly name: string;
   readonly containerId: ContainerId;
 }
 
+/** The pod that came back. */
 export interface RestorePodResponse {
   readonly podSandboxId: PodSandboxId;
   readonly restoredContainers: readonly RestoredContainer[];
 }
 
+/** Asks for events. */
 export interface GetEventsRequest {
 }
 
+/** One event, with the state of the whole pod after it. */
 export interface ContainerEventResponse {
+  /** The container, or the sandbox for an event of its own. */
   readonly containerId: ContainerId;
   readonly containerEventType: ContainerEventType;
+  /** Nanoseconds since the epoch. */
   readonly createdAt: bigint;
+  /** Absent when the sandbox is gone. */
   readonly podSandboxStatus?: PodSandboxStatus | undefined;
   readonly containersStatuses: readonly ContainerStatus[];
 }
 
+/** Asks for the descriptions of metrics. */
 export interface ListMetricDescriptorsRequest {
 }
 
+/** The descriptions of metrics. */
 export interface ListMetricDescriptorsResponse {
   readonly descriptors: readonly MetricDescriptor[];
 }
 
+/** Describes one metric. */
 export interface MetricDescriptor {
+  /** The name under which it is exposed. */
   readonly name: string;
   readonly help: string;
+  /** The keys of its labels, in the order of a metric's `label_values`. */
   readonly labelKeys: readonly string[];
 }
 
+/** Asks for metrics. */
 export interface ListPodSandboxMetricsRequest {
 }
 
+/** The metrics of each sandbox. */
 export interface ListPodSandboxMetricsResponse {
   readonly podMetrics: readonly PodSandboxMetrics[];
 }
 
+/** Asks for metrics in pages. */
 export interface StreamPodSandboxMetricsRequest {
 }
 
+/** One page. */
 export interface StreamPodSandboxMetricsResponse {
   readonly podSandboxMetrics: readonly PodSandboxMetrics[];
 }
 
+/** The metrics of one sandbox and of the containers in it. */
 export interface PodSandboxMetrics {
   readonly podSandboxId: PodSandboxId;
   readonly metrics: readonly Metric[];
   readonly containerMetrics: readonly ContainerMetrics[];
 }
 
+/** The metrics of one container. */
 export interface ContainerMetrics {
   readonly containerId: ContainerId;
   readonly metrics: readonly Metric[];
 }
 
+/** One sample. */
 export interface Metric {
   readonly name: string;
+  /** When it was taken, in nanoseconds since the epoch; 0 = now. */
   readonly timestamp: bigint;
   readonly metricType: MetricType;
+  /** In the order of the descriptor's `label_keys`. */
   readonly labelValues: readonly string[];
   readonly value?: UInt64Value | undefined;
 }
 
+/** Asks for the runtime's configuration. */
 export interface RuntimeConfigRequest {
 }
 
+/** The runtime's configuration. */
 export interface RuntimeConfigResponse {
+  /** Empty on the wire, yet present, for the systemd driver. */
   readonly linux?: LinuxRuntimeConfiguration | undefined;
 }
 
+/** The Linux side of the runtime's configuration. */
 export interface LinuxRuntimeConfiguration {
   readonly cgroupDriver: CgroupDriver;
 }
 
+/** Names a sandbox and the pod's new resources. */
 export interface UpdatePodSandboxResourcesRequest {
   readonly podSandboxId: PodSandboxId;
+  /** What the sandbox itself needs. */
   readonly overhead?: LinuxContainerResources | undefined;
+  /** The sum over the containers. */
   readonly resources?: LinuxContainerResources | undefined;
 }
 
+/** Empty. */
 export interface UpdatePodSandboxResourcesResponse {
 }
 
