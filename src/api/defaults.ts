@@ -17,7 +17,8 @@ import type {
   Probe,
 } from './v1.js';
 import type {PullPolicy, ResourceList, ResourceRequirements} from './v1-meta.js';
-import type {ObjectFieldSelector} from './v1-selectors.js';
+import type {PersistentVolumeClaimTemplate} from './v1-attached-volumes.js';
+import type {ObjectFieldSelector, ResourceFieldSelector} from './v1-selectors.js';
 import type {DownwardAPIVolumeFile, Volume, VolumeProjection} from './v1-volumes.js';
 
 const FILE_MODE = 0o644;
@@ -33,6 +34,11 @@ function mapPresent<T extends object>(
     return part === undefined ? [] : [[name, (change as (part: unknown) => unknown)(part)] as const];
   });
   return {...object, ...Object.fromEntries(changed)};
+}
+
+/** In Go an empty text and a zero are the same as nothing said. */
+function orElse<T extends number | string>(value: T | undefined, fallback: T): T {
+  return value === undefined || value === '' || value === 0 ? fallback : value;
 }
 
 function each<T>(change: (item: T) => T): (items: readonly T[]) => readonly T[] {
@@ -75,7 +81,12 @@ function requestLimits(resources: ResourceRequirements): ResourceRequirements {
 }
 
 function defaultFieldRef(selector: ObjectFieldSelector): ObjectFieldSelector {
-  return {...selector, apiVersion: selector.apiVersion || 'v1'};
+  return {...selector, apiVersion: orElse(selector.apiVersion, 'v1')};
+}
+
+/** A zero divisor stands for 1. */
+function defaultResourceFieldRef(selector: ResourceFieldSelector): ResourceFieldSelector {
+  return {divisor: '0', ...selector};
 }
 
 function defaultEnv(variable: EnvVar): EnvVar {
@@ -83,13 +94,14 @@ function defaultEnv(variable: EnvVar): EnvVar {
     valueFrom: (source) =>
       mapPresent(source, {
         fieldRef: defaultFieldRef,
+        resourceFieldRef: defaultResourceFieldRef,
         fileKeyRef: (selector) => ({optional: false, ...selector}),
       }),
   });
 }
 
 function defaultHttpGet(action: HTTPGetAction): HTTPGetAction {
-  return {...action, path: action.path || '/', scheme: action.scheme ?? 'HTTP'};
+  return {...action, path: orElse(action.path, '/'), scheme: action.scheme ?? 'HTTP'};
 }
 
 function defaultHandler(handler: LifecycleHandler): LifecycleHandler {
@@ -104,10 +116,10 @@ function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
 function defaultProbe(probe: Probe): Probe {
   return {
     ...mapPresent(probe, {httpGet: defaultHttpGet, grpc: (action) => ({service: '', ...action})}),
-    timeoutSeconds: probe.timeoutSeconds || 1,
-    periodSeconds: probe.periodSeconds || 10,
-    successThreshold: probe.successThreshold || 1,
-    failureThreshold: probe.failureThreshold || 3,
+    timeoutSeconds: orElse(probe.timeoutSeconds, 1),
+    periodSeconds: orElse(probe.periodSeconds, 10),
+    successThreshold: orElse(probe.successThreshold, 1),
+    failureThreshold: orElse(probe.failureThreshold, 3),
   };
 }
 
@@ -124,7 +136,7 @@ function defaultContainer<T extends Container>(container: T): T {
     ...container,
     ...present,
     resources: defaultRequirements(container.resources ?? {}),
-    terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
+    terminationMessagePath: orElse(container.terminationMessagePath, '/dev/termination-log'),
     terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
     imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image),
   };
@@ -140,7 +152,7 @@ function defaultEphemeralContainer(container: EphemeralContainer): EphemeralCont
 }
 
 function defaultDownwardFile(file: DownwardAPIVolumeFile): DownwardAPIVolumeFile {
-  return mapPresent(file, {fieldRef: defaultFieldRef});
+  return mapPresent(file, {fieldRef: defaultFieldRef, resourceFieldRef: defaultResourceFieldRef});
 }
 
 function defaultProjection(projection: VolumeProjection): VolumeProjection {
@@ -148,6 +160,10 @@ function defaultProjection(projection: VolumeProjection): VolumeProjection {
     downwardAPI: (source) => mapPresent(source, {items: each(defaultDownwardFile)}),
     serviceAccountToken: (source) => ({expirationSeconds: TOKEN_SECONDS, ...source}),
   });
+}
+
+function defaultClaimTemplate(template: PersistentVolumeClaimTemplate): PersistentVolumeClaimTemplate {
+  return {...template, spec: {volumeMode: 'Filesystem', ...template.spec}};
 }
 
 /** SetDefaults_Volume and those of the sources. */
@@ -164,13 +180,7 @@ function defaultVolume(volume: Volume): Volume {
     }),
     configMap: (map) => ({defaultMode: FILE_MODE, ...map}),
     downwardAPI: (api) => ({defaultMode: FILE_MODE, ...mapPresent(api, {items: each(defaultDownwardFile)})}),
-    ephemeral: (claim) =>
-      mapPresent(claim, {
-        volumeClaimTemplate: (template) => ({
-          ...template,
-          spec: {volumeMode: 'Filesystem', ...template.spec},
-        }),
-      }),
+    ephemeral: (claim) => mapPresent(claim, {volumeClaimTemplate: defaultClaimTemplate}),
     hostPath: (path) => ({...path, type: path.type ?? ''}),
     image: (image) => ({...image, pullPolicy: image.pullPolicy ?? defaultPullPolicy(image.reference ?? '')}),
     iscsi: (iscsi) => ({iscsiInterface: 'default', ...iscsi}),
@@ -187,22 +197,12 @@ function defaultVolume(volume: Volume): Volume {
 /** In the host's network a container's ports are the host's (defaultHostNetworkPorts). */
 function useHostPorts(container: Container): Container {
   return mapPresent(container, {
-    ports: each((port) => ({...port, hostPort: port.hostPort || port.containerPort})),
+    ports: each((port) => ({...port, hostPort: orElse(port.hostPort, port.containerPort)})),
   });
 }
 
 function pick(resources: ResourceList, wanted: (name: string) => boolean): ResourceList {
   return Object.fromEntries(Object.entries(resources).filter(([name]) => wanted(name)));
-}
-
-/** What is there: an empty list of resources says nothing. */
-function present<Part extends 'limits' | 'requests'>(
-  part: Part,
-  resources: ResourceList,
-): {readonly [Name in Part]?: ResourceList} {
-  return Object.keys(resources).length === 0
-    ? {}
-    : ({[part]: resources} as {readonly [Name in Part]: ResourceList});
 }
 
 /** Pod-level limits of huge pages and requests follow from the containers' (defaultHugePagePodLimits, defaultPodRequests). */
@@ -218,7 +218,8 @@ function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): Re
     ...pick(aggregateContainerResources(spec, 'requests'), wanted),
     ...requests,
   };
-  return {...resources, ...present('limits', allLimits), ...present('requests', allRequests)};
+  const nothing = Object.keys(allRequests).length === 0;
+  return {...resources, limits: allLimits, ...(nothing ? {} : {requests: allRequests})};
 }
 
 function defaultSpec(written: PodSpec): PodSpec {
@@ -232,14 +233,14 @@ function defaultSpec(written: PodSpec): PodSpec {
   });
   const ports =
     spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
-  const serviceAccountName = spec.serviceAccountName || spec.serviceAccount;
+  const serviceAccountName = orElse(spec.serviceAccountName, spec.serviceAccount ?? '');
   return {
     ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources)}),
-    ...(serviceAccountName ? {serviceAccountName} : {}),
+    ...(serviceAccountName === '' ? {} : {serviceAccountName}),
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
     enableServiceLinks: spec.enableServiceLinks ?? true,
     restartPolicy: spec.restartPolicy ?? 'Always',
-    schedulerName: spec.schedulerName || 'default-scheduler',
+    schedulerName: orElse(spec.schedulerName, 'default-scheduler'),
     securityContext: spec.securityContext ?? {},
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
   };
@@ -252,7 +253,7 @@ function defaultSpec(written: PodSpec): PodSpec {
 export function applyDefaults(pod: Pod): Pod {
   return {
     ...pod,
-    metadata: {...pod.metadata, namespace: pod.metadata.namespace || 'default'},
+    metadata: {...pod.metadata, namespace: orElse(pod.metadata.namespace, 'default')},
     spec: defaultSpec(pod.spec),
   };
 }
