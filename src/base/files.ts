@@ -1,0 +1,157 @@
+import {randomBytes} from 'node:crypto';
+import {chmod, mkdir, open, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {getSystemErrorMap} from 'node:util';
+import {hasErrno, messageOf, SystemError} from './errors.js';
+
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'run as root, or choose a directory of your own with --root-dir',
+  EPERM: 'run as root, or choose a directory of your own with --root-dir',
+  EROFS: 'choose a directory on a writable file system with --root-dir',
+  ENOSPC: 'free some space there, or choose a directory on another file system with --root-dir',
+  EDQUOT: 'the disk quota is used up: free some space, or choose another directory with --root-dir',
+  ENOTDIR: 'a part of the path is not a directory: move it away, or choose another one with --root-dir',
+};
+
+/** What the system said, without Node.js' code, call and path: `no space left on device`. */
+export function systemReason(error: unknown): string {
+  const errno = error instanceof Error && 'errno' in error ? Number(error.errno) : Number.NaN;
+  return getSystemErrorMap().get(errno)?.[1] ?? messageOf(error);
+}
+
+/**
+ * The error of a file operation for a person: `writing "/x/y": no space left on device`, and what to do. An error
+ * that already is one is passed on as it is.
+ */
+export function fileError(doing: string, path: string, cause: unknown): SystemError {
+  if (cause instanceof SystemError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return new SystemError(`${doing} ${JSON.stringify(path)}: ${systemReason(cause)}`, {
+    cause,
+    hint: HINTS[code],
+  });
+}
+
+/** Runs a file operation; what it throws becomes a SystemError that names `path` (see fileError). */
+export async function withFileErrors<T>(doing: string, path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw fileError(doing, path, error);
+  }
+}
+
+/** The operation's result, or undefined when what it is about does not exist. */
+export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** NAME_MAX of every Linux file system, less the room that our suffixes take. */
+const MAX_SEGMENT_LENGTH = 200;
+
+/**
+ * The value, when it is fit to be one part of a path: it can't climb out of its directory or hide in it.
+ *
+ * @throws SystemError that says what the value is, such as `pod UID`.
+ */
+export function pathSegment(what: string, value: string): string {
+  if (PATH_SEGMENT.test(value) && value.length <= MAX_SEGMENT_LENGTH) return value;
+  throw new SystemError(`the ${what} ${JSON.stringify(value)} can't be the name of a file`, {
+    hint: `use letters, digits, "-", "_" and "." only, at most ${MAX_SEGMENT_LENGTH}, starting with a letter or digit`,
+  });
+}
+
+/** A directory to be made, with exactly this mode whatever the umask is. */
+export interface DirectoryToMake {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/**
+ * Makes the directories in order, parents first; those that exist are left as they are. When one can't be made, the
+ * ones made before it are removed again. Rejects with SystemError.
+ */
+export async function makeDirectories(directories: readonly DirectoryToMake[]): Promise<void> {
+  const made: string[] = [];
+  for (const {path, mode} of directories) {
+    try {
+      if (await makeDirectory(path, mode)) made.push(path);
+    } catch (error) {
+      // The first failure is what matters; what can't be taken back is empty and found by the next run.
+      for (const path of made.reverse()) await rmdir(path).catch(() => undefined);
+      throw fileError('making the directory', path, error);
+    }
+  }
+}
+
+/** True when it was made, false when it was there. */
+async function makeDirectory(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, {mode});
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+  await chmod(path, mode);
+  return true;
+}
+
+/**
+ * Replaces the file's whole content at once: readers see the old or the new one, also after a crash. The file has
+ * exactly this mode whatever the umask is. When it fails nothing is left behind; a killed process can leave
+ * `.<name>.<random>.tmp`. Rejects with SystemError.
+ */
+export async function writeFileAtomic(path: string, content: string, mode: number): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  await withFileErrors('writing', path, async () => {
+    try {
+      await writeNewFile(temporary, content, mode);
+      await rename(temporary, path);
+      await syncDirectory(dirname(path));
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** True for the temporary files that a killed writeFileAtomic of `path` left. */
+export function isLeftoverOf(path: string, fileName: string): boolean {
+  return fileName.startsWith(`.${basename(path)}.`) && fileName.endsWith('.tmp');
+}
+
+async function writeNewFile(path: string, content: string, mode: number): Promise<void> {
+  await withFile(path, 'wx', mode, async (file) => {
+    await file.chmod(mode);
+    await file.writeFile(content);
+    await file.sync();
+  });
+}
+
+/** A rename is on the disk only when its directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  await withFile(path, 'r', 0, async (directory) => {
+    await directory.sync();
+  });
+}
+
+/** Opens, uses and closes a file. */
+export async function withFile<T>(
+  path: string,
+  flags: string | number,
+  mode: number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags, mode);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
