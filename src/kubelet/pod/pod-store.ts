@@ -1,0 +1,173 @@
+import {readdir, readFile, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Pod} from '../../api/v1.js';
+import {SystemError} from '../../base/errors.js';
+import {
+  ifPresent,
+  isLeftoverOf,
+  makeDirectories,
+  pathSegment,
+  withFileErrors,
+  writeFileAtomic,
+} from '../../base/files.js';
+import {podUid, type PodUid} from '../../cri/index.js';
+
+/** What makes a pod kcri's own. Whatever the runtime runs without a record belongs to somebody else. */
+export interface PodRecord {
+  readonly uid: PodUid;
+  readonly namespace: string;
+  readonly name: string;
+  /** It was made a static pod, as the kubelet does with the files of its manifest directory. */
+  readonly static: boolean;
+  /** The manifest's path as it was given; absent for standard input. */
+  readonly sourceFile?: string;
+  /** When the pod was first synced: RFC 3339. */
+  readonly createdAt: string;
+  /** The pod as it was synced, with its defaults. */
+  readonly pod: Pod;
+}
+
+/** A record that can't be used, and why. */
+export interface BrokenRecord {
+  readonly uid: PodUid;
+  readonly error: SystemError;
+}
+
+/** All records of a root directory. */
+export interface PodRecords {
+  /** Oldest first. */
+  readonly records: readonly PodRecord[];
+  readonly broken: readonly BrokenRecord[];
+}
+
+const VERSION = 1;
+const SUFFIX = '.json';
+
+/**
+ * The records of kcri's pods, one file each: `<rootDir>/records/<uid>.json`. Pods may hold secrets in their
+ * environment, so only root reads them. Writes are atomic; everything rejects with SystemError.
+ */
+export class PodStore {
+  readonly #rootDir: string;
+  readonly #directory: string;
+
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+    this.#directory = join(rootDir, 'records');
+  }
+
+  /** Writes or replaces the pod's record; the root directory's parent must exist. */
+  async put(record: PodRecord): Promise<void> {
+    const path = this.#path(record.uid);
+    await makeDirectories([
+      {path: this.#rootDir, mode: 0o750},
+      {path: this.#directory, mode: 0o700},
+    ]);
+    await writeFileAtomic(path, `${JSON.stringify({version: VERSION, ...record}, undefined, 2)}\n`, 0o600);
+  }
+
+  /** The pod's record, or undefined when the pod isn't kcri's. Rejects when there is one that can't be used. */
+  async get(uid: PodUid): Promise<PodRecord | undefined> {
+    const path = this.#path(uid);
+    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+    return text === undefined ? undefined : parseRecord(text, uid, path);
+  }
+
+  /** All records; one that is broken doesn't hide the others. */
+  async list(): Promise<PodRecords> {
+    const records: PodRecord[] = [];
+    const broken: BrokenRecord[] = [];
+    for (const uid of await this.#uids()) {
+      try {
+        const record = await this.get(uid);
+        if (record !== undefined) records.push(record);
+      } catch (error) {
+        if (!(error instanceof SystemError)) throw error;
+        broken.push({uid, error});
+      }
+    }
+    return {records: records.sort(byAge), broken};
+  }
+
+  /** The records of a name, oldest first: a changed manifest's old pod has one until it has ended. */
+  async findByName(namespace: string, name: string): Promise<readonly PodRecord[]> {
+    const {records} = await this.list();
+    return records.filter((record) => record.namespace === namespace && record.name === name);
+  }
+
+  /** Forgets the pod, also when its record is broken; without one it does nothing. */
+  async delete(uid: PodUid): Promise<void> {
+    const path = this.#path(uid);
+    const leftovers = (await this.#fileNames()).filter((name) => isLeftoverOf(path, name));
+    for (const file of [...leftovers.map((name) => join(this.#directory, name)), path])
+      await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
+  }
+
+  #path(uid: PodUid): string {
+    return join(this.#directory, `${pathSegment('pod UID', uid)}${SUFFIX}`);
+  }
+
+  async #fileNames(): Promise<readonly string[]> {
+    const directory = this.#directory;
+    return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
+  }
+
+  async #uids(): Promise<readonly PodUid[]> {
+    return (await this.#fileNames())
+      .filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'))
+      .map((name) => podUid(name.slice(0, -SUFFIX.length)));
+  }
+}
+
+function byAge(a: PodRecord, b: PodRecord): number {
+  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.uid < b.uid ? -1 : 1);
+}
+
+function parseRecord(text: string, uid: PodUid, path: string): PodRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's words quote the text, which may hold secrets.
+    throw brokenRecord(path, 'it is not JSON');
+  }
+  if (!isObject(value)) throw brokenRecord(path, 'it is not a JSON object');
+  const {version, ...record} = value;
+  if (version !== VERSION)
+    throw brokenRecord(path, `it has version ${JSON.stringify(version)}, not ${VERSION}`);
+  const wrong = wrongField(record, uid);
+  if (wrong !== undefined) throw brokenRecord(path, `its ${wrong} is missing or wrong`);
+  return record as unknown as PodRecord;
+}
+
+function brokenRecord(path: string, problem: string): SystemError {
+  return new SystemError(`the pod record ${JSON.stringify(path)} can't be used: ${problem}`, {
+    hint: 'delete the pod by its UID, or restore the file',
+  });
+}
+
+/** The first field that isn't as put() writes it. */
+function wrongField(record: Readonly<Record<string, unknown>>, uid: PodUid): string | undefined {
+  return Object.entries(FIELD_CHECKS).find(([field, isRight]) => !isRight(record[field], uid))?.[0];
+}
+
+const isString = (value: unknown): boolean => typeof value === 'string';
+
+const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUid) => boolean>> = {
+  uid: (value, uid) => value === uid,
+  namespace: isString,
+  name: isString,
+  static: (value) => typeof value === 'boolean',
+  sourceFile: (value) => value === undefined || isString(value),
+  createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  pod: (value, uid) =>
+    isObject(value) &&
+    isObject(value['metadata']) &&
+    value['metadata']['uid'] === uid &&
+    isObject(value['spec']) &&
+    Array.isArray(value['spec']['containers']),
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,146 @@
+import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {podUid} from '../../../src/cri/index.js';
+import {PodStore, type PodRecord} from '../../../src/kubelet/pod/pod-store.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+
+function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
+  return {
+    uid: podUid(uid),
+    namespace: 'default',
+    name: 'web',
+    static: false,
+    sourceFile: 'web.yaml',
+    createdAt: '2026-11-20T10:00:00.000Z',
+    pod: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {uid, name: 'web', namespace: 'default'},
+      spec: {containers: [{name: 'main', image: 'busybox:1', env: [{name: 'TOKEN', value: 's3cret'}]}]},
+    },
+    ...override,
+  };
+}
+
+async function aStore(): Promise<{store: PodStore; directory: string}> {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  return {store: new PodStore(rootDir), directory: join(rootDir, 'records')};
+}
+
+test('a record is read as it was put, and only its owner can read the file', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  expect(await store.get(podUid('u1'))).toEqual(aRecord('u1'));
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(directory, 'u1.json'))).mode & 0o777).toBe(0o600);
+});
+
+test('a record without a source file has none when it is read', async () => {
+  const {store} = await aStore();
+  const {uid, namespace, name, createdAt, pod} = aRecord('u1');
+  await store.put({uid, namespace, name, static: true, createdAt, pod});
+  expect(await store.get(podUid('u1'))).not.toHaveProperty('sourceFile');
+});
+
+test('putting again replaces the record', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  await store.put(aRecord('u1', {static: true}));
+  expect(await store.get(podUid('u1'))).toMatchObject({static: true});
+  expect(await readdir(directory)).toEqual(['u1.json']);
+});
+
+test('without a root directory there are no records, and none is made by looking', async () => {
+  const {store, directory} = await aStore();
+  expect(await store.get(podUid('u1'))).toBeUndefined();
+  expect(await store.list()).toEqual({records: [], broken: []});
+  await store.delete(podUid('u1'));
+  await expect(stat(directory)).rejects.toThrow('ENOENT');
+});
+
+test('records are listed oldest first', async () => {
+  const {store} = await aStore();
+  await store.put(aRecord('a', {createdAt: '2026-11-20T10:00:02.000Z'}));
+  await store.put(aRecord('b', {createdAt: '2026-11-20T12:00:01.000+02:00'}));
+  const {records} = await store.list();
+  expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
+});
+
+test('a name can have the record of a pod and of the one that it replaces', async () => {
+  const {store} = await aStore();
+  await store.put(aRecord('a'));
+  await store.put(aRecord('b'));
+  await store.put(aRecord('c', {namespace: 'other'}));
+  await store.put(aRecord('d', {name: 'api'}));
+  const found = await store.findByName('default', 'web');
+  expect(found.map(({uid}) => uid)).toEqual(['a', 'b']);
+});
+
+test('a deleted record is gone, with what a killed write of it left', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  await store.put(aRecord('u10'));
+  await writeFile(join(directory, '.u1.json.0a0b0c0d0e0f.tmp'), 's3cret');
+  await store.delete(podUid('u1'));
+  expect(await readdir(directory)).toEqual(['u10.json']);
+});
+
+test.each([
+  ['empty', '', 'it is not JSON'],
+  ['cut off', '{"version": 1, "uid"', 'it is not JSON'],
+  ['a list', '[]', 'it is not a JSON object'],
+  ['of another version', '{"version": 2}', 'it has version 2, not 1'],
+  ['without a version', '{}', 'it has version undefined, not 1'],
+  ['of another pod', JSON.stringify({version: 1, ...aRecord('u2')}), 'its uid is missing or wrong'],
+  [
+    'of a pod without containers',
+    JSON.stringify({version: 1, ...aRecord('bad'), pod: {metadata: {uid: 'bad'}, spec: {}}}),
+    'its pod is missing or wrong',
+  ],
+])('a record that is %s is reported and hides no other', async (_title, text, problem) => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('good'));
+  await writeFile(join(directory, 'bad.json'), text);
+  const {records, broken} = await store.list();
+  expect(records.map(({uid}) => uid)).toEqual(['good']);
+  expect(broken.map(({uid, error}) => [uid, error.message])).toEqual([
+    ['bad', expect.stringContaining(problem)],
+  ]);
+  await expect(store.get(podUid('bad'))).rejects.toThrow(problem);
+});
+
+test('a broken record can be deleted', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('good'));
+  await writeFile(join(directory, 'bad.json'), '{');
+  await store.delete(podUid('bad'));
+  expect(await readdir(directory)).toEqual(['good.json']);
+});
+
+test('a directory in the place of a record is reported', async () => {
+  const {store, directory} = await aStore();
+  await mkdir(join(directory, 'bad.json'), {recursive: true});
+  const {broken} = await store.list();
+  expect(broken.map(({error}) => error.message)).toEqual([
+    `reading "${join(directory, 'bad.json')}": illegal operation on a directory`,
+  ]);
+});
+
+test.each(['../../etc/x', '', 'a/b', '.x'])('the UID %j never becomes a path', async (uid) => {
+  const {store} = await aStore();
+  await expect(store.put(aRecord(uid))).rejects.toThrow("can't be the name of a file");
+  await expect(store.get(podUid(uid))).rejects.toThrow("can't be the name of a file");
+  await expect(store.delete(podUid(uid))).rejects.toThrow("can't be the name of a file");
+});
+
+test('secrets stay in the record and out of messages', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  const text = await readFile(join(directory, 'u1.json'), 'utf8');
+  await writeFile(join(directory, 'u1.json'), text.replace('"s3cret"', 's3cret'));
+  const {broken} = await store.list();
+  expect(text).toContain('s3cret');
+  expect(broken).toHaveLength(1);
+  expect(JSON.stringify(broken) + String(broken[0]?.error.stack)).not.toContain('s3cret');
+});
