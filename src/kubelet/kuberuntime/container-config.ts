@@ -1,0 +1,61 @@
+import type {Container, Pod} from '../../api/v1.js';
+import type {ContainerConfig, ImageRef, Init} from '../../cri/index.js';
+import type {NodeFacts} from '../container/node.js';
+import type {ContainerFiles, MountedVolumes} from '../container/pod-filesystem.js';
+import {environment} from './env.js';
+import {expand} from './expansion.js';
+import {containerAnnotations, containerLabels} from './labels.js';
+import {containerResources} from './linux-resources.js';
+import {containerMounts} from './mounts.js';
+import {containerSecurityContext, verifyRunAsNonRoot, type ImageUser} from './security-context.js';
+
+export type {ImageUser} from './security-context.js';
+
+/** All that a container's configuration is made from. */
+export interface ContainerConfigInput extends ContainerFiles {
+  readonly pod: Pod;
+  readonly container: Container;
+  /** How many instances were before this one. */
+  readonly restartCount: number;
+  readonly imageRef: ImageRef;
+  readonly imageUser: ImageUser;
+  /** As the sandbox has them; none for a pod that has none of its own. */
+  readonly podIps: readonly string[];
+  readonly volumes: MountedVolumes;
+  readonly node: NodeFacts;
+}
+
+/**
+ * What the runtime is told of a container (kuberuntime generateContainerConfig). The pod went through toLocalPod or
+ * toStaticPod.
+ *
+ * @throws ContainerConfigError for a reference, volume or user that doesn't do; the kubelet's
+ * CreateContainerConfigError.
+ */
+export function containerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
+  const {pod, container, restartCount, imageRef, imageUser, node} = input;
+  const variables = environment(input);
+  const mounts = containerMounts(input);
+  verifyRunAsNonRoot(pod, container, imageUser);
+  const expanded = (words: readonly string[] = []): readonly string[] =>
+    words.map((word) => expand(word, variables));
+  return {
+    metadata: {name: container.name, attempt: restartCount},
+    image: {image: imageRef, userSpecifiedImage: container.image},
+    command: expanded(container.command),
+    args: expanded(container.args),
+    workingDir: container.workingDir,
+    envs: [...variables].map(([key, value]) => ({key, value: Buffer.from(value)})),
+    mounts,
+    labels: containerLabels(pod, container.name),
+    annotations: containerAnnotations(pod, container, restartCount),
+    logPath: `${container.name}/${restartCount}.log`,
+    stdin: container.stdin,
+    stdinOnce: container.stdinOnce,
+    tty: container.tty,
+    linux: {
+      resources: containerResources(pod, container, node),
+      securityContext: containerSecurityContext(pod, container, imageUser, node),
+    },
+  };
+}
