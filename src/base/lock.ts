@@ -1,5 +1,5 @@
 import {createHash} from 'node:crypto';
-import {lstat, readFile, readlink, symlink, unlink} from 'node:fs/promises';
+import {lstat, mkdir, readFile, readlink, symlink, unlink} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
 import {systemClock, type Clock} from './clock.js';
@@ -23,7 +23,7 @@ export interface LockOptions {
 const POLL_MS = 50;
 
 /**
- * Takes the lock at `path`, whose directory must exist; waits while a live process holds it, this one included.
+ * Takes the lock at `path`, whose directory is made when it is missing; waits while a live process holds it, this one included.
  * A holder that was killed, or whose pid has gone to another process or another boot, holds nothing.
  *
  * The lock is a symbolic link whose target tells the holder: it comes into being whole, and only when absent.
@@ -32,6 +32,9 @@ const POLL_MS = 50;
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const {signal, onWait, clock = systemClock} = options;
   const self = await identifySelf();
+  await withFileErrors('making the directory', dirname(path), () =>
+    mkdir(dirname(path), {recursive: true, mode: 0o750}),
+  );
   let waitingFor: string | undefined;
   while (!(await take(path, self))) {
     signal?.throwIfAborted();

@@ -152,9 +152,18 @@ test.each([
   await expect(acquireLock(path)).rejects.toThrow('is in the way of a lock');
 });
 
-test('a directory that is missing is named', async () => {
+test('a directory that is missing is made', async () => {
   const path = join(await temporaryDirectory(), 'none', 'lock');
-  await expect(acquireLock(path)).rejects.toThrow(`taking the lock "${path}": no such file or directory`);
+  await using lock = await acquireLock(path);
+  expect(await readlink(lock.path)).toMatch(/^\d+@/);
+});
+
+test('a directory that cannot be made is named', async () => {
+  const file = join(await temporaryDirectory(), 'file');
+  await writeFile(file, '');
+  await expect(acquireLock(join(file, 'locks', 'a'))).rejects.toThrow(
+    `making the directory "${file}/locks": not a directory`,
+  );
 });
 
 test('of many processes only one at a time is inside, also when holders are killed', async () => {

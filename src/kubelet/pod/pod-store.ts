@@ -17,10 +17,8 @@ export interface PodRecord {
   readonly uid: PodUid;
   readonly namespace: string;
   readonly name: string;
-  /** It was made a static pod, as the kubelet does with the files of its manifest directory. */
-  readonly static: boolean;
-  /** The manifest's path as it was given; absent for standard input. */
-  readonly sourceFile?: string;
+  /** The manifest's path as it was given, `-` for standard input. */
+  readonly source: string;
   /** When the pod was first synced: RFC 3339. */
   readonly createdAt: string;
   /** The pod as it was synced, with its defaults. */
@@ -89,10 +87,10 @@ export class PodStore {
     return {records: records.sort(byAge), broken};
   }
 
-  /** The records of a name, oldest first: a changed manifest's old pod has one until it has ended. */
-  async findByName(namespace: string, name: string): Promise<readonly PodRecord[]> {
+  /** The record of the pod of that name: there is one at most, since a changed pod's older one is ended first. */
+  async findByName(namespace: string, name: string): Promise<PodRecord | undefined> {
     const {records} = await this.list();
-    return records.filter((record) => record.namespace === namespace && record.name === name);
+    return records.find((record) => record.namespace === namespace && record.name === name);
   }
 
   /** Forgets the pod, also when its record is broken; without one it does nothing. */
@@ -157,8 +155,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   uid: (value, uid) => value === uid,
   namespace: isString,
   name: isString,
-  static: (value) => typeof value === 'boolean',
-  sourceFile: (value) => value === undefined || isString(value),
+  source: isString,
   createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   pod: (value, uid) =>
     isObject(value) &&

@@ -10,8 +10,7 @@ function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
     uid: podUid(uid),
     namespace: 'default',
     name: 'web',
-    static: false,
-    sourceFile: 'web.yaml',
+    source: 'web.yaml',
     createdAt: '2026-11-20T10:00:00.000Z',
     pod: {
       apiVersion: 'v1',
@@ -36,18 +35,11 @@ test('a record is read as it was put, and only its owner can read the file', asy
   expect((await stat(join(directory, 'u1.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a record without a source file has none when it is read', async () => {
-  const {store} = await aStore();
-  const {uid, namespace, name, createdAt, pod} = aRecord('u1');
-  await store.put({uid, namespace, name, static: true, createdAt, pod});
-  expect(await store.get(podUid('u1'))).not.toHaveProperty('sourceFile');
-});
-
 test('putting again replaces the record', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
-  await store.put(aRecord('u1', {static: true}));
-  expect(await store.get(podUid('u1'))).toMatchObject({static: true});
+  await store.put(aRecord('u1', {source: '-'}));
+  expect(await store.get(podUid('u1'))).toMatchObject({source: '-'});
   expect(await readdir(directory)).toEqual(['u1.json']);
 });
 
@@ -67,14 +59,12 @@ test('records are listed oldest first', async () => {
   expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
 });
 
-test('a name can have the record of a pod and of the one that it replaces', async () => {
+test('a record is found by namespace and name together', async () => {
   const {store} = await aStore();
-  await store.put(aRecord('a'));
-  await store.put(aRecord('b'));
   await store.put(aRecord('c', {namespace: 'other'}));
   await store.put(aRecord('d', {name: 'api'}));
-  const found = await store.findByName('default', 'web');
-  expect(found.map(({uid}) => uid)).toEqual(['a', 'b']);
+  expect((await store.findByName('default', 'api'))?.uid).toBe('d');
+  expect(await store.findByName('default', 'web')).toBeUndefined();
 });
 
 test('a deleted record is gone, with what a killed write of it left', async () => {
