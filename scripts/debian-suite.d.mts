@@ -1,0 +1,7 @@
+export declare class SuiteError extends Error {}
+
+export declare function fetchFromSuite(request: {
+  readonly suites: readonly string[];
+  readonly package: string;
+  readonly into: string;
+}): Promise<string>;
