@@ -1,0 +1,62 @@
+import {messageOf, UsageError} from '../base/errors.js';
+
+/**
+ * An unanchored pattern as crictl takes it. Go's inline flags are understood in front (`(?i)web`). Throws
+ * UsageError for a pattern that is none.
+ */
+export function namePattern(pattern: string | undefined): RegExp | undefined {
+  if (pattern === undefined || pattern === '') return undefined;
+  const [, flags = '', source = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
+  try {
+    return new RegExp(source, `u${flags}`);
+  } catch (error) {
+    throw new UsageError(`invalid regular expression "${pattern}": ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** True when there is no pattern or it occurs in the text. */
+export function matches(pattern: RegExp | undefined, text: string): boolean {
+  return pattern === undefined || pattern.test(text);
+}
+
+/** The labels of `key=value` flags. Throws UsageError for anything else, in crictl's words. */
+export function parseLabels(flags: readonly string[] = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    flags.map((flag) => {
+      const [key = '', value, ...rest] = flag.split('=');
+      if (value === undefined || rest.length > 0)
+        throw new UsageError(`incorrectly specified label: ${flag}`);
+      return [key, value];
+    }),
+  );
+}
+
+/** How many of a list `--latest` and `--last N` leave; 0 and less means all. */
+export function limitOf(flags: {
+  readonly latest?: boolean;
+  readonly last?: number | undefined;
+}): number | undefined {
+  if (flags.last !== undefined && flags.last > 0) return flags.last;
+  return flags.latest === true ? 1 : undefined;
+}
+
+interface Created {
+  readonly createdAt: bigint;
+}
+
+/** Newest first, and only the first `limit` of them. */
+export function newestFirst<T extends Created>(items: readonly T[], limit: number | undefined): readonly T[] {
+  return items
+    .toSorted((a, b) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1))
+    .slice(0, limit);
+}
+
+/** True for text that can be an id or the beginning of one. */
+export function isIdPrefix(text: string): boolean {
+  return /^[0-9a-f]+$/.test(text);
+}
+
+/** True for a whole id as every known runtime makes them. */
+export function isFullId(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}

@@ -1,0 +1,45 @@
+import {watch} from 'node:fs';
+import type {Clock} from '../../base/clock.js';
+
+/** Tells when something in a folder has changed. */
+export class FolderChanges implements Disposable {
+  readonly #watcher;
+  readonly #clock: Clock;
+  #changed = false;
+  #wake: (() => void) | undefined;
+
+  /** Throws the system's error when the folder can't be watched. */
+  constructor(folder: string, clock: Clock) {
+    this.#clock = clock;
+    const notice = (): void => {
+      this.#changed = true;
+      this.#wake?.();
+    };
+    this.#watcher = watch(folder, notice);
+    // The folder may go away with the container; the poll goes on.
+    this.#watcher.on('error', notice);
+  }
+
+  /** Waits for a change since the last wait, at most `ms`. Rejects with the signal's reason. */
+  async next(ms: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const sleeping = this.#clock.sleep(ms, AbortSignal.any([signal, done.signal]));
+    this.#wake = () => {
+      done.abort();
+    };
+    if (this.#changed) done.abort();
+    try {
+      await sleeping;
+    } catch (error) {
+      if (!done.signal.aborted) throw error;
+      signal.throwIfAborted();
+    } finally {
+      this.#changed = false;
+      this.#wake = undefined;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#watcher.close();
+  }
+}
