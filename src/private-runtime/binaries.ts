@@ -1,0 +1,108 @@
+import {accessSync, constants, statSync} from 'node:fs';
+import {delimiter, dirname, isAbsolute, join, resolve} from 'node:path';
+import {SystemError} from '../base/errors.js';
+
+/** The programs of one private runtime, each by its full path. */
+export interface Binaries {
+  readonly containerd: string;
+  readonly ctr: string;
+  readonly shim: string;
+  /** runc or crun. */
+  readonly runc: string;
+  readonly cniBinDir: string;
+}
+
+/** Which programs to take instead of the machine's. */
+export interface BinaryChoice {
+  /** A containerd, or the folder that it, ctr and its shim are in. */
+  readonly containerd?: string | undefined;
+  /** A runc or crun: a path, or a name to look for. */
+  readonly runc?: string | undefined;
+}
+
+/** A program that isn't there and Debian's package for it. */
+interface Missing {
+  readonly what: string;
+  readonly aptPackage: string;
+}
+
+const ALWAYS_SEARCHED = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+const CNI_DIRS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
+const CNI_PLUGINS = ['bridge', 'host-local', 'loopback', 'portmap'];
+
+/** Finds every program, or throws one SystemError that names all that is missing and where to get it. */
+export function findBinaries(choice: BinaryChoice, path: string): Binaries {
+  const dirs = [...path.split(delimiter).filter(isAbsolute), ...ALWAYS_SEARCHED];
+  const containerd = containerdPath(choice.containerd, dirs);
+  const besideContainerd = containerd === undefined ? dirs : [dirname(containerd), ...dirs];
+  const found = {
+    containerd,
+    ctr: inDirs('ctr', besideContainerd),
+    shim: inDirs('containerd-shim-runc-v2', besideContainerd),
+    runc:
+      choice.runc === undefined ? (inDirs('runc', dirs) ?? inDirs('crun', dirs)) : named(choice.runc, dirs),
+    cniBinDir: CNI_DIRS.find((dir) => CNI_PLUGINS.every((plugin) => isProgram(join(dir, plugin)))),
+  };
+  const missing = missingOf({...found, ip: inDirs('ip', dirs)}, choice);
+  if (missing.length > 0) throw missingError(missing);
+  return found as Binaries;
+}
+
+/** PATH for containerd and what it starts: its own folder first, so that it finds its own shim. */
+export function searchPath({containerd, shim}: Binaries, path: string): string {
+  const dirs = [dirname(containerd), dirname(shim), ...path.split(delimiter), ...ALWAYS_SEARCHED];
+  return [...new Set(dirs.filter((dir) => dir !== ''))].join(delimiter);
+}
+
+function missingOf(
+  found: Readonly<Record<keyof Binaries | 'ip', string | undefined>>,
+  choice: BinaryChoice,
+): Missing[] {
+  const needs: Readonly<Record<keyof typeof found, Missing>> = {
+    containerd: {what: choice.containerd ?? 'containerd', aptPackage: 'containerd'},
+    ctr: {what: 'ctr', aptPackage: 'containerd'},
+    shim: {what: 'containerd-shim-runc-v2', aptPackage: 'containerd'},
+    runc: {what: choice.runc ?? 'runc (or crun)', aptPackage: 'runc'},
+    cniBinDir: {what: `the CNI plugins ${CNI_PLUGINS.join(', ')}`, aptPackage: 'containernetworking-plugins'},
+    ip: {what: 'ip', aptPackage: 'iproute2'},
+  };
+  return Object.entries(needs).flatMap(([key, need]) =>
+    found[key as keyof typeof found] === undefined ? [need] : [],
+  );
+}
+
+function missingError(missing: readonly Missing[]): SystemError {
+  const packages = [...new Set(missing.map(({aptPackage}) => aptPackage))];
+  return new SystemError(`not installed: ${missing.map(({what}) => what).join('; ')}`, {
+    hint: `on Debian and Ubuntu: apt-get install ${packages.join(' ')}`,
+  });
+}
+
+function containerdPath(choice: string | undefined, dirs: readonly string[]): string | undefined {
+  if (choice === undefined) return inDirs('containerd', dirs);
+  const path = resolve(choice);
+  const program = isDirectory(path) ? join(path, 'containerd') : path;
+  return isProgram(program) ? program : undefined;
+}
+
+function named(program: string, dirs: readonly string[]): string | undefined {
+  if (!program.includes('/')) return inDirs(program, dirs);
+  return isProgram(resolve(program)) ? resolve(program) : undefined;
+}
+
+function inDirs(program: string, dirs: readonly string[]): string | undefined {
+  return dirs.map((dir) => join(dir, program)).find(isProgram);
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, {throwIfNoEntry: false})?.isDirectory() ?? false;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

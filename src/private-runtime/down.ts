@@ -1,0 +1,31 @@
+import {systemClock, type Clock} from '../base/clock.js';
+import {layoutOf} from './layout.js';
+import {readRecord} from './record.js';
+import {canonical} from './root-dir.js';
+import {tearDown} from './tear-down.js';
+import {exclusively, requireRoot} from './exclusively.js';
+
+/** How to take the private runtime down. */
+export interface DownOptions {
+  readonly rootDir: string;
+  readonly progress?: ((step: string) => void) | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/**
+ * Ends every pod of the private runtime, at once, and its containerd, and removes all that it made: process,
+ * shim, mount, network, cgroup, file. Works whether containerd runs or not, and does nothing when nothing is
+ * there. Other containerds are never touched. Throws SystemError when something can't be ended or removed.
+ */
+export async function down(options: DownOptions, signal: AbortSignal): Promise<void> {
+  requireRoot('taking a container runtime down');
+  const rootDir = await canonical(options.rootDir);
+  const layout = layoutOf(rootDir);
+  const progress = options.progress ?? (() => undefined);
+  await exclusively({lockFile: layout.lockFile, progress, signal}, async () => {
+    progress('ending pods and containerd');
+    const removeRootDir = readRecord(rootDir)?.madeRootDir ?? false;
+    // From here on nothing interrupts it: a half-removed runtime helps nobody.
+    await tearDown({rootDir, layout, clock: options.clock ?? systemClock, removeRootDir});
+  });
+}

@@ -1,0 +1,73 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {createReadStream} from 'node:fs';
+import {readFile, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {createGunzip} from 'node:zlib';
+import {SystemError, UsageError} from '../base/errors.js';
+import {ifPresent, withFile, withFileErrors} from '../base/files.js';
+import type {ContainerdClient} from './ctr.js';
+import {runProgram} from './run-program.js';
+
+/** Where images are imported from. */
+export interface ImageSource {
+  /** A file at the source's top; undefined when it has none of this name. */
+  read(name: string, signal: AbortSignal): Promise<string | undefined>;
+  importInto(client: ContainerdClient, signal: AbortSignal): Promise<void>;
+}
+
+/** The source at `path`: a directory is an OCI image layout, a file an archive. Throws SystemError when there is none. */
+export async function imageSource(path: string): Promise<ImageSource> {
+  const about = await withFileErrors('reading', path, () => stat(path));
+  if (about.isDirectory()) return directorySource(path);
+  if (about.isFile()) return archiveSource(path);
+  throw new UsageError(`"${path}" is neither a file nor a directory`);
+}
+
+function directorySource(path: string): ImageSource {
+  return {
+    read: (name) => ifPresent(() => readFile(join(path, name), 'utf8')),
+    importInto: async (client, signal) => {
+      const tar = spawn('tar', ['--create', '--directory', path, '.'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        signal,
+      });
+      const ended = once(tar, 'close') as Promise<[number | null]>;
+      await client.importArchive(tar.stdout, signal);
+      const [code] = await ended;
+      if (code !== 0)
+        throw new SystemError(`packing "${path}": tar ended with exit code ${code ?? 'of a signal'}`);
+    },
+  };
+}
+
+function archiveSource(path: string): ImageSource {
+  return {
+    read: async (name, signal) => {
+      const member = (await members(path, signal)).find((line) => line === name || line === `./${name}`);
+      if (member === undefined) return undefined;
+      return runProgram('tar', ['--extract', '--to-stdout', '--file', path, member], {signal});
+    },
+    importInto: async (client, signal) => {
+      // containerd 1.6 reads plain archives only.
+      const archive = (await isGzip(path)) ? createReadStream(path).pipe(createGunzip()) : path;
+      await client.importArchive(archive, signal);
+    },
+  };
+}
+
+/** The names in the archive; none when it isn't one. */
+async function members(path: string, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return (await runProgram('tar', ['--list', '--file', path], {signal})).split('\n');
+  } catch (error) {
+    if (error instanceof SystemError) return [];
+    throw error;
+  }
+}
+
+async function isGzip(path: string): Promise<boolean> {
+  const start = Buffer.alloc(2);
+  await withFile(path, 'r', 0, (file) => file.read(start, 0, 2));
+  return start.equals(Buffer.from([0x1f, 0x8b]));
+}

@@ -1,0 +1,118 @@
+import {readdirSync, rmdirSync} from 'node:fs';
+import {rm} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import type {Clock} from '../base/clock.js';
+import {hasErrno} from '../base/errors.js';
+import {ownBridges, removeBridges} from './bridge.js';
+import {cgroupOf, listBundles, type Bundle} from './bundles.js';
+import {isInCgroup, removeCgroups} from './cgroups.js';
+import {removeIptablesRules} from './iptables.js';
+import {RUN_ROOT, type Layout} from './layout.js';
+import {removeTree, unmountBelow} from './mounts.js';
+import {
+  descendantsOf,
+  endProcesses,
+  isContainerdWith,
+  isShimOf,
+  listProcesses,
+  type RunningProcess,
+} from './processes.js';
+
+/** Where libcni keeps its results, whatever the runtime: each file is named after network and container. */
+const CNI_RESULTS = '/var/lib/cni/results';
+
+/** What to tear down. */
+export interface TearDownTarget {
+  readonly rootDir: string;
+  readonly layout: Layout;
+  readonly clock: Clock;
+  /** Whether kcri's root directory goes too, once nothing is left in it. */
+  readonly removeRootDir: boolean;
+}
+
+/**
+ * Ends and removes all of one private runtime, whatever state it is in and whether its containerd runs or
+ * not: processes, mounts, network, cgroups, files, in this order. Each is found by what only this runtime has
+ * (its configuration file, socket, directories, bridge), so that no other containerd is ever touched.
+ */
+export async function tearDown({rootDir, layout, clock, removeRootDir}: TearDownTarget): Promise<void> {
+  const bundles = listBundles(layout);
+  await endAllProcesses(layout, bundles, clock);
+  await unmountBelow(layout.stateDir);
+  await unmountBelow(layout.root);
+  await removeNetwork(layout, bundles);
+  removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
+  await removeFiles(layout, bundles);
+  if (removeRootDir) removeEmptyDirs([rootDir]);
+}
+
+async function endAllProcesses(layout: Layout, bundles: readonly Bundle[], clock: Clock): Promise<void> {
+  const containerds = listProcesses().filter((candidate) => isContainerdWith(layout.configFile, candidate));
+  await endProcesses(identitiesOf(containerds), {graceMs: 5000, clock});
+  // What starts while the others are being ended is found in the next round.
+  for (let left = podProcesses(layout, bundles); left.length > 0; left = podProcesses(layout, bundles)) {
+    await endProcesses(identitiesOf(left), {graceMs: 0, clock});
+  }
+}
+
+/** The shims, what they started, and whatever else is in a container's cgroup. */
+function podProcesses({socket}: Layout, bundles: readonly Bundle[]): RunningProcess[] {
+  const all = listProcesses();
+  const shims = all.filter((candidate) => isShimOf(socket, candidate));
+  const cgroups = bundles.flatMap((bundle) => cgroupOf(bundle) ?? []);
+  const contained = all.filter((candidate) => cgroups.some((cgroup) => isInCgroup(cgroup, candidate)));
+  return [...new Set([...shims, ...descendantsOf(shims, all), ...contained])];
+}
+
+function identitiesOf(processes: readonly RunningProcess[]): RunningProcess['identity'][] {
+  return processes.map(({identity}) => identity);
+}
+
+async function removeNetwork(layout: Layout, bundles: readonly Bundle[]): Promise<void> {
+  for (const bridge of ownBridges(layout)) {
+    await removeIptablesRules(bridge);
+    for (const name of cniResultsOf(bridge, bundles)) await rm(join(CNI_RESULTS, name), {force: true});
+  }
+  await removeBridges(layout);
+  removeEmptyDirs([CNI_RESULTS, dirname(CNI_RESULTS)]);
+}
+
+function cniResultsOf(network: string, bundles: readonly Bundle[]): string[] {
+  const names = readdirIfThere(CNI_RESULTS);
+  const own = names.filter((name) => name.startsWith(`${network}-`));
+  const ids = [
+    ...own.map((name) => name.slice(network.length + 1).replace(/-[^-]*$/, '')),
+    ...bundles.map(({id}) => id),
+  ];
+  return [...own, ...names.filter((name) => ids.some((id) => name === `cni-loopback-${id}-lo`))];
+}
+
+async function removeFiles(layout: Layout, bundles: readonly Bundle[]): Promise<void> {
+  const sockets = bundles.flatMap(({shimSocket}) => shimSocket ?? []);
+  for (const socket of sockets) await rm(socket, {force: true});
+  await removeTree(layout.stateDir);
+  await removeTree(layout.root);
+  const runDir = dirname(layout.socket);
+  if (runDir !== layout.root) await removeTree(runDir);
+  removeEmptyDirs(['/run/containerd/s', '/run/containerd', RUN_ROOT]);
+}
+
+/** Directories that others may use too: they go when nothing is in them. */
+function removeEmptyDirs(dirs: readonly string[]): void {
+  for (const dir of dirs) {
+    try {
+      rmdirSync(dir);
+    } catch (error) {
+      if (!hasErrno(error, 'ENOENT', 'ENOTEMPTY', 'EBUSY')) throw error;
+    }
+  }
+}
+
+function readdirIfThere(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+/** A TOML table of the few kinds of value that containerd's configuration has. */
+export interface TomlTable {
+  readonly [key: string]: string | number | boolean | readonly string[] | TomlTable;
+}
+
+/** The table as TOML text: plain values first, then sub-tables under their full, quoted names. */
+export function tomlText(table: TomlTable, path: readonly string[] = []): string {
+  const entries = Object.entries(table);
+  const lines = entries.flatMap(([key, value]) =>
+    isTable(value) ? [] : [`${quoted(key)} = ${valueText(value)}`],
+  );
+  const heading = path.length > 0 && lines.length > 0 ? [`[${path.map(quoted).join('.')}]`] : [];
+  const tables = entries.flatMap(([key, value]) => (isTable(value) ? [tomlText(value, [...path, key])] : []));
+  return [[...heading, ...lines].join('\n'), ...tables].filter((text) => text !== '').join('\n\n');
+}
+
+function isTable(value: TomlTable[string]): value is TomlTable {
+  return typeof value === 'object' && !isList(value);
+}
+
+function isList(value: object): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+function valueText(value: Exclude<TomlTable[string], TomlTable>): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'object') return `[${value.map(quoted).join(', ')}]`;
+  return value.toString();
+}
+
+/** A basic string: JSON's escapes are TOML's, but for DEL. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
+}
