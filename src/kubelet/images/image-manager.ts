@@ -1,4 +1,3 @@
-
 import type {Container, Pod} from '../../api/v1.js';
 import {Backoff} from '../../base/backoff.js';
 import type {Clock} from '../../base/clock.js';

@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../api/v1.js';
+import type {Pod} from '../../api/v1.js';
 import {messageOf} from '../../base/errors.js';
 import {isNotFound, type ContainerId} from '../../cri/index.js';
 import {containerEvents, type ContainerKind, type EventSink} from '../container/events.js';
@@ -25,10 +25,9 @@ export interface KillRequest {
   readonly gracePeriodSeconds?: number | undefined;
 }
 
-/** The list that a container of that name stands in. */
-export function containerKind(pod: Pod, name: string): ContainerKind {
-  const isInit = pod.spec.initContainers?.some((container: Container) => container.name === name) ?? false;
-  return isInit ? 'initContainers' : 'containers';
+/** True when a container of that name is one of the pod's init containers. */
+export function isInitContainer(pod: Pod, name: string): boolean {
+  return pod.spec.initContainers?.some((container) => container.name === name) ?? false;
 }
 
 /**
@@ -41,7 +40,8 @@ export async function killContainer(
   request: KillRequest,
 ): Promise<SyncResult> {
   const {id, name, message = `Stopping container ${name}`} = request;
-  containerEvents(context.events, pod, containerKind(pod, name), name).normal('Killing', message);
+  const kind: ContainerKind = isInitContainer(pod, name) ? 'initContainers' : 'containers';
+  containerEvents(context.events, pod, kind, name).normal('Killing', message);
   const grace = request.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
   const timeout = BigInt(Math.max(grace, MINIMUM_GRACE_PERIOD_SECONDS));
   try {

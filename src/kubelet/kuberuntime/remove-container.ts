@@ -4,6 +4,7 @@ import {isNotFound} from '../../cri/index.js';
 import type {PodActions} from '../container/pod-actions.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncResult} from '../container/sync-result.js';
+import {isInitContainer} from './kill-pod.js';
 import type {SyncContext} from './sync-context.js';
 
 type RemoveContext = Pick<SyncContext, 'services' | 'files'>;
@@ -27,9 +28,6 @@ export async function removeContainer(
   }
   return {action: 'RemoveContainer', target: name};
 }
-
-const isInit = (pod: Pod, name: string): boolean =>
-  pod.spec.initContainers?.some((container) => container.name === name) ?? false;
 
 const isDead = ({state}: RuntimeContainerStatus): boolean =>
   state === 'CONTAINER_EXITED' || state === 'CONTAINER_UNKNOWN';
@@ -70,7 +68,7 @@ export async function pruneInitContainers(
   return await removeAll(
     context,
     pod,
-    olderDead(status, (name) => isInit(pod, name)),
+    olderDead(status, (name) => isInitContainer(pod, name)),
   );
 }
 
@@ -83,8 +81,14 @@ export async function purgeInitContainers(
   return await removeAll(
     context,
     pod,
-    status.containers.filter((container) => isInit(pod, container.name)),
+    status.containers.filter((container) => isInitContainer(pod, container.name)),
   );
+}
+
+/** A status after older instances were removed, and how the removals went. */
+export interface Cleaned {
+  readonly status: RuntimePodStatus;
+  readonly results: readonly SyncResult[];
 }
 
 /**
@@ -95,10 +99,9 @@ export async function removeOlderInstances(
   context: RemoveContext,
   pod: Pod,
   status: RuntimePodStatus,
-): Promise<readonly SyncResult[]> {
-  return await removeAll(
-    context,
-    pod,
-    olderDead(status, () => true),
-  );
+): Promise<Cleaned> {
+  const older = new Set(olderDead(status, () => true));
+  if (older.size === 0) return {status, results: []};
+  const results = await removeAll(context, pod, [...older]);
+  return {status: {...status, containers: status.containers.filter((item) => !older.has(item))}, results};
 }

@@ -35,7 +35,7 @@ interface PlannedContainer {
 /** How a plan imagines the pod to go on. */
 export interface PlanOptions {
   /** True for containers that are taken to run to completion at once: the init containers. */
-  readonly exitsAtOnce: (config: ContainerConfig) => boolean;
+  readonly exitsAtOnce: (containerName: string) => boolean;
 }
 
 /**
@@ -123,7 +123,9 @@ function containerWrites(
     startContainer: async ({containerId: id = containerId('')} = {}) => {
       const container = state.containers.get(id);
       if (container !== undefined)
-        container.state = state.exitsAtOnce(container.config) ? 'CONTAINER_EXITED' : 'CONTAINER_RUNNING';
+        container.state = state.exitsAtOnce(container.config.metadata?.name ?? '')
+          ? 'CONTAINER_EXITED'
+          : 'CONTAINER_RUNNING';
       return {};
     },
     stopContainer: async ({containerId: id = containerId('')} = {}) => {

@@ -1,0 +1,69 @@
+import {stat} from 'node:fs/promises';
+import {ConfigError, hasErrno} from '../base/errors.js';
+import {recordsNamed, recordsOfManifest, type PodRecord} from '../kubelet/index.js';
+import type {InputStream} from './context.js';
+
+/** Where manifests come from when they are named instead of a pod. */
+export interface ManifestInput {
+  readonly stdin: InputStream;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The pods that the words mean: names, `namespace/name`, UIDs, or manifests. Throws ConfigError for a word
+ * that means none, or several where one was named.
+ */
+export async function chosenRecords(
+  records: readonly PodRecord[],
+  words: readonly string[],
+  input: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const chosen = new Set<PodRecord>();
+  for (const word of words) for (const record of await meant(records, word, input)) chosen.add(record);
+  return [...chosen];
+}
+
+async function meant(
+  records: readonly PodRecord[],
+  word: string,
+  input: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const named = recordsNamed(records, word);
+  if (named.length === 1) return named;
+  if (named.length > 1)
+    throw new ConfigError(`the name "${word}" is ambiguous: ${named.map(title).join(', ')}`, {
+      hint: 'name the pod as namespace/name',
+    });
+  if (word === '-' || (await exists(word))) return await fromManifest(records, word, input);
+  throw new ConfigError(`no pod "${word}" was made by kcri`, {
+    hint:
+      records.length === 0
+        ? 'kcri has made no pods here'
+        : `kcri's pods are: ${records.map(title).join(', ')}`,
+  });
+}
+
+async function fromManifest(
+  records: readonly PodRecord[],
+  source: string,
+  {stdin, signal}: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const {readManifests} = await import('../operations/read-manifests.js');
+  // A field that has become wrong since must not keep anybody from deleting the pod.
+  const {pods} = await readManifests([source], {stdin, signal, lenient: true});
+  const found = pods.flatMap(({pod}) => recordsOfManifest(records, pod));
+  if (found.length === 0) throw new ConfigError(`no pod of "${source}" was made by kcri`);
+  return found;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+const title = ({namespace, name}: PodRecord): string => `${namespace}/${name}`;

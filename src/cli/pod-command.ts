@@ -1,0 +1,48 @@
+import type {DescribedNode, PreparedPod} from '../kubelet/index.js';
+import {BaseCommand} from './base-command.js';
+import {nodeOptions, type PodFlagValues} from './pod-flags.js';
+
+/** Pods that were read, and the node that they are for. */
+export interface LoadedPods {
+  readonly node: DescribedNode;
+  readonly pods: readonly PreparedPod[];
+}
+
+/** How manifests are read. */
+export interface ManifestFlagValues extends PodFlagValues {
+  readonly static?: boolean | undefined;
+  readonly lenient?: boolean | undefined;
+}
+
+/** What commands on pods share: manifests, the node, the pods of the root directory. */
+export abstract class PodCommand extends BaseCommand {
+  /** The node that this command works on, as the runtime and the flags describe it. */
+  protected async describeNode(flags: PodFlagValues = {}): Promise<DescribedNode> {
+    const {describeNode} = await import('../kubelet/index.js');
+    const {clock} = this.context;
+    return await describeNode(await this.cri(), nodeOptions(flags, this.rootDir), {
+      clock,
+      signal: this.signal,
+    });
+  }
+
+  /** Reads manifests before the runtime is asked for anything: what is wrong with them is told first. */
+  protected async loadPods(sources: readonly string[], flags: ManifestFlagValues): Promise<LoadedPods> {
+    const [{readManifests}, {preparePods}] = await Promise.all([
+      import('../operations/read-manifests.js'),
+      import('../kubelet/index.js'),
+    ]);
+    const {stdin, clock} = this.context;
+    const {pods: documents, warnings} = await readManifests(sources, {
+      stdin,
+      lenient: flags.lenient ?? false,
+      signal: this.signal,
+    });
+    for (const warning of warnings) this.warn(warning);
+    const prepare = {static: flags.static ?? false, seenAtMs: clock.now()};
+    // Refuses fields before anything is connected to; the node's name is only known afterwards.
+    preparePods(documents, {...prepare, nodeName: 'node'});
+    const node = await this.describeNode(flags);
+    return {node, pods: preparePods(documents, {...prepare, nodeName: node.node.nodeName})};
+  }
+}

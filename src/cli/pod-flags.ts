@@ -1,0 +1,86 @@
+import * as Flags from '@oclif/core/flags';
+import type {NodeOptions} from '../kubelet/index.js';
+import {listFlag} from './flags.js';
+
+/** The flags of every command that reads Pod manifests. */
+export const POD_FLAGS = {
+  static: Flags.boolean({
+    description:
+      "Treat the manifests as the kubelet treats its manifest directory: the node's name is added to the pod's, the " +
+      'UID comes from the content, the source is "file".',
+  }),
+  lenient: Flags.boolean({description: 'Warn about unknown fields instead of refusing them.'}),
+  'hostname-override': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'NAME',
+    description: "The node's name. [default: the machine's host name]",
+  }),
+  'node-ip': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'IP',
+    description:
+      "The node's addresses, primary family first. [default: those of the default route's interface]",
+  }),
+  'cluster-dns': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'IP',
+    description: "DNS servers for pods with dnsPolicy ClusterFirst. [default: none, they use the node's own]",
+  }),
+  'cluster-domain': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DOMAIN',
+    description: "The cluster's DNS domain.",
+  }),
+  'resolv-conf': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'FILE',
+    description: 'The resolver configuration that pods start from. [default: /etc/resolv.conf]',
+  }),
+  'pod-logs-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description: 'Where container logs go. [default: /var/log/pods]',
+  }),
+  'cgroup-root': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'PATH',
+    description: 'The cgroup that /kubepods is made in. [default: /]',
+  }),
+  'cgroup-driver': Flags.custom<'cgroupfs' | 'systemd'>({options: ['cgroupfs', 'systemd']})({
+    helpGroup: 'NODE',
+    description: 'How pod cgroups are named. [default: what the runtime says]',
+  }),
+  'seccomp-default': Flags.boolean({
+    helpGroup: 'NODE',
+    description: 'Use RuntimeDefault as the seccomp profile of containers that have none.',
+  }),
+};
+
+/** The values of POD_FLAGS as oclif gives them. */
+export interface PodFlagValues {
+  readonly 'hostname-override'?: string | undefined;
+  readonly 'node-ip'?: readonly string[] | undefined;
+  readonly 'cluster-dns'?: readonly string[] | undefined;
+  readonly 'cluster-domain'?: string | undefined;
+  readonly 'resolv-conf'?: string | undefined;
+  readonly 'pod-logs-dir'?: string | undefined;
+  readonly 'cgroup-root'?: string | undefined;
+  readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
+  readonly 'seccomp-default'?: boolean | undefined;
+}
+
+/** What the flags say of the node. */
+export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions {
+  return {
+    rootDir,
+    nodeName: flags['hostname-override'],
+    nodeIps: flags['node-ip'],
+    clusterDns: flags['cluster-dns'],
+    clusterDomain: flags['cluster-domain'],
+    resolvConf: flags['resolv-conf'],
+    podLogsDir: flags['pod-logs-dir'],
+    cgroupRoot: flags['cgroup-root'],
+    cgroupDriver: flags['cgroup-driver'],
+    seccompDefault: flags['seccomp-default'],
+  };
+}

@@ -1,0 +1,37 @@
+import type {Clock} from '../../base/clock.js';
+import type {Output} from '../output.js';
+import type {SyncRenderer} from './renderer.js';
+
+/** What decides how a sync is shown. */
+export interface RendererChoice {
+  readonly format: 'text' | 'json';
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly colors: boolean;
+  readonly clock: Clock;
+}
+
+/** A live tree on a terminal, plain lines in a pipe, JSON lines when asked for. */
+export async function chooseRenderer({
+  format,
+  stdout,
+  stderr,
+  colors,
+  clock,
+}: RendererChoice): Promise<SyncRenderer> {
+  const out = (line: string): void => {
+    stdout.write(`${line}\n`);
+  };
+  if (format === 'json') {
+    const {JsonLinesRenderer} = await import('./json-lines.js');
+    return new JsonLinesRenderer(out, clock);
+  }
+  if (stdout.isTerminal) {
+    const [{LiveTree}, {Chalk}] = await Promise.all([import('./live-tree.js'), import('chalk')]);
+    return new LiveTree(stdout, new Chalk({level: colors ? 1 : 0}), clock);
+  }
+  const {LineRenderer} = await import('./lines.js');
+  return new LineRenderer(out, (line) => {
+    stderr.write(`${line}\n`);
+  });
+}

@@ -1,0 +1,69 @@
+import type {PodStatus} from '../../api/v1-status.js';
+import type {Clock} from '../../base/clock.js';
+import {messageOf} from '../../base/errors.js';
+import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+import {subjectOf} from './model.js';
+import {containerOf, type SyncRenderer} from './renderer.js';
+
+/** One JSON object a line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"result", "namespace", "pod", "uid", …}`. */
+export class JsonLinesRenderer implements SyncRenderer {
+  readonly #out: (line: string) => void;
+  readonly #clock: Clock;
+  readonly #names = new Map<string, string>();
+
+  constructor(out: (line: string) => void, clock: Clock) {
+    this.#out = out;
+    this.#clock = clock;
+  }
+
+  #write(type: string, {namespace, name, uid}: PodRef, facts: Readonly<Record<string, unknown>>): void {
+    const time = new Date(this.#clock.now()).toISOString();
+    this.#out(JSON.stringify({time, type, namespace, pod: name, uid, ...facts}));
+  }
+
+  callBegun(): void {
+    // A call is written once, with how it ended.
+  }
+
+  callEnded(pod: PodRef, call: CriCall): void {
+    const target = subjectOf(call, this.#names);
+    if (call.method === 'CreateContainer') this.#names.set(String(call.response?.['containerId']), target);
+    this.#write('call', pod, {
+      method: call.method,
+      ...(target === '' ? {} : {target}),
+      ...call.response,
+      durationMs: Math.round(call.durationMs),
+      ...(call.error === undefined ? {} : {error: messageOf(call.error)}),
+    });
+  }
+
+  event(pod: PodRef, event: PodEvent): void {
+    const {type: eventType, reason, message} = event;
+    const container = containerOf(event);
+    this.#write('event', pod, {eventType, reason, message, ...(container === '' ? {} : {container})});
+  }
+
+  status(pod: PodRef, status: PodStatus): void {
+    this.#write('status', pod, {status});
+  }
+
+  note(pod: PodRef, text: string): void {
+    this.#write('note', pod, {message: text});
+  }
+
+  outcome(outcome: PodOutcome, exitCode: number): void {
+    const error =
+      outcome.kind === 'failed' ? {error: messageOf(outcome.error), removed: outcome.removed} : {};
+    const container =
+      'container' in outcome && outcome.container !== undefined ? {container: outcome.container} : {};
+    this.#write('result', outcome.pod, {outcome: outcome.kind, exitCode, ...container, ...error});
+  }
+
+  log(pod: PodRef, container: string, line: string): void {
+    this.#write('log', pod, {container, line});
+  }
+
+  end(): void {
+    // Nothing is held back.
+  }
+}

@@ -1,0 +1,103 @@
+import type {ChalkInstance} from 'chalk';
+import type {PodStatus} from '../../api/v1-status.js';
+import type {Clock} from '../../base/clock.js';
+import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+import type {Output} from '../output.js';
+import {callBegun, callEnded, initialView, statusSeen, subjectOf, type PodView} from './model.js';
+import {containerOf, type SyncRenderer} from './renderer.js';
+import {podTitle} from './text.js';
+import {FRAME_MS, treeLines} from './tree.js';
+
+const HIDE_CURSOR = '\u001B[?25l';
+const SHOW_CURSOR = '\u001B[?25h';
+const CLEAR_BELOW = '\u001B[J';
+const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
+
+/** Redraws a tree of the pods in place; warnings and logs scroll by above it. */
+export class LiveTree implements SyncRenderer {
+  readonly #output: Output;
+  readonly #chalk: ChalkInstance;
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #views = new Map<string, PodView>();
+  readonly #names = new Map<string, string>();
+  readonly #ended = new AbortController();
+  #drawn = 0;
+
+  constructor(output: Output, chalk: ChalkInstance, clock: Clock) {
+    this.#output = output;
+    this.#chalk = chalk;
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+    output.write(HIDE_CURSOR);
+    // Ends with `end`, which is the only thing that can reject its sleep.
+    void this.#spin();
+  }
+
+  async #spin(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#clock.sleep(FRAME_MS, this.#ended.signal);
+        this.#draw();
+      }
+    } catch (error) {
+      if (!this.#ended.signal.aborted) throw error;
+    }
+  }
+
+  #draw(above = ''): void {
+    const lines = treeLines([...this.#views.values()], {
+      chalk: this.#chalk,
+      columns: this.#output.columns ?? 80,
+      elapsedMs: this.#clock.now() - this.#startedAt,
+    });
+    const tree = lines.map((line) => `${line}\n`).join('');
+    this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${tree}`);
+    this.#drawn = lines.length;
+  }
+
+  #update(ref: PodRef, change: (view: PodView) => PodView): void {
+    this.#views.set(ref.uid, change(this.#views.get(ref.uid) ?? initialView(ref)));
+    this.#draw();
+  }
+
+  callBegun(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void {
+    this.#update(pod, (view) => callBegun(view, call, subjectOf(call, this.#names)));
+  }
+
+  callEnded(pod: PodRef, call: CriCall): void {
+    const subject = subjectOf(call, this.#names);
+    if (call.method === 'CreateContainer') this.#names.set(String(call.response?.['containerId']), subject);
+    this.#update(pod, (view) => callEnded(view, call, subject));
+  }
+
+  event(pod: PodRef, event: PodEvent): void {
+    if (event.type !== 'Warning') return;
+    const container = containerOf(event);
+    const where = container === '' ? podTitle(pod) : `${podTitle(pod)}/${container}`;
+    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${event.message}\n`);
+  }
+
+  status(pod: PodRef, status: PodStatus): void {
+    this.#update(pod, (view) => statusSeen(view, status));
+  }
+
+  note(pod: PodRef, text: string): void {
+    this.#update(pod, (view) => ({...view, doing: text}));
+  }
+
+  outcome(outcome: PodOutcome): void {
+    this.#update(outcome.pod, (view) => ({...view, doing: ''}));
+  }
+
+  log(_pod: PodRef, container: string, line: string): void {
+    this.#draw(`${this.#chalk.dim(`${container} |`)} ${line}\n`);
+  }
+
+  end(): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#draw();
+    this.#output.write(SHOW_CURSOR);
+  }
+}

@@ -1,0 +1,129 @@
+import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
+import type {CriCall, PodRef} from '../../kubelet/index.js';
+
+/** One line below a pod: its sandbox or a container. */
+export interface PartView {
+  readonly label: string;
+  readonly state: string;
+  readonly tone: 'busy' | 'good' | 'bad' | 'plain';
+  /** What the step that made it took, in milliseconds. */
+  readonly tookMs: number | undefined;
+}
+
+/** A pod as it is shown while it is synced. */
+export interface PodView {
+  readonly ref: PodRef;
+  readonly phase: string;
+  readonly ip: string;
+  /** What is being done right now; empty when nothing is. */
+  readonly doing: string;
+  readonly sandbox: PartView | undefined;
+  /** Init containers first; by name. */
+  readonly containers: ReadonlyMap<string, PartView>;
+}
+
+/** A pod before anything has happened. */
+export function initialView(ref: PodRef): PodView {
+  return {ref, phase: 'Pending', ip: '', doing: 'looking', sandbox: undefined, containers: new Map()};
+}
+
+/** What a call is while it runs. */
+const DOING: Readonly<Record<string, string>> = {
+  RunPodSandbox: 'creating the sandbox',
+  StopPodSandbox: 'stopping the sandbox',
+  RemovePodSandbox: 'removing the sandbox',
+  CreateContainer: 'creating a container',
+  StartContainer: 'starting a container',
+  StopContainer: 'stopping a container',
+  RemoveContainer: 'removing a container',
+  PullImage: 'pulling an image',
+};
+
+/** What a call was about, in a word: the container's or the image's name. */
+export function subjectOf(
+  {method, request}: Pick<CriCall, 'method' | 'request'>,
+  names: ReadonlyMap<string, string>,
+): string {
+  const {config, image, containerId} = request as {
+    readonly config?: {readonly metadata?: {readonly name?: string}};
+    readonly image?: {readonly image?: string};
+    readonly containerId?: string;
+  };
+  if (method === 'CreateContainer') return config?.metadata?.name ?? '';
+  if (method === 'PullImage') return image?.image ?? '';
+  return containerId === undefined ? '' : (names.get(containerId) ?? containerId.slice(0, 13));
+}
+
+/** The view once a call has begun. */
+export function callBegun(view: PodView, call: Pick<CriCall, 'method'>, subject: string): PodView {
+  const doing = DOING[call.method] ?? call.method;
+  return {
+    ...view,
+    doing: subject === '' ? doing : `${doing.replace(/^(\S+) an? (\S+)$/, '$1 $2')} ${subject}`,
+  };
+}
+
+/** The view once a call has ended. */
+export function callEnded(view: PodView, call: CriCall, subject: string): PodView {
+  const idle = {...view, doing: ''};
+  if (call.method === 'RunPodSandbox') return {...idle, sandbox: sandboxPart(call)};
+  if (call.method !== 'StartContainer') return idle;
+  const before = view.containers.get(subject);
+  const part: PartView = {
+    label: before?.label ?? subject,
+    state: call.error === undefined ? 'started' : 'failed to start',
+    tone: call.error === undefined ? 'good' : 'bad',
+    tookMs: call.durationMs,
+  };
+  return {...idle, containers: new Map(view.containers).set(subject, part)};
+}
+
+function sandboxPart(call: CriCall): PartView {
+  const id = String(call.response?.['podSandboxId'] ?? '');
+  const ok = call.error === undefined;
+  return {
+    label: ok ? `sandbox ${id.slice(0, 13)}` : 'sandbox',
+    state: ok ? 'ready' : 'failed',
+    tone: ok ? 'good' : 'bad',
+    tookMs: call.durationMs,
+  };
+}
+
+/** The view with what the pod's status says. */
+export function statusSeen(view: PodView, status: PodStatus): PodView {
+  const containers = new Map<string, PartView>();
+  const add = (prefix: string, list: readonly ContainerStatus[] = []): void => {
+    for (const container of list)
+      containers.set(container.name, {
+        label: `${prefix}${container.name}`,
+        ...containerState(container),
+        tookMs: view.containers.get(container.name)?.tookMs,
+      });
+  };
+  add('init ', status.initContainerStatuses);
+  add('', status.containerStatuses);
+  return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
+}
+
+/** A container's state in a few words. */
+export function containerState({
+  state,
+  ready,
+  restartCount,
+}: ContainerStatus): Pick<PartView, 'state' | 'tone'> {
+  const again = restartCount > 0 ? `, restarted ${restartCount}×` : '';
+  if (state?.running !== undefined)
+    return {state: `running${ready ? '' : ', not ready'}${again}`, tone: ready ? 'good' : 'busy'};
+  if (state?.terminated !== undefined) {
+    const {exitCode, reason} = state.terminated;
+    return exitCode === 0
+      ? {state: `completed${again}`, tone: 'good'}
+      : {
+          state: `exited with code ${exitCode}${reason === undefined || reason === 'Error' ? '' : ` (${reason})`}${again}`,
+          tone: 'bad',
+        };
+  }
+  const waiting = state?.waiting?.reason ?? 'waiting';
+  const pending = waiting === 'ContainerCreating' || waiting === 'PodInitializing' || waiting === 'waiting';
+  return {state: pending ? 'waiting' : `${waiting}${again}`, tone: pending ? 'plain' : 'bad'};
+}

@@ -1,0 +1,22 @@
+import type {PodStatus} from '../../api/v1-status.js';
+import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+
+/** Shows what happens to pods while they are synced. */
+export interface SyncRenderer {
+  callBegun(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void;
+  callEnded(pod: PodRef, call: CriCall): void;
+  event(pod: PodRef, event: PodEvent): void;
+  status(pod: PodRef, status: PodStatus): void;
+  /** Something about the pod that is neither: a lock that is waited for, a pod that was removed. */
+  note(pod: PodRef, text: string): void;
+  outcome(outcome: PodOutcome, exitCode: number): void;
+  /** A line of a container's log, without its newline. */
+  log(pod: PodRef, container: string, line: string): void;
+  /** Leaves the terminal as it should be; nothing is shown afterwards. */
+  end(): void;
+}
+
+/** The container that an event is about, empty for the pod itself. */
+export function containerOf({fieldPath}: PodEvent): string {
+  return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
+}

@@ -1,0 +1,79 @@
+import {toJson} from '../../cri/index.js';
+import {podRef, type PlannedCall, type PodPlan} from '../../kubelet/index.js';
+import {podTitle} from '../sync-view/text.js';
+
+/** A plan as data: the requests in proto JSON with the names of the .proto, zero values left out. */
+export function planData(plans: readonly PodPlan[]): unknown {
+  return plans.map(({pod, replaces, calls}) => {
+    const {namespace, name, uid} = podRef(pod);
+    return {
+      namespace,
+      pod: name,
+      uid,
+      ...(replaces === undefined ? {} : {replaces}),
+      calls: calls.map((call) => ({method: call.method, request: requestJson(call)})),
+    };
+  });
+}
+
+type JsonObject = ReturnType<typeof toJson>;
+
+/** Env values are bytes on the wire and text to people. */
+function requestJson({requestType, request}: PlannedCall): JsonObject {
+  const json = toJson(requestType, request, {names: 'proto'});
+  const config = json['config'] as
+    {readonly envs?: readonly {readonly key: string; readonly value?: string}[]} | undefined;
+  if (config?.envs === undefined) return json;
+  const envs = config.envs.map(({key, value = ''}) => ({
+    key,
+    value: Buffer.from(value, 'base64').toString(),
+  }));
+  return {...json, config: {...config, envs}};
+}
+
+/** A plan to read: the calls of each pod, numbered, with their fields below. */
+export function planText(plans: readonly PodPlan[]): string {
+  return plans.map(podText).join('\n\n');
+}
+
+function podText(plan: PodPlan): string {
+  const {pod, replaces, calls} = plan;
+  const title = `pod ${podTitle(podRef(pod))} (uid ${podRef(pod).uid})`;
+  const ended =
+    replaces === undefined ? [] : [`  the older pod of that name (uid ${replaces}) is ended first`];
+  if (calls.length === 0) return [`${title}: nothing to do`, ...ended].join('\n');
+  const width = String(calls.length).length;
+  const lines = calls.flatMap((call, index) => callLines(call, `${String(index + 1).padStart(width)}. `));
+  return [title, ...ended, ...lines].join('\n');
+}
+
+function callLines(call: PlannedCall, number: string): readonly string[] {
+  const indent = ' '.repeat(number.length + 2);
+  const fields = fieldLines('', requestJson(call)).filter(([path]) => !REPEATED.test(path));
+  const sameSandbox = call.method === 'CreateContainer' || call.method === 'PullImage';
+  return [
+    `  ${number}${call.method}`,
+    ...fields.map(([path, value]) => `${indent}${path}: ${value}`),
+    ...(sameSandbox ? [`${indent}sandbox_config: as RunPodSandbox`] : []),
+  ];
+}
+
+/** The sandbox's config goes along with every container; it is shown once. */
+const REPEATED = /^sandbox_config[.[]/;
+
+/** Every leaf of the request with its path; lists of plain values stay on one line. */
+function fieldLines(path: string, value: unknown): readonly (readonly [string, string])[] {
+  if (Array.isArray(value)) {
+    if (value.every((item) => typeof item !== 'object')) return [[path, JSON.stringify(value)]];
+    return value.flatMap((item, index) => fieldLines(`${path}[${index}]`, item));
+  }
+  if (typeof value !== 'object' || value === null) return [[path, String(value)]];
+  const entries = Object.entries(value);
+  if (entries.length === 0) return [[path, '{}']];
+  return entries.flatMap(([key, item]) => fieldLines(path === '' ? key : join(path, key), item));
+}
+
+/** Labels and annotations have dots in their keys. */
+function join(path: string, key: string): string {
+  return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`;
+}

@@ -1,0 +1,44 @@
+import {UsageError} from '../base/errors.js';
+import {chosenRecords} from '../cli/chosen-records.js';
+import {integerFlag} from '../cli/flags.js';
+import {PodCommand} from '../cli/pod-command.js';
+import {podTitle} from '../cli/sync-view/text.js';
+
+export default class Delete extends PodCommand {
+  static override summary = 'End pods that kcri made, and remove all that is left of them';
+  static override description =
+    'Takes pods by name, namespace/name or UID, or the manifests that they were made from. Containers get their ' +
+    'grace period; then containers, sandbox, logs, volumes and directories go. Pods that kcri did not make are ' +
+    'never touched.';
+  static override usage = '[OPTIONS] POD|FILE|DIR...';
+  static override strict = false;
+  static override examples = [
+    'kcri delete web',
+    'kcri delete default/web --grace-period 0',
+    'kcri delete examples/web.yaml',
+  ];
+  static override flags = {
+    'grace-period': integerFlag({
+      helpValue: 'SECONDS',
+      description: "How long containers may take to end. [default: the pod's own]",
+    }),
+  };
+
+  async run(): Promise<void> {
+    const {flags, argv} = await this.parse(Delete);
+    if (argv.length === 0) throw new UsageError('no pod is given');
+    const grace = flags['grace-period'];
+    if (grace !== undefined && grace < 0) throw new UsageError('--grace-period must not be negative');
+    const {openLocalPods, SILENT_OBSERVER} = await import('../kubelet/index.js');
+    const pods = openLocalPods(await this.describeNode(), SILENT_OBSERVER);
+    const {records, broken} = await pods.store.list();
+    for (const {error} of broken) this.warn(error);
+    const {stdin} = this.context;
+    for (const record of await chosenRecords(records, argv as string[], {stdin, signal: this.signal})) {
+      await pods.exclusively(record, this.signal, async () => {
+        await pods.end(record, grace);
+      });
+      this.print(`pod "${podTitle(record)}" deleted`);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../base/errors.js';
+import {durationFlag} from '../cli/flags.js';
+import {PodCommand} from '../cli/pod-command.js';
+import {POD_FLAGS} from '../cli/pod-flags.js';
+import {runSync} from '../cli/sync-session.js';
+import {chooseRenderer} from '../cli/sync-view/choose.js';
+
+export default class Sync extends PodCommand {
+  static override summary = 'Bring Pods to what their manifests say, and wait for them';
+  static override description =
+    'Reads Pod manifests (files, directories, or - for standard input), makes the same CRI calls for them as a ' +
+    'kubelet, and waits. A changed manifest replaces the pod; an unchanged one changes nothing. Without --timeout ' +
+    'the first failure ends the sync and a pod that could not be started is removed again; with it failures are ' +
+    "retried with the kubelet's back-off until the time is up. The exit code is 0, with --wait complete that of the " +
+    'first container that failed, 124 when the time is up.';
+  static override usage = '[OPTIONS] FILE|DIR|-...';
+  static override strict = false;
+  static override examples = [
+    'kcri sync examples/web.yaml',
+    'kcri sync job.yaml --wait complete --logs --rm',
+    'kcri sync pods/ --timeout 2m -o json',
+  ];
+  static override flags = {
+    ...POD_FLAGS,
+    wait: Flags.custom<'ready' | 'complete'>({options: ['ready', 'complete'], default: 'ready'})({
+      description: 'Wait until every container runs and is ready, or until all have ended.',
+    }),
+    timeout: durationFlag({
+      helpValue: 'DURATION',
+      description: 'Give up after this time, with exit code 124.',
+    }),
+    logs: Flags.boolean({description: "Show the containers' logs while waiting."}),
+    rm: Flags.boolean({description: 'Delete the pods when the sync ends, however it ends.'}),
+    output: Flags.custom<'text' | 'json'>({options: ['text', 'json'], default: 'text'})({
+      char: 'o',
+      description: 'text, or json for one JSON object a line.',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const {flags, argv} = await this.parse(Sync);
+    if (argv.length === 0) throw new UsageError('no manifest is given');
+    const loaded = await this.loadPods(argv as string[], flags);
+    const {stdout, stderr, colors, context} = this;
+    const renderer = await chooseRenderer({
+      format: flags.output,
+      stdout,
+      stderr,
+      colors,
+      clock: context.clock,
+    });
+    const {exitCode, errors} = await runSync(loaded, {
+      wait: flags.wait,
+      timeoutMs: flags.timeout,
+      remove: flags.rm,
+      renderer,
+      context,
+    });
+    for (const error of errors) this.fail(error);
+    this.exitWith(exitCode);
+  }
+}

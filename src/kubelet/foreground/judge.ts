@@ -1,0 +1,70 @@
+import type {Pod} from '../../api/v1.js';
+import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
+import {failuresOf, type SyncFailure, type SyncResult} from '../container/sync-result.js';
+import type {SyncPass} from '../pod-syncer.js';
+
+/** What `kcri sync` waits for. */
+export type WaitFor = 'ready' | 'complete';
+
+/** How a foreground sync is to end. */
+export interface JudgeOptions {
+  readonly wait: WaitFor;
+  /** Keep trying what fails, with the kubelet's back-off: true when there is a time limit. */
+  readonly retry: boolean;
+}
+
+/** What a pass means for whoever waits. */
+export type Verdict =
+  | {readonly kind: 'ready'}
+  /** The pod has ended; `exitCode` is that of its first failed container, `container`. */
+  | {readonly kind: 'complete'; readonly exitCode: number; readonly container: string | undefined}
+  /** A container has failed for good, so that the pod can't become ready any more. */
+  | {readonly kind: 'broken'; readonly exitCode: number; readonly container: string}
+  | {readonly kind: 'failed'; readonly result: SyncResult & {readonly failure: SyncFailure}}
+  /** Look again; no later than at `retryAt`, in milliseconds since the epoch. */
+  | {readonly kind: 'wait'; readonly retryAt: number | undefined};
+
+/** Decides whether a foreground sync goes on after a pass. */
+export function judge(pod: Pod, pass: SyncPass, {wait, retry}: JudgeOptions): Verdict {
+  const {status} = pass;
+  const failed = firstFailed(status);
+  if (status.phase === 'Succeeded') return {kind: 'complete', exitCode: 0, container: undefined};
+  if (status.phase === 'Failed')
+    return {kind: 'complete', exitCode: failed?.exitCode ?? 1, container: failed?.name};
+  const failures = failuresOf(pass.results);
+  // A container that runs to its end may crash and be started again: that is what complete waits for.
+  const fatal = failures.find(({failure}) => !(wait === 'complete' && failure.reason === 'CrashLoopBackOff'));
+  if (fatal !== undefined && !retry) return {kind: 'failed', result: fatal};
+  if (wait === 'ready' && failed !== undefined && pod.spec.restartPolicy === 'Never')
+    return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
+  if (wait === 'ready' && failures.length === 0 && allReady(pod, status)) return {kind: 'ready'};
+  return {kind: 'wait', retryAt: earliest(failures.map(({failure}) => failure.retryAt))};
+}
+
+function allReady(pod: Pod, {containerStatuses = []}: PodStatus): boolean {
+  return pod.spec.containers.every(({name}) =>
+    containerStatuses.some((status) => status.name === name && settled(pod, status)),
+  );
+}
+
+/** Running and ready, or ended well where nothing starts it again. */
+function settled(pod: Pod, {ready, state}: ContainerStatus): boolean {
+  return ready || (state?.terminated?.exitCode === 0 && pod.spec.restartPolicy !== 'Always');
+}
+
+/** The first container that failed: init containers first, then in the status's order. */
+function firstFailed(status: PodStatus): {readonly exitCode: number; readonly name: string} | undefined {
+  for (const {name, state} of [
+    ...(status.initContainerStatuses ?? []),
+    ...(status.containerStatuses ?? []),
+  ]) {
+    const exitCode = state?.terminated?.exitCode ?? 0;
+    if (exitCode !== 0) return {exitCode, name};
+  }
+  return undefined;
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,19 @@
+/** The kubelet's only door: what commands may use of it. */
+export {describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
+export {SILENT_OBSERVER, type LocalPods, type PodObserver} from './local-pods.js';
+export {recordsNamed, recordsOfManifest} from './pod/find-records.js';
+export {planPods, type PlannedCall, type PodPlan} from './plan/plan-pods.js';
+export {
+  syncPodUntil,
+  type PodOutcome,
+  type SyncPodsOptions,
+  type SyncRequest,
+} from './foreground/sync-pods.js';
+export type {WaitFor} from './foreground/judge.js';
+export {preparePods, type PrepareOptions, type PreparedPod} from './prepare-pods.js';
+export type {NodeOptions} from './node-status/read-node-facts.js';
+export type {CriCall} from './container/cri-calls.js';
+export type {PodEvent} from './container/events.js';
+export {podRef, type PodRef} from './container/pod-ref.js';
+export {PodError} from './pod-error.js';
+export type {PodRecord} from './pod/pod-store.js';

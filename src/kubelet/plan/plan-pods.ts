@@ -1,0 +1,78 @@
+import type {Pod} from '../../api/v1.js';
+import type {CriCall} from '../container/cri-calls.js';
+import {podRef} from '../container/pod-ref.js';
+import {failuresOf} from '../container/sync-result.js';
+import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.js';
+import {podErrorOf} from '../pod-error.js';
+import type {PodSyncer} from '../pod-syncer.js';
+import {isInitContainer} from '../kuberuntime/kill-pod.js';
+import {PlannedFilesystem} from './planned-filesystem.js';
+import {plannedServices} from './planned-services.js';
+
+/** One call that a sync would make. */
+export type PlannedCall = Pick<CriCall, 'method' | 'requestType' | 'request'>;
+
+/** What would be done for one pod, in order. */
+export interface PodPlan {
+  readonly pod: Pod;
+  /** The UID of the older pod of the same name that would be ended first. */
+  readonly replaces: string | undefined;
+  readonly calls: readonly PlannedCall[];
+}
+
+/** More passes than there are containers to wait for means that the pod never settles. */
+const MAX_PASSES_BEYOND_INIT = 4;
+
+/**
+ * The calls that a sync of each pod would make now, found by running the sync itself on services and a file
+ * system that change nothing. Init containers are taken to succeed. Rejects with PodError for what would fail.
+ */
+export async function planPods(
+  options: Omit<LocalPodsOptions, 'observer' | 'files'>,
+  pods: readonly Pod[],
+  signal: AbortSignal,
+): Promise<readonly PodPlan[]> {
+  const plans: PodPlan[] = [];
+  for (const pod of pods) plans.push(await planPod(options, pod, signal));
+  return plans;
+}
+
+async function planPod(
+  options: Omit<LocalPodsOptions, 'observer' | 'files'>,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<PodPlan> {
+  const calls: PlannedCall[] = [];
+  const exitsAtOnce = (name: string): boolean => isInitContainer(pod, name);
+  const planned = new LocalPods({
+    ...options,
+    services: plannedServices(options.services, {exitsAtOnce}),
+    files: new PlannedFilesystem(options.node),
+    observer: {
+      ...SILENT_OBSERVER,
+      call: (_ref, call, ended) => {
+        if (ended === undefined) calls.push(call);
+      },
+    },
+  });
+  const {namespace, name, uid} = podRef(pod);
+  const older = await planned.store.findByName(namespace, name);
+  const replaced = older === undefined || older.uid === uid ? undefined : older;
+  if (replaced !== undefined) {
+    const syncer = planned.syncer(replaced.pod);
+    await syncer.terminate();
+    await syncer.removeFromRuntime();
+  }
+  await runPasses(planned.syncer(pod), signal);
+  return {pod, replaces: replaced?.uid, calls};
+}
+
+async function runPasses(syncer: PodSyncer, signal: AbortSignal): Promise<void> {
+  const limit = (syncer.pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
+  for (let pass = 0; pass < limit; pass++) {
+    const {results} = await syncer.sync(signal);
+    const [failure] = failuresOf(results);
+    if (failure !== undefined) throw podErrorOf(podRef(syncer.pod), failure);
+    if (results.length === 0) return;
+  }
+}

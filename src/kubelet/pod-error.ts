@@ -1,0 +1,62 @@
+import {KcriError} from '../base/errors.js';
+import type {PodRef} from './container/pod-ref.js';
+import type {SyncFailure, SyncResult} from './container/sync-result.js';
+
+/** What a PodError carries beside its message. */
+export interface PodErrorOptions {
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+  readonly exitCode?: number;
+  readonly reason?: SyncFailure['reason'];
+}
+
+/** A pod could not be brought to what was asked for. */
+export class PodError extends KcriError {
+  readonly code = 'POD';
+  override readonly exitCode: number;
+  readonly pod: PodRef;
+  /** Which step failed, when it was a step of a sync. */
+  readonly reason: SyncFailure['reason'] | undefined;
+
+  constructor(pod: PodRef, message: string, options: PodErrorOptions = {}) {
+    super(`pod "${pod.namespace}/${pod.name}": ${message}`, options);
+    this.pod = pod;
+    this.exitCode = options.exitCode ?? 1;
+    this.reason = options.reason;
+  }
+}
+
+/** What the action was about, as it reads in an error. */
+const TARGETS: Readonly<Partial<Record<SyncResult['action'], string>>> = {
+  StartContainer: 'container',
+  InitContainer: 'init container',
+  KillContainer: 'container',
+  RemoveContainer: 'container',
+};
+
+/** What a person can do about it, where the reason tells. */
+const HINTS: Readonly<Partial<Record<SyncFailure['reason'], string>>> = {
+  ErrImagePull:
+    'check the image\'s name and that its registry can be reached; "kcri runtime load FILE.tar" brings an image without one',
+  ImagePullBackOff: "check the image's name and that its registry can be reached",
+  ErrImageNeverPull:
+    'load the image first ("kcri pull IMAGE" or "kcri runtime load FILE.tar"), or set imagePullPolicy to IfNotPresent',
+  InvalidImageName: 'write the image as [REGISTRY/]NAME[:TAG|@DIGEST]',
+  RunContainerError: "check the container's command, working directory and mounts",
+  CrashLoopBackOff: '"kcri logs" shows what the container said before it ended',
+};
+
+/** The error for the first failure of a sync. */
+export function podErrorOf(
+  pod: PodRef,
+  {action, target, failure}: SyncResult & {readonly failure: SyncFailure},
+): PodError {
+  const object = TARGETS[action];
+  const subject = object === undefined ? '' : `${object} "${target}": `;
+  const inner = failure.cause instanceof KcriError ? failure.cause.hint : undefined;
+  return new PodError(pod, `${subject}${failure.reason}: ${failure.message}`, {
+    cause: failure.cause,
+    reason: failure.reason,
+    hint: inner ?? HINTS[failure.reason],
+  });
+}

@@ -1,0 +1,170 @@
+import type {Pod} from '../api/v1.js';
+import type {PodStatus} from '../api/v1-status.js';
+import {messageOf} from '../base/errors.js';
+import type {PodActions} from './container/pod-actions.js';
+import {podRef} from './container/pod-ref.js';
+import type {RuntimePodStatus} from './container/pod-status.js';
+import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
+import {computePodActions} from './kuberuntime/compute-pod-actions.js';
+import {killPod} from './kuberuntime/kill-pod.js';
+import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
+import {readPodStatus} from './kuberuntime/runtime-status.js';
+import type {SyncContext} from './kuberuntime/sync-context.js';
+import {syncPod} from './kuberuntime/sync-pod.js';
+import {PodError, podErrorOf} from './pod-error.js';
+import type {WaitingReason} from './status/container-status.js';
+import {podStatus} from './status/pod-status.js';
+
+/** What one pass over a pod found and did. */
+export interface SyncPass {
+  readonly runtime: RuntimePodStatus;
+  readonly status: PodStatus;
+  /** Empty when there was nothing to do. */
+  readonly results: readonly SyncResult[];
+}
+
+const idle = (actions: PodActions): boolean =>
+  !actions.killPod &&
+  !actions.createSandbox &&
+  actions.containersToKill.length === 0 &&
+  actions.containersToStart.length === 0 &&
+  actions.initContainersToStart.length === 0;
+
+const isTerminal = ({phase}: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+/** Brings one pod to what its manifest says, pass by pass, and ends it (kubelet SyncPod, SyncTerminatingPod). */
+export class PodSyncer {
+  readonly pod: Pod;
+  readonly #context: SyncContext;
+  readonly #runtimeName: string;
+  /** Why containers are not running (the kubelet's reason cache). */
+  readonly #reasons = new Map<string, WaitingReason>();
+  #previous: PodStatus | undefined;
+
+  constructor(context: SyncContext, pod: Pod, runtimeName: string) {
+    this.#context = context;
+    this.pod = pod;
+    this.#runtimeName = runtimeName;
+  }
+
+  /** What runs of the pod, changing nothing. */
+  async observe(signal?: AbortSignal): Promise<SyncPass> {
+    return this.#pass(await this.#read(signal), []);
+  }
+
+  /**
+   * One pass: looks, decides, acts, looks again. What fails is in the results; rejects with CriError when the
+   * runtime can't be asked, or with the signal's reason.
+   */
+  async sync(signal: AbortSignal): Promise<SyncPass> {
+    const before = this.#pass(await this.#read(signal), []);
+    const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
+    const acted = isTerminal(before.status)
+      ? await this.#stopFinished(cleaned.status)
+      : await this.#act(cleaned.status, signal);
+    const results = [...cleaned.results, ...acted];
+    if (results.length === 0) return before;
+    this.#remember(results);
+    return this.#pass(await this.#read(), results);
+  }
+
+  /** A finished pod's sandbox is stopped; its containers stay for their logs. */
+  async #stopFinished(runtime: RuntimePodStatus): Promise<readonly SyncResult[]> {
+    const live =
+      runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY') ||
+      runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING');
+    return live ? await killPod(this.#kill, this.pod, runtime) : [];
+  }
+
+  async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
+    const actions = computePodActions(this.pod, runtime);
+    if (idle(actions)) return [];
+    const {files} = this.#context;
+    try {
+      await files.makePodDirs(this.pod);
+      const volumes = await files.mountVolumes(this.pod, signal);
+      return await syncPod(this.#context, {pod: this.pod, status: runtime, actions, volumes}, signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = messageOf(cause);
+      this.#context.events({
+        type: 'Warning',
+        reason: 'FailedMount',
+        message: `Unable to attach or mount volumes: ${message}`,
+        pod: this.pod,
+      });
+      return [
+        {
+          action: 'SetupVolumes',
+          target: podRef(this.pod).name,
+          failure: {reason: 'FailedMount', message, cause},
+        },
+      ];
+    }
+  }
+
+  /**
+   * Stops the pod's containers and sandboxes (SyncTerminatingPod). Rejects with PodError when the runtime
+   * could not or did not stop them.
+   */
+  async terminate(gracePeriodSeconds?: number): Promise<void> {
+    const results = await killPod(this.#kill, this.pod, await this.#read(), gracePeriodSeconds);
+    this.#throwFirst(results);
+    const {containers} = await this.#read();
+    const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
+    if (running.length > 0)
+      throw new PodError(
+        podRef(this.pod),
+        `detected running containers after a successful KillPod, CRI violation: [${running.join(' ')}]`,
+      );
+  }
+
+  /** Removes what a terminated pod left in the runtime: its containers with their logs, then its sandboxes. */
+  async removeFromRuntime(): Promise<void> {
+    const {runtime} = this.#context.services;
+    const {containers, sandboxes} = await this.#read();
+    const removed = await Promise.all(
+      containers.map((item) => removeContainer(this.#context, this.pod, item)),
+    );
+    this.#throwFirst(removed);
+    for (const {id} of sandboxes) {
+      await runtime.stopPodSandbox({podSandboxId: id});
+      await runtime.removePodSandbox({podSandboxId: id});
+    }
+  }
+
+  get #kill(): Parameters<typeof killPod>[0] {
+    return {runtime: this.#context.services.runtime, events: this.#context.events};
+  }
+
+  async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {
+    return await readPodStatus(this.#context.services.runtime, podRef(this.pod), signal);
+  }
+
+  #pass(runtime: RuntimePodStatus, results: readonly SyncResult[]): SyncPass {
+    const status = podStatus({
+      pod: this.pod,
+      runtime,
+      reasons: this.#reasons,
+      previous: this.#previous,
+      node: this.#context.node,
+      runtimeName: this.#runtimeName,
+      now: this.#context.clock.now(),
+    });
+    this.#previous = status;
+    return {runtime, status, results};
+  }
+
+  #remember(results: readonly SyncResult[]): void {
+    for (const {action, target, failure} of results) {
+      if (action !== 'StartContainer' && action !== 'InitContainer') continue;
+      if (failure === undefined) this.#reasons.delete(target);
+      else this.#reasons.set(target, {reason: failure.reason, message: failure.message});
+    }
+  }
+
+  #throwFirst(results: readonly SyncResult[]): void {
+    const [first]: readonly (SyncResult & {readonly failure: SyncFailure})[] = failuresOf(results);
+    if (first !== undefined) throw podErrorOf(podRef(this.pod), first);
+  }
+}
