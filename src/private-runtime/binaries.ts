@@ -20,10 +20,10 @@ export interface BinaryChoice {
   readonly runc?: string | undefined;
 }
 
-/** A program that isn't there and Debian's package for it. */
+/** A program that isn't there and Debian's package for it, unless the user said which one to take. */
 interface Missing {
   readonly what: string;
-  readonly aptPackage: string;
+  readonly aptPackage?: string;
 }
 
 const ALWAYS_SEARCHED = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
@@ -59,10 +59,10 @@ function missingOf(
   choice: BinaryChoice,
 ): Missing[] {
   const needs: Readonly<Record<keyof typeof found, Missing>> = {
-    containerd: {what: choice.containerd ?? 'containerd', aptPackage: 'containerd'},
+    containerd: chosen('containerd', choice.containerd) ?? {what: 'containerd', aptPackage: 'containerd'},
     ctr: {what: 'ctr', aptPackage: 'containerd'},
     shim: {what: 'containerd-shim-runc-v2', aptPackage: 'containerd'},
-    runc: {what: choice.runc ?? 'runc (or crun)', aptPackage: 'runc'},
+    runc: chosen('runc', choice.runc) ?? {what: 'runc (or crun)', aptPackage: 'runc'},
     cniBinDir: {what: `the CNI plugins ${CNI_PLUGINS.join(', ')}`, aptPackage: 'containernetworking-plugins'},
     ip: {what: 'ip', aptPackage: 'iproute2'},
   };
@@ -71,10 +71,17 @@ function missingOf(
   );
 }
 
+function chosen(flag: string, path: string | undefined): Missing | undefined {
+  return path === undefined ? undefined : {what: `"${path}" (--${flag})`};
+}
+
 function missingError(missing: readonly Missing[]): SystemError {
-  const packages = [...new Set(missing.map(({aptPackage}) => aptPackage))];
+  const packages = [...new Set(missing.flatMap(({aptPackage}) => aptPackage ?? []))];
   return new SystemError(`not installed: ${missing.map(({what}) => what).join('; ')}`, {
-    hint: `on Debian and Ubuntu: apt-get install ${packages.join(' ')}`,
+    hint:
+      packages.length > 0
+        ? `on Debian and Ubuntu: apt-get install ${packages.join(' ')}`
+        : 'give the full path of a program that is there',
   });
 }
 

@@ -23,9 +23,10 @@ export async function down(options: DownOptions, signal: AbortSignal): Promise<v
   const layout = layoutOf(rootDir);
   const progress = options.progress ?? (() => undefined);
   await exclusively({lockFile: layout.lockFile, progress, signal}, async () => {
-    progress('ending pods and containerd');
-    const removeRootDir = readRecord(rootDir)?.madeRootDir ?? false;
+    const record = readRecord(rootDir);
+    if (record !== undefined) progress('ending pods and containerd');
     // From here on nothing interrupts it: a half-removed runtime helps nobody.
-    await tearDown({rootDir, layout, clock: options.clock ?? systemClock, removeRootDir});
+    const {clock = systemClock} = options;
+    await tearDown({rootDir, layout, clock, removeRootDir: record?.madeRootDir ?? false});
   });
 }

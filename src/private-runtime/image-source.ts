@@ -4,7 +4,7 @@ import {createReadStream} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {createGunzip} from 'node:zlib';
-import {SystemError, UsageError} from '../base/errors.js';
+import {SystemError} from '../base/errors.js';
 import {ifPresent, withFile, withFileErrors} from '../base/files.js';
 import type {ContainerdClient} from './ctr.js';
 import {runProgram} from './run-program.js';
@@ -21,7 +21,7 @@ export async function imageSource(path: string): Promise<ImageSource> {
   const about = await withFileErrors('reading', path, () => stat(path));
   if (about.isDirectory()) return directorySource(path);
   if (about.isFile()) return archiveSource(path);
-  throw new UsageError(`"${path}" is neither a file nor a directory`);
+  throw new SystemError(`"${path}" is neither a file nor a directory`);
 }
 
 function directorySource(path: string): ImageSource {

@@ -1,4 +1,4 @@
-import {SystemError, UsageError} from '../base/errors.js';
+import {SystemError} from '../base/errors.js';
 import {containerdClient, type ContainerdClient} from './ctr.js';
 import {imageSource} from './image-source.js';
 import {layoutOf} from './layout.js';
@@ -10,7 +10,7 @@ import {canonical} from './root-dir.js';
  * Imports images into the private runtime: OCI or docker archives (tar, also compressed), or directories with
  * an OCI image layout. Gives the names of the images in them, in the order of the paths.
  *
- * Throws SystemError when the runtime isn't up or an import fails, UsageError for a path that holds no image.
+ * Throws SystemError when the runtime isn't up, a path holds no image or an import fails.
  */
 export async function load(
   {rootDir, paths}: {readonly rootDir: string; readonly paths: readonly string[]},
@@ -33,7 +33,7 @@ async function loadOne(client: ContainerdClient, path: string, signal: AbortSign
   const index = await source.read('index.json', signal);
   const manifests = index === undefined ? await source.read('manifest.json', signal) : undefined;
   if (index === undefined && manifests === undefined) {
-    throw new UsageError(`"${path}" is neither an OCI image nor a docker archive`, {
+    throw new SystemError(`"${path}" is neither an OCI image nor a docker archive`, {
       hint: 'it must hold an index.json (OCI) or a manifest.json (docker save)',
     });
   }

@@ -1,6 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {rm} from 'node:fs/promises';
-import {SystemError} from '../base/errors.js';
+import {removeTree} from '../base/remove-tree.js';
 import {runProgram} from './run-program.js';
 
 /** One line of /proc/self/mountinfo. */
@@ -40,19 +39,10 @@ export async function unmountBelow(dir: string): Promise<void> {
   }
 }
 
-/**
- * Removes a directory with all it holds, once nothing is mounted in it: never deletes through a mount. Throws
- * SystemError when something still is.
- */
-export async function removeTree(dir: string): Promise<void> {
+/** Unmounts all in a directory and removes it; throws SystemError, and deletes nothing through a mount, when something stays mounted. */
+export async function unmountAndRemove(dir: string): Promise<void> {
   await unmountBelow(dir);
-  const [mounted] = mountsBelow(dir, currentMounts());
-  if (mounted !== undefined) {
-    throw new SystemError(`"${dir}" can't be removed: something is mounted at "${mounted}"`, {
-      hint: `unmount it (umount "${mounted}"), then run "kcri runtime down" again`,
-    });
-  }
-  await rm(dir, {recursive: true, force: true});
+  await removeTree(dir);
 }
 
 function unescapeOctal(text: string): string {

@@ -15,7 +15,7 @@ import {
   usableIptables,
   usableSnapshotter,
 } from './machine.js';
-import {removeTree} from './mounts.js';
+import {unmountAndRemove} from './mounts.js';
 import {conflist} from './network.js';
 import {ensurePauseImage} from './pause-image.js';
 import {bootId} from './process-identity.js';
@@ -51,7 +51,8 @@ export async function start(
   const version = parseContainerdVersion(await runProgram(binaries.containerd, ['--version'], {signal}));
   await endUnrecorded(context);
   // What an earlier boot left of containerd's state is void: its processes and mounts are gone.
-  if (before?.process !== undefined && before.process.bootId !== bootId()) await removeTree(layout.stateDir);
+  if (before?.process !== undefined && before.process.bootId !== bootId())
+    await unmountAndRemove(layout.stateDir);
   await makeDirectories(layout);
   const record = await decide({choice, binaries, version, before}, context);
   await writeRecord(rootDir, record);

@@ -8,7 +8,7 @@ import {cgroupOf, listBundles, type Bundle} from './bundles.js';
 import {isInCgroup, removeCgroups} from './cgroups.js';
 import {removeIptablesRules} from './iptables.js';
 import {RUN_ROOT, type Layout} from './layout.js';
-import {removeTree, unmountBelow} from './mounts.js';
+import {unmountAndRemove} from './mounts.js';
 import {
   descendantsOf,
   endProcesses,
@@ -38,8 +38,6 @@ export interface TearDownTarget {
 export async function tearDown({rootDir, layout, clock, removeRootDir}: TearDownTarget): Promise<void> {
   const bundles = listBundles(layout);
   await endAllProcesses(layout, bundles, clock);
-  await unmountBelow(layout.stateDir);
-  await unmountBelow(layout.root);
   await removeNetwork(layout, bundles);
   removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
   await removeFiles(layout, bundles);
@@ -90,10 +88,10 @@ function cniResultsOf(network: string, bundles: readonly Bundle[]): string[] {
 async function removeFiles(layout: Layout, bundles: readonly Bundle[]): Promise<void> {
   const sockets = bundles.flatMap(({shimSocket}) => shimSocket ?? []);
   for (const socket of sockets) await rm(socket, {force: true});
-  await removeTree(layout.stateDir);
-  await removeTree(layout.root);
+  await unmountAndRemove(layout.stateDir);
+  await unmountAndRemove(layout.root);
   const runDir = dirname(layout.socket);
-  if (runDir !== layout.root) await removeTree(runDir);
+  if (runDir !== layout.root) await unmountAndRemove(runDir);
   removeEmptyDirs(['/run/containerd/s', '/run/containerd', RUN_ROOT]);
 }
 

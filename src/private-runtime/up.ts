@@ -1,5 +1,5 @@
 import {systemClock, type Clock} from '../base/clock.js';
-import {UsageError} from '../base/errors.js';
+import {SystemError} from '../base/errors.js';
 import {findBinaries, type BinaryChoice} from './binaries.js';
 import {waitUntilReady} from './containerd.js';
 import {exclusively, requireRoot} from './exclusively.js';
@@ -26,8 +26,8 @@ export interface UpOptions {
  * containerd was killed it is started again and takes its running containers back. A second `up` at the same
  * time waits for the first and gives the same answer. When a first start fails, nothing is left behind.
  *
- * Throws SystemError when something needed is missing or containerd doesn't come up, UsageError when another
- * containerd or runc is asked for than the one that runs.
+ * Throws SystemError when something needed is missing, containerd doesn't come up, or one runs already and it is
+ * another containerd or runc than is asked for.
  */
 export async function up(options: UpOptions, signal: AbortSignal): Promise<RuntimeRecord> {
   requireRoot('starting a container runtime');
@@ -52,12 +52,12 @@ export async function up(options: UpOptions, signal: AbortSignal): Promise<Runti
   });
 }
 
-/** Throws UsageError when what runs is not what is asked for now. */
+/** Throws SystemError when what runs is not what is asked for now. */
 function requireSame(running: RuntimeRecord, choice: BinaryChoice): void {
   const wanted = findBinaries({...running.choice, ...choice}, process.env['PATH'] ?? '');
   for (const name of ['containerd', 'runc'] as const) {
     if (choice[name] === undefined || wanted[name] === running[name]) continue;
-    throw new UsageError(`the runtime runs with "${running[name]}", not with "${wanted[name]}"`, {
+    throw new SystemError(`the runtime runs with "${running[name]}", not with "${wanted[name]}"`, {
       hint: 'run "kcri runtime down" first, or use another --root-dir',
     });
   }

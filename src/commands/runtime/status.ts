@@ -4,6 +4,8 @@ import {BaseCommand} from '../../cli/base-command.js';
 import {statusRows} from '../../private-runtime/status-rows.js';
 import {runtimeStatus} from '../../private-runtime/status.js';
 
+const NO_LINES_BETWEEN_ROWS = {mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': ''};
+
 export default class RuntimeStatus extends BaseCommand {
   static override summary = 'Show whether the private containerd runs, and how it is set up';
   static override flags = {
@@ -22,7 +24,7 @@ export default class RuntimeStatus extends BaseCommand {
       this.print(JSON.stringify(status, undefined, 2));
       return;
     }
-    const table = new Table({style: {head: [], border: []}});
+    const table = new Table({style: {head: [], border: []}, chars: NO_LINES_BETWEEN_ROWS});
     table.push(...statusRows(status));
     this.print(table.toString());
   }
