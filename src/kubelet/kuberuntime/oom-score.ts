@@ -1,5 +1,6 @@
 import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
+import {isStaticPod} from '../config/static-pod.js';
 import {podQosClass} from './qos.js';
 import {memoryBytes} from './resource-amounts.js';
 
@@ -49,9 +50,8 @@ function smallestRequest(pod: Pod): bigint {
 }
 
 /** types.IsNodeCriticalPod: a static or system-critical pod of the class system-node-critical. */
-function isNodeCritical({metadata, spec}: Pod): boolean {
-  const source = metadata.annotations?.['kubernetes.io/config.source'];
-  const isStatic = source !== undefined && source !== 'api';
-  const isCritical = isStatic || (spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
-  return isCritical && spec.priorityClassName === 'system-node-critical';
+function isNodeCritical(pod: Pod): boolean {
+  const {priority = 0, priorityClassName} = pod.spec;
+  const isCritical = isStaticPod(pod) || priority >= SYSTEM_CRITICAL_PRIORITY;
+  return isCritical && priorityClassName === 'system-node-critical';
 }
