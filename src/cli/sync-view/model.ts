@@ -1,4 +1,9 @@
-import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
+import type {
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+  PodStatus,
+} from '../../api/v1-status.js';
 import type {CriCall, PodRef} from '../../kubelet/index.js';
 
 /** One line below a pod: its sandbox or a container. */
@@ -79,7 +84,7 @@ export function callEnded(view: PodView, call: CriCall, subject: string): PodVie
 }
 
 function sandboxPart(call: CriCall): PartView {
-  const id = String(call.response?.['podSandboxId'] ?? '');
+  const {podSandboxId: id = ''} = (call.response ?? {}) as {readonly podSandboxId?: string};
   const ok = call.error === undefined;
   return {
     label: ok ? `sandbox ${id.slice(0, 13)}` : 'sandbox',
@@ -105,25 +110,32 @@ export function statusSeen(view: PodView, status: PodStatus): PodView {
   return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
 }
 
+type StateText = Pick<PartView, 'state' | 'tone'>;
+
 /** A container's state in a few words. */
-export function containerState({
-  state,
-  ready,
-  restartCount,
-}: ContainerStatus): Pick<PartView, 'state' | 'tone'> {
-  const again = restartCount > 0 ? `, restarted ${restartCount}×` : '';
-  if (state?.running !== undefined)
-    return {state: `running${ready ? '' : ', not ready'}${again}`, tone: ready ? 'good' : 'busy'};
-  if (state?.terminated !== undefined) {
-    const {exitCode, reason} = state.terminated;
-    return exitCode === 0
-      ? {state: `completed${again}`, tone: 'good'}
-      : {
-          state: `exited with code ${exitCode}${reason === undefined || reason === 'Error' ? '' : ` (${reason})`}${again}`,
-          tone: 'bad',
-        };
-  }
-  const waiting = state?.waiting?.reason ?? 'waiting';
-  const pending = waiting === 'ContainerCreating' || waiting === 'PodInitializing' || waiting === 'waiting';
-  return {state: pending ? 'waiting' : `${waiting}${again}`, tone: pending ? 'plain' : 'bad'};
+export function containerState({state = {}, ready, restartCount}: ContainerStatus): StateText {
+  const {running, terminated, waiting} = state;
+  const text =
+    terminated === undefined
+      ? running === undefined
+        ? waitingText(waiting)
+        : runningText(ready)
+      : endedText(terminated);
+  return restartCount === 0 ? text : {...text, state: `${text.state}, restarted ${restartCount}×`};
+}
+
+function runningText(ready: boolean): StateText {
+  return ready ? {state: 'running', tone: 'good'} : {state: 'running, not ready', tone: 'busy'};
+}
+
+function endedText({exitCode, reason = 'Error'}: ContainerStateTerminated): StateText {
+  if (exitCode === 0) return {state: 'completed', tone: 'good'};
+  return {state: `exited with code ${exitCode}${reason === 'Error' ? '' : ` (${reason})`}`, tone: 'bad'};
+}
+
+/** Reasons that only say that it is not this container's turn yet. */
+const PENDING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+function waitingText({reason = ''}: ContainerStateWaiting = {}): StateText {
+  return PENDING.has(reason) ? {state: 'waiting', tone: 'plain'} : {state: reason, tone: 'bad'};
 }

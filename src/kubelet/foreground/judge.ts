@@ -25,20 +25,40 @@ export type Verdict =
   | {readonly kind: 'wait'; readonly retryAt: number | undefined};
 
 /** Decides whether a foreground sync goes on after a pass. */
-export function judge(pod: Pod, pass: SyncPass, {wait, retry}: JudgeOptions): Verdict {
-  const {status} = pass;
-  const failed = firstFailed(status);
+export function judge(pod: Pod, pass: SyncPass, options: JudgeOptions): Verdict {
+  return (
+    ended(pass.status) ??
+    failedStep(pass.results, options) ??
+    readiness(pod, pass, options) ??
+    stillWaiting(pass)
+  );
+}
+
+function ended(status: PodStatus): Verdict | undefined {
   if (status.phase === 'Succeeded') return {kind: 'complete', exitCode: 0, container: undefined};
-  if (status.phase === 'Failed')
-    return {kind: 'complete', exitCode: failed?.exitCode ?? 1, container: failed?.name};
-  const failures = failuresOf(pass.results);
+  if (status.phase !== 'Failed') return undefined;
+  const failed = firstFailed(status);
+  return {kind: 'complete', exitCode: failed?.exitCode ?? 1, container: failed?.name};
+}
+
+function failedStep(results: readonly SyncResult[], {wait, retry}: JudgeOptions): Verdict | undefined {
+  if (retry) return undefined;
   // A container that runs to its end may crash and be started again: that is what complete waits for.
-  const fatal = failures.find(({failure}) => !(wait === 'complete' && failure.reason === 'CrashLoopBackOff'));
-  if (fatal !== undefined && !retry) return {kind: 'failed', result: fatal};
-  if (wait === 'ready' && failed !== undefined && pod.spec.restartPolicy === 'Never')
+  const tolerated = ({reason}: SyncFailure): boolean => wait === 'complete' && reason === 'CrashLoopBackOff';
+  const result = failuresOf(results).find(({failure}) => !tolerated(failure));
+  return result === undefined ? undefined : {kind: 'failed', result};
+}
+
+function readiness(pod: Pod, {status, results}: SyncPass, {wait}: JudgeOptions): Verdict | undefined {
+  if (wait !== 'ready') return undefined;
+  const failed = firstFailed(status);
+  if (failed !== undefined && pod.spec.restartPolicy === 'Never')
     return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
-  if (wait === 'ready' && failures.length === 0 && allReady(pod, status)) return {kind: 'ready'};
-  return {kind: 'wait', retryAt: earliest(failures.map(({failure}) => failure.retryAt))};
+  return failuresOf(results).length === 0 && allReady(pod, status) ? {kind: 'ready'} : undefined;
+}
+
+function stillWaiting({results}: SyncPass): Verdict {
+  return {kind: 'wait', retryAt: earliest(failuresOf(results).map(({failure}) => failure.retryAt))};
 }
 
 function allReady(pod: Pod, {containerStatuses = []}: PodStatus): boolean {

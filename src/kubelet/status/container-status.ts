@@ -29,25 +29,43 @@ export function containerStatus(
   container: Container,
   kind: 'init' | 'regular',
 ): ContainerStatus {
-  const {pod, runtime, reasons} = input;
-  const [newest, before] = runtime.containers.filter(({name}) => name === container.name);
-  const failure = shouldBeStarted(pod, container, newest) ? reasons.get(container.name) : undefined;
-  const own = newest === undefined ? {waiting: {reason: waitingReason(pod)}} : stateOf(input, newest);
-  const state = failure === undefined ? own : {waiting: failure};
-  const lastState = failure !== undefined && own.terminated !== undefined ? own : lastStateOf(input, before);
+  const [newest, before] = input.runtime.containers.filter(({name}) => name === container.name);
+  const {state, lastState} = states(input, container, newest, before);
   const running = state.running !== undefined;
-  const succeeded = state.terminated?.exitCode === 0;
+  const runsToItsEnd = kind === 'init' && container.restartPolicy !== 'Always';
   return {
     name: container.name,
     state,
     lastState,
-    ready: kind === 'init' && container.restartPolicy !== 'Always' ? succeeded : running,
-    started: kind === 'init' && container.restartPolicy !== 'Always' ? false : running,
+    ready: runsToItsEnd ? state.terminated?.exitCode === 0 : running,
+    started: !runsToItsEnd && running,
     restartCount: newest?.restartCount ?? 0,
-    image: newest?.cri.image?.image ?? container.image,
-    imageID: newest?.cri.imageRef ?? '',
+    ...imageOf(container, newest),
     ...(newest === undefined ? {} : {containerID: fullId(input, newest), ...userOf(newest)}),
   };
+}
+
+/** A container that could not be started again is waiting, and how it ended before is its last state. */
+function states(
+  input: ContainerStatusInput,
+  container: Container,
+  newest: RuntimeContainerStatus | undefined,
+  before: RuntimeContainerStatus | undefined,
+): {readonly state: ContainerState; readonly lastState: ContainerState} {
+  const own = newest === undefined ? {waiting: {reason: waitingReason(input.pod)}} : stateOf(input, newest);
+  const lastState = lastStateOf(input, before);
+  const failure = shouldBeStarted(input.pod, container, newest)
+    ? input.reasons.get(container.name)
+    : undefined;
+  if (failure === undefined) return {state: own, lastState};
+  return {state: {waiting: failure}, lastState: own.terminated === undefined ? lastState : own};
+}
+
+function imageOf(
+  {image}: Container,
+  newest: RuntimeContainerStatus | undefined,
+): Pick<ContainerStatus, 'image' | 'imageID'> {
+  return {image: newest?.cri.image?.image ?? image, imageID: newest?.cri.imageRef ?? ''};
 }
 
 function waitingReason({spec}: Pod): string {

@@ -35,16 +35,22 @@ export function podPhase(
 }
 
 function initPhase(pod: Pod, statuses: readonly ContainerStatus[]): 'pending' | 'failed' | 'done' {
-  let pending = false;
-  for (const container of pod.spec.initContainers ?? []) {
-    if (isSidecar(container)) continue;
-    const status = statuses.find(({name}) => name === container.name);
-    const ended = status?.state?.terminated ?? status?.lastState?.terminated;
-    const failed = ended !== undefined && ended.exitCode !== 0;
-    if (failed && effectiveRestartPolicy(pod, container) === 'Never') return 'failed';
-    if (status?.state?.terminated?.exitCode !== 0) pending = true;
-  }
-  return pending ? 'pending' : 'done';
+  const verdicts = (pod.spec.initContainers ?? [])
+    .filter((container) => !isSidecar(container))
+    .map((container) => initVerdict(pod, container, statuses));
+  if (verdicts.includes('failed')) return 'failed';
+  return verdicts.includes('pending') ? 'pending' : 'done';
+}
+
+function initVerdict(
+  pod: Pod,
+  container: Container,
+  statuses: readonly ContainerStatus[],
+): 'pending' | 'failed' | 'done' {
+  const {state, lastState} = statuses.find(({name}) => name === container.name) ?? {};
+  const exitCode = (state?.terminated ?? lastState?.terminated)?.exitCode ?? 0;
+  if (exitCode !== 0 && effectiveRestartPolicy(pod, container) === 'Never') return 'failed';
+  return state?.terminated?.exitCode === 0 ? 'done' : 'pending';
 }
 
 function countSidecars(
@@ -63,19 +69,26 @@ function countSidecars(
 
 function countStates(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
   const counts: Counts = {running: 0, stopped: 0, succeeded: 0, waiting: 0, unknown: 0, restartable: 0};
-  for (const container of pod.spec.containers) {
-    const status = statuses.find(({name}) => name === container.name);
-    const {running, terminated, waiting} = status?.state ?? {};
-    const ended = terminated ?? (waiting === undefined ? undefined : status?.lastState?.terminated);
-    if (running !== undefined) counts.running++;
-    else if (ended !== undefined) {
-      counts.stopped++;
-      if (terminated?.exitCode === 0) counts.succeeded++;
-      if (isRestartable(pod, container, ended.exitCode)) counts.restartable++;
-    } else if (waiting !== undefined) counts.waiting++;
-    else counts.unknown++;
-  }
+  for (const container of pod.spec.containers)
+    count(
+      counts,
+      pod,
+      container,
+      statuses.find(({name}) => name === container.name),
+    );
   return counts;
+}
+
+function count(counts: Counts, pod: Pod, container: Container, status: ContainerStatus | undefined): void {
+  const {state: {running, terminated, waiting} = {}, lastState = {}} = status ?? {};
+  const ended = terminated ?? (waiting === undefined ? undefined : lastState.terminated);
+  if (running !== undefined) counts.running++;
+  else if (ended !== undefined) {
+    counts.stopped++;
+    if (terminated?.exitCode === 0) counts.succeeded++;
+    if (isRestartable(pod, container, ended.exitCode)) counts.restartable++;
+  } else if (waiting !== undefined) counts.waiting++;
+  else counts.unknown++;
 }
 
 function isRestartable(pod: Pod, container: Container, exitCode: number): boolean {

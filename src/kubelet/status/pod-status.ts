@@ -1,8 +1,8 @@
-import type {PodStatus} from '../../api/v1-status.js';
+import type {PodPhase, PodStatus} from '../../api/v1-status.js';
 import type {NodeFacts} from '../container/node.js';
 import {podQosClass} from '../kuberuntime/qos.js';
 import {podConditions} from './conditions.js';
-import {containerStatus, type ContainerStatusInput} from './container-status.js';
+import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
 import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
@@ -19,16 +19,13 @@ export interface PodStatusInput extends ContainerStatusInput {
  * that has ended never comes back.
  */
 export function podStatus(input: PodStatusInput): PodStatus {
-  const {pod, runtime, previous, node} = input;
-  const now = new Date(Math.floor(input.now / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  const {pod, runtime, previous} = input;
+  const now = timeOf(BigInt(Math.floor(input.now)) * 1_000_000n);
   const initStatuses = (pod.spec.initContainers ?? []).map((container) =>
     containerStatus(input, container, 'init'),
   );
   const statuses = pod.spec.containers.map((container) => containerStatus(input, container, 'regular'));
-  const ended = previous?.phase === 'Succeeded' || previous?.phase === 'Failed' ? previous.phase : undefined;
-  const phase = ended ?? podPhase(pod, initStatuses, statuses);
-  const ips = pod.spec.hostNetwork === true ? node.nodeIps : runtime.ips;
-  const podIps = ips.length > 0 ? ips.map((ip) => ({ip})) : (previous?.podIPs ?? []);
+  const phase = endedPhase(previous) ?? podPhase(pod, initStatuses, statuses);
   return {
     phase,
     conditions: podConditions({
@@ -40,10 +37,21 @@ export function podStatus(input: PodStatusInput): PodStatus {
       previous: previous?.conditions ?? [],
       now,
     }),
-    ...(podIps[0] === undefined ? {} : {podIP: podIps[0].ip, podIPs: podIps}),
+    ...addresses(input),
     startTime: previous?.startTime ?? now,
     ...(initStatuses.length === 0 ? {} : {initContainerStatuses: initStatuses}),
     containerStatuses: statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     qosClass: podQosClass(pod),
   };
+}
+
+function endedPhase(previous: PodStatus | undefined): PodPhase | undefined {
+  return previous?.phase === 'Succeeded' || previous?.phase === 'Failed' ? previous.phase : undefined;
+}
+
+/** Those of the sandbox or, in the host's network, of the node; a pod that has ended keeps what it had. */
+function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
+  const ips = pod.spec.hostNetwork === true ? node.nodeIps : runtime.ips;
+  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : (previous?.podIPs ?? []);
+  return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
 }

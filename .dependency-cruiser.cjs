@@ -1,0 +1,80 @@
+/**
+ * The import rules of ARCHITECTURE.md: imports point down. scripts/check.mjs also asserts how many modules were
+ * seen, so that these rules can't pass on an empty set.
+ */
+const below = {
+  base: [],
+  api: ['base'],
+  cri: ['base'],
+  format: ['base', 'api', 'cri'],
+  'private-runtime': ['base', 'cri'],
+  streaming: ['base', 'cri'],
+  operations: ['base', 'api', 'cri', 'format', 'streaming'],
+  kubelet: ['base', 'api', 'cri', 'format'],
+  cli: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet'],
+  commands: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet', 'cli'],
+};
+
+const layers = Object.entries(below).map(([layer, allowed]) => ({
+  name: `${layer}-points-down`,
+  severity: 'error',
+  from: {path: `^src/${layer}/`},
+  to: {path: '^src/', pathNot: [layer, ...allowed].map((name) => `^src/${name}/`)},
+}));
+
+/** Managers declare the interfaces they need; only kuberuntime and the wiring know several of them. */
+const managers = ['config', 'images', 'volumes', 'pod', 'network', 'node-status', 'resources'];
+
+module.exports = {
+  forbidden: [
+    ...layers,
+    {name: 'no-cycles', severity: 'error', from: {}, to: {circular: true}},
+    {
+      name: 'grpc-only-in-cri',
+      severity: 'error',
+      from: {path: '^src/', pathNot: '^src/cri/'},
+      to: {path: 'node_modules/@grpc/'},
+    },
+    {
+      name: 'oclif-only-in-cli',
+      severity: 'error',
+      from: {path: '^src/', pathNot: '^src/(cli|commands)/'},
+      to: {path: 'node_modules/@oclif/'},
+    },
+    {
+      name: 'kubelet-has-one-door',
+      severity: 'error',
+      from: {path: '^src/', pathNot: '^src/kubelet/'},
+      to: {path: '^src/kubelet/', pathNot: '^src/kubelet/index\\.ts$'},
+    },
+    {
+      name: 'cri-has-one-door',
+      severity: 'error',
+      comment:
+        'The generated tables are data that some need by name; everything else goes through the index.',
+      from: {path: '^src/', pathNot: '^src/cri/'},
+      to: {path: '^src/cri/', pathNot: '^src/cri/(index|endpoint|ids|errors|gen/\\w+)\\.ts$'},
+    },
+    {
+      name: 'contract-knows-no-manager',
+      severity: 'error',
+      from: {path: '^src/kubelet/container/'},
+      to: {path: '^src/kubelet/', pathNot: '^src/kubelet/container/'},
+    },
+    ...managers.map((manager) => ({
+      name: `${manager}-knows-no-other-manager`,
+      severity: 'error',
+      from: {path: `^src/kubelet/${manager}/`},
+      to: {path: '^src/kubelet/', pathNot: [`^src/kubelet/${manager}/`, '^src/kubelet/container/']},
+    })),
+  ],
+  options: {
+    doNotFollow: {path: 'node_modules'},
+    tsConfig: {fileName: 'tsconfig.json'},
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};
