@@ -1,0 +1,266 @@
+import {isNativeResource} from '../api/resource-list.js';
+import type {Container, EnvVarSource, Pod, PodOS, PodSpec, VolumeMount} from '../api/v1.js';
+import type {ObjectMeta, ResourceList, ResourceRequirements} from '../api/v1-meta.js';
+import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
+import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
+import type {EmptyDirVolumeSource, Volume} from '../api/v1-volumes.js';
+
+/** What kcri does with a field of the Pod API. There is no fourth way: nothing is dropped in silence. */
+export type FieldRule<Value = never> =
+  | {readonly kind: 'honoured'}
+  /** Without effect here because it is without effect on any node; why. */
+  | {readonly kind: 'ignored'; readonly reason: string}
+  /** An error, if need be only for some values; why. */
+  | {readonly kind: 'refused'; readonly reason: string; readonly when: (value: Value) => boolean};
+
+type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], undefined>>};
+
+const honoured: FieldRule<unknown> = {kind: 'honoured'};
+const ignored = (reason: string): FieldRule<unknown> => ({kind: 'ignored', reason});
+
+function refused<Value>(reason: string, when: (value: Value) => boolean = () => true): FieldRule<Value> {
+  return {kind: 'refused', reason, when};
+}
+
+const hasFields = (value: object): boolean => Object.keys(value).length > 0;
+const hasDevices = (list: ResourceList): boolean => Object.keys(list).some((name) => !isNativeResource(name));
+
+const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
+const OF_THE_API_SERVER = 'the API server keeps it for its own use';
+const PROBES = 'probes are not run yet';
+const WINDOWS = 'this is a Linux node';
+const DEVICES = 'devices are not allocated yet';
+const NODE_LABELS = 'the node has no labels yet to compare with';
+const NO_CONFIG_MAPS = 'ConfigMaps are not read yet';
+const NO_SECRETS = 'Secrets are not read yet';
+const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
+const DELETION = 'a manifest cannot delete its pod; "kcri delete" does';
+
+const POD: RulesOf<Pod> = {
+  apiVersion: honoured,
+  kind: honoured,
+  metadata: honoured,
+  spec: honoured,
+  status: ignored('the kubelet finds out itself how the pod is'),
+};
+
+const OBJECT_META: RulesOf<ObjectMeta> = {
+  name: honoured,
+  generateName: refused('only an API server makes up names'),
+  namespace: honoured,
+  selfLink: ignored(OF_THE_API_SERVER),
+  uid: honoured,
+  resourceVersion: ignored(OF_THE_API_SERVER),
+  generation: ignored(OF_THE_API_SERVER),
+  creationTimestamp: ignored(OF_THE_API_SERVER),
+  deletionTimestamp: refused(DELETION),
+  deletionGracePeriodSeconds: refused(DELETION),
+  labels: honoured,
+  annotations: honoured,
+  ownerReferences: ignored('controllers and the garbage collector read it'),
+  finalizers: ignored('they hold back the object in the API server, not the pod on its node'),
+  managedFields: ignored(OF_THE_API_SERVER),
+};
+
+const POD_SPEC: RulesOf<PodSpec> = {
+  volumes: honoured,
+  initContainers: honoured,
+  containers: honoured,
+  ephemeralContainers: refused('ephemeral containers are not started yet'),
+  restartPolicy: honoured,
+  terminationGracePeriodSeconds: honoured,
+  activeDeadlineSeconds: refused('pods are not ended at a deadline yet'),
+  dnsPolicy: honoured,
+  nodeSelector: refused(NODE_LABELS),
+  serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
+  serviceAccount: ignored('the old name of serviceAccountName'),
+  automountServiceAccountToken: ignored('admission reads it when it adds the token'),
+  nodeName: ignored('a manifest runs on the node that reads it'),
+  hostNetwork: honoured,
+  hostPID: honoured,
+  hostIPC: honoured,
+  shareProcessNamespace: honoured,
+  securityContext: honoured,
+  imagePullSecrets: refused(NO_SECRETS),
+  hostname: honoured,
+  subdomain: honoured,
+  affinity: honoured,
+  schedulerName: ignored(FOR_SCHEDULERS),
+  tolerations: ignored('the node has no taints to tolerate'),
+  hostAliases: honoured,
+  priorityClassName: honoured,
+  priority: honoured,
+  dnsConfig: honoured,
+  readinessGates: refused('nobody sets their conditions without an API server'),
+  runtimeClassName: refused('RuntimeClasses are not read yet'),
+  enableServiceLinks: ignored('there are no services to link to'),
+  preemptionPolicy: ignored(FOR_SCHEDULERS),
+  overhead: refused('it comes from a RuntimeClass, and they are not read yet'),
+  topologySpreadConstraints: ignored(FOR_SCHEDULERS),
+  setHostnameAsFQDN: honoured,
+  os: honoured,
+  hostUsers: refused('pods do not get users of their own yet', (hostUsers) => !hostUsers),
+  schedulingGates: refused('nobody lifts them without an API server'),
+  resourceClaims: refused(DEVICES),
+  resources: refused('resources of the pod as a whole are not enforced yet', hasFields),
+  hostnameOverride: honoured,
+  schedulingGroup: ignored(FOR_SCHEDULERS),
+};
+
+const CONTAINER: RulesOf<Container> = {
+  name: honoured,
+  image: honoured,
+  command: honoured,
+  args: honoured,
+  workingDir: honoured,
+  ports: honoured,
+  envFrom: refused('ConfigMaps and Secrets are not read yet'),
+  env: honoured,
+  resources: honoured,
+  resizePolicy: ignored('it says what a later resize does; a changed manifest is a new pod'),
+  restartPolicy: refused('sidecars and restart policies of single containers are not kept yet'),
+  restartPolicyRules: refused('restart rules are not followed yet'),
+  volumeMounts: honoured,
+  volumeDevices: refused(NOT_ATTACHED),
+  livenessProbe: refused(PROBES),
+  readinessProbe: refused(PROBES),
+  startupProbe: refused(PROBES),
+  lifecycle: refused('lifecycle hooks are not run yet', hasFields),
+  terminationMessagePath: honoured,
+  terminationMessagePolicy: honoured,
+  imagePullPolicy: honoured,
+  securityContext: honoured,
+  stdin: honoured,
+  stdinOnce: honoured,
+  tty: honoured,
+};
+
+const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
+  fieldRef: honoured,
+  resourceFieldRef: honoured,
+  configMapKeyRef: refused(NO_CONFIG_MAPS),
+  secretKeyRef: refused(NO_SECRETS),
+  fileKeyRef: refused('env files are not read yet'),
+};
+
+const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
+  limits: refused(DEVICES, hasDevices),
+  requests: refused(DEVICES, hasDevices),
+  claims: refused(DEVICES),
+};
+
+const VOLUME_MOUNT: RulesOf<VolumeMount> = {
+  name: honoured,
+  readOnly: honoured,
+  recursiveReadOnly: refused('read-only mounts are not recursive yet', (mode) => mode !== 'Disabled'),
+  mountPath: honoured,
+  subPath: refused('parts of volumes are not mounted yet'),
+  mountPropagation: honoured,
+  subPathExpr: refused('parts of volumes are not mounted yet'),
+};
+
+const SECURITY_CONTEXT: RulesOf<SecurityContext> = {
+  capabilities: honoured,
+  privileged: honoured,
+  seLinuxOptions: honoured,
+  windowsOptions: refused(WINDOWS),
+  runAsUser: honoured,
+  runAsGroup: honoured,
+  runAsNonRoot: honoured,
+  readOnlyRootFilesystem: honoured,
+  allowPrivilegeEscalation: honoured,
+  procMount: honoured,
+  seccompProfile: honoured,
+  appArmorProfile: honoured,
+};
+
+const POD_SECURITY_CONTEXT: RulesOf<PodSecurityContext> = {
+  seLinuxOptions: honoured,
+  windowsOptions: refused(WINDOWS),
+  runAsUser: honoured,
+  runAsGroup: honoured,
+  runAsNonRoot: honoured,
+  supplementalGroups: honoured,
+  supplementalGroupsPolicy: honoured,
+  fsGroup: refused('volumes do not change their group yet'),
+  sysctls: honoured,
+  fsGroupChangePolicy: ignored('it says how fsGroup is applied'),
+  seccompProfile: honoured,
+  appArmorProfile: honoured,
+  seLinuxChangePolicy: ignored('the runtime labels emptyDir volumes either way'),
+};
+
+const VOLUME: RulesOf<Volume> = {
+  name: honoured,
+  hostPath: honoured,
+  emptyDir: honoured,
+  secret: refused(NO_SECRETS),
+  configMap: refused(NO_CONFIG_MAPS),
+  downwardAPI: refused('downward API volumes are not written yet'),
+  projected: refused('projected volumes are not written yet'),
+  image: refused('image volumes are not mounted yet'),
+  gitRepo: refused('Kubernetes has switched off gitRepo volumes'),
+  gcePersistentDisk: refused(NOT_ATTACHED),
+  awsElasticBlockStore: refused(NOT_ATTACHED),
+  nfs: refused(NOT_ATTACHED),
+  iscsi: refused(NOT_ATTACHED),
+  glusterfs: refused(NOT_ATTACHED),
+  persistentVolumeClaim: refused(NOT_ATTACHED),
+  rbd: refused(NOT_ATTACHED),
+  flexVolume: refused(NOT_ATTACHED),
+  cinder: refused(NOT_ATTACHED),
+  cephfs: refused(NOT_ATTACHED),
+  flocker: refused(NOT_ATTACHED),
+  fc: refused(NOT_ATTACHED),
+  azureFile: refused(NOT_ATTACHED),
+  vsphereVolume: refused(NOT_ATTACHED),
+  quobyte: refused(NOT_ATTACHED),
+  azureDisk: refused(NOT_ATTACHED),
+  photonPersistentDisk: refused(NOT_ATTACHED),
+  portworxVolume: refused(NOT_ATTACHED),
+  scaleIO: refused(NOT_ATTACHED),
+  storageos: refused(NOT_ATTACHED),
+  csi: refused(NOT_ATTACHED),
+  ephemeral: refused(NOT_ATTACHED),
+};
+
+const EMPTY_DIR: RulesOf<EmptyDirVolumeSource> = {
+  medium: refused('volumes of huge pages are not mounted yet', (medium) => medium !== 'Memory'),
+  sizeLimit: honoured,
+};
+
+const AFFINITY: RulesOf<Affinity> = {
+  nodeAffinity: honoured,
+  podAffinity: ignored(FOR_SCHEDULERS),
+  podAntiAffinity: ignored(FOR_SCHEDULERS),
+};
+
+const NODE_AFFINITY: RulesOf<NodeAffinity> = {
+  requiredDuringSchedulingIgnoredDuringExecution: refused(NODE_LABELS),
+  preferredDuringSchedulingIgnoredDuringExecution: ignored(FOR_SCHEDULERS),
+};
+
+const POD_OS: RulesOf<PodOS> = {
+  name: refused(WINDOWS, (name) => name !== 'linux'),
+};
+
+/**
+ * The rules of each type of the Pod API, field by field; the compiler sees to it that no field is missing. An object
+ * without a table is honoured whole.
+ */
+export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+  Pod: POD,
+  ObjectMeta: OBJECT_META,
+  PodSpec: POD_SPEC,
+  Container: CONTAINER,
+  EnvVarSource: ENV_VAR_SOURCE,
+  ResourceRequirements: RESOURCE_REQUIREMENTS,
+  VolumeMount: VOLUME_MOUNT,
+  SecurityContext: SECURITY_CONTEXT,
+  PodSecurityContext: POD_SECURITY_CONTEXT,
+  Volume: VOLUME,
+  EmptyDirVolumeSource: EMPTY_DIR,
+  Affinity: AFFINITY,
+  NodeAffinity: NODE_AFFINITY,
+  PodOS: POD_OS,
+};

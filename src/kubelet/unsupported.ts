@@ -1,0 +1,40 @@
+import {forbidden, type FieldError} from '../api/field-error.js';
+import {FieldPath} from '../api/field-path.js';
+import {pod as podSchema} from '../api/schema-pod.js';
+import type {AnySchema, FieldType} from '../api/schema.js';
+import type {Pod} from '../api/v1.js';
+import {FIELD_RULES} from './field-rules.js';
+
+/**
+ * The fields of a Pod that this version can't honour and may not ignore, each with the reason: empty for a Pod that
+ * runs as its manifest says.
+ */
+export function unsupportedFields(pod: Pod): readonly FieldError[] {
+  return [...inObject(podSchema, pod, new FieldPath())];
+}
+
+function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator<FieldError> {
+  const rules = FIELD_RULES[schema.name] ?? {};
+  for (const [name, {type}] of Object.entries(schema.fields)) {
+    const field = (value as Readonly<Record<string, unknown>>)[name];
+    if (isAbsent(type, field)) continue;
+    const rule = rules[name];
+    if (rule?.kind === 'ignored') continue;
+    if (rule?.kind === 'refused' && rule.when(field as never))
+      yield forbidden(path.child(name), `not supported by kcri: ${rule.reason}`);
+    else yield* inValue(type, field, path.child(name));
+  }
+}
+
+function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {
+  if (type.kind === 'object') yield* inObject(type.schema, value as object, path);
+  if (type.kind !== 'list') return;
+  for (const [index, item] of (value as readonly unknown[]).entries())
+    yield* inValue(type.item, item, path.index(index));
+}
+
+/** Says nothing: not there, or an empty text, list or map. An empty object may say something. */
+function isAbsent({kind}: FieldType, value: unknown): boolean {
+  if (value === undefined || value === '') return true;
+  return (kind === 'list' || kind === 'map') && Object.keys(value as object).length === 0;
+}
