@@ -1,0 +1,64 @@
+import {mkdir, stat} from 'node:fs/promises';
+import type {Stats} from 'node:fs';
+import type {HostPathType, HostPathVolumeSource} from '../../api/v1-volumes.js';
+import {hasErrno, SystemError} from '../../base/errors.js';
+import {withFile, withFileErrors} from '../../base/files.js';
+
+/** How a type is checked; the kubelet takes everything but a directory for a file. */
+interface TypeCheck {
+  /** As it reads in `is not a …`. */
+  readonly noun: string;
+  readonly matches: (stats: Stats) => boolean;
+  /** Makes what is missing. */
+  readonly make?: (path: string) => Promise<void>;
+}
+
+const DIRECTORY: TypeCheck = {noun: 'directory', matches: (stats) => stats.isDirectory()};
+const FILE: TypeCheck = {noun: 'file', matches: (stats) => !stats.isDirectory()};
+
+const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
+  Directory: DIRECTORY,
+  DirectoryOrCreate: {
+    ...DIRECTORY,
+    make: async (path) => {
+      await mkdir(path, {recursive: true, mode: 0o755});
+    },
+  },
+  File: FILE,
+  FileOrCreate: {
+    ...FILE,
+    make: async (path) => {
+      await withFile(path, 'a', 0o644, async () => undefined);
+    },
+  },
+  Socket: {noun: 'socket file', matches: (stats) => stats.isSocket()},
+  CharDevice: {noun: 'character device', matches: (stats) => stats.isCharacterDevice()},
+  BlockDevice: {noun: 'block device', matches: (stats) => stats.isBlockDevice()},
+};
+
+/**
+ * Checks what is at a hostPath's path, and makes it for the two types that say so (hostpath checkType). Without a type
+ * it does nothing: the runtime sees for itself. Rejects with SystemError in the kubelet's words.
+ */
+export async function setUpHostPath({path, type = ''}: HostPathVolumeSource): Promise<void> {
+  if (type === '') return;
+  const {noun, matches, make} = CHECKS[type];
+  const stats = await statOptional(path);
+  if (stats === undefined && make !== undefined) await withFileErrors('making', path, () => make(path));
+  else if (stats === undefined || !matches(stats))
+    throw new SystemError(`hostPath type check failed: ${path} is not a ${noun}`, {
+      hint: `make it a ${noun}, or change the volume's hostPath.path or hostPath.type`,
+    });
+}
+
+/** What is at the path, links followed; undefined when it isn't there. */
+async function statOptional(path: string): Promise<Stats | undefined> {
+  return await withFileErrors('looking at', path, async () => {
+    try {
+      return await stat(path);
+    } catch (error) {
+      if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,135 @@
+import {execFile} from 'node:child_process';
+import {readFile, realpath} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {promisify} from 'node:util';
+import {hasErrno, SystemError} from '../../base/errors.js';
+import {ifPresent, withFileErrors} from '../../base/files.js';
+
+/** A mount of this process's mount namespace. */
+export interface MountPoint {
+  readonly id: number;
+  /** The mount that this one stands in, or on. */
+  readonly parentId: number;
+  readonly path: string;
+  readonly fileSystem: string;
+}
+
+/** What changes the mounts of the machine. Methods reject with SystemError. */
+export interface Mounter {
+  /** In the kernel's order: later mounts come later. */
+  list(): Promise<readonly MountPoint[]>;
+  /** `options` as mount(8) takes them after -o. */
+  mountTmpfs(path: string, options: string): Promise<void>;
+  /** The topmost of the mounts at the path. */
+  unmount(path: string): Promise<void>;
+}
+
+const MOUNT_INFO = '/proc/self/mountinfo';
+
+/** By mount(8) and umount(8). */
+export const systemMounter: Mounter = {
+  list: async () =>
+    await withFileErrors('reading', MOUNT_INFO, async () =>
+      parseMountInfo(await readFile(MOUNT_INFO, 'utf8')),
+    ),
+  mountTmpfs: async (path, options) => {
+    await run('mounting a tmpfs at', path, ['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+  },
+  unmount: async (path) => {
+    await run('unmounting', path, ['umount', '--', path]);
+  },
+};
+
+const execute = promisify(execFile);
+
+async function run(doing: string, path: string, [program = '', ...args]: readonly string[]): Promise<void> {
+  try {
+    await execute(program, args, {env: {...process.env, LC_ALL: 'C'}});
+  } catch (cause) {
+    const missing = hasErrno(cause, 'ENOENT');
+    const reason = missing ? `there is no ${program}(8)` : programSays(cause);
+    throw new SystemError(`${doing} ${JSON.stringify(path)}: ${reason}`, {
+      cause,
+      hint: missing ? `install the package with ${program}` : hintFor(reason, path),
+    });
+  }
+}
+
+/** `umount: /x: target is busy.` without the program, the path and the period. */
+function programSays(cause: unknown): string {
+  const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+  const [first = ''] = stderr.trim().split('\n');
+  return first.replace(/^u?mount: (?:\/.*: )?/, '').replace(/\.$/, '') || 'it failed without a word';
+}
+
+function hintFor(reason: string, path: string): string | undefined {
+  if (reason.includes('busy')) return `something still uses it: fuser -vm ${path} shows what`;
+  return /permission denied|superuser/.test(reason) ? 'run as root' : undefined;
+}
+
+/** Reads the format of /proc/<pid>/mountinfo (proc_pid_mountinfo(5)). */
+export function parseMountInfo(text: string): readonly MountPoint[] {
+  return text.split('\n').flatMap((line) => {
+    const [left = '', right = ''] = line.split(' - ', 2);
+    const [id, parentId, , , path] = left.split(' ');
+    if (path === undefined) return [];
+    return {
+      id: Number(id),
+      parentId: Number(parentId),
+      path: unescapePath(path),
+      fileSystem: right.split(' ', 1)[0] ?? '',
+    };
+  });
+}
+
+/** The kernel writes spaces, tabs, line ends and backslashes as `\040` and the like. */
+function unescapePath(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_escape, digits: string) => String.fromCharCode(parseInt(digits, 8)));
+}
+
+/**
+ * What is mounted at or below a directory, given by its real path, in the order in which it can be unmounted: what
+ * stands in another mount before that one, and what hides another mount before that one.
+ */
+export function unmountOrder(mounts: readonly MountPoint[], directory: string): readonly MountPoint[] {
+  const below = mounts.filter(({path}) => path === directory || path.startsWith(`${directory}/`));
+  const ids = new Set(below.map(({id}) => id));
+  const latestFirst = below.toReversed();
+  const withChildren = (mount: MountPoint): readonly MountPoint[] => [
+    ...latestFirst.filter(({parentId, id}) => parentId === mount.id && id !== mount.id).flatMap(withChildren),
+    mount,
+  ];
+  return latestFirst.filter(({parentId}) => !ids.has(parentId)).flatMap(withChildren);
+}
+
+/**
+ * Unmounts all that is mounted at or below a directory, until the kernel lists nothing there any more. Without the
+ * directory it does nothing. Rejects with SystemError when something can't be unmounted.
+ */
+export async function unmountBelow(directory: string, mounter: Mounter = systemMounter): Promise<void> {
+  const target = await realDirectory(directory);
+  if (target === undefined) return;
+  let last: number | undefined;
+  for (;;) {
+    const [next] = unmountOrder(await mounter.list(), target);
+    if (next === undefined) return;
+    if (next.id === last)
+      throw new SystemError(`${JSON.stringify(next.path)} is still mounted after it was unmounted`);
+    await mounter.unmount(next.path);
+    last = next.id;
+  }
+}
+
+/** The path as the kernel lists mounts at it. The last name isn't followed: a link there is nothing of ours. */
+async function realDirectory(directory: string): Promise<string | undefined> {
+  const parent = await withFileErrors('resolving', directory, () =>
+    ifPresent(() => realpath(dirname(directory))),
+  );
+  return parent === undefined ? undefined : join(parent, basename(directory));
+}
+
+/** True when a file system is mounted at exactly this path. */
+export async function isMountPoint(path: string, mounter: Mounter): Promise<boolean> {
+  const target = await realDirectory(path);
+  return (await mounter.list()).some((mount) => mount.path === target);
+}

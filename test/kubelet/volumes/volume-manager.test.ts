@@ -1,0 +1,234 @@
+import {mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Pod} from '../../../src/api/v1.js';
+import {SystemError} from '../../../src/base/errors.js';
+import {memoryBytes} from '../../../src/kubelet/volumes/empty-dir.js';
+import {systemMounter, unmountBelow, type Mounter} from '../../../src/kubelet/volumes/mounts.js';
+import {removePodDir} from '../../../src/kubelet/volumes/remove-pod-dir.js';
+import {mountVolumes, plannedVolumes, type VolumeFacts} from '../../../src/kubelet/volumes/volume-manager.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {aPodWith} from './a-pod.js';
+
+const MI = 1024n * 1024n;
+const signal = new AbortController().signal;
+
+async function aNode(): Promise<VolumeFacts> {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  onTestFinished(async () => {
+    await unmountBelow(rootDir);
+  });
+  return {rootDir, cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1024n * MI};
+}
+
+function volumeDir({rootDir}: VolumeFacts, name: string): string {
+  return `${rootDir}/pods/u1/volumes/kubernetes.io~empty-dir/${name}`;
+}
+
+test('an emptyDir is a directory for everybody, whatever the umask is', async () => {
+  const before = process.umask(0o077);
+  onTestFinished(() => {
+    process.umask(before);
+  });
+  const node = await aNode();
+  const mounted = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), node, signal);
+  expect([...mounted]).toEqual([['a', {hostPath: volumeDir(node, 'a'), readOnly: false}]]);
+  expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
+  expect(await readdir(`${node.rootDir}/pods/u1/plugins/kubernetes.io~empty-dir/a`)).toEqual(['ready']);
+});
+
+test('an emptyDir keeps its content when it is mounted again', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a', emptyDir: {}}]);
+  await mountVolumes(pod, node, signal);
+  await writeFile(join(volumeDir(node, 'a'), 'data'), 'kept');
+  await mountVolumes(pod, node, signal);
+  expect(await readFile(join(volumeDir(node, 'a'), 'data'), 'utf8')).toBe('kept');
+});
+
+test('an emptyDir that a killed process began is finished', async () => {
+  const node = await aNode();
+  await mkdir(volumeDir(node, 'a'), {recursive: true, mode: 0o700});
+  await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), node, signal);
+  expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
+});
+
+test('a volume without a source is an emptyDir', async () => {
+  const node = await aNode();
+  await mountVolumes(aPodWith([{name: 'a'}]), node, signal);
+  expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
+});
+
+test('volumes that no container mounts are not set up; those of init containers are', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a'}, {name: 'b'}, {name: 'c'}], {
+    containers: [{name: 'main', image: 'i', volumeMounts: [{name: 'c', mountPath: '/c'}]}],
+    initContainers: [{name: 'init', image: 'i', volumeMounts: [{name: 'a', mountPath: '/a'}]}],
+  });
+  expect([...(await mountVolumes(pod, node, signal)).keys()]).toEqual(['a', 'c']);
+  expect((await readdir(`${node.rootDir}/pods/u1/volumes/kubernetes.io~empty-dir`)).sort()).toEqual([
+    'a',
+    'c',
+  ]);
+});
+
+test('planning volumes gives what mounting gives, and makes nothing', async () => {
+  const node = await aNode();
+  const pod = aPodWith([
+    {name: 'a', emptyDir: {}},
+    {name: 'h', hostPath: {path: '/etc', type: 'Directory'}},
+  ]);
+  const planned = plannedVolumes(pod, node);
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+  expect(planned).toEqual(await mountVolumes(pod, node, signal));
+  expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
+});
+
+test('a hostPath that is not as its type says fails in the words of the FailedMount event', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'v', hostPath: {path: `${node.rootDir}/missing`, type: 'Directory'}}]);
+  await expect(mountVolumes(pod, node, signal)).rejects.toMatchObject({
+    message: `MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${node.rootDir}/missing is not a directory`,
+    hint: "make it a directory, or change the volume's hostPath.path or hostPath.type",
+  });
+});
+
+test.each([
+  [
+    'a medium that does not exist',
+    {name: 'v', emptyDir: {medium: 'Paper'}},
+    'unknown storage medium "Paper"',
+  ],
+  ['a kind that is not built', {name: 'v', nfs: {server: 's', path: '/'}}, 'the volume "v" is a nfs'],
+  ['a name that would climb', {name: '../../x', emptyDir: {}}, `the volume name "../../x" can't be`],
+])('%s is refused and nothing is made', async (_title, volume, message) => {
+  const node = await aNode();
+  await expect(mountVolumes(aPodWith([volume]), node, signal)).rejects.toThrow(message);
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('a pod UID that would climb never becomes a path', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a'}]);
+  const hostile: Pod = {...pod, metadata: {...pod.metadata, uid: '../../x'}};
+  await expect(mountVolumes(hostile, node, signal)).rejects.toThrow(`the pod UID "../../x" can't be`);
+  await expect(removePodDir(node, '../../x')).rejects.toThrow(`the pod UID "../../x" can't be`);
+});
+
+test('aborting stops before the next volume', async () => {
+  const node = await aNode();
+  const stop = AbortSignal.abort(new Error('stopped'));
+  await expect(mountVolumes(aPodWith([{name: 'a'}]), node, stop)).rejects.toThrow('stopped');
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test.each([
+  ['all that the node has for pods', {}, {}, 1024n * MI],
+  ["the volume's sizeLimit", {sizeLimit: '4Mi'}, {}, 4n * MI],
+  ["the pod's memory limit", {sizeLimit: '100Mi'}, {limits: {memory: '64Mi'}}, 64n * MI],
+  ['the node, when the limits are higher', {sizeLimit: '2Gi'}, {limits: {memory: '3Gi'}}, 1024n * MI],
+  ['nothing of a sizeLimit of 0', {sizeLimit: '0'}, {}, 1024n * MI],
+])('the size of a memory volume: %s', (_title, source, resources, bytes) => {
+  const pod = aPodWith([], {containers: [{name: 'main', image: 'i', resources}]});
+  expect(memoryBytes({pod, source}, 1024n * MI)).toBe(bytes);
+});
+
+test("the pod's memory limit counts only when every container has one", () => {
+  const limited = {name: 'a', image: 'i', resources: {limits: {memory: '64Mi'}}};
+  const unlimited = {name: 'b', image: 'i'};
+  const size = (spec: Pod['spec']): bigint => memoryBytes({pod: aPodWith([], spec), source: {}}, 1024n * MI);
+  expect(size({containers: [limited, unlimited]})).toBe(1024n * MI);
+  expect(size({containers: [limited], initContainers: [unlimited]})).toBe(1024n * MI);
+  expect(size({containers: [limited, {...limited, name: 'c'}]})).toBe(128n * MI);
+  expect(size({containers: [limited, unlimited], resources: {limits: {memory: '96Mi'}}})).toBe(96n * MI);
+});
+
+test('a kernel without noswap gets the tmpfs without it', async () => {
+  const node = await aNode();
+  const asked: string[] = [];
+  const mounter: Mounter = {
+    ...systemMounter,
+    mountTmpfs: async (_path, options) => {
+      asked.push(options);
+      if (options.includes('noswap')) throw new SystemError('wrong fs type, bad option');
+    },
+  };
+  const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
+  await mountVolumes(pod, node, signal, mounter);
+  expect(asked).toEqual(['size=4194304,noswap', 'size=4194304']);
+});
+
+test('removing the directory of a pod that has none does nothing', async () => {
+  const node = await aNode();
+  await removePodDir(node, 'u1');
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('removing the directory of a pod follows no link out of it', async () => {
+  const node = await aNode();
+  const outside = await temporaryDirectory();
+  await writeFile(join(outside, 'canary'), 'alive');
+  await mountVolumes(aPodWith([{name: 'a'}]), node, signal);
+  await symlink(outside, join(volumeDir(node, 'a'), 'link'));
+  await symlink('/', join(volumeDir(node, 'a'), 'root'));
+  await removePodDir(node, 'u1');
+  expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
+  expect(await readdir(outside)).toEqual(['canary']);
+});
+
+/** Only root can mount. */
+describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
+  const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
+
+  test('a memory volume is a tmpfs of its size, mounted once', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, node, signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    await mountVolumes(pod, node, signal);
+    const found = (await systemMounter.list()).filter(({path}) => path === volumeDir(node, 'm'));
+    expect(found.map(({fileSystem}) => fileSystem)).toEqual(['tmpfs']);
+    await expect(writeFile(join(volumeDir(node, 'm'), 'big'), Buffer.alloc(5 * 1024 * 1024))).rejects.toThrow(
+      'ENOSPC',
+    );
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+
+  test('a memory volume that is gone after a reboot is mounted again, although it was marked as ready', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, node, signal);
+    await unmountBelow(volumeDir(node, 'm'));
+    await mountVolumes(pod, node, signal);
+    expect((await systemMounter.list()).some(({path}) => path === volumeDir(node, 'm'))).toBe(true);
+  });
+
+  test('removing the directory of a pod unmounts its volumes', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, node, signal);
+    await removePodDir(node, 'u1');
+    expect((await systemMounter.list()).filter(({path}) => path.startsWith(node.rootDir))).toEqual([]);
+    expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
+  });
+
+  test('when a volume stays mounted nothing is removed', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, node, signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    const stuck: Mounter = {
+      ...systemMounter,
+      unmount: async () => {
+        throw new SystemError('target is busy');
+      },
+    };
+    await expect(removePodDir(node, 'u1', stuck)).rejects.toThrow('target is busy');
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+
+  test('a mount that the kernel list does not show is not removed through either', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, node, signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    const blind: Mounter = {...systemMounter, list: async () => []};
+    await expect(removePodDir(node, 'u1', blind)).rejects.toThrow('something is mounted there');
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+});
