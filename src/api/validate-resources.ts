@@ -1,0 +1,212 @@
+import type {FieldErrors} from './field-error.js';
+import {
+  duplicateValue,
+  forbidden,
+  invalidValue,
+  notFound,
+  requiredValue,
+  unsupportedValue,
+} from './field-error.js';
+import type {FieldPath} from './field-path.js';
+import {checkDnsLabel, checkQualifiedName, validateName} from './names.js';
+import {compareQuantities, parseQuantity, quantityMilliValue, quantityValue} from './quantity.js';
+import {
+  POD_LEVEL_RESOURCES,
+  aggregateContainerResources,
+  isHugePageResource,
+  isNativeResource,
+  isOvercommitAllowed,
+  isPodLevelResource,
+} from './resource-list.js';
+import type {PodSpec} from './v1.js';
+import type {Quantity, ResourceClaim, ResourceList, ResourceRequirements} from './v1-meta.js';
+
+const CONTAINER_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+
+type ValidateResourceName = (name: string, path: FieldPath) => FieldErrors;
+
+function isExtendedResource(name: string): boolean {
+  if (isNativeResource(name) || name.startsWith('requests.')) return false;
+  return checkQualifiedName(`requests.${name}`).length === 0;
+}
+
+/** validateContainerResourceName. */
+function* validateContainerResourceName(name: string, path: FieldPath): FieldErrors {
+  yield* validateName(name, path, checkQualifiedName);
+  if (!name.includes('/')) {
+    if (!CONTAINER_RESOURCES.includes(name) && !isHugePageResource(name)) {
+      yield invalidValue(path, name, 'must be a standard resource for containers');
+    }
+  } else if (!isNativeResource(name) && !isExtendedResource(name)) {
+    yield invalidValue(path, name, "doesn't follow extended resource name standard");
+  }
+}
+
+/** validatePodResourceName. */
+function* validatePodResourceName(name: string, path: FieldPath): FieldErrors {
+  yield* validateName(name, path, checkQualifiedName);
+  if (!isPodLevelResource(name)) {
+    yield unsupportedValue(path, name, [...POD_LEVEL_RESOURCES, 'hugepages-'].sort());
+  }
+}
+
+/** True for a multiple of the page's size in the resource's name (IsHugePageResourceValueDivisible). */
+function isWholePages(name: string, amount: Quantity): boolean {
+  const size = name.slice('hugepages-'.length);
+  try {
+    const {nanos} = parseQuantity(size);
+    return nanos > 0n && nanos % 1_000_000_000n === 0n && quantityValue(amount) % quantityValue(size) === 0n;
+  } catch {
+    // A page size that isn't a quantity divides nothing.
+    return false;
+  }
+}
+
+function* validateAmount(name: string, amount: Quantity, path: FieldPath): FieldErrors {
+  if (compareQuantities(amount, '0') < 0) {
+    yield invalidValue(path, amount, 'must be greater than or equal to 0');
+  }
+  if (isExtendedResource(name) && quantityMilliValue(amount) % 1000n !== 0n) {
+    yield invalidValue(path, amount, 'must be an integer');
+  }
+  if (isHugePageResource(name) && !isWholePages(name, amount)) {
+    yield invalidValue(path, amount, `${amount} is not positive integer multiple of ${name}`);
+  }
+}
+
+function* validateAmounts(
+  list: ResourceList,
+  path: FieldPath,
+  validateKey: ValidateResourceName,
+): FieldErrors {
+  for (const [name, amount] of Object.entries(list)) {
+    yield* validateKey(name, path.key(name));
+    yield* validateAmount(name, amount, path.key(name));
+  }
+}
+
+/** A request never exceeds its limit; where nothing can be overcommitted it equals it. */
+function* compareWithLimits(
+  {limits = {}, requests = {}}: ResourceRequirements,
+  path: FieldPath,
+): FieldErrors {
+  for (const [name, amount] of Object.entries(requests)) {
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    const at = path.child('requests').key(name);
+    if (limit === undefined) {
+      if (!isOvercommitAllowed(name)) {
+        yield requiredValue(path.child('limits'), 'Limit must be set for non overcommitable resources');
+      }
+      continue;
+    }
+    const order = compareQuantities(amount, limit);
+    if (order !== 0 && !isOvercommitAllowed(name)) {
+      yield invalidValue(at, amount, `must be equal to ${name} limit of ${limit}`);
+    } else if (order > 0) {
+      yield invalidValue(at, amount, `must be less than or equal to ${name} limit of ${limit}`);
+    }
+  }
+}
+
+/** What an entry has in common with those before it: the whole claim, or the same request of it. */
+function usedBefore(
+  {name, request = ''}: ResourceClaim,
+  earlier: readonly ResourceClaim[],
+): string | undefined {
+  const same = earlier.filter((other) => other.name !== '' && other.name === name);
+  if (same.some((other) => request === '' || (other.request ?? '') === '')) return name;
+  return same.some((other) => other.request === request) ? `${name}/${request}` : undefined;
+}
+
+/** A claim, or a request of it, may be used once by a container (validateResourceClaimNames). */
+function* validateClaims(
+  claims: readonly ResourceClaim[],
+  path: FieldPath,
+  known: ReadonlySet<string>,
+): FieldErrors {
+  const names = known.size === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+  for (const [index, claim] of claims.entries()) {
+    const at = path.index(index);
+    if (claim.name === '') yield requiredValue(at);
+    if (claim.request) yield* validateName(claim.request, at.child('request'), checkDnsLabel);
+    const duplicate = usedBefore(claim, claims.slice(0, index));
+    if (duplicate !== undefined) yield duplicateValue(at, duplicate);
+    if (!known.has(claim.name)) {
+      yield notFound(at, claim.name, `must be one of the names in pod.spec.resourceClaims${names}`);
+    }
+  }
+}
+
+function* validateRequirements(
+  resources: ResourceRequirements,
+  path: FieldPath,
+  validateKey: ValidateResourceName,
+): FieldErrors {
+  yield* validateAmounts(resources.limits ?? {}, path.child('limits'), validateKey);
+  yield* validateAmounts(resources.requests ?? {}, path.child('requests'), validateKey);
+  yield* compareWithLimits(resources, path);
+  const names = Object.keys({...resources.limits, ...resources.requests});
+  if (names.some(isHugePageResource) && !names.includes('cpu') && !names.includes('memory')) {
+    yield forbidden(path, 'HugePages require cpu or memory');
+  }
+}
+
+/** ValidateContainerResourceRequirements. */
+export function* validateContainerResources(
+  resources: ResourceRequirements,
+  path: FieldPath,
+  claimNames: ReadonlySet<string>,
+): FieldErrors {
+  yield* validateRequirements(resources, path, validateContainerResourceName);
+  yield* validateClaims(resources.claims ?? [], path.child('claims'), claimNames);
+}
+
+/** validateOverhead: what the runtime class adds, by the rules of a container's limits. */
+export function* validateOverhead(overhead: ResourceList, path: FieldPath): FieldErrors {
+  yield* validateAmounts(overhead, path, validateContainerResourceName);
+}
+
+function* compareWithContainers(
+  pod: ResourceRequirements,
+  part: 'limits' | 'requests',
+  spec: PodSpec,
+  path: FieldPath,
+): FieldErrors {
+  for (const [name, needed] of Object.entries(aggregateContainerResources(spec, part))) {
+    // Limits of containers may add up to more than the pod's, except where nothing can be overcommitted.
+    if (part === 'limits' && !isHugePageResource(name)) continue;
+    const amount = pod[part]?.[name];
+    if (amount !== undefined && compareQuantities(needed, amount) > 0) {
+      const detail = `must be greater than or equal to aggregate container ${part} of ${needed}`;
+      yield invalidValue(path.child(part).key(name), amount, detail);
+    }
+  }
+}
+
+/** validatePodResources: what the pod as a whole asks for, against its containers. */
+export function* validatePodResources(
+  resources: ResourceRequirements,
+  path: FieldPath,
+  spec: PodSpec,
+): FieldErrors {
+  if (resources.claims !== undefined) {
+    yield forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level');
+  }
+  yield* validateRequirements(resources, path, validatePodResourceName);
+  yield* compareWithContainers(resources, 'requests', spec, path);
+  yield* compareWithContainers(resources, 'limits', spec, path);
+}
+
+/** No container may be limited to more than its pod. */
+export function* validateLimitBelowPods(
+  limits: ResourceList,
+  path: FieldPath,
+  podLimits: ResourceList,
+): FieldErrors {
+  for (const [name, amount] of Object.entries(limits)) {
+    const most = Object.hasOwn(podLimits, name) ? podLimits[name] : undefined;
+    if (most !== undefined && compareQuantities(amount, most) > 0) {
+      yield invalidValue(path.key(name), amount, `must be less than or equal to pod limits of ${most}`);
+    }
+  }
+}
