@@ -83,7 +83,7 @@ const UNAVAILABLE_HINTS: readonly (readonly [RegExp, (endpoint: string) => strin
     (endpoint) => `no permission to open ${endpoint}; run kcri as root or as a member of the socket's group`,
   ],
   [/connection refused/, (endpoint) => `nothing listens at ${endpoint}; start the runtime that owns it`],
-  [/protocol error|no gRPC server/i, notCri],
+  [/protocol error|server preface|no gRPC server/i, notCri],
 ];
 
 function unavailableHint(endpoint: string, details: string): string | undefined {

@@ -50,6 +50,8 @@ class GrpcTransport implements Transport {
   readonly #target: string;
   #client: Client | undefined;
   #connected = false;
+  /** How to cancel each call that runs: grpc-js lets them go on when its client is closed. */
+  readonly #running = new Set<() => void>();
 
   constructor(endpoint: string, path: string) {
     this.#endpoint = endpoint;
@@ -74,6 +76,7 @@ class GrpcTransport implements Transport {
         callOptions(options),
         (error, response) => {
           settled.abort();
+          this.#running.delete(cancel);
           options.signal?.removeEventListener('abort', cancel);
           if (error === null && response !== undefined) {
             this.#connected = true;
@@ -84,6 +87,7 @@ class GrpcTransport implements Transport {
       const cancel = (): void => {
         call.cancel();
       };
+      this.#running.add(cancel);
       const guard = this.#guardConnect(client, cancel, settled.signal);
       options.signal?.addEventListener('abort', cancel, {once: true});
     });
@@ -96,6 +100,7 @@ class GrpcTransport implements Transport {
     const cancel = (): void => {
       call.cancel();
     };
+    this.#running.add(cancel);
     const settled = new AbortController();
     const guard = this.#guardConnect(client, cancel, settled.signal);
     call.on('metadata', () => {
@@ -108,6 +113,7 @@ class GrpcTransport implements Transport {
       throw this.#failure(path, error as ServiceError, guard, options.signal);
     } finally {
       settled.abort();
+      this.#running.delete(cancel);
       options.signal?.removeEventListener('abort', cancel);
       // grpc-js keeps a call that nobody reads (grpc-node#2184).
       cancel();
@@ -152,6 +158,7 @@ class GrpcTransport implements Transport {
   }
 
   close(): void {
+    for (const cancel of this.#running) cancel();
     this.#client?.close();
     this.#client = undefined;
     this.#connected = false;
@@ -181,6 +188,9 @@ const DIAL_ERRORS = {
 
 function detailsOf(error: ServiceError | null, target: string): string {
   const details = error?.details ?? 'no answer';
+  // grpc-js knows no reason when the server hangs up before it has said anything.
+  if (details.startsWith('No connection established. Last error: Failed to connect'))
+    return 'connection error: desc = "error reading server preface: EOF"';
   const path = target.slice('unix:'.length);
   const failed = Object.entries(DIAL_ERRORS).find(([errno]) => details.includes(`connect ${errno}`));
   return failed === undefined
