@@ -1,7 +1,7 @@
 /** The kubelet's only door: what commands may use of it. */
 export {describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
 export {SILENT_OBSERVER, type LocalPods, type PodObserver} from './local-pods.js';
-export {recordsNamed, recordsOfManifest} from './pod/find-records.js';
+export {recordsNamed, recordsOfManifest} from './find-records.js';
 export {planPods, type PlannedCall, type PodPlan} from './plan/plan-pods.js';
 export {
   syncPodUntil,

@@ -102,8 +102,7 @@ export class LocalPods {
       uid: ref.uid,
       namespace: ref.namespace,
       name: ref.name,
-      static: isStatic(pod),
-      ...(source === '-' ? {} : {sourceFile: source}),
+      source,
       createdAt: known?.createdAt ?? new Date(this.#options.clock.now()).toISOString(),
       pod,
     });
@@ -133,9 +132,4 @@ export class LocalPods {
     await removePodCgroup(node.cgroup, sandboxConfig(pod, node, 0).linux?.cgroupParent ?? '');
     await this.store.delete(record.uid);
   }
-}
-
-/** kubetypes.IsStaticPod: it has a source, and that is not the API. */
-function isStatic(pod: Pod): boolean {
-  return (pod.metadata.annotations?.['kubernetes.io/config.source'] ?? 'api') !== 'api';
 }

@@ -1,5 +1,6 @@
-import type {Pod} from '../../api/v1.js';
-import type {PodRecord} from './pod-store.js';
+import type {Pod} from '../api/v1.js';
+import {isStaticPod} from './config/static-pod.js';
+import type {PodRecord} from './pod/pod-store.js';
 
 /** The pods that a person may mean by `name`, `namespace/name` or a UID. */
 export function recordsNamed(records: readonly PodRecord[], text: string): readonly PodRecord[] {
@@ -16,7 +17,7 @@ export function recordsOfManifest(records: readonly PodRecord[], {metadata}: Pod
   const {namespace = 'default', name = ''} = metadata;
   return records.filter((record) => {
     if (record.namespace !== namespace) return false;
-    const suffix = record.static ? `-${record.pod.spec.nodeName ?? ''}` : '';
+    const suffix = isStaticPod(record.pod) ? `-${record.pod.spec.nodeName ?? ''}` : '';
     return record.name === name || record.name === `${name}${suffix}`;
   });
 }

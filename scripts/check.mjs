@@ -1,0 +1,44 @@
+/**
+ * `npm run check`: everything but the tests. Each check is a program of its own; all of them run, and what
+ * failed is listed at the end.
+ */
+import {spawnSync} from 'node:child_process';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** Fewer modules than this means that dependency-cruiser did not see the tree, and its verdict says nothing. */
+const FEWEST_MODULES = 200;
+
+const CHECKS = [
+  ['types', ['tsc', '--noEmit', '-p', 'tsconfig.json']],
+  ['lint', ['eslint', '.', '--max-warnings', '0']],
+  ['format', ['prettier', '--check', '--log-level', 'warn', '.']],
+  ['imports', ['depcruise', 'src', '--output-type', 'err'], sawModules],
+  ['dead code', ['knip', '--no-progress']],
+  ['generated files', ['node', 'scripts/generate.mjs', '--check']],
+];
+
+function sawModules(output) {
+  const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0);
+  return modules >= FEWEST_MODULES
+    ? undefined
+    : `only ${modules} modules were seen, at least ${FEWEST_MODULES} are there`;
+}
+
+function run([name, [program, ...args], verify]) {
+  process.stdout.write(`${name} … `);
+  const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
+  const {status, stdout, stderr, error} = spawnSync(program, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: {...process.env, PATH: path, FORCE_COLOR: '0'},
+  });
+  const fault = error?.message ?? (status === 0 ? verify?.(stdout) : `exit code ${status}`);
+  process.stdout.write(fault === undefined ? 'ok\n' : `${fault}\n${stdout}${stderr}\n`);
+  return fault === undefined;
+}
+
+const failed = CHECKS.filter((check) => !run(check)).map(([name]) => name);
+process.stdout.write(failed.length === 0 ? 'all checks passed\n' : `failed: ${failed.join(', ')}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,71 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {connect} from '../../../src/cri/index.js';
+import {parseResolvConf, readNodeFacts} from '../../../src/kubelet/node-status/read-node-facts.js';
+import {FakeRuntime} from '../../fakes/fake-runtime.js';
+
+test('of resolv.conf the last search line counts, and options are kept once', () => {
+  const text = [
+    '# comment',
+    'nameserver 192.0.2.53 ignored',
+    'nameserver 192.0.2.54 ; second',
+    'search old.test',
+    'search example.test. . other.test',
+    'options ndots:2 timeout:1',
+    'options ndots:5',
+  ].join('\n');
+  expect(parseResolvConf(text)).toEqual({
+    nameservers: ['192.0.2.53', '192.0.2.54'],
+    searches: ['example.test', 'other.test'],
+    options: ['ndots:5', 'timeout:1'],
+  });
+});
+
+test('the cgroup driver is asked of the runtime', async () => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
+  expect(facts.cgroup.driver).toBe('cgroupfs');
+  expect(fake.callsTo('RuntimeConfig')).toHaveLength(1);
+});
+
+test('a runtime without RuntimeConfig is asked for its verbose status instead', async () => {
+  await using fake = await FakeRuntime.start({unimplemented: ['RuntimeConfig']});
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
+  expect(facts.cgroup.driver).toBe('cgroupfs');
+  expect(fake.callsTo('Status')[0]?.request).toEqual({verbose: true});
+});
+
+test('options replace what the machine says', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kcri-facts-'));
+  try {
+    const resolvConf = join(directory, 'resolv.conf');
+    await writeFile(resolvConf, 'nameserver 192.0.2.53\n');
+    await using fake = await FakeRuntime.start();
+    using connection = connect(fake.endpoint);
+    const facts = await readNodeFacts(connection.runtime, {
+      rootDir: directory,
+      nodeName: 'GoldenNode',
+      nodeIps: ['192.0.2.2'],
+      resolvConf,
+      cgroupRoot: '/some/',
+      cgroupDriver: 'systemd',
+      clusterDns: ['10.96.0.10'],
+    });
+    expect(facts).toMatchObject({
+      nodeName: 'goldennode',
+      nodeIps: ['192.0.2.2'],
+      clusterDns: ['10.96.0.10'],
+      resolvConf: {nameservers: ['192.0.2.53']},
+      cgroup: {driver: 'systemd', root: '/some'},
+      podLogsDir: '/var/log/pods',
+    });
+    expect(facts.memoryBytes).toBeGreaterThan(0n);
+    expect(fake.callsTo('RuntimeConfig')).toHaveLength(0);
+  } finally {
+    await rm(directory, {recursive: true});
+  }
+});
