@@ -144,6 +144,20 @@ describe('containers', () => {
       code: 'UNKNOWN',
       text: 'no privileged container allowed in sandbox',
     },
+    {
+      what: 'a group without a user',
+      change: {config: config({linux: {securityContext: {runAsGroup: {value: 5n}}}})},
+      code: 'UNKNOWN',
+      text: 'user group "5" is specified without user',
+    },
+    {
+      what: 'a target that is not there',
+      change: {
+        config: config({linux: {securityContext: {namespaceOptions: {pid: 'TARGET', targetId: 'gone'}}}}),
+      },
+      code: 'UNKNOWN',
+      text: 'invalid target container: container "gone" does not exist: not found',
+    },
   ])('CreateContainer with $what is refused', async ({change, code, text}, {expect}) => {
     await using started = await start();
     const {podSandboxId} = await started.cri.runtime.runPodSandbox({config: SANDBOX});

@@ -5,6 +5,7 @@ import {appendLog, openLog} from './log-file.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
 import {failed, notFound} from './refusal.js';
 import type {RuntimeState} from './state.js';
+import {specFault} from './spec-fault.js';
 import type {Loose, Message, RequestOf} from './wire.js';
 
 /** What a container's life consists of, after containerd's container_*.go; the RPCs are in container-handlers.ts. */
@@ -25,7 +26,8 @@ export function createContainer(state: RuntimeState, request: RequestOf<'CreateC
   const image = imageFor(state, config);
   const id = state.newId();
   const argv = commandLine(config, image);
-  checkSpec(id, argv, {config, sandbox});
+  const fault = specFault(state, {config, sandbox, argv});
+  if (fault !== undefined) throw failed(`failed to generate container "${id}" spec: ${fault}`);
   const container: ContainerRecord = {
     id,
     sandboxId: sandbox.id,
@@ -82,18 +84,6 @@ function commandLine(
 ): readonly string[] {
   if (command.length > 0) return [...command, ...args];
   return [...entrypoint, ...(args.length > 0 ? args : cmd)];
-}
-
-function checkSpec(
-  id: string,
-  argv: readonly string[],
-  {config, sandbox}: Pick<ContainerRecord, 'config'> & {readonly sandbox: SandboxRecord},
-): void {
-  const failure = `failed to generate container "${id}" spec`;
-  if (argv.length === 0) throw failed(`${failure}: failed to generate spec: no command specified`);
-  const wanted = config.linux?.securityContext?.privileged === true;
-  if (wanted && sandbox.config.linux?.securityContext?.privileged !== true)
-    throw failed(`${failure}: no privileged container allowed in sandbox`);
 }
 
 /** StartContainer. What exits at once has exited before this returns. */
