@@ -2,6 +2,8 @@ import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import {UsageError} from '../base/errors.js';
 import type {Connection} from '../cri/index.js';
+import type {Target} from '../operations/resolve.js';
+import {concurrently} from './concurrently.js';
 import {processContext, type CliContext} from './context.js';
 import {discoverEndpoint} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
@@ -11,7 +13,7 @@ import {Output, wantsColor} from './output.js';
 import {argValues, flagValues, type Values} from './parse.js';
 import {exitCodeOf, renderError} from './render-error.js';
 import {resolveSettings, rootDir, type Settings} from './settings.js';
-import {tokenize, type FlagShapes} from './tokenize.js';
+import {tokenize, type FlagShapes, type Tokens} from './tokenize.js';
 
 /**
  * What every command is built on: crictl's flag syntax over oclif's definitions, the settings, the connection
@@ -66,7 +68,7 @@ export abstract class BaseCommand extends Command {
     const tokens = tokenize(argv, own, shared, {stopAtPositional});
     if (tokens.help) throw new HelpRequest(this.words);
     const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags);
-    this.#globals = {...this.#globals, ...globals};
+    this.#globals = {...this.#globals, ...given(globals, tokens)};
     const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags);
     const args = await argValues(definitions.args ?? {}, tokens, definitions.strict !== false);
     return {
@@ -141,6 +143,11 @@ export abstract class BaseCommand extends Command {
     this.stdout.write(`${text}\n`);
   }
 
+  /** Writes what `text` makes of each item, line ends included. */
+  protected printAll<T>(items: readonly T[], text: (item: T) => string): void {
+    this.stdout.write(items.map(text).join(''));
+  }
+
   /** Tells the person something on stderr. */
   protected note(text: string): void {
     this.stderr.write(`${text}\n`);
@@ -159,9 +166,35 @@ export abstract class BaseCommand extends Command {
     this.exitWith(exitCodeOf(error));
   }
 
+  /**
+   * Does something to each target, one after the other or at most `limit` at once. A target that is missing or
+   * fails is shown and does not keep the others from their turn; an interruption ends it all.
+   */
+  protected async forEachTarget<Id>(
+    targets: readonly Target<Id>[],
+    act: (id: Id, ref: string) => Promise<void>,
+    limit = 1,
+  ): Promise<void> {
+    await concurrently(targets, limit, async (target) => {
+      this.signal.throwIfAborted();
+      try {
+        if (target.kind === 'missing') throw target.error;
+        await act(target.id, target.ref);
+      } catch (error) {
+        this.signal.throwIfAborted();
+        this.fail(error);
+      }
+    });
+  }
+
   /** Sets the exit code; the first one that is not 0 counts. */
   protected exitWith(code: number): void {
     if (this.#exitCode === EXIT.ok) this.#exitCode = code;
+  }
+
+  /** Ends the command with success whatever failed in it. */
+  protected forgiveErrors(): void {
+    this.#exitCode = EXIT.ok;
   }
 
   protected get usageLine(): string {
@@ -173,6 +206,13 @@ export abstract class BaseCommand extends Command {
   get #debug(): boolean {
     return this.#globals['debug'] === true || this.#settings?.debug === true;
   }
+}
+
+/** The values of the flags that are there, so that defaults don't replace what stood before the command. */
+function given(values: Values, {flags}: Tokens): Values {
+  return Object.fromEntries(
+    flags.map(({name}) => [name, values[name]]).filter(([, value]) => value !== undefined),
+  );
 }
 
 function usageOf(command: typeof BaseCommand): string {

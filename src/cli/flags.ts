@@ -1,14 +1,15 @@
 import * as Flags from '@oclif/core/flags';
 import {parseDuration} from '../format/duration.js';
 
-/** A flag that takes a Go duration (`1m30s`), or bare seconds; its value is in milliseconds. */
-export const durationFlag = Flags.custom<number>({
-  parse: async (text) => {
-    const nanos = parseDuration(/^-?\d+$/.test(text) ? `${text}s` : text);
-    if (nanos === undefined) throw new Error('not a duration such as 1m30s');
-    return Number(nanos) / 1e6;
-  },
-});
+/** The milliseconds of a Go duration (`1m30s`) or of bare seconds. Throws Error. */
+export function durationMs(text: string): number {
+  const nanos = parseDuration(/^-?\d+$/.test(text) ? `${text}s` : text);
+  if (nanos === undefined) throw new Error('not a duration such as 1m30s');
+  return Number(nanos) / 1e6;
+}
+
+/** A flag that takes a duration; its value is in milliseconds. */
+export const durationFlag = Flags.custom<number>({parse: async (text) => durationMs(text)});
 
 /** A flag that takes a whole number. */
 export const integerFlag = Flags.custom<number>({

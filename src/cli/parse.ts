@@ -66,8 +66,8 @@ async function parsed(name: string, rule: FlagRule, value: FlagValue): Promise<u
   }
 }
 
-async function defaultOf(rule: FlagRule | ArgRule): Promise<unknown> {
-  const value: unknown = rule.default;
+async function defaultOf(rule: Partial<FlagRule>): Promise<unknown> {
+  const value: unknown = rule.default ?? (rule.type === 'boolean' ? false : undefined);
   return typeof value === 'function' ? await (value as () => unknown)() : value;
 }
 

@@ -65,7 +65,7 @@ function fieldToJson(field: FieldSchema, value: unknown, options: ToJsonOptions)
 function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): Json {
   switch (type.kind) {
     case 'map':
-      return {...(value as Record<string, string>)};
+      return sortedByKey(value as Record<string, string>);
     case 'message':
       return messageToJson(type.name, value as Record<string, unknown>, options);
     case 'int64':
@@ -76,6 +76,11 @@ function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): J
     default:
       return value as Json;
   }
+}
+
+/** Proto JSON in Go writes maps in the order of their keys. */
+function sortedByKey(map: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** How JSON or YAML data is read into a message. */

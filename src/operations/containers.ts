@@ -71,7 +71,8 @@ async function imageNames(
   return new Set(found === undefined ? [] : namesOf(found));
 }
 
-function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
+/** Everything that an image is called by. */
+export function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
   return [id, ...repoTags, ...repoDigests];
 }
 
@@ -80,7 +81,7 @@ function usesImage(container: Container, names: ReadonlySet<string>): boolean {
 }
 
 /** What a container says about its image; which of these a runtime fills differs. */
-function imageKeys({imageId, imageRef, image}: Container): readonly string[] {
+export function imageKeys({imageId, imageRef, image}: Container): readonly string[] {
   return [imageId, imageRef, image?.image ?? ''].filter((key) => key !== '');
 }
 

@@ -80,6 +80,13 @@ export async function resolveSandbox(
   return only(await resolveSandboxes(runtime, [ref], options));
 }
 
+/** The error, in crictl's words, for filters that let nothing through; `lister` is the command that shows all. */
+export function nothingFound(lister: string): NoSuchError {
+  return new NoSuchError('No IDs provided or nothing found per filter', {
+    hint: `"${lister}" lists what there is`,
+  });
+}
+
 function only<Id>([target]: readonly Target<Id>[]): Id {
   if (target?.kind === 'found') return target.id;
   throw target?.error ?? new Error('a lookup of one word gave nothing');

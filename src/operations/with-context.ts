@@ -12,13 +12,14 @@ export class OperationError extends KcriError {
   }
 }
 
+/** Errors that speak for themselves: what was being done does not matter to them. */
+const PLAIN: ReadonlySet<string> = new Set(['INTERRUPTED', 'USAGE']);
+
 /** Waits for `work` and says what was being done when it fails. Programming faults pass as they are. */
 export async function withContext<T>(doing: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof KcriError && error.code !== 'INTERRUPTED'
-      ? new OperationError(doing, error)
-      : error;
+    throw error instanceof KcriError && !PLAIN.has(error.code) ? new OperationError(doing, error) : error;
   }
 }

@@ -1,0 +1,32 @@
+import * as Args from '@oclif/core/args';
+import {UsageError} from '../base/errors.js';
+
+/** `CONTAINER…`: ids, beginnings of ids, names, `pod/name`. */
+export const containerArgs = {
+  container: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: 'Id, beginning of an id, name, or POD/NAME.',
+  }),
+};
+
+/** `POD…`: ids, beginnings of ids, names, `namespace/name`. */
+export const podArgs = {
+  pod: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: 'Id, beginning of an id, name, or NAMESPACE/NAME.',
+  }),
+};
+
+/** `IMAGE…`: names or ids. */
+export const imageArgs = {
+  image: Args.string({multiple: true, ignoreStdin: true, description: 'Name or id.'}),
+};
+
+/** The words given, at least one. Throws UsageError in crictl's words. */
+export function atLeastOne(words: readonly string[] | undefined): readonly string[] {
+  if (words === undefined || words.length === 0 || words.includes(''))
+    throw new UsageError('ID cannot be empty');
+  return words;
+}

@@ -1,0 +1,91 @@
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../base/errors.js';
+import type {ContainerState, PodSandboxState} from '../cri/index.js';
+import type {ContainerQuery} from '../operations/containers.js';
+import {limitOf, namePattern, parseLabels} from '../operations/filters.js';
+import type {SandboxQuery} from '../operations/sandboxes.js';
+import {integerFlag, listFlag} from './flags.js';
+
+/** What `ps`, `inspect` and `exec` choose containers by. */
+export const CONTAINER_FILTERS = {
+  name: Flags.string({description: 'Only containers whose name matches a regular expression.'}),
+  pod: Flags.string({char: 'p', description: 'Only containers of a pod, by id or name.'}),
+  image: Flags.string({description: 'Only containers of an image, by name or id.'}),
+  label: listFlag({description: 'Only containers with a label, as KEY=VALUE.'}),
+  latest: Flags.boolean({char: 'l', description: 'Only the newest container, in whatever state.'}),
+  last: integerFlag({char: 'n', description: 'Only the newest N containers, in whatever state; 0 for all.'}),
+};
+
+/** What `pods` and `inspectp` choose sandboxes by. */
+export const SANDBOX_FILTERS = {
+  name: Flags.string({description: 'Only pods whose name matches a regular expression.'}),
+  namespace: Flags.string({description: 'Only pods whose namespace matches a regular expression.'}),
+  state: Flags.string({char: 's', description: 'Only pods in a state.', helpValue: 'ready|notready'}),
+  label: listFlag({description: 'Only pods with a label, as KEY=VALUE.'}),
+  latest: Flags.boolean({char: 'l', description: 'Only the newest pod.'}),
+  last: integerFlag({char: 'n', description: 'Only the newest N pods; 0 for all.'}),
+};
+
+/** The values of these flags. */
+export interface ContainerFilterValues {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly pod?: string | undefined;
+  readonly image?: string | undefined;
+  readonly state?: string | undefined;
+  readonly label?: readonly string[] | undefined;
+  readonly all?: boolean;
+  readonly latest?: boolean;
+  readonly last?: number | undefined;
+}
+
+const CONTAINER_STATES: Readonly<Record<string, ContainerState>> = {
+  created: 'CONTAINER_CREATED',
+  running: 'CONTAINER_RUNNING',
+  exited: 'CONTAINER_EXITED',
+  unknown: 'CONTAINER_UNKNOWN',
+};
+
+const SANDBOX_STATES: Readonly<Record<string, PodSandboxState>> = {
+  ready: 'SANDBOX_READY',
+  notready: 'SANDBOX_NOTREADY',
+};
+
+/** The containers that flags choose: running ones unless they say otherwise. Throws UsageError. */
+export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
+  return {
+    id: flags.id,
+    pod: flags.pod,
+    state: containerState(flags),
+    labels: parseLabels(flags.label),
+    name: namePattern(flags.name),
+    namespace: namePattern(flags.namespace),
+    image: flags.image,
+    limit: limitOf(flags),
+  };
+}
+
+function containerState(flags: ContainerFilterValues): ContainerState | undefined {
+  const {state, all} = flags;
+  const named = state === undefined ? undefined : CONTAINER_STATES[state.toLowerCase()];
+  if (state !== undefined && named === undefined)
+    throw new UsageError('--state should be one of created, running, exited or unknown');
+  if (limitOf(flags) !== undefined) return undefined;
+  return named ?? (all === true ? undefined : 'CONTAINER_RUNNING');
+}
+
+/** The sandboxes that flags choose. Throws UsageError. */
+export function sandboxQuery(flags: Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>): SandboxQuery {
+  const {state} = flags;
+  const named = state === undefined ? undefined : SANDBOX_STATES[state.toLowerCase()];
+  if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');
+  return {
+    id: flags.id,
+    state: named,
+    labels: parseLabels(flags.label),
+    name: namePattern(flags.name),
+    namespace: namePattern(flags.namespace),
+    limit: limitOf(flags),
+  };
+}

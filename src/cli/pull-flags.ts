@@ -1,0 +1,73 @@
+import * as Flags from '@oclif/core/flags';
+import {messageOf, UsageError} from '../base/errors.js';
+import type {Credentials} from '../operations/pull.js';
+import {durationFlag, durationMs} from './flags.js';
+
+/** How `pull`, `create` and `run` get images. */
+export const PULL_FLAGS = {
+  creds: Flags.string({
+    helpValue: 'USER[:PASSWORD]',
+    description: 'Credentials for the registry. [env: CRICTL_CREDS]',
+  }),
+  auth: Flags.string({
+    helpValue: 'BASE64',
+    description: 'The same as base64. [env: CRICTL_AUTH]',
+  }),
+  username: Flags.string({char: 'u', description: 'User for the registry; the password is asked for.'}),
+  'pull-timeout': durationFlag({
+    aliases: ['pt'],
+    helpValue: 'DURATION',
+    description: 'How long a pull may take. [env: CRICTL_PULL_TIMEOUT] [default: as long as it takes]',
+  }),
+};
+
+/** The flags of `create` and `run` that say whether to pull. */
+export const WHETHER_TO_PULL = {
+  'no-pull': Flags.boolean({description: 'Use the images that are there, whatever the config file says.'}),
+  'with-pull': Flags.boolean({description: 'Pull images first, whatever the config file says.'}),
+  'cancel-timeout': durationFlag({
+    char: 'T',
+    helpValue: 'DURATION',
+    description: 'How long one call may take. [default: --timeout]',
+  }),
+};
+
+interface WhetherToPull {
+  readonly 'no-pull': boolean;
+  readonly 'with-pull': boolean;
+}
+
+/** Whether to pull, by the flags or else by the config file. Throws UsageError for both flags at once. */
+export function wantsPull(flags: WhetherToPull, configured: boolean): boolean {
+  if (flags['no-pull'] && flags['with-pull'])
+    throw new UsageError('conflict: no-pull and with-pull are both set');
+  return flags['with-pull'] || (configured && !flags['no-pull']);
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The credentials in the flags, else in the environment. */
+export function credentials(flags: Credentials, env: Env): Credentials {
+  return {
+    creds: flags.creds ?? env['CRICTL_CREDS'],
+    auth: flags.auth ?? env['CRICTL_AUTH'],
+    username: flags.username,
+  };
+}
+
+/** The time limit of a pull in milliseconds: flag, environment, none. Throws UsageError. */
+export function pullTimeoutMs(
+  flags: {readonly 'pull-timeout'?: number | undefined},
+  env: Env,
+): number | undefined {
+  const given = env['CRICTL_PULL_TIMEOUT'];
+  if (flags['pull-timeout'] !== undefined || given === undefined || given === '')
+    return flags['pull-timeout'];
+  try {
+    return durationMs(given);
+  } catch (error) {
+    throw new UsageError(`invalid value "${given}" of CRICTL_PULL_TIMEOUT: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

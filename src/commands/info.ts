@@ -1,0 +1,25 @@
+import * as Flags from '@oclif/core/flags';
+import {BaseCommand} from '../cli/base-command.js';
+import {formatOf, outputFlag, sortedText, templateFlag} from '../cli/formats.js';
+import {runtimeStatusJson} from '../cli/views/status-json.js';
+import {withContext} from '../operations/with-context.js';
+
+const FORMATS = ['json', 'yaml'] as const;
+
+export default class Info extends BaseCommand {
+  static override summary = "Show the runtime's status and configuration";
+  static override flags = {
+    quiet: Flags.boolean({char: 'q', description: 'Leave out what only this runtime knows.'}),
+    output: outputFlag(FORMATS),
+    template: templateFlag,
+  };
+
+  async run(): Promise<void> {
+    const {flags} = await this.parse(Info);
+    const format = formatOf(flags, FORMATS);
+    const {runtime} = await this.cri();
+    const response = runtime.status({verbose: !flags.quiet}, {signal: this.signal});
+    const status = runtimeStatusJson(await withContext('getting status of runtime', response));
+    this.print(await sortedText(format, status));
+  }
+}

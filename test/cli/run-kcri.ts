@@ -1,0 +1,61 @@
+import {PassThrough, Readable} from 'node:stream';
+import {systemClock, type Clock} from '../../src/base/clock.js';
+import {main} from '../../src/cli/main.js';
+import {processContext, type CliContext} from '../../src/cli/context.js';
+
+/** How kcri is run in this process. */
+export interface RunOptions {
+  /** The runtime's endpoint, given by the environment as a user would. */
+  readonly endpoint?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly wellKnownEndpoints?: readonly string[];
+  readonly defaultConfigFile?: string;
+  /** Told every piece of standard output as it comes. */
+  readonly onStdout?: (text: string) => void;
+}
+
+export interface RunResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** Runs a command line in this process, away from the machine's environment, config file and runtimes. */
+export async function runKcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const stdout = collector(options.onStdout);
+  const stderr = collector();
+  const context: CliContext = {
+    ...processContext(options.signal),
+    env: {
+      ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
+      ...options.env,
+    },
+    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    clock: options.clock ?? systemClock,
+    wellKnownEndpoints: options.wellKnownEndpoints ?? [],
+    defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
+  };
+  const exitCode = await main(args, context);
+  return {stdout: stdout.text(), stderr: stderr.text(), exitCode};
+}
+
+function collector(onText?: (text: string) => void): {stream: PassThrough; text: () => string} {
+  const stream = new PassThrough({highWaterMark: 64 * 1024 * 1024});
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    onText?.(chunk.toString());
+  });
+  return {
+    stream,
+    text: () => {
+      const rest = stream.read() as Buffer | null;
+      return Buffer.concat(rest === null ? chunks : [...chunks, rest]).toString();
+    },
+  };
+}
