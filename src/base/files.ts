@@ -52,8 +52,8 @@ export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined
 }
 
 const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** NAME_MAX of every Linux file system, less the room that our suffixes take. */
-const MAX_SEGMENT_LENGTH = 200;
+/** NAME_MAX of every Linux file system. */
+const MAX_SEGMENT_LENGTH = 255;
 
 /**
  * The value, when it is fit to be one part of a path: it can't climb out of its directory or hide in it.

@@ -2,7 +2,7 @@ import {systemRandom, type Clock} from '../base/clock.js';
 import type {Connection} from '../cri/index.js';
 import {LocalPods, type LocalPodsOptions, type PodObserver} from './local-pods.js';
 import {readNodeFacts, type NodeOptions} from './node-status/read-node-facts.js';
-import {NodePodFilesystem} from './pod/node-pod-filesystem.js';
+import {NodePodFilesystem} from './node-pod-filesystem.js';
 
 /** The node and its runtime, before anything is changed on them. */
 export type DescribedNode = Omit<LocalPodsOptions, 'observer' | 'files'>;

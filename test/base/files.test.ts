@@ -96,11 +96,11 @@ test('an error that is one for people already stays as it is', () => {
   expect(fileError('writing', '/x', error)).toBe(error);
 });
 
-test.each(['web', 'a.b-c_D', '0f3c', 'x'.repeat(200)])('%s can be the name of a file', (value) => {
+test.each(['web', 'a.b-c_D', '0f3c', 'x'.repeat(255)])('%s can be the name of a file', (value) => {
   expect(pathSegment('pod UID', value)).toBe(value);
 });
 
-test.each(['', '.', '..', '../x', 'a/b', '.hidden', '-rf', 'a\0b', 'a b', 'x'.repeat(201), 'ü'])(
+test.each(['', '.', '..', '../x', 'a/b', '.hidden', '-rf', 'a\0b', 'a b', 'x'.repeat(256), 'ü'])(
   '%j cannot be the name of a file',
   (value) => {
     expect(() => pathSegment('pod UID', value)).toThrow(

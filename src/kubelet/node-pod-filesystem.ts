@@ -1,0 +1,81 @@
+import type {Pod} from '../api/v1.js';
+import type {RandomSource} from '../base/clock.js';
+import type {NodeFacts} from './container/node.js';
+import type {
+  ContainerFiles,
+  ContainerInstance,
+  MountedVolumes,
+  PodFilesystem,
+} from './container/pod-filesystem.js';
+import {podRef} from './container/pod-ref.js';
+import {podHostname} from './network/hostname.js';
+import {hostNetworkHostsFileContent, hostsFileContent} from './pod/hosts-file.js';
+import {
+  makeContainerLogDirectory,
+  makeLogDirectory,
+  makePodDirs,
+  makeTerminationLog,
+  mountsOwnHosts,
+  nextLogAttempt,
+  removeContainerLogs,
+  removePodLogs,
+  writeHostsFile,
+} from './pod/pod-files.js';
+import {removePodDir} from './volumes/remove-pod-dir.js';
+import {mountVolumes} from './volumes/volume-manager.js';
+
+/** The node's own file system: everything of a pod is below the root directory and the pod log directory. */
+export class NodePodFilesystem implements PodFilesystem {
+  readonly #node: NodeFacts;
+  readonly #random: RandomSource;
+
+  constructor(node: NodeFacts, random: RandomSource) {
+    this.#node = node;
+    this.#random = random;
+  }
+
+  async makePodDirs(pod: Pod): Promise<void> {
+    await makePodDirs(this.#node, pod);
+  }
+
+  async mountVolumes(pod: Pod, signal: AbortSignal): Promise<MountedVolumes> {
+    return await mountVolumes(pod, this.#node, signal);
+  }
+
+  async makeLogDirectory(pod: Pod): Promise<void> {
+    await makeLogDirectory(this.#node, pod);
+  }
+
+  async prepareContainer({pod, container, podIps}: ContainerInstance): Promise<ContainerFiles> {
+    await makeContainerLogDirectory(this.#node, pod, container.name);
+    const content = this.#hostsFile(pod, podIps);
+    const hostsPath =
+      content === undefined || mountsOwnHosts(container)
+        ? undefined
+        : await writeHostsFile(this.#node, pod, content);
+    const terminationLogPath = await makeTerminationLog(this.#node, pod, container.name, this.#random);
+    return {hostsPath, terminationLogPath};
+  }
+
+  async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {
+    return await nextLogAttempt(this.#node, pod, containerName);
+  }
+
+  async removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void> {
+    await removeContainerLogs(this.#node, pod, containerName, attempt);
+  }
+
+  /** The directory first: while it can't be removed, the logs may still tell why. */
+  async removePod(pod: Pod): Promise<void> {
+    await removePodDir(this.#node, podRef(pod).uid);
+    await removePodLogs(this.#node, pod);
+  }
+
+  /** Undefined for a pod that has no address yet (shouldMountHostsFile). */
+  #hostsFile({spec, ...pod}: Pod, podIps: readonly string[]): string | undefined {
+    const {hostNetwork = false, hostAliases: aliases = []} = spec;
+    if (hostNetwork) return hostNetworkHostsFileContent(this.#node.hostsFile, aliases);
+    if (podIps.length === 0) return undefined;
+    return hostsFileContent({podIps, ...podHostname({spec, ...pod}, this.#node), aliases});
+  }
+}

@@ -1,0 +1,159 @@
+import {constants} from 'node:fs';
+import {readdir, readFile, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Container, Pod} from '../../api/v1.js';
+import type {RandomSource} from '../../base/clock.js';
+import {
+  ifPresent,
+  makeDirectories,
+  pathSegment,
+  withFile,
+  withFileErrors,
+  writeFileAtomic,
+  type DirectoryToMake,
+} from '../../base/files.js';
+import {removeTree} from '../../base/remove-tree.js';
+import {podDir, podLogsDirectory, type NodeFacts} from '../container/node.js';
+import {podRef} from '../container/pod-ref.js';
+
+/** Only root and its group look into a pod's data. */
+const DATA_MODE = 0o750;
+const LOG_MODE = 0o755;
+/** Any user that a container has may leave its last words. */
+const TERMINATION_LOG_MODE = 0o666;
+
+type RootFacts = Pick<NodeFacts, 'rootDir'>;
+type LogFacts = Pick<NodeFacts, 'podLogsDir'>;
+
+function podDataDir(node: RootFacts, pod: Pod): string {
+  return podDir(node, pathSegment('pod UID', podRef(pod).uid));
+}
+
+/** Makes the pod's data directories (Kubelet.makePodDataDirs); idempotent. Rejects with SystemError. */
+export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
+  const directory = podDataDir(node, pod);
+  await makeDirectories(
+    [
+      node.rootDir,
+      join(node.rootDir, 'pods'),
+      directory,
+      join(directory, 'volumes'),
+      join(directory, 'plugins'),
+    ].map((path) => ({path, mode: DATA_MODE})),
+  );
+}
+
+/** True for a container that brings its own /etc/hosts in a volume. */
+export function mountsOwnHosts({volumeMounts = []}: Pick<Container, 'volumeMounts'>): boolean {
+  return volumeMounts.some(({mountPath}) => mountPath === '/etc/hosts');
+}
+
+/**
+ * Writes the pod's hosts file and gives its path. One that says the same is left alone; a changed one is written in
+ * place, since running containers have this very file mounted. Rejects with SystemError.
+ */
+export async function writeHostsFile(node: RootFacts, pod: Pod, content: string): Promise<string> {
+  const path = join(podDataDir(node, pod), 'etc-hosts');
+  const present = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+  if (present === undefined) await writeFileAtomic(path, content, 0o644);
+  else if (present !== content)
+    await withFileErrors('writing', path, () =>
+      withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {
+        // Over the old text, so that a full disk doesn't leave containers with none.
+        await file.writeFile(content);
+        await file.truncate(Buffer.byteLength(content));
+      }),
+    );
+  return path;
+}
+
+/** Makes an empty file for the last words of a new container instance and gives its path. Rejects with SystemError. */
+export async function makeTerminationLog(
+  node: RootFacts,
+  pod: Pod,
+  containerName: string,
+  random: RandomSource,
+): Promise<string> {
+  const containers = join(podDataDir(node, pod), 'containers');
+  const directory = join(containers, pathSegment('container name', containerName));
+  const path = join(directory, random().toString(16).padStart(8, '0'));
+  await makeDirectories([containers, directory].map((made) => ({path: made, mode: DATA_MODE})));
+  await withFileErrors('making', path, () =>
+    withFile(path, 'wx', TERMINATION_LOG_MODE, async (file) => {
+      // The umask has had its say at the opening.
+      await file.chmod(TERMINATION_LOG_MODE);
+    }),
+  );
+  return path;
+}
+
+function podLogDir(node: LogFacts, pod: Pod): string {
+  const {namespace, name, uid} = podRef(pod);
+  pathSegment('pod log directory', `${namespace}_${name}_${uid}`);
+  return podLogsDirectory(node, {namespace, name, uid});
+}
+
+function containerLogDir(node: LogFacts, pod: Pod, containerName: string): string {
+  return join(podLogDir(node, pod), pathSegment('container name', containerName));
+}
+
+/** The directory for all logs and the pod's in it. */
+function logDirectories(node: LogFacts, pod: Pod): readonly DirectoryToMake[] {
+  return [
+    {path: node.podLogsDir, mode: DATA_MODE},
+    {path: podLogDir(node, pod), mode: LOG_MODE},
+  ];
+}
+
+/** Makes the pod's log directory, in which the runtime writes; idempotent. Rejects with SystemError. */
+export async function makeLogDirectory(node: LogFacts, pod: Pod): Promise<void> {
+  await makeDirectories(logDirectories(node, pod));
+}
+
+/** Makes the log directory of one container; idempotent. Rejects with SystemError. */
+export async function makeContainerLogDirectory(
+  node: LogFacts,
+  pod: Pod,
+  containerName: string,
+): Promise<void> {
+  const path = containerLogDir(node, pod, containerName);
+  await makeDirectories([...logDirectories(node, pod), {path, mode: LOG_MODE}]);
+}
+
+/**
+ * The attempt after that of the newest log, rotated ones included; 0 without any (calcRestartCountByLogDir). Rejects
+ * with SystemError.
+ */
+export async function nextLogAttempt(node: LogFacts, pod: Pod, containerName: string): Promise<number> {
+  const names = await fileNames(containerLogDir(node, pod, containerName));
+  const attempts = names.flatMap((name) => {
+    const attempt = /^(\d{1,15})\.log(?:\..*)?$/.exec(name)?.[1];
+    return attempt === undefined ? [] : [Number(attempt) + 1];
+  });
+  return Math.max(0, ...attempts);
+}
+
+/** Removes the logs of one container instance, rotated ones included. Rejects with SystemError. */
+export async function removeContainerLogs(
+  node: LogFacts,
+  pod: Pod,
+  containerName: string,
+  attempt: number,
+): Promise<void> {
+  const directory = containerLogDir(node, pod, containerName);
+  const log = `${attempt}.log`;
+  const names = await fileNames(directory);
+  for (const name of names.filter((name) => name === log || name.startsWith(`${log}.`))) {
+    const path = join(directory, name);
+    await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+  }
+}
+
+/** Removes all logs of the pod; without any it does nothing. Rejects with SystemError. */
+export async function removePodLogs(node: LogFacts, pod: Pod): Promise<void> {
+  await removeTree(podLogDir(node, pod));
+}
+
+async function fileNames(directory: string): Promise<readonly string[]> {
+  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
+}
