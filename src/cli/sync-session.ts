@@ -1,9 +1,11 @@
+import {containerId} from '../cri/index.js';
 import {formatDuration} from '../format/duration.js';
 import {
   openLocalPods,
   PodError,
   podRef,
   syncPodUntil,
+  type CriCall,
   type LocalPods,
   type PodObserver,
   type PodOutcome,
@@ -13,6 +15,8 @@ import {
 import type {CliContext} from './context.js';
 import {EXIT} from './exit-codes.js';
 import type {LoadedPods} from './pod-command.js';
+import type {LogFollower} from './sync-view/log-follower.js';
+import {subjectOf} from './sync-view/model.js';
 import type {SyncRenderer} from './sync-view/renderer.js';
 import {podTitle} from './sync-view/text.js';
 
@@ -23,6 +27,8 @@ export interface SyncSessionOptions {
   /** Delete the pods when the sync ends, however it ends. */
   readonly remove: boolean;
   readonly renderer: SyncRenderer;
+  /** Shows the containers' logs, when they are wanted. */
+  readonly logs: LogFollower | undefined;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
 }
 
@@ -34,8 +40,8 @@ export interface SyncSummary {
 
 /** Syncs all pods at once and shows it. Rejects with the signal's reason when it aborts. */
 export async function runSync({node, pods}: LoadedPods, options: SyncSessionOptions): Promise<SyncSummary> {
-  const {renderer, context} = options;
-  const local = openLocalPods(node, observerFor(renderer));
+  const {renderer, context, logs} = options;
+  const local = openLocalPods(node, observerFor(renderer, logs));
   const refs = pods.map(({pod}) => podRef(pod));
   try {
     const settled = await Promise.allSettled(
@@ -57,6 +63,7 @@ export async function runSync({node, pods}: LoadedPods, options: SyncSessionOpti
         return outcome;
       }),
     );
+    await logs?.end({stop: options.wait === 'ready' || context.signal.aborted});
     if (options.remove) await removeAll(local, refs);
     else if (context.signal.aborted) await tellWhatRuns(local, refs, renderer);
     context.signal.throwIfAborted();
@@ -66,19 +73,31 @@ export async function runSync({node, pods}: LoadedPods, options: SyncSessionOpti
   }
 }
 
-function observerFor(renderer: SyncRenderer): PodObserver {
+function observerFor(renderer: SyncRenderer, logs: LogFollower | undefined): PodObserver {
+  const names = new Map<string, string>();
   return {
     event: (event) => {
       renderer.event(podRef(event.pod), event);
     },
     call: (ref, begun, ended) => {
-      if (ended === undefined) renderer.callBegun(ref, begun);
-      else renderer.callEnded(ref, ended);
+      if (ended === undefined) {
+        renderer.callBegun(ref, begun);
+        return;
+      }
+      renderer.callEnded(ref, ended);
+      if (logs !== undefined && ended.error === undefined) followStarted(logs, names, ref, ended);
     },
     waiting: (ref, pid) => {
       renderer.note(ref, `waiting for another kcri (pid ${pid}) that works on this pod`);
     },
   };
+}
+
+function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRef, call: CriCall): void {
+  const name = subjectOf(call, names);
+  if (call.method === 'CreateContainer') names.set(String(call.response?.['containerId']), name);
+  if (call.method === 'StartContainer')
+    logs.follow(ref, name, containerId(String(call.request['containerId'])));
 }
 
 async function removeAll(local: LocalPods, refs: readonly PodRef[]): Promise<void> {

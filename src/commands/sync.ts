@@ -3,6 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {durationFlag} from '../cli/flags.js';
 import {PodCommand} from '../cli/pod-command.js';
 import {POD_FLAGS} from '../cli/pod-flags.js';
+import {LogFollower} from '../cli/sync-view/log-follower.js';
 import {runSync} from '../cli/sync-session.js';
 import {chooseRenderer} from '../cli/sync-view/choose.js';
 
@@ -50,7 +51,9 @@ export default class Sync extends PodCommand {
       colors,
       clock: context.clock,
     });
+    const {runtime} = await this.cri();
     const {exitCode, errors} = await runSync(loaded, {
+      logs: flags.logs ? new LogFollower(runtime, context.clock, renderer) : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
       remove: flags.rm,

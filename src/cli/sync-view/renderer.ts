@@ -20,3 +20,19 @@ export interface SyncRenderer {
 export function containerOf({fieldPath}: PodEvent): string {
   return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
 }
+
+/** Shows nothing: for pipes whose reader wants the result alone. */
+export class SilentRenderer implements SyncRenderer {
+  readonly callBegun = ignore;
+  readonly callEnded = ignore;
+  readonly event = ignore;
+  readonly status = ignore;
+  readonly note = ignore;
+  readonly outcome = ignore;
+  readonly log = ignore;
+  readonly end = ignore;
+}
+
+function ignore(): void {
+  // Nobody watches.
+}

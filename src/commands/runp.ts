@@ -1,0 +1,87 @@
+import {readFile} from 'node:fs/promises';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../base/errors.js';
+import {durationFlag} from '../cli/flags.js';
+import {PodCommand, type ManifestFlagValues} from '../cli/pod-command.js';
+import {POD_FLAGS} from '../cli/pod-flags.js';
+import {runSync} from '../cli/sync-session.js';
+import {chooseRenderer} from '../cli/sync-view/choose.js';
+import {SilentRenderer} from '../cli/sync-view/renderer.js';
+import {readSandboxConfig} from '../operations/config-files.js';
+import {withContext} from '../operations/with-context.js';
+
+export default class Runp extends PodCommand {
+  static override summary = 'Run a pod';
+  static override description =
+    "Takes crictl's pod config, and makes its sandbox; or a Kubernetes Pod manifest, and runs the whole pod. " +
+    'Either way the id of the sandbox is printed.';
+  static override usage = 'runp pod-config.[json|yaml]|pod.yaml|- [OPTIONS]';
+  static override args = {
+    file: Args.string({
+      ignoreStdin: true,
+      description: 'A pod config, a Pod manifest, or - for a manifest on standard input.',
+    }),
+  };
+  static override flags = {
+    ...POD_FLAGS,
+    runtime: Flags.string({
+      char: 'r',
+      default: '',
+      helpValue: 'HANDLER',
+      description: "Runtime handler for a pod config. [default: the runtime's]",
+    }),
+    'cancel-timeout': durationFlag({
+      char: 'T',
+      helpValue: 'DURATION',
+      description: 'How long one call to the runtime may take. [default: as --timeout]',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const {args, flags} = await this.parse(Runp);
+    const {file = ''} = args;
+    if (file === '') throw new UsageError('no pod config or manifest is given');
+    if (file === '-' || (await isManifest(file))) await this.#runManifest(file, flags);
+    else await this.#runSandbox(file, flags.runtime, flags['cancel-timeout']);
+  }
+
+  async #runSandbox(file: string, runtimeHandler: string, timeoutMs: number | undefined): Promise<void> {
+    const config = await readSandboxConfig(file, (text) => void this.warn(text));
+    const {runtime} = await this.cri(timeoutMs);
+    const running = runtime.runPodSandbox({config, runtimeHandler}, {signal: this.signal});
+    this.print((await withContext('run pod sandbox', running)).podSandboxId);
+  }
+
+  async #runManifest(file: string, flags: ManifestFlagValues): Promise<void> {
+    const loaded = await this.loadPods([file], flags);
+    const {stderr, context} = this;
+    const {exitCode, errors} = await runSync(loaded, {
+      wait: 'ready',
+      timeoutMs: undefined,
+      remove: false,
+      logs: undefined,
+      // stdout is for the id; progress is for a person who watches.
+      renderer: stderr.isTerminal
+        ? await chooseRenderer({format: 'text', stdout: stderr, stderr, colors: false, clock: context.clock})
+        : new SilentRenderer(),
+      context,
+    });
+    for (const error of errors) this.fail(error);
+    this.exitWith(exitCode);
+    if (errors.length > 0) return;
+    const {openLocalPods, SILENT_OBSERVER} = await import('../kubelet/index.js');
+    const local = openLocalPods(loaded.node, SILENT_OBSERVER);
+    for (const {pod} of loaded.pods) {
+      const [sandbox] = (await local.syncer(pod).observe(this.signal)).runtime.sandboxes;
+      if (sandbox !== undefined) this.print(sandbox.id);
+    }
+  }
+}
+
+/** Kubernetes objects say their kind; crictl's configs have none. */
+async function isManifest(file: string): Promise<boolean> {
+  // A file that can't be read is explained by whoever reads it next.
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return /^\s*(?:-\s+)?["']?(?:kind|apiVersion)["']?\s*:/m.test(text) || /^\s*\{.*"kind"\s*:/s.test(text);
+}

@@ -1,0 +1,93 @@
+import {expect, test} from 'vitest';
+import type {Pod, RestartPolicy} from '../../../src/api/v1.js';
+import type {ContainerState, ContainerStatus, PodStatus} from '../../../src/api/v1-status.js';
+import {podUid} from '../../../src/cri/index.js';
+import type {SyncFailure, SyncResult} from '../../../src/kubelet/container/sync-result.js';
+import {judge, type WaitFor} from '../../../src/kubelet/foreground/judge.js';
+
+const RUNNING: ContainerState = {running: {}};
+const exited = (exitCode: number): ContainerState => ({terminated: {exitCode}});
+
+function aContainerStatus(name: string, state: ContainerState): ContainerStatus {
+  return {name, state, ready: state.running !== undefined, restartCount: 0, image: '', imageID: ''};
+}
+
+interface Case {
+  readonly phase?: PodStatus['phase'];
+  readonly restartPolicy?: RestartPolicy;
+  readonly states: Readonly<Record<string, ContainerState>>;
+  readonly failure?: SyncFailure;
+  readonly wait?: WaitFor;
+  readonly retry?: boolean;
+}
+
+function verdict({
+  phase = 'Running',
+  restartPolicy = 'Always',
+  states,
+  failure,
+  wait = 'ready',
+  retry = false,
+}: Case) {
+  const containerStatuses = Object.entries(states).map(([name, state]) => aContainerStatus(name, state));
+  const pod: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'p', namespace: 'default', uid: 'u1'},
+    spec: {restartPolicy, containers: Object.keys(states).map((name) => ({name, image: 'x'}))},
+  };
+  const results: SyncResult[] =
+    failure === undefined ? [] : [{action: 'StartContainer', target: 'a', failure}];
+  const runtime = {
+    uid: podUid('u1'),
+    name: 'p',
+    namespace: 'default',
+    sandboxes: [],
+    containers: [],
+    ips: [],
+  };
+  return judge(pod, {runtime, status: {phase, containerStatuses}, results}, {wait, retry});
+}
+
+const crash: SyncFailure = {reason: 'CrashLoopBackOff', message: 'back-off', retryAt: 5000};
+const pull: SyncFailure = {reason: 'ErrImagePull', message: 'no registry'};
+
+test.each<[string, Case, object]>([
+  ['every container ready is ready', {states: {a: RUNNING, b: RUNNING}}, {kind: 'ready'}],
+  ['one that is still waiting is waited for', {states: {a: RUNNING, b: {waiting: {}}}}, {kind: 'wait'}],
+  ['complete does not end with ready', {states: {a: RUNNING}, wait: 'complete'}, {kind: 'wait'}],
+  [
+    'a succeeded pod is complete with 0, whatever was waited for',
+    {phase: 'Succeeded', states: {a: exited(0)}},
+    {kind: 'complete', exitCode: 0},
+  ],
+  [
+    'a failed pod has the exit code of its first failed container',
+    {phase: 'Failed', states: {a: exited(0), b: exited(7), c: exited(9)}, wait: 'complete'},
+    {kind: 'complete', exitCode: 7, container: 'b'},
+  ],
+  [
+    'a container that failed for good keeps a pod from becoming ready',
+    {restartPolicy: 'Never', states: {a: RUNNING, b: exited(3)}},
+    {kind: 'broken', exitCode: 3, container: 'b'},
+  ],
+  [
+    'a container that ended well and is not restarted is settled',
+    {restartPolicy: 'OnFailure', states: {a: RUNNING, b: exited(0)}},
+    {kind: 'ready'},
+  ],
+  ['a failure ends a sync without a limit', {states: {a: {waiting: {}}}, failure: pull}, {kind: 'failed'}],
+  [
+    'a failure is retried when there is a limit',
+    {states: {a: {waiting: {}}}, failure: pull, retry: true},
+    {kind: 'wait'},
+  ],
+  ['a crash loop ends waiting for ready', {states: {a: exited(1)}, failure: crash}, {kind: 'failed'}],
+  [
+    'a crash loop is part of running to completion',
+    {restartPolicy: 'OnFailure', states: {a: exited(1)}, failure: crash, wait: 'complete'},
+    {kind: 'wait', retryAt: 5000},
+  ],
+])('%s', (_, given, expected) => {
+  expect(verdict(given)).toMatchObject(expected);
+});
