@@ -20,6 +20,8 @@ export interface RecordedCall {
   readonly deadlineMs: number | undefined;
   /** `OK` or Go's name of the status; undefined while the call runs. */
   code: string | undefined;
+  /** As its handler gave it; undefined for streams and refusals. */
+  response: object | undefined;
 }
 
 type AnyHandler = (request: unknown, signal: AbortSignal) => unknown;
@@ -82,7 +84,13 @@ export class Dispatcher {
     act: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>,
   ): Promise<{readonly value?: unknown; readonly refusal?: Refusal}> {
     const {json} = call.request;
-    const record: RecordedCall = {method: rpc, request: json, deadlineMs: deadlineMs(call), code: undefined};
+    const record: RecordedCall = {
+      method: rpc,
+      request: json,
+      deadlineMs: deadlineMs(call),
+      code: undefined,
+      response: undefined,
+    };
     this.calls.push(record);
     const controller = new AbortController();
     this.#running.add(controller);
@@ -96,6 +104,7 @@ export class Dispatcher {
       const value = await act(handler, controller.signal);
       await this.#faults.strike(rpc, json, 'after', controller.signal);
       record.code = 'OK';
+      record.response = value as object | undefined;
       return {value};
     } catch (error) {
       const refusal = refusalOf(error);

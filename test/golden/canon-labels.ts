@@ -1,0 +1,116 @@
+import {text, type Json, type JsonObject} from './canon-json.js';
+import type {PlainCall} from './canon.js';
+
+/** What a run was made with, so that it can be taken out of its calls again. */
+export interface GoldenWorld {
+  readonly nodeName: string;
+  readonly nodeIp: string;
+  readonly rootDir: string;
+  readonly logsDir: string;
+  /** What precedes /kubepods in cgroup paths. */
+  readonly cgroupRoot: string;
+  /** The directory that stands for @KL@ in manifests, and has @HOST@ in it. */
+  readonly scratchDir?: string;
+  readonly podIps: readonly string[];
+  /** Image ids and the tag that each is known by. */
+  readonly images: ReadonlyMap<string, string>;
+}
+
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
+
+type Replacement = readonly [from: string, to: string];
+
+/** Knows the label of every id, directory and address of one run. */
+export class Labels {
+  readonly #replacements: readonly Replacement[];
+
+  constructor(world: GoldenWorld, calls: readonly PlainCall[]) {
+    const uids = uidLabels(world, calls);
+    this.#replacements = [
+      ...directories(world),
+      ...[...world.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
+      ...idLabels(calls, uids),
+      ...[...uids].map(([uid, label]) => [uid, `<UID:${label}>`] as const),
+      ...world.podIps.map((ip) => [ip, '<POD_IP>'] as const),
+      [world.nodeIp, '<NODE_IP>'],
+      [world.nodeName, '<NODE>'],
+    ];
+  }
+
+  /** The text with all that is particular to this run replaced. */
+  text(value: string): string {
+    const plain = value.replaceAll(TERMINATION_LOG, '$1<RAND>').replaceAll(TIME, '<TIME>');
+    return this.#replacements.reduce(
+      (text, [from, to]) => (from === '' ? text : text.replaceAll(from, to)),
+      plain,
+    );
+  }
+
+  /** The same for every text inside a value. */
+  inside(value: Json): Json {
+    if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.inside(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.inside(item)]));
+  }
+}
+
+function directories({
+  rootDir,
+  logsDir,
+  cgroupRoot,
+  scratchDir = '',
+}: GoldenWorld): readonly [string, string][] {
+  const named: [string, string][] = [
+    [rootDir, '<ROOT>'],
+    [logsDir, '<LOGS>'],
+    [`${cgroupRoot}/kubepods`, '<CGROUP_ROOT>/kubepods'],
+    [scratchDir, '<KL>'],
+  ];
+  // A directory inside another must be found first.
+  return named.sort(([a], [b]) => b.length - a.length);
+}
+
+interface SandboxMetadata {
+  readonly name: string;
+  readonly uid: string;
+  readonly attempt?: number;
+}
+
+function metadataOf(request: JsonObject): SandboxMetadata {
+  return (request['config'] as {readonly metadata: unknown}).metadata as SandboxMetadata;
+}
+
+/** A pod's name without the node's; `#2` for the second pod of that name. */
+function uidLabels({nodeName}: GoldenWorld, calls: readonly PlainCall[]): ReadonlyMap<string, string> {
+  const labels = new Map<string, string>();
+  const seen = new Map<string, number>();
+  for (const {method, request} of calls) {
+    if (method !== 'RunPodSandbox') continue;
+    const {name, uid} = metadataOf(request);
+    if (labels.has(uid)) continue;
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    const short = name.endsWith(`-${nodeName}`) ? name.slice(0, -nodeName.length - 1) : name;
+    labels.set(uid, count === 1 ? short : `${short}#${count}`);
+  }
+  return labels;
+}
+
+function idLabels(calls: readonly PlainCall[], uids: ReadonlyMap<string, string>): readonly Replacement[] {
+  const pods = new Map<string, string>();
+  return calls.flatMap(({method, request, ids}): readonly Replacement[] => {
+    if (method === 'RunPodSandbox' && ids.sandbox !== undefined) {
+      const {uid, attempt = 0} = metadataOf(request);
+      pods.set(ids.sandbox, uids.get(uid) ?? uid);
+      return [[ids.sandbox, `<SB:${uids.get(uid) ?? uid}/${attempt}>`]];
+    }
+    if (method === 'CreateContainer' && ids.container !== undefined) {
+      const {name, attempt = 0} = metadataOf(request);
+      const pod = pods.get(text(request['pod_sandbox_id'])) ?? '?';
+      return [[ids.container, `<C:${pod}/${name}/${attempt}>`]];
+    }
+    return [];
+  });
+}

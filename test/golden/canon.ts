@@ -1,0 +1,117 @@
+import {canonicalOrder} from './canon-order.js';
+import {text, type Json, type JsonObject} from './canon-json.js';
+import {Labels, type GoldenWorld} from './canon-labels.js';
+
+export type {JsonObject} from './canon-json.js';
+export type {GoldenWorld} from './canon-labels.js';
+
+/** One call to a runtime, in the order in which it began: FakeRuntime.calls fits. */
+export interface GoldenCall {
+  readonly method: string;
+  readonly request: object;
+  /** In proto names or camelCase; only new ids are read from it. */
+  readonly response?: object | undefined;
+  readonly code: string | undefined;
+  /** None for an RPC without one. */
+  readonly deadlineMs: number | undefined;
+}
+
+/** One line of a canon.jsonl: a call, or the mark of something done from outside. */
+export type CanonicalLine = CanonicalCall | {readonly mark: string};
+
+export interface CanonicalCall {
+  readonly method: string;
+  readonly timeout_s: number;
+  readonly req: JsonObject;
+  readonly code: string;
+  readonly resp?: JsonObject;
+  readonly msg?: string;
+}
+
+const READS =
+  /^(List|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
+
+/**
+ * The changing calls in the form of the kubelet's recordings: ids, UIDs, addresses, times and directories are replaced
+ * by labels that are the same in every run, and what a kubelet does in random order is sorted.
+ */
+export function canonicalCalls(calls: readonly GoldenCall[], world: GoldenWorld): readonly CanonicalCall[] {
+  const changing = calls.filter(({method}) => !READS.test(method));
+  const labels = new Labels(world, changing.map(withPlainRequest));
+  const sandboxConfigs = new Map<string, string>();
+  const lines = changing.map((call) => canonicalCall(withPlainRequest(call), labels, sandboxConfigs));
+  return canonicalOrder(lines);
+}
+
+/** A call whose request is plain JSON. */
+export interface PlainCall extends GoldenCall {
+  readonly request: JsonObject;
+  readonly ids: {readonly sandbox?: string; readonly container?: string; readonly image?: string};
+}
+
+function withPlainRequest(call: GoldenCall): PlainCall {
+  const request = JSON.parse(JSON.stringify(call.request)) as JsonObject;
+  const response = (call.response ?? {}) as Readonly<Record<string, string | undefined>>;
+  const read = (name: string, camel: string): string | undefined => response[name] ?? response[camel];
+  const [sandbox, container, image] = [
+    read('pod_sandbox_id', 'podSandboxId'),
+    read('container_id', 'containerId'),
+    read('image_ref', 'imageRef'),
+  ];
+  return {
+    ...call,
+    request,
+    ids: {
+      ...(sandbox !== undefined && {sandbox}),
+      ...(container !== undefined && {container}),
+      ...(image !== undefined && {image}),
+    },
+  };
+}
+
+function canonicalCall(
+  {method, request, code, deadlineMs, ids}: PlainCall,
+  labels: Labels,
+  sandboxConfigs: Map<string, string>,
+): CanonicalCall {
+  const plain = sorted(request) as JsonObject;
+  if (method === 'RunPodSandbox') sandboxConfigs.set(ids.sandbox ?? '', JSON.stringify(plain['config']));
+  const known = sandboxConfigs.get(text(plain['pod_sandbox_id']));
+  const repeats = method === 'CreateContainer' && JSON.stringify(plain['sandbox_config']) === known;
+  const resp: Record<string, Json> = {
+    ...(ids.sandbox !== undefined && {pod_sandbox_id: ids.sandbox}),
+    ...(ids.container !== undefined && {container_id: ids.container}),
+    ...(ids.image !== undefined && {image_ref: ids.image}),
+  };
+  return {
+    method,
+    timeout_s: Math.round((deadlineMs ?? 0) / 1000),
+    req: labels.inside(repeats ? {...plain, sandbox_config: '=RunPodSandbox'} : plain) as JsonObject,
+    code: code ?? '',
+    ...(Object.keys(resp).length > 0 && {resp: labels.inside(resp) as JsonObject}),
+  };
+}
+
+/** Environments and resolver options come out of Go maps: they are compared as sets. Bytes become text. */
+function sorted(value: Json, key = ''): Json {
+  if (Array.isArray(value))
+    return sortedList(
+      (value as readonly Json[]).map((item) => sorted(item)),
+      key,
+    );
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, item]) => [name, sorted(item, name)]),
+  );
+}
+
+function sortedList(items: readonly Json[], key: string): Json {
+  if (key === 'options') return items.toSorted();
+  if (key !== 'envs') return items;
+  const envs = items as readonly {readonly key: string; readonly value?: string}[];
+  return envs
+    .map(({key: name, value = ''}) => ({key: name, value: Buffer.from(value, 'base64').toString()}))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}

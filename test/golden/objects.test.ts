@@ -1,0 +1,111 @@
+import {describe, expect, test} from 'vitest';
+import {applyDefaults} from '../../src/api/defaults.js';
+import {decodeManifest} from '../../src/api/manifest.js';
+import type {Container, Pod} from '../../src/api/v1.js';
+import type {Volume} from '../../src/api/v1-volumes.js';
+import {imageRef, toJson} from '../../src/cri/index.js';
+import {toStaticPod} from '../../src/kubelet/config/static-pod.js';
+import {podDir} from '../../src/kubelet/container/node.js';
+import type {MountedVolume} from '../../src/kubelet/container/pod-filesystem.js';
+import {podRef} from '../../src/kubelet/container/pod-ref.js';
+import {containerConfig} from '../../src/kubelet/kuberuntime/container-config.js';
+import {sandboxConfig} from '../../src/kubelet/kuberuntime/sandbox-config.js';
+import {canonicalCalls, type CanonicalCall, type GoldenCall, type JsonObject} from './canon.js';
+import {GOLDEN_CASES, GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
+
+const POD_IP = '10.244.0.9';
+const SANDBOX_ID = 'a'.repeat(64);
+
+function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
+  const [document] = decodeManifest(manifest, {file: 'pod.yaml'});
+  return toStaticPod(applyDefaults(document!.pod), {
+    nodeName: GOLDEN_NODE.nodeName,
+    file: '/etc/kubernetes/manifests/pod.yaml',
+    seen,
+  });
+}
+
+function mountedVolume(pod: Pod, {name, hostPath, downwardAPI}: Volume): MountedVolume {
+  const plugin = downwardAPI === undefined ? 'empty-dir' : 'downward-api';
+  const dir = `${podDir(GOLDEN_NODE, podRef(pod).uid)}/volumes/kubernetes.io~${plugin}/${name}`;
+  return {hostPath: hostPath?.path ?? dir, readOnly: downwardAPI !== undefined};
+}
+
+function runPodSandbox(pod: Pod, attempt: number): GoldenCall {
+  const config = toJson('PodSandboxConfig', sandboxConfig(pod, GOLDEN_NODE, attempt), {names: 'proto'});
+  return {
+    method: 'RunPodSandbox',
+    request: {config},
+    response: {pod_sandbox_id: SANDBOX_ID},
+    code: 'OK',
+    deadlineMs: 240_000,
+  };
+}
+
+function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): GoldenCall {
+  const {metadata, image} = recorded['config'] as unknown as {
+    metadata: {name: string; attempt?: number};
+    image: {image: string};
+  };
+  const all: readonly Container[] = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
+  const container = all.find(({name}) => name === metadata.name)!;
+  const dir = podDir(GOLDEN_NODE, podRef(pod).uid);
+  const config = containerConfig({
+    pod,
+    container,
+    restartCount: metadata.attempt ?? 0,
+    imageRef: imageRef(image.image),
+    imageUser: {uid: 0n},
+    podIps: pod.spec.hostNetwork === true ? [] : [POD_IP],
+    volumes: new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)])),
+    node: GOLDEN_NODE,
+    hostsPath: `${dir}/etc-hosts`,
+    terminationLogPath: `${dir}/containers/${container.name}/0a1b2c3d`,
+  });
+  return {
+    method: 'CreateContainer',
+    request: {
+      pod_sandbox_id: SANDBOX_ID,
+      config: toJson('ContainerConfig', config, {names: 'proto'}),
+      sandbox_config: (run.request as JsonObject)['config'],
+    },
+    response: {container_id: 'c'.repeat(64)},
+    code: 'OK',
+    deadlineMs: 120_000,
+  };
+}
+
+/** What kcri would send at the same places, in the same canonical form. */
+function rebuilt(manifest: string, recorded: readonly CanonicalCall[]): readonly CanonicalCall[] {
+  const pod = staticPod(manifest);
+  let run = runPodSandbox(pod, 0);
+  return recorded.map(({method, req}) => {
+    const metadata = (req['config'] as {metadata: {attempt?: number}}).metadata;
+    if (method === 'RunPodSandbox') run = runPodSandbox(pod, metadata.attempt ?? 0);
+    // A kubelet that was started anew sees the manifest for the first time again.
+    const sandbox =
+      req['sandbox_config'] === '=RunPodSandbox'
+        ? run
+        : runPodSandbox(staticPod(manifest, '2026-05-01T13:00:00Z'), 0);
+    const calls = method === 'RunPodSandbox' ? [run] : [run, createContainer(pod, req, sandbox)];
+    return canonicalCalls(calls, goldenWorld(GOLDEN_NODE, [POD_IP], new Map())).at(-1)!;
+  });
+}
+
+/** The objects made for the case's own manifest; a replaced one has a UID with `#`. */
+function recordedObjects(name: string): readonly CanonicalCall[] {
+  return readGoldenCase(name)
+    .lines.filter((line) => 'method' in line)
+    .filter(({method}) => method === 'RunPodSandbox' || method === 'CreateContainer')
+    .filter(({req}) => !JSON.stringify(req).includes('#2'));
+}
+
+describe('sandboxes and containers are configured as kubelet 1.36.2 does it', () => {
+  test.each(GOLDEN_CASES.filter((name) => recordedObjects(name).length > 0))('%s', (name) => {
+    const recorded = recordedObjects(name);
+
+    const ours = rebuilt(readGoldenCase(name).manifest, recorded);
+
+    expect(ours).toEqual(recorded);
+  });
+});
