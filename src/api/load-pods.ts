@@ -2,20 +2,12 @@ import {applyDefaults} from './defaults.js';
 import type {DecodeOptions, ManifestDocument} from './manifest.js';
 import {byPosition, parseManifest} from './manifest.js';
 import type {ManifestIssue} from './manifest-issue.js';
-import type {Pod} from './v1.js';
 import {validatePod} from './validate-pod.js';
-
-/** A Pod with the API's defaults and the place that it came from. */
-export interface LoadedPod {
-  readonly pod: Pod;
-  readonly file: string;
-  /** Where the object begins, counted from 1. */
-  readonly line: number;
-}
 
 /** A text's Pods, and everything that is wrong with them: only without issues are they fit for use. */
 export interface LoadedManifest {
-  readonly pods: readonly LoadedPod[];
+  /** With the API's defaults. */
+  readonly pods: readonly ManifestDocument[];
   readonly issues: readonly ManifestIssue[];
   /** What --lenient let pass. */
   readonly warnings: readonly ManifestIssue[];
@@ -26,14 +18,10 @@ function covers(part: string, path: string): boolean {
   return part === path || path.startsWith(`${part}.`) || path.startsWith(`${part}[`);
 }
 
-function findIssues(
-  document: ManifestDocument,
-  pod: Pod,
-  known: readonly ManifestIssue[],
-): readonly ManifestIssue[] {
+function findIssues(document: ManifestDocument): readonly ManifestIssue[] {
   // What couldn't be read is missing from the Pod: complaining that it isn't there would mislead.
-  const unread = known.filter(({path}) => path !== '').map(({path}) => path);
-  return validatePod(pod)
+  const unread = document.issues.filter(({path}) => path !== '').map(({path}) => path);
+  return validatePod(document.pod)
     .map((error) => document.issueAt(error))
     .filter(({path}) => !unread.some((part) => covers(part, path)));
 }
@@ -45,11 +33,6 @@ function findIssues(
  */
 export function loadPods(text: string, options: DecodeOptions): LoadedManifest {
   const {documents, issues, warnings} = parseManifest(text, options);
-  const defaulted = documents.map((document) => ({document, pod: applyDefaults(document.pod)}));
-  const broken = defaulted.flatMap(({document, pod}) => findIssues(document, pod, issues));
-  return {
-    pods: defaulted.map(({document: {file, line}, pod}) => ({pod, file, line})),
-    issues: [...issues, ...broken].sort(byPosition),
-    warnings,
-  };
+  const pods = documents.map((document) => ({...document, pod: applyDefaults(document.pod)}));
+  return {pods, issues: [...issues, ...pods.flatMap(findIssues)].sort(byPosition), warnings};
 }

@@ -25,7 +25,7 @@ export interface DecodeOptions {
   readonly lenient?: boolean | undefined;
 }
 
-/** A Pod as it was written, neither defaulted nor validated. */
+/** A Pod of a manifest: as it was written (decodeManifest), or with the API's defaults (loadPods). */
 export interface ManifestDocument {
   /** Without the parts that didn't fit the API's types. */
   readonly pod: Pod;
@@ -33,6 +33,8 @@ export interface ManifestDocument {
   /** Where the object begins, counted from 1. */
   readonly line: number;
   readonly column: number;
+  /** What is wrong with the document that it stands in, so far. */
+  readonly issues: readonly ManifestIssue[];
   /** A field error of this Pod with its place in the text. */
   issueAt(error: FieldError): ManifestIssue;
 }
@@ -46,13 +48,17 @@ export interface Manifest {
   readonly warnings: readonly ManifestIssue[];
 }
 
-function toDocument({pod, node, path}: FoundPod, text: SourceText): ManifestDocument {
+function toDocument(
+  {pod, node, path}: FoundPod,
+  text: SourceText,
+  issues: readonly ManifestIssue[],
+): ManifestDocument {
   const {file, line, column} = text.issue(node.offset, '', '');
   const issueAt = (error: FieldError): ManifestIssue => {
     const full = {...error, path: new FieldPath([...path.steps, ...error.path.steps])};
     return text.issue(locate(node, error.path), full.path.toString(), describeFieldError(full));
   };
-  return {pod, file, line, column, issueAt};
+  return {pod, file, line, column, issues, issueAt};
 }
 
 function readDocument({root, faults}: YamlDocument, text: SourceText, lenient: boolean): Manifest {
@@ -61,12 +67,13 @@ function readDocument({root, faults}: YamlDocument, text: SourceText, lenient: b
   const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
     text.issue(offset, path.toString(), message);
   const tolerated = ({kind}: DecodeProblem): boolean => lenient && kind === 'unknown-field';
+  const issues = [
+    ...faults.map(({offset, message}) => text.issue(offset, '', `yaml: ${message}`)),
+    ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
+  ];
   return {
-    documents: found.map((pod) => toDocument(pod, text)),
-    issues: [
-      ...faults.map(({offset, message}) => text.issue(offset, '', `yaml: ${message}`)),
-      ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
-    ],
+    documents: found.map((pod) => toDocument(pod, text, issues)),
+    issues,
     warnings: decoder.problems.filter(tolerated).map(toIssue),
   };
 }
