@@ -1,0 +1,52 @@
+import {readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {ROOT, run, say, SetupError} from './run.mjs';
+
+const DIST = join(ROOT, 'dist');
+/** Touched after every build that went through. */
+const STAMP = join(DIST, '.built');
+const INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
+
+/** Compiles src to dist, unless nothing has changed since the last time. */
+export async function build() {
+  const started = Date.now();
+  if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
+  say('building (tsc)');
+  // What a source file that has gone was compiled to must not live on: a command would.
+  if (hasOrphans()) rmSync(DIST, {recursive: true});
+  const code = await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+    quiet: true,
+  });
+  if (code !== 0)
+    throw new SetupError(
+      'the build failed: see what tsc says above, put that right and run the command again.',
+    );
+  writeFileSync(STAMP, `${started}\n`);
+}
+
+function hasOrphans() {
+  const sources = new Set(filesBelow(join(ROOT, 'src')).map((file) => file.replace(/\.ts$/, '')));
+  return filesBelow(DIST).some((file) => file.endsWith('.js') && !sources.has(file.replace(/\.js$/, '')));
+}
+
+/** Relative paths; none when the directory isn't there. */
+function filesBelow(dir) {
+  if (modifiedAt(dir) === 0) return [];
+  return readdirSync(dir, {recursive: true, withFileTypes: true})
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(dir.length + 1));
+}
+
+function newest(paths) {
+  return Math.max(...paths.flatMap((path) => [modifiedAt(path), ...belowOf(path)]));
+}
+
+/** Directories count as well: they change when a file in them comes or goes. */
+function belowOf(path) {
+  if (!statSync(path).isDirectory()) return [];
+  return readdirSync(path, {recursive: true}).map((name) => modifiedAt(join(path, name)));
+}
+
+function modifiedAt(path) {
+  return statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0;
+}

@@ -1,0 +1,41 @@
+import {runDemo} from './demo.mjs';
+import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
+import {build} from './build.mjs';
+import {SetupError, say} from './run.mjs';
+import {runTests} from './tests.mjs';
+import {ensureSecondContainerd} from '../second-containerd.mjs';
+
+/** What may follow `bootstrap.mjs`. */
+const TASKS = {
+  demo: async () => {
+    await setUp();
+    return runDemo();
+  },
+  test: async (args) => {
+    await setUp();
+    return runTests(args, await ensureSecondContainerd(say));
+  },
+};
+
+/** Runs one task and gives its exit code. */
+export async function main([task = '', ...args]) {
+  // Ctrl-C reaches the child as well: it cleans up and ends, and then this process does.
+  process.on('SIGINT', () => undefined);
+  try {
+    const run = TASKS[task];
+    if (run === undefined)
+      throw new SetupError(`usage: node scripts/bootstrap.mjs ${Object.keys(TASKS).join('|')}`);
+    return await run(args);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 1;
+  }
+}
+
+async function setUp() {
+  await checkMachine();
+  await installNpmPackages();
+  await installPrograms();
+  await build();
+}

@@ -1,0 +1,3 @@
+export declare function ensureSecondContainerd(
+  say: (step: string) => void,
+): Promise<{readonly folder: string; readonly version: string} | undefined>;

@@ -1,0 +1,61 @@
+import {execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {promisify} from 'node:util';
+import {busyboxSpec} from '../../../scripts/test-images.mjs';
+import {ociArchive} from '../../../src/private-runtime/oci-image.js';
+
+const run = promisify(execFile);
+const IMAGE = 'docker.io/library/busybox:1.36';
+
+/** A containerd that isn't kcri's, with a running container in CRI's namespace. */
+export interface ForeignContainerd extends AsyncDisposable {
+  /** What `ctr tasks list` shows: the container, its process and whether it runs. */
+  tasks(): Promise<string>;
+}
+
+/** Starts the machine's containerd as somebody else would. */
+export async function startForeignContainerd(): Promise<ForeignContainerd> {
+  const dir = await mkdtemp(join(tmpdir(), 'foreign-containerd-'));
+  const socket = join(dir, 'containerd.sock');
+  const config = join(dir, 'config.toml');
+  await writeFile(
+    config,
+    `version = 2\nroot = "${dir}/root"\nstate = "${dir}/state"\n[grpc]\naddress = "${socket}"\n` +
+      `[plugins."io.containerd.internal.v1.opt"]\npath = "${dir}/opt"\n`,
+  );
+  const containerd = spawn('containerd', ['--config', config], {stdio: 'ignore'});
+  const ended = once(containerd, 'exit');
+  const ctr = async (...args: string[]): Promise<string> =>
+    (await run('ctr', ['--address', socket, '--namespace', 'k8s.io', ...args])).stdout;
+  await untilWorks(() => ctr('version'));
+  const archive = join(dir, 'busybox.tar');
+  await writeFile(archive, ociArchive(await busyboxSpec([IMAGE])));
+  await ctr('images', 'import', archive);
+  await ctr('run', '--detach', '--null-io', IMAGE, 'foreign', 'sleep', '3600');
+  return {
+    tasks: () => ctr('tasks', 'list'),
+    [Symbol.asyncDispose]: async () => {
+      await ctr('tasks', 'delete', '--force', 'foreign');
+      await ctr('containers', 'delete', 'foreign');
+      containerd.kill('SIGTERM');
+      await ended;
+      await rm(dir, {recursive: true});
+    },
+  };
+}
+
+async function untilWorks(act: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const works = await act().then(
+      () => true,
+      () => false,
+    );
+    if (works) return;
+    await delay(50);
+  }
+  await act();
+}

@@ -1,0 +1,65 @@
+import {execFileSync} from 'node:child_process';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {layoutOf} from '../../../src/private-runtime/layout.js';
+
+/** What a private runtime may have left on the machine, one line each; none after a good `kcri runtime down`. */
+export function leftoversOf({
+  rootDir,
+  bridge,
+}: {
+  readonly rootDir: string;
+  readonly bridge: string;
+}): string[] {
+  return [
+    ...processesNaming(rootDir).map((line) => `process ${line}`),
+    ...linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), rootDir).map((line) => `mount ${line}`),
+    ...readdirSync('/sys/class/net')
+      .filter((name) => name === bridge)
+      .map((name) => `network device ${name}`),
+    ...linesWith(natRules(), `"${bridge}\\"`).map((line) => `iptables rule ${line}`),
+    ...filesIn('/var/lib/cni/results')
+      .filter((name) => name.startsWith(`${bridge}-`))
+      .map((name) => `CNI result ${name}`),
+    ...[join(rootDir, 'runtime'), layoutOf(rootDir).lockFile].filter((path) => existsSync(path)),
+  ];
+}
+
+/** Processes that run and name the text in their arguments; a zombie has none. */
+export function processesNaming(text: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((pid) => `${pid} ${commandLine(pid)}`)
+    .filter((line) => line.includes(text));
+}
+
+/** The cgroup `path` in every hierarchy where it exists. */
+export function cgroupsAt(path: string): string[] {
+  const hierarchies = linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), ' - cgroup').map(
+    (line) => line.split(' ')[4] ?? '',
+  );
+  return hierarchies.map((hierarchy) => `${hierarchy}${path}`).filter((cgroup) => existsSync(cgroup));
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function natRules(): string {
+  return execFileSync('iptables-save', ['-t', 'nat'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+function linesWith(text: string, part: string): string[] {
+  return text.split('\n').filter((line) => line.includes(part));
+}
+
+function filesIn(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir) : [];
+}

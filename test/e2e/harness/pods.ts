@@ -1,0 +1,47 @@
+import {podUid, type Connection, type ContainerId, type PodSandboxId} from '../../../src/cri/index.js';
+
+/** A pod with one running container. */
+export interface RunningPod {
+  readonly podSandboxId: PodSandboxId;
+  readonly containerId: ContainerId;
+  readonly ip: string;
+}
+
+/** What may differ between pods. */
+export interface PodOptions {
+  readonly name?: string;
+  readonly cgroupParent?: string;
+  readonly hostPort?: number;
+}
+
+/** Runs a pod through CRI alone, whose container sleeps. */
+export async function runPod({runtime}: Connection, options: PodOptions = {}): Promise<RunningPod> {
+  const {name = 'sleeper', cgroupParent = '', hostPort} = options;
+  const config = {
+    metadata: {name, uid: podUid(`uid-of-${name}`), namespace: 'kcri-e2e'},
+    portMappings: hostPort === undefined ? [] : [{containerPort: 80, hostPort}],
+    linux: {cgroupParent},
+  };
+  const {podSandboxId} = await runtime.runPodSandbox({config});
+  const {containerId} = await runtime.createContainer({
+    podSandboxId,
+    config: {
+      metadata: {name: 'main'},
+      image: {image: 'docker.io/library/busybox:1.36'},
+      command: ['sleep', '3600'],
+    },
+    sandboxConfig: config,
+  });
+  await runtime.startContainer({containerId});
+  const {status} = await runtime.podSandboxStatus({podSandboxId});
+  return {podSandboxId, containerId, ip: status?.network?.ip ?? ''};
+}
+
+/** The container's state, such as `CONTAINER_RUNNING`. */
+export async function containerState(
+  {runtime}: Connection,
+  containerId: ContainerId,
+): Promise<string | undefined> {
+  const {status} = await runtime.containerStatus({containerId});
+  return status?.state;
+}

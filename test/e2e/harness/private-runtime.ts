@@ -1,0 +1,72 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {busyboxSpec} from '../../../scripts/test-images.mjs';
+import {connect, type Connection} from '../../../src/cri/index.js';
+import {ociArchive} from '../../../src/private-runtime/oci-image.js';
+import {leftoversOf} from './leftovers.js';
+import {runKcri, type KcriOptions, type KcriResult} from './run-kcri.js';
+import type {RuntimeUnderTest} from './runtimes.js';
+
+/** A private runtime of one test file, with the busybox image loaded. */
+export interface TestRuntime extends AsyncDisposable {
+  /** kcri's root directory, a temporary one. */
+  readonly rootDir: string;
+  readonly endpoint: string;
+  readonly connection: Connection;
+  /** Runs kcri against this runtime. */
+  kcri(args: readonly string[], options?: KcriOptions): Promise<KcriResult>;
+  /** Takes the runtime down; throws when anything of it is left. Disposing does the same. */
+  stop(): Promise<void>;
+}
+
+/** What `kcri runtime status -o json` says of a runtime that is up, as far as tests use it. */
+export interface UpStatus {
+  readonly state: string;
+  readonly pid: number;
+  readonly endpoint: string;
+  readonly version: string;
+  readonly configVersion: number;
+  readonly pods: number;
+  readonly containers: number;
+  readonly network: {readonly bridge: string; readonly subnet: string};
+  readonly restrictOomScoreAdj: {readonly value: boolean; readonly reason: string};
+}
+
+/** Starts a private runtime in a temporary root directory and loads the busybox image. */
+export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<TestRuntime> {
+  const rootDir = await mkdtemp(join(tmpdir(), 'kcri-e2e-'));
+  const kcri: TestRuntime['kcri'] = (args, options = {}) =>
+    runKcri(args, {...options, env: {KCRI_ROOT_DIR: rootDir, ...options.env}});
+  const succeed = async (args: readonly string[]): Promise<string> => {
+    const {stdout, stderr, exitCode} = await kcri(args);
+    if (exitCode !== 0)
+      throw new Error(`kcri ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${stderr}`);
+    return stdout.trim();
+  };
+  const chosen = which.folder === undefined ? [] : ['--containerd', which.folder];
+  const endpoint = await succeed(['runtime', 'up', ...chosen]);
+  await loadBusybox(rootDir, succeed);
+  const {network} = JSON.parse(await succeed(['runtime', 'status', '-o', 'json'])) as UpStatus;
+  const connection = connect(endpoint);
+  const stop = async (): Promise<void> => {
+    connection.close();
+    await succeed(['runtime', 'down']);
+    const left = leftoversOf({rootDir, bridge: network.bridge});
+    if (left.length > 0) throw new Error(`kcri runtime down has left:\n${left.join('\n')}`);
+    await rm(rootDir, {recursive: true, force: true});
+  };
+  const bound: TestRuntime['kcri'] = (args, options = {}) =>
+    kcri(args, {...options, env: {CONTAINER_RUNTIME_ENDPOINT: endpoint, ...options.env}});
+  return {rootDir, endpoint, connection, kcri: bound, stop, [Symbol.asyncDispose]: stop};
+}
+
+async function loadBusybox(
+  dir: string,
+  succeed: (args: readonly string[]) => Promise<string>,
+): Promise<void> {
+  const archive = join(dir, 'busybox.tar');
+  await writeFile(archive, ociArchive(await busyboxSpec()));
+  await succeed(['runtime', 'load', archive]);
+  await rm(archive);
+}
