@@ -13,6 +13,7 @@ import {
   type SyncResult,
 } from '../container/sync-result.js';
 import {killContainer, killPod} from './kill-pod.js';
+import {podAddresses} from './pod-addresses.js';
 import {pruneInitContainers, purgeInitContainers} from './remove-container.js';
 import {sandboxIps} from './runtime-status.js';
 import {sandboxConfig} from './sandbox-config.js';
@@ -117,7 +118,7 @@ async function ensureSandbox(
   }
   const shared = {pod, status, sandboxConfig: config, volumes};
   if (!actions.createSandbox && actions.sandboxId !== undefined)
-    return {...shared, sandboxId: actions.sandboxId, podIps: podIps(context, pod, status.ips)};
+    return {...shared, sandboxId: actions.sandboxId, podIps: podAddresses(pod, status.ips, context.node)};
   let sandboxId: PodSandboxId;
   try {
     sandboxId = await createSandbox(context, pod, config);
@@ -128,7 +129,7 @@ async function ensureSandbox(
   }
   try {
     const {status: created} = await context.services.runtime.podSandboxStatus({podSandboxId: sandboxId});
-    return {...shared, sandboxId, podIps: podIps(context, pod, sandboxIps(created))};
+    return {...shared, sandboxId, podIps: podAddresses(pod, sandboxIps(created), context.node)};
   } catch (cause) {
     fail('CreatePodSandboxError', 'CreatePodSandbox', 'FailedPodSandBoxStatus', cause);
     return undefined;
@@ -139,11 +140,6 @@ const SANDBOX_EVENT_TEXTS: Readonly<Record<string, string>> = {
   FailedCreatePodSandBox: 'Failed to create pod sandbox: ',
   FailedPodSandBoxStatus: 'Unable to get pod sandbox status: ',
 };
-
-/** A pod in the host's network has the node's addresses. */
-function podIps(context: SyncContext, pod: Pod, ips: readonly string[]): readonly string[] {
-  return pod.spec.hostNetwork === true ? context.node.nodeIps : ips;
-}
 
 async function createSandbox(
   context: SyncContext,

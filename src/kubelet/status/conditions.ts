@@ -1,4 +1,5 @@
-import type {Pod} from '../../api/v1.js';
+import {isRestartableInit} from '../../api/resource-list.js';
+import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerStatus, PodCondition, PodPhase} from '../../api/v1-status.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import {sandboxChanged} from '../kuberuntime/sandbox-changed.js';
@@ -37,35 +38,45 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
   });
 }
 
+/** Once a regular container has run, the pod counts as initialized (GeneratePodInitializedCondition). */
 function initialized({pod, phase, initStatuses, statuses}: ConditionInput): Facts {
   if (phase === 'Succeeded') return {status: 'True', reason: 'PodCompleted'};
-  const begun = statuses.some(
-    ({state, lastState}) => (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined,
+  if (statuses.some(hasStarted)) return {status: 'True'};
+  const incomplete = namesOf(pod.spec.initContainers ?? [], initStatuses, (status, container) =>
+    isRestartableInit(container) ? status.started === true : status.ready,
   );
-  if (begun) return {status: 'True'};
-  const incomplete = (pod.spec.initContainers ?? [])
-    .map(({name}) => name)
-    .filter((name) => initStatuses.find((status) => status.name === name)?.ready !== true);
-  return incomplete.length === 0
-    ? {status: 'True'}
-    : {
-        status: 'False',
-        reason: 'ContainersNotInitialized',
-        message: `containers with incomplete status: [${incomplete.join(' ')}]`,
-      };
+  return unless(incomplete, 'ContainersNotInitialized', 'containers with incomplete status');
 }
 
-function containersReady({pod, phase, statuses}: ConditionInput): Facts {
+function hasStarted({state, lastState}: ContainerStatus): boolean {
+  return (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined;
+}
+
+/** Sidecars count, other init containers don't (GenerateContainersReadyCondition). */
+function containersReady({pod, phase, initStatuses, statuses}: ConditionInput): Facts {
   if (phase === 'Succeeded') return {status: 'False', reason: 'PodCompleted'};
   if (phase === 'Failed') return {status: 'False', reason: 'PodFailed'};
-  const unready = pod.spec.containers
-    .map(({name}) => name)
-    .filter((name) => statuses.find((status) => status.name === name)?.ready !== true);
-  return unready.length === 0
-    ? {status: 'True'}
-    : {
-        status: 'False',
-        reason: 'ContainersNotReady',
-        message: `containers with unready status: [${unready.join(' ')}]`,
-      };
+  const {containers, initContainers = []} = pod.spec;
+  const lasting = [...initContainers.filter(isRestartableInit), ...containers];
+  const unready = namesOf(lasting, [...initStatuses, ...statuses], ({ready}) => ready);
+  return unless(unready, 'ContainersNotReady', 'containers with unready status');
+}
+
+/** The containers, in the Pod's order, whose status isn't good. */
+function namesOf(
+  containers: readonly Container[],
+  statuses: readonly ContainerStatus[],
+  isGood: (status: ContainerStatus, container: Container) => boolean,
+): readonly string[] {
+  return containers
+    .filter((container) => {
+      const status = statuses.find(({name}) => name === container.name);
+      return status === undefined || !isGood(status, container);
+    })
+    .map(({name}) => name);
+}
+
+function unless(names: readonly string[], reason: string, what: string): Facts {
+  if (names.length === 0) return {status: 'True'};
+  return {status: 'False', reason, message: `${what}: [${names.join(' ')}]`};
 }

@@ -1,97 +1,84 @@
+import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
-import type {ContainerStatus, PodPhase} from '../../api/v1-status.js';
-import {effectiveRestartPolicy} from '../kuberuntime/restart-policy.js';
+import type {ContainerState, ContainerStatus, PodPhase} from '../../api/v1-status.js';
+import {restartsAfter} from '../kuberuntime/restart-policy.js';
 
-/** How many regular containers are in which state. */
-interface Counts {
-  running: number;
-  stopped: number;
-  succeeded: number;
-  waiting: number;
-  unknown: number;
-  restartable: number;
+/** What the phase is made of. */
+export interface PhaseInput {
+  readonly pod: Pod;
+  readonly initStatuses: readonly ContainerStatus[];
+  readonly statuses: readonly ContainerStatus[];
+  /** A regular container exists in the newest sandbox: its init containers are behind it. */
+  readonly hasInitialized: boolean;
+  /** Everything was stopped for good: a container that would be restarted won't be. */
+  readonly isTerminal: boolean;
 }
 
-const isSidecar = (container: Container): boolean => container.restartPolicy === 'Always';
+/** How far one container has come. */
+type Progress =
+  | {readonly kind: 'running'; readonly started: boolean}
+  | {readonly kind: 'waiting' | 'unknown'}
+  /** Ended, and perhaps to be started again. `waits`: that it will be is known already. */
+  | {readonly kind: 'stopped'; readonly exitCode: number; readonly waits: boolean; readonly restarts: boolean};
 
 /** The pod's phase, from the statuses of its containers (kubelet_pods.go getPhase). */
-export function podPhase(
-  pod: Pod,
-  initStatuses: readonly ContainerStatus[],
-  statuses: readonly ContainerStatus[],
-): PodPhase {
-  const init = initPhase(pod, initStatuses);
-  if (init === 'failed') return 'Failed';
-  const counts = countStates(pod, statuses);
-  const sidecars = countSidecars(pod, initStatuses);
-  const running = counts.running + sidecars.running;
-  if (init === 'pending' || counts.waiting + sidecars.waiting > 0) return 'Pending';
-  if (running > 0 && counts.unknown === 0) return 'Running';
-  if (running === 0 && counts.stopped > 0 && counts.unknown === 0) {
-    if (counts.restartable > 0) return 'Running';
-    return counts.succeeded === counts.stopped ? 'Succeeded' : 'Failed';
-  }
-  return 'Pending';
+export function podPhase({pod, initStatuses, statuses, hasInitialized, isTerminal}: PhaseInput): PodPhase {
+  const {containers, initContainers = []} = pod.spec;
+  const ownProgress = (container: Container, all: readonly ContainerStatus[]): Progress =>
+    progressOf(
+      pod,
+      container,
+      all.find(({name}) => name === container.name),
+    );
+  const inits = initContainers
+    .filter((container) => !isRestartableInit(container))
+    .map((container) => ownProgress(container, initStatuses));
+  const sidecars = initContainers
+    .filter(isRestartableInit)
+    .map((container) => ownProgress(container, initStatuses))
+    // An ended sidecar says nothing about the pod.
+    .filter(({kind}) => kind !== 'stopped');
+  const regular = containers.map((container) => ownProgress(container, statuses));
+
+  if (inits.some(hasFailed)) return 'Failed';
+  const initializing = inits.some(isPending) || (!hasInitialized && sidecars.some(isPending));
+  return initializing ? 'Pending' : phaseOf([...sidecars, ...regular], isTerminal);
 }
 
-function initPhase(pod: Pod, statuses: readonly ContainerStatus[]): 'pending' | 'failed' | 'done' {
-  const verdicts = (pod.spec.initContainers ?? [])
-    .filter((container) => !isSidecar(container))
-    .map((container) => initVerdict(pod, container, statuses));
-  if (verdicts.includes('failed')) return 'failed';
-  return verdicts.includes('pending') ? 'pending' : 'done';
+function hasFailed(init: Progress): boolean {
+  return init.kind === 'stopped' && init.exitCode !== 0 && !init.restarts;
 }
 
-function initVerdict(
-  pod: Pod,
-  container: Container,
-  statuses: readonly ContainerStatus[],
-): 'pending' | 'failed' | 'done' {
-  const {state, lastState} = statuses.find(({name}) => name === container.name) ?? {};
-  const exitCode = (state?.terminated ?? lastState?.terminated)?.exitCode ?? 0;
-  if (exitCode !== 0 && effectiveRestartPolicy(pod, container) === 'Never') return 'failed';
-  return state?.terminated?.exitCode === 0 ? 'done' : 'pending';
+function isPending(progress: Progress): boolean {
+  return progress.kind !== 'stopped' && !(progress.kind === 'running' && progress.started);
 }
 
-function countSidecars(
-  pod: Pod,
-  statuses: readonly ContainerStatus[],
-): {readonly running: number; readonly waiting: number} {
-  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar);
-  const states = sidecars.map(({name}) => statuses.find((status) => status.name === name));
+/** The phase of an initialized pod. */
+function phaseOf(containers: readonly Progress[], isTerminal: boolean): PodPhase {
+  const has = (kind: Progress['kind']): boolean => containers.some((container) => container.kind === kind);
+  if (has('waiting') || has('unknown')) return 'Pending';
+  if (has('running')) return 'Running';
+  const stopped = containers.filter((container) => container.kind === 'stopped');
+  if (stopped.length === 0) return 'Pending';
+  if (!isTerminal && stopped.some(({restarts}) => restarts)) return 'Running';
+  return stopped.every(({exitCode, waits}) => exitCode === 0 && !waits) ? 'Succeeded' : 'Failed';
+}
+
+function progressOf(pod: Pod, container: Container, status: ContainerStatus | undefined): Progress {
+  const {state = {}, lastState = {}} = status ?? {};
+  if (state.running !== undefined) return {kind: 'running', started: status?.started === true};
+  const ended = endOf(state, lastState);
+  if (ended === undefined) return {kind: state.waiting === undefined ? 'unknown' : 'waiting'};
+  const {exitCode} = ended;
   return {
-    running: states.filter((status) => status?.state?.running !== undefined).length,
-    waiting: states.filter(
-      (status) => status?.state?.waiting !== undefined && status.lastState?.terminated === undefined,
-    ).length,
+    kind: 'stopped',
+    exitCode,
+    waits: state.waiting !== undefined,
+    restarts: restartsAfter(pod, container, exitCode),
   };
 }
 
-function countStates(pod: Pod, statuses: readonly ContainerStatus[]): Counts {
-  const counts: Counts = {running: 0, stopped: 0, succeeded: 0, waiting: 0, unknown: 0, restartable: 0};
-  for (const container of pod.spec.containers)
-    count(
-      counts,
-      pod,
-      container,
-      statuses.find(({name}) => name === container.name),
-    );
-  return counts;
-}
-
-function count(counts: Counts, pod: Pod, container: Container, status: ContainerStatus | undefined): void {
-  const {state: {running, terminated, waiting} = {}, lastState = {}} = status ?? {};
-  const ended = terminated ?? (waiting === undefined ? undefined : lastState.terminated);
-  if (running !== undefined) counts.running++;
-  else if (ended !== undefined) {
-    counts.stopped++;
-    if (terminated?.exitCode === 0) counts.succeeded++;
-    if (isRestartable(pod, container, ended.exitCode)) counts.restartable++;
-  } else if (waiting !== undefined) counts.waiting++;
-  else counts.unknown++;
-}
-
-function isRestartable(pod: Pod, container: Container, exitCode: number): boolean {
-  const policy = effectiveRestartPolicy(pod, container);
-  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+/** A container that waits for a restart has ended before. */
+function endOf(state: ContainerState, lastState: ContainerState): ContainerState['terminated'] {
+  return state.waiting === undefined ? state.terminated : lastState.terminated;
 }

@@ -1,5 +1,6 @@
 import type {PodPhase, PodStatus} from '../../api/v1-status.js';
 import type {NodeFacts} from '../container/node.js';
+import {podAddresses} from '../kuberuntime/pod-addresses.js';
 import {podQosClass} from '../kuberuntime/qos.js';
 import {podConditions} from './conditions.js';
 import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
@@ -51,7 +52,7 @@ function endedPhase(previous: PodStatus | undefined): PodPhase | undefined {
 
 /** Those of the sandbox or, in the host's network, of the node; a pod that has ended keeps what it had. */
 function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
-  const ips = pod.spec.hostNetwork === true ? node.nodeIps : runtime.ips;
+  const ips = podAddresses(pod, runtime.ips, node);
   const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : (previous?.podIPs ?? []);
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
 }
