@@ -63,7 +63,14 @@ export default class Runp extends PodCommand {
       logs: undefined,
       // stdout is for the id; progress is for a person who watches.
       renderer: stderr.isTerminal
-        ? await chooseRenderer({format: 'text', stdout: stderr, stderr, colors: false, clock: context.clock})
+        ? await chooseRenderer({
+            format: 'text',
+            warnings: false,
+            stdout: stderr,
+            stderr,
+            colors: false,
+            clock: context.clock,
+          })
         : new SilentRenderer(),
       context,
     });

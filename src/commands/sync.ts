@@ -46,6 +46,7 @@ export default class Sync extends PodCommand {
     const {stdout, stderr, colors, context} = this;
     const renderer = await chooseRenderer({
       format: flags.output,
+      warnings: flags.timeout !== undefined,
       stdout,
       stderr,
       colors,

@@ -5,6 +5,8 @@ import type {SyncRenderer} from './renderer.js';
 /** What decides how a sync is shown. */
 export interface RendererChoice {
   readonly format: 'text' | 'json';
+  /** Show failures as they happen, because they will be retried; a final one is shown as the command's error. */
+  readonly warnings: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly colors: boolean;
@@ -19,6 +21,7 @@ export async function chooseRenderer({
   colors,
   clock,
 }: RendererChoice): Promise<SyncRenderer> {
+  const {format, warnings, stdout, stderr, colors, clock} = choice;
   const out = (line: string): void => {
     stdout.write(`${line}\n`);
   };
@@ -28,10 +31,11 @@ export async function chooseRenderer({
   }
   if (stdout.isTerminal) {
     const [{LiveTree}, {Chalk}] = await Promise.all([import('./live-tree.js'), import('chalk')]);
-    return new LiveTree(stdout, new Chalk({level: colors ? 1 : 0}), clock);
+    return new LiveTree({output: stdout, chalk: new Chalk({level: colors ? 1 : 0}), clock, warnings});
   }
   const {LineRenderer} = await import('./lines.js');
-  return new LineRenderer(out, (line) => {
+  const err = (line: string): void => {
     stderr.write(`${line}\n`);
-  });
+  };
+  return new LineRenderer({out, err, warnings});
 }

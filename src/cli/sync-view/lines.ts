@@ -15,16 +15,26 @@ const DONE: Readonly<Record<string, (call: CriCall, subject: string) => string>>
   RemoveContainer: (_, name) => `container ${name} removed`,
 };
 
+/** Where the lines of a LineRenderer go. */
+export interface LineRendererOptions {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+  /** Show the pods' Warning events. */
+  readonly warnings: boolean;
+}
+
 /** One line for each step on stdout, warnings on stderr: for pipes and logs. */
 export class LineRenderer implements SyncRenderer {
   readonly #out: (line: string) => void;
   readonly #err: (line: string) => void;
+  readonly #warnings: boolean;
   readonly #names = new Map<string, string>();
   readonly #seen = new Map<string, string>();
 
-  constructor(out: (line: string) => void, err: (line: string) => void) {
+  constructor({out, err, warnings}: LineRendererOptions) {
     this.#out = out;
     this.#err = err;
+    this.#warnings = warnings;
   }
 
   callBegun(): void {
@@ -40,7 +50,7 @@ export class LineRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (event.type !== 'Warning') return;
+    if (event.type !== 'Warning' || !this.#warnings) return;
     const container = containerOf(event);
     const where = container === '' ? podTitle(pod) : `${podTitle(pod)}: container ${container}`;
     this.#err(`${where}: ${event.reason}: ${event.message}`);

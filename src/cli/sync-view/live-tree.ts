@@ -13,21 +13,32 @@ const SHOW_CURSOR = '\u001B[?25h';
 const CLEAR_BELOW = '\u001B[J';
 const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
 
+/** What a LiveTree draws with. */
+export interface LiveTreeOptions {
+  readonly output: Output;
+  readonly chalk: ChalkInstance;
+  readonly clock: Clock;
+  /** Show the pods' Warning events. */
+  readonly warnings: boolean;
+}
+
 /** Redraws a tree of the pods in place; warnings and logs scroll by above it. */
 export class LiveTree implements SyncRenderer {
   readonly #output: Output;
   readonly #chalk: ChalkInstance;
   readonly #clock: Clock;
+  readonly #warnings: boolean;
   readonly #startedAt: number;
   readonly #views = new Map<string, PodView>();
   readonly #names = new Map<string, string>();
   readonly #ended = new AbortController();
   #drawn = 0;
 
-  constructor(output: Output, chalk: ChalkInstance, clock: Clock) {
+  constructor({output, chalk, clock, warnings}: LiveTreeOptions) {
     this.#output = output;
     this.#chalk = chalk;
     this.#clock = clock;
+    this.#warnings = warnings;
     this.#startedAt = clock.now();
     output.write(HIDE_CURSOR);
     // Ends with `end`, which is the only thing that can reject its sleep.
@@ -72,7 +83,7 @@ export class LiveTree implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (event.type !== 'Warning') return;
+    if (event.type !== 'Warning' || !this.#warnings) return;
     const container = containerOf(event);
     const where = container === '' ? podTitle(pod) : `${podTitle(pod)}/${container}`;
     this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${event.message}\n`);
