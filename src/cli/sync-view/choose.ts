@@ -14,13 +14,7 @@ export interface RendererChoice {
 }
 
 /** A live tree on a terminal, plain lines in a pipe, JSON lines when asked for. */
-export async function chooseRenderer({
-  format,
-  stdout,
-  stderr,
-  colors,
-  clock,
-}: RendererChoice): Promise<SyncRenderer> {
+export async function chooseRenderer(choice: RendererChoice): Promise<SyncRenderer> {
   const {format, warnings, stdout, stderr, colors, clock} = choice;
   const out = (line: string): void => {
     stdout.write(`${line}\n`);
