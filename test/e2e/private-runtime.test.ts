@@ -1,12 +1,12 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {existsSync, readFileSync} from 'node:fs';
-import {chmod, mkdir, mkdtemp, rm, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {chmod, mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {busyboxSpec} from '../../scripts/test-images.mjs';
 import {ociArchive} from '../../src/private-runtime/oci-image.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 import {startForeignContainerd} from './harness/foreign-containerd.js';
 import {cgroupsAt, leftoversOf, processesNaming} from './harness/leftovers.js';
 import {containerState, runPod} from './harness/pods.js';
@@ -24,12 +24,6 @@ async function killContainerd(runtime: TestRuntime): Promise<number> {
   process.kill(pid, 'SIGKILL');
   await expect.poll(async () => (await statusOf(runtime)).state).toBe('dead');
   return pid;
-}
-
-async function temporaryDirectory(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'kcri-e2e-'));
-  onTestFinished(() => rm(dir, {recursive: true, force: true}));
-  return dir;
 }
 
 describe.each(runtimes)('a runtime that is up: $name', (which) => {
