@@ -197,9 +197,12 @@ export abstract class BaseCommand extends Command {
     this.#exitCode = EXIT.ok;
   }
 
+  /** How the command is used, in the two lines that follow a usage error. */
   protected get usageLine(): string {
-    const command = ['kcri', ...this.words].join(' ');
-    return `usage: ${command} ${usageOf(this.ctor as typeof BaseCommand)}\nhint: "${command} --help" explains the options`;
+    const words = this.words.join(' ');
+    const {usage} = this.ctor;
+    const line = typeof usage === 'string' ? usage : `${words} [OPTIONS]`;
+    return `usage: kcri ${line}\nhint: "kcri ${words} --help" explains the options`;
   }
 
   /** A broken config file must not hide the error that is being shown. */
@@ -210,11 +213,6 @@ export abstract class BaseCommand extends Command {
 
 /** The values of the flags that are there, so that defaults don't replace what stood before the command. */
 function given(values: Values, {flags}: Tokens): Values {
-  return Object.fromEntries(
-    flags.map(({name}) => [name, values[name]]).filter(([, value]) => value !== undefined),
-  );
-}
-
-function usageOf(command: typeof BaseCommand): string {
-  return typeof command.usage === 'string' ? command.usage : '[OPTIONS]';
+  const names = new Set(flags.map(({name}) => name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }

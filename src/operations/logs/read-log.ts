@@ -53,15 +53,17 @@ interface Following extends ReadLogOptions {
 
 async function followLog(path: string, reader: LogReader, options: Following): Promise<void> {
   const {follow, changes, signal} = options;
+  let askedAt = -Infinity;
   for (let running = true; !reader.full;) {
     const progress = await reader.drain();
     const next = await replacement(path, reader);
     if (next !== undefined) await reader.switchTo(next);
     else if (!running) break;
-    else if (!progress) {
-      await changes.next(POLL_MS, signal);
+    else if (!progress && follow.clock.now() - askedAt >= POLL_MS) {
+      // What it wrote before it ended is read in the next round.
       running = await follow.isRunning();
-    }
+      askedAt = follow.clock.now();
+    } else if (!progress) await changes.next(POLL_MS, signal);
   }
   reader.finish();
 }

@@ -1,0 +1,59 @@
+import {describe, expect, test} from 'vitest';
+import {FakeRuntime} from '../fakes/fake-runtime.js';
+import {execFile} from 'node:child_process';
+
+/** oclif reads the built package for its help, so the built program is what is asked; `npm test` builds it first. */
+const BIN = 'bin/kcri.js';
+
+function kcri(args: readonly string[], env: Record<string, string> = {}) {
+  return new Promise<{stdout: string; stderr: string; exitCode: number}>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [BIN, ...args],
+      {env: {PATH: process.env['PATH'], ...env}},
+      (error, stdout, stderr) => {
+        resolve({stdout, stderr, exitCode: error === null ? 0 : Number(error.code)});
+      },
+    );
+    child.stdin?.end();
+  });
+}
+
+describe('help of the built program', () => {
+  test.each([[[]], [['--help']], [['-h']], [['help']], [['h']]])('%j lists the commands', async (args) => {
+    const {stdout, stderr, exitCode} = await kcri(args);
+    expect(stdout).toMatch(/COMMANDS[^]*\n {2}ps +List containers\n/);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  });
+
+  test.each([[['ps', '--help']], [['ps', '-h']], [['help', 'ps']], [['ps', '-a', 'x', '--help']]])(
+    '%j explains ps',
+    async (args) => {
+      const {stdout, exitCode} = await kcri(args);
+      expect(stdout).toMatch(/^List containers\n[^]*-a, --all[^]*GLOBAL FLAGS/);
+      expect(exitCode).toBe(0);
+    },
+  );
+});
+
+describe('the built program', () => {
+  test('ends quietly when nobody reads its output', async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.fill({containers: 5000});
+    const {spawn} = await import('node:child_process');
+    const child = spawn(
+      'sh',
+      ['-c', `{ "$0" ${BIN} ps -v; echo "exit $?" >&2; } | head -1`, process.execPath],
+      {env: {PATH: process.env['PATH'], CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint}},
+    );
+    const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    expect(out).toMatch(/^ID: [0-9a-f]{64}\n$/);
+    expect(err).toBe('exit 0\n');
+  });
+});
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,94 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {FakeRuntime, aContainer} from '../fakes/fake-runtime.js';
+import {runKcri} from './run-kcri.js';
+
+const {version} = JSON.parse(readFileSync('package.json', 'utf8')) as {version: string};
+
+describe('kcri', () => {
+  test.each([['--version'], ['-v']])('%s prints the version', async (flag) => {
+    expect(await runKcri([flag])).toEqual({stdout: `kcri version ${version}\n`, stderr: '', exitCode: 0});
+  });
+
+  test.each([
+    [['foo'], 'foo', 'hint: "kcri --help" lists the commands\n'],
+    [['verson'], 'verson', 'hint: did you mean "kcri version"?\n'],
+    [['help', 'inspct'], 'inspct', 'hint: did you mean "kcri inspect"?\n'],
+    [['runtime', 'upp'], 'runtime upp', ''],
+    [['../cli/main'], '../cli/main', ''],
+  ])('%j is no command and ends with 3', async (args, name, hint) => {
+    const {stdout, stderr, exitCode} = await runKcri(args);
+    expect(stderr).toContain(`No help topic for '${name}'\n${hint}`);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 3});
+  });
+
+  test('global flags work before the command and behind it', async () => {
+    await using runtime = await FakeRuntime.start();
+    const before = await runKcri(['-r', runtime.endpoint, '--timeout', '5s', 'version']);
+    const behind = await runKcri(['version', '-t', '5', `--runtime-endpoint=${runtime.socketPath}`]);
+    expect(before).toEqual(behind);
+    expect(before.stdout).toMatch(
+      /^Version: {2}0\.1\.0\nRuntimeName: {2}\S+\nRuntimeVersion: {2}\S+\nRuntimeApiVersion: {2}v1\n$/,
+    );
+    expect(runtime.calls.map(({method}) => method)).toEqual(['Version', 'Version']);
+  });
+
+  test('a global flag behind the command replaces the one before it', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {exitCode} = await runKcri(['-r', '/nowhere', 'version', '-r', runtime.endpoint]);
+    expect(exitCode).toBe(0);
+  });
+
+  test("a command's own letter wins over a global flag's", async () => {
+    await using runtime = await FakeRuntime.start({containers: [aContainer()]});
+    const {exitCode} = await runKcri(['ps', '-r'], {endpoint: runtime.endpoint});
+    expect(exitCode).toBe(0);
+  });
+
+  test('the endpoint is found when none is given', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {exitCode} = await runKcri(['version'], {wellKnownEndpoints: ['/nowhere', runtime.endpoint]});
+    expect(exitCode).toBe(0);
+  });
+
+  test('--timeout bounds a call', async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.injectDelay('Version', 5000);
+    const {stderr, exitCode} = await runKcri(['-t', '100ms', 'version'], {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(/^kcri: getting the runtime version: rpc error: code = DeadlineExceeded/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('an interruption ends a waiting call with 130', async () => {
+    const {InterruptedError} = await import('../../src/cli/interrupt.js');
+    await using runtime = await FakeRuntime.start();
+    runtime.injectDelay('Version', 60_000);
+    const controller = new AbortController();
+    const running = runKcri(['version'], {endpoint: runtime.endpoint, signal: controller.signal});
+    while (runtime.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new InterruptedError('SIGINT'));
+    expect(await running).toEqual({stdout: '', stderr: 'kcri: interrupted\n', exitCode: 130});
+  });
+
+  test.each([
+    [['-t', 'x', 'version'], 'invalid value "x" for flag -timeout: not a duration such as 1m30s'],
+    [['--bogus', 'version'], 'flag provided but not defined: -bogus'],
+    [['version', 'x'], 'unexpected argument "x"'],
+    [['-r', '', 'version'], '--runtime-endpoint is not set'],
+    [['-r', 'tcp://1.2.3.4', 'version'], 'the endpoint "tcp://1.2.3.4" has the protocol "tcp"'],
+    [['-c', '/nowhere/c.yaml', 'version'], 'get server config: reading "/nowhere/c.yaml"'],
+    [['version'], 'no container runtime found'],
+    [['-r', '/nowhere/a.sock', 'version'], 'getting the runtime version: rpc error: code = Unavailable'],
+  ])('%j ends with 1, one message and a hint', async (args, message) => {
+    const {stdout, stderr, exitCode} = await runKcri(args, {env: {KCRI_ROOT_DIR: '/nowhere'}});
+    expect(stderr.startsWith(`kcri: ${message}`)).toBe(true);
+    expect(stderr).toContain('\nhint: ');
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
+
+  test('--debug shows the stack of an expected error', async () => {
+    const {stderr} = await runKcri(['-D', '-r', '/nowhere/a.sock', 'version']);
+    expect(stderr).toMatch(/^\s+at /m);
+  });
+});

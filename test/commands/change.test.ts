@@ -1,0 +1,221 @@
+import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-change-'));
+});
+afterEach(() => {
+  rmSync(folder, {recursive: true});
+});
+
+async function started() {
+  const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api', namespace: 'prod'})];
+  return await FakeRuntime.start({
+    sandboxes: [web, api],
+    containers: [
+      aContainer({sandbox: web, name: 'main'}),
+      aContainer({sandbox: web, name: 'done', state: 'CONTAINER_EXITED'}),
+      aContainer({sandbox: api, name: 'main'}),
+      aContainer({sandbox: api, name: 'new', state: 'CONTAINER_CREATED'}),
+    ],
+  });
+}
+
+const mutations = (runtime: FakeRuntime) =>
+  runtime.calls
+    .map(({method}) => method)
+    .filter((method) => /^(Start|Stop|Remove|Create|Run|Pull)/.test(method));
+
+describe('start and stop', () => {
+  test('start prints what was started', async () => {
+    await using runtime = await started();
+    const result = await runKcri(['start', 'new'], {endpoint: runtime.endpoint});
+    expect(result).toEqual({stdout: 'new\n', stderr: '', exitCode: 0});
+    expect(runtime.containers[3]!.state).toBe('CONTAINER_RUNNING');
+  });
+
+  test('stop gives the grace period to the runtime and needs one call for a whole lookup', async () => {
+    await using runtime = await started();
+    const id = runtime.containers[0]!.id.slice(0, 13);
+    const result = await runKcri(['stop', '-t', '7', id, 'api/main'], {endpoint: runtime.endpoint});
+    expect(result).toEqual({stdout: `${id}\napi/main\n`, stderr: '', exitCode: 0});
+    expect(runtime.callsTo('StopContainer').map(({request}) => request)).toEqual([
+      {container_id: runtime.containers[0]!.id, timeout: '7'},
+      {container_id: runtime.containers[2]!.id, timeout: '7'},
+    ]);
+    expect(runtime.callsTo('ListContainers')).toHaveLength(1);
+  });
+
+  test('stop --all stops what runs, then says that nothing does', async () => {
+    await using runtime = await started();
+    const {stdout} = await runKcri(['stop', '-a'], {endpoint: runtime.endpoint});
+    expect(stdout.trim().split('\n').toSorted()).toEqual(
+      [runtime.containers[0]!.id, runtime.containers[2]!.id].toSorted(),
+    );
+    expect((await runKcri(['stop', '-a'], {endpoint: runtime.endpoint})).stdout).toBe(
+      'No running containers found.\n',
+    );
+  });
+
+  test('a name that fits several changes nothing and lists them', async () => {
+    await using runtime = await started();
+    const {stderr, exitCode} = await runKcri(['stop', 'main', 'done'], {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(/^kcri: "main" fits 2 containers\nhint: name one of [0-9a-f]{13} \(/);
+    expect(stderr).toContain('(default/web/main)');
+    expect(stderr).toContain('(prod/api/main)');
+    expect({exitCode, calls: mutations(runtime)}).toEqual({exitCode: 1, calls: []});
+  });
+
+  test.each([
+    ['stop', 'container'],
+    ['stopp', 'pod'],
+    ['start', 'container'],
+    ['rm', 'container'],
+    ['rmp', 'pod'],
+  ])('%s says that a %s does not exist', async (command, noun) => {
+    await using runtime = await started();
+    for (const id of ['nope', 'f'.repeat(64)]) {
+      const {stdout, stderr, exitCode} = await runKcri([command, id], {endpoint: runtime.endpoint});
+      expect(stderr).toMatch(new RegExp(`^kcri: .*(no such ${noun} "${id}"|NotFound)`));
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    }
+  });
+
+  test('one that is missing does not keep the others from their turn', async () => {
+    await using runtime = await started();
+    const {stdout, exitCode} = await runKcri(['stop', 'nope', 'web/main'], {endpoint: runtime.endpoint});
+    expect({stdout, exitCode}).toEqual({stdout: 'web/main\n', exitCode: 1});
+  });
+
+  test('stopp stops a pod by its name', async () => {
+    await using runtime = await started();
+    const result = await runKcri(['stopp', 'prod/api'], {endpoint: runtime.endpoint});
+    expect(result).toEqual({stdout: 'Stopped sandbox prod/api\n', stderr: '', exitCode: 0});
+    expect(runtime.sandboxes[1]!.state).toBe('SANDBOX_NOTREADY');
+  });
+});
+
+describe('rm', () => {
+  test('removes a container that does not run, with its logs', async () => {
+    const log = join(folder, '0.log');
+    for (const file of [log, `${log}.20260101-120000`, `${log}x`]) writeFileSync(file, '');
+    const sandbox = aSandbox();
+    const done = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [done]});
+    const result = await runKcri(['rm', 'done'], {endpoint: runtime.endpoint});
+    expect(result).toEqual({stdout: 'done\n', stderr: '', exitCode: 0});
+    expect([log, `${log}.20260101-120000`, `${log}x`].map((file) => existsSync(file))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  test('-k keeps the logs', async () => {
+    const log = join(folder, '0.log');
+    writeFileSync(log, '');
+    const sandbox = aSandbox();
+    const done = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [done]});
+    await runKcri(['rm', '-k', 'done'], {endpoint: runtime.endpoint});
+    expect(existsSync(log)).toBe(true);
+  });
+
+  test('refuses a running one and removes the others', async () => {
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await runKcri(['rm', 'web/main', 'done'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stderr).toContain('kcri: container "web/main" is running, please stop it first\nhint: ');
+    expect({stdout, exitCode}).toEqual({stdout: 'done\n', exitCode: 1});
+  });
+
+  test('-f kills first and names the container twice, as crictl does; it works behind the name too', async () => {
+    await using runtime = await started();
+    const {stdout} = await runKcri(['rm', 'web/main', '-f'], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('web/main\nweb/main\n');
+    expect(runtime.callsTo('StopContainer')[0]!.request).not.toHaveProperty('timeout');
+  });
+
+  test('-af removes all; then there is nothing', async () => {
+    await using runtime = await started();
+    await runKcri(['rm', '-af'], {endpoint: runtime.endpoint});
+    expect(runtime.containers).toEqual([]);
+    expect(await runKcri(['rm', '-a'], {endpoint: runtime.endpoint})).toEqual({
+      stdout: '',
+      stderr: 'No containers to remove\n',
+      exitCode: 0,
+    });
+  });
+
+  test('without ids it is a usage error', async () => {
+    const {stderr, exitCode} = await runKcri(['rm'], {endpoint: '/nowhere'});
+    expect(stderr).toMatch(/^kcri: ID cannot be empty\nusage: kcri rm CONTAINER\.\.\. /);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('rmp', () => {
+  test('refuses a ready pod', async () => {
+    await using runtime = await started();
+    const {stderr, exitCode} = await runKcri(['rmp', 'web'], {endpoint: runtime.endpoint});
+    expect(stderr).toContain('kcri: pod sandbox "web" is running, please stop it first');
+    expect(exitCode).toBe(1);
+  });
+
+  test('-f stops and removes', async () => {
+    await using runtime = await started();
+    const {stdout} = await runKcri(['rmp', '-f', 'web'], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('Stopped sandbox web\nRemoved sandbox web\n');
+    expect(runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(['api']);
+  });
+});
+
+describe('rmi', () => {
+  const images = [
+    anImage({name: 'localhost:5000/busybox:1'}),
+    anImage({name: 'localhost:5000/old:1', repoTags: ['localhost:5000/old:1', 'localhost:5000/old:2']}),
+    anImage({name: 'localhost:5000/pause:3', pinned: true}),
+  ];
+  const stocked = async () =>
+    await FakeRuntime.start({images, sandboxes: [aSandbox()], containers: [aContainer()]});
+
+  test('removes an image with all its tags and says so', async () => {
+    await using runtime = await stocked();
+    const {stdout, stderr} = await runKcri(['rmi', 'localhost:5000/old:1'], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('Deleted: localhost:5000/old:1\nDeleted: localhost:5000/old:2\n');
+    expect(stderr).toContain('Image "localhost:5000/old:1" has multiple tags.');
+  });
+
+  test('an unknown image is an error', async () => {
+    await using runtime = await stocked();
+    const {stderr, exitCode} = await runKcri(['rmi', 'nope'], {endpoint: runtime.endpoint});
+    expect(stderr).toContain('kcri: no such image "nope" present');
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([['--prune'], ['-a']])('%s leaves pinned images and those in use', async (flag) => {
+    await using runtime = await stocked();
+    const {exitCode} = await runKcri(['rmi', flag], {endpoint: runtime.endpoint});
+    expect(exitCode).toBe(0);
+    expect(runtime.images.map(({repoTags}) => repoTags[0]).toSorted()).toEqual([
+      'localhost:5000/busybox:1',
+      'localhost:5000/pause:3',
+    ]);
+  });
+
+  test('-a names what it keeps', async () => {
+    await using runtime = await stocked();
+    const {stderr} = await runKcri(['rmi', '-a'], {endpoint: runtime.endpoint});
+    expect(stderr.split('\n').toSorted()).toEqual([
+      '',
+      'kept localhost:5000/busybox:1: in use',
+      'kept localhost:5000/pause:3: pinned',
+    ]);
+  });
+});

@@ -1,0 +1,233 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {FakeRuntime, aSandbox, anImage} from '../fakes/fake-runtime.js';
+
+let folder: string;
+let container: string;
+let pod: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-run-'));
+  container = file('container.yaml', {
+    metadata: {name: 'main'},
+    image: {image: 'localhost:5000/busybox:1'},
+    command: ['sleep', '60'],
+    envs: [{key: 'PAGE', value: 'hello'}],
+    log_path: 'main.log',
+  });
+  pod = file('pod.json', {metadata: {name: 'web', namespace: 'default', uid: 'u1'}, logDirectory: folder});
+});
+afterEach(() => {
+  rmSync(folder, {recursive: true});
+});
+
+function file(name: string, data: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof data === 'string' ? data : JSON.stringify(data));
+  return path;
+}
+
+const stocked = async () => await FakeRuntime.start({images: [anImage()]});
+const ID = /^[0-9a-f]{64}\n$/;
+
+describe('run', () => {
+  test('runs a container in a pod of its own and prints its id', async () => {
+    await using runtime = await stocked();
+    const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stdout).toMatch(ID);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(runtime.calls.map(({method}) => method)).toEqual([
+      'RunPodSandbox',
+      'CreateContainer',
+      'StartContainer',
+    ]);
+    expect(runtime.callsTo('CreateContainer')[0]!.request).toMatchObject({
+      config: {
+        image: {image: 'localhost:5000/busybox:1', user_specified_image: 'localhost:5000/busybox:1'},
+        envs: [{key: 'PAGE', value: Buffer.from('hello').toString('base64')}],
+        log_path: 'main.log',
+      },
+      sandbox_config: {metadata: {name: 'web', uid: 'u1'}, log_directory: folder},
+    });
+  });
+
+  test('pulls first unless told otherwise', async () => {
+    await using runtime = await stocked();
+    runtime.publishImage(anImage());
+    await runKcri(['run', container, pod], {endpoint: runtime.endpoint});
+    expect(runtime.calls[0]!.method).toBe('PullImage');
+    runtime.clearCalls();
+    const config = file('crictl.yaml', 'disable-pull-on-run: true\n');
+    await runKcri(['-c', config, 'run', '-r', 'x', container, pod], {endpoint: runtime.endpoint});
+    expect(runtime.calls[0]!.method).toBe('RunPodSandbox');
+  });
+
+  test('makes up a UID when there is none', async () => {
+    await using runtime = await stocked();
+    const nameless = file('p.yaml', 'metadata:\n  name: a\n  namespace: b\n');
+    await runKcri(['run', '--no-pull', container, nameless], {endpoint: runtime.endpoint});
+    expect(runtime.sandboxes[0]!.config.metadata?.uid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  });
+
+  test.each(['CreateContainer', 'StartContainer'] as const)(
+    'leaves nothing behind when %s fails',
+    async (rpc) => {
+      await using runtime = await stocked();
+      runtime.injectError(rpc, {code: 'INTERNAL', message: 'no such luck'});
+      const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
+        endpoint: runtime.endpoint,
+      });
+      expect(stderr).toMatch(/^kcri: running container: .*rpc error: code = Internal desc = no such luck\n/);
+      expect({stdout, exitCode, left: runtime.sandboxes}).toEqual({stdout: '', exitCode: 1, left: []});
+    },
+  );
+
+  test('leaves nothing behind when it is interrupted', async () => {
+    const {InterruptedError} = await import('../../src/cli/interrupt.js');
+    await using runtime = await stocked();
+    runtime.injectDelay('CreateContainer', 60_000);
+    const controller = new AbortController();
+    const running = runKcri(['run', '--no-pull', container, pod], {
+      endpoint: runtime.endpoint,
+      signal: controller.signal,
+    });
+    while (runtime.callsTo('CreateContainer').length === 0)
+      await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new InterruptedError('SIGINT'));
+    expect(await running).toEqual({stdout: '', stderr: 'kcri: interrupted\n', exitCode: 130});
+    expect(runtime.sandboxes).toEqual([]);
+  });
+
+  test('says what is left behind when that can not be removed', async () => {
+    await using runtime = await stocked();
+    runtime.injectError('StartContainer', {code: 'INTERNAL', message: 'no such luck'});
+    runtime.injectError('StopPodSandbox', {code: 'INTERNAL', message: 'stuck'});
+    const {stderr} = await runKcri(['run', '--no-pull', container, pod], {endpoint: runtime.endpoint});
+    expect(stderr).toContain(`kcri: warning: the pod sandbox "${runtime.sandboxes[0]!.id}" is left behind: `);
+  });
+
+  test('warns of keys that it does not know and reads numbers and enums in every form', async () => {
+    await using runtime = await stocked();
+    const odd = file('odd.yaml', {
+      metadata: {name: 'main', attempt: '2'},
+      image: {image: 'localhost:5000/busybox:1'},
+      command: ['sleep', '60'],
+      comand: ['x'],
+      linux: {
+        resources: {memory_limit_in_bytes: '67108864', cpuShares: 512},
+        security_context: {namespace_options: {pid: 'CONTAINER', network: 2}},
+      },
+    });
+    const {stderr, exitCode} = await runKcri(['run', '--no-pull', odd, pod], {endpoint: runtime.endpoint});
+    expect(stderr).toBe(`kcri: warning: ${odd}: unknown field "comand" in the ContainerConfig, ignored\n`);
+    expect(exitCode).toBe(0);
+    expect(runtime.callsTo('CreateContainer')[0]!.request).toMatchObject({
+      config: {
+        metadata: {attempt: 2},
+        linux: {
+          resources: {memory_limit_in_bytes: '67108864', cpu_shares: '512'},
+          security_context: {namespace_options: {pid: 'CONTAINER', network: 'NODE'}},
+        },
+      },
+    });
+  });
+
+  const WRONG: readonly (readonly [string, unknown, string])[] = [
+    ['no metadata', {image: {image: 'x'}}, 'metadata is not set'],
+    ['no name', {metadata: {}, image: {image: 'x'}}, 'name is not in metadata'],
+    ['no image', {metadata: {name: 'a'}}, 'image is not set'],
+    ['an empty image', {metadata: {name: 'a'}, image: {}}, 'image field is not set in image'],
+    ['a wrong type', {metadata: {name: 5}}, 'metadata.name: must be a string'],
+    ['broken YAML', 'a: [', 'reading the config'],
+    ['nothing', '', 'the document: must be an object'],
+  ];
+  test.each(WRONG)(
+    'a container config with %s is refused before anything is done',
+    async (_, data, message) => {
+      await using runtime = await stocked();
+      const wrong = file('wrong.yaml', data);
+      const {stderr, exitCode} = await runKcri(['run', wrong, pod], {endpoint: runtime.endpoint});
+      expect(stderr).toContain(`reading the config "${wrong}": `);
+      expect(stderr).toContain(message);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+    },
+  );
+
+  test.each([
+    [['run'], 'missing argument container-config'],
+    [['run', '/nowhere/c.yaml', '/nowhere/p.yaml'], 'config at /nowhere/c.yaml not found'],
+    [['run', '--no-pull', '--with-pull', 'a', 'b'], 'conflict: no-pull and with-pull are both set'],
+    [['run', tmpdir(), 'b'], 'EISDIR'],
+  ])('%j is refused', async (args, message) => {
+    const {stderr, exitCode} = await runKcri(args, {endpoint: '/nowhere'});
+    expect(stderr).toContain(message);
+    expect(exitCode).toBe(1);
+  });
+});
+
+test('create makes a container in a pod that is named', async () => {
+  await using runtime = await FakeRuntime.start({images: [anImage()], sandboxes: [aSandbox({name: 'web'})]});
+  const {stdout, exitCode} = await runKcri(['create', 'web', container, pod], {endpoint: runtime.endpoint});
+  expect(stdout).toMatch(ID);
+  expect(exitCode).toBe(0);
+  expect(runtime.containers).toMatchObject([{id: stdout.trim(), state: 'CONTAINER_CREATED'}]);
+});
+
+describe('pull', () => {
+  const published = async () => {
+    const runtime = await FakeRuntime.start({images: []});
+    runtime.publishImage(anImage());
+    return runtime;
+  };
+
+  test('prints what the runtime calls the image', async () => {
+    await using runtime = await published();
+    const {stdout, exitCode} = await runKcri(['pull', 'localhost:5000/busybox:1'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stdout).toBe(`Image is up to date for ${runtime.images[0]!.id}\n`);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    [['--creds', 'user:pa:ss'], {}, {username: 'user', password: 'pa:ss'}],
+    [['--creds', 'user'], {}, {username: 'user'}],
+    [['--auth', 'dXNlcg=='], {}, {auth: 'dXNlcg=='}],
+    [[], {CRICTL_CREDS: 'user:pw'}, {username: 'user', password: 'pw'}],
+    [['-u', 'user'], {}, {username: 'user', password: 'secret'}],
+  ])('%j with %j sends the credentials', async (flags, env: Record<string, string>, auth) => {
+    await using runtime = await published();
+    await runKcri(['pull', ...flags, 'localhost:5000/busybox:1'], {
+      endpoint: runtime.endpoint,
+      env,
+      stdin: 'secret\nmore\n',
+    });
+    expect(runtime.callsTo('PullImage')[0]!.request['auth']).toEqual(auth);
+  });
+
+  test('-a sends annotations', async () => {
+    await using runtime = await published();
+    await runKcri(['pull', '-a', 'a=1,b=2', 'localhost:5000/busybox:1'], {endpoint: runtime.endpoint});
+    expect(runtime.callsTo('PullImage')[0]!.request['image']).toMatchObject({annotations: {a: '1', b: '2'}});
+  });
+
+  test.each([
+    [['pull'], 'image name cannot be empty'],
+    [['pull', 'a', 'b'], 'unexpected argument "b"'],
+    [['pull', '--creds', 'a', '--auth', 'b', 'c'], 'both `--creds` and `--auth` are specified'],
+    [['pull', '--creds', ':b', 'c'], "username can't be empty"],
+    [['pull', '--pull-timeout', '-1s', 'c'], 'timeout should be bigger than 0'],
+    [['pull', '-u', 'me', 'c'], 'no password was given'],
+    [['pull', 'localhost:5000/none:1'], 'pulling image: rpc error: code = NotFound'],
+  ])('%j ends with 1', async (args, message) => {
+    await using runtime = await published();
+    const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(stderr).toContain(`kcri: ${message}`);
+    expect(exitCode).toBe(1);
+  });
+});

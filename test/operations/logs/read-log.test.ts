@@ -1,0 +1,268 @@
+import {appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {systemClock} from '../../../src/base/clock.js';
+import type {LogStream} from '../../../src/operations/logs/line.js';
+import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-logs-'));
+  path = join(folder, '0.log');
+});
+afterEach(() => {
+  rmSync(folder, {recursive: true});
+});
+
+const BOTH: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);
+const never = new AbortController().signal;
+const time = (second: number): string => `2026-11-20T14:00:${String(second).padStart(2, '0')}.5Z`;
+const line = (second: number, text: string, tag = 'F', stream: LogStream = 'stdout'): string =>
+  `${time(second)} ${stream} ${tag} ${text}\n`;
+
+async function read(options: Partial<ReadLogOptions> = {}) {
+  const written = {stdout: '', stderr: ''};
+  const sink = {
+    write: (stream: LogStream, bytes: Uint8Array) => void (written[stream] += Buffer.from(bytes).toString()),
+    ready: async () => undefined,
+  };
+  const unknown = await readLog(path, {streams: BOTH, signal: never, ...options}, sink);
+  return {...written, unknown};
+}
+
+describe('readLog', () => {
+  test('gives what was written to each stream', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b', 'F', 'stderr') + line(3, ''));
+    expect(await read()).toEqual({stdout: 'a\n\n', stderr: 'b\n', unknown: 0});
+  });
+
+  test('joins the parts of a line, also when the other stream writes between them', async () => {
+    writeFileSync(
+      path,
+      line(1, 'aa', 'P') + line(2, 'x', 'F', 'stderr') + line(3, 'bb', 'P') + line(4, 'cc'),
+    );
+    expect(await read({timestamps: true})).toEqual({
+      stdout: '2026-11-20T14:00:01.500000000Z aabbcc\n',
+      stderr: '2026-11-20T14:00:02.500000000Z x\n',
+      unknown: 0,
+    });
+  });
+
+  test('understands tags behind the first one', async () => {
+    writeFileSync(path, line(1, 'a', 'P:x:y') + line(2, 'b', 'F:z'));
+    expect((await read()).stdout).toBe('ab\n');
+  });
+
+  test("reads Docker's json-file format", async () => {
+    const entry = (log: string, stream: string): string =>
+      `${JSON.stringify({log, stream, time: time(1)})}\n`;
+    writeFileSync(path, entry('one ', 'stdout') + entry('line\n', 'stdout') + entry('err\n', 'stderr'));
+    expect(await read()).toEqual({stdout: 'one line\n', stderr: 'err\n', unknown: 0});
+  });
+
+  test('counts lines in no known format and goes on', async () => {
+    writeFileSync(path, `garbage\n${line(1, 'a')}{"log":\n2026-11-20T14:00:01Z stdlog F x\n`);
+    expect(await read()).toEqual({stdout: 'a\n', stderr: '', unknown: 3});
+  });
+
+  test('gives a last line without its end', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b').trimEnd());
+    expect((await read()).stdout).toBe('a\nb');
+  });
+
+  test('leaves out the other stream', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b', 'F', 'stderr'));
+    expect(await read({streams: new Set(['stderr'])})).toEqual({stdout: '', stderr: 'b\n', unknown: 0});
+  });
+
+  test.each([
+    [undefined, 'a\nbb\nc\n'],
+    [0, ''],
+    [1, 'a'],
+    [3, 'a\nb'],
+    [100, 'a\nbb\nc\n'],
+  ])('stops after limitBytes %s', async (limitBytes, text) => {
+    writeFileSync(path, line(1, 'a') + line(2, 'bb') + line(3, 'c'));
+    expect((await read({limitBytes})).stdout).toBe(text);
+  });
+
+  test('since leaves out older lines to the nanosecond', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b') + line(3, 'c'));
+    const second = BigInt(Date.parse('2026-11-20T14:00:02.500Z')) * 1_000_000n;
+    expect((await read({since: second})).stdout).toBe('b\nc\n');
+    expect((await read({since: second + 1n})).stdout).toBe('c\n');
+  });
+
+  test('a missing file is an error that names it', async () => {
+    await expect(read()).rejects.toMatchObject({
+      code: 'SYSTEM',
+      message: expect.stringContaining(path) as string,
+    });
+  });
+
+  test('lines longer than the buffers stay whole', async () => {
+    const long = 'x'.repeat(700_000);
+    writeFileSync(path, line(1, long) + line(2, 'b'));
+    expect((await read()).stdout).toBe(`${long}\nb\n`);
+    expect((await read({tailLines: 2})).stdout).toBe(`${long}\nb\n`);
+  });
+
+  test('a million lines are read in a few seconds', async () => {
+    writeFileSync(path, line(1, 'some text of a usual length, as a server writes it').repeat(1_000_000));
+    const started = performance.now();
+    let bytes = 0;
+    const sink = {
+      write: (_: LogStream, chunk: Uint8Array) => void (bytes += chunk.length),
+      ready: async () => undefined,
+    };
+    await readLog(path, {streams: BOTH, signal: never}, sink);
+    expect(bytes).toBe(51_000_000);
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+});
+
+describe('tailLines', () => {
+  const LINES =
+    line(1, 'a') +
+    line(2, 'b', 'P') +
+    line(3, 'e1', 'F', 'stderr') +
+    line(4, 'b', 'P') +
+    line(5, 'b') +
+    line(6, 'c') +
+    line(7, 'e2', 'F', 'stderr');
+
+  test.each([
+    [0, '', ''],
+    [1, '', 'e2\n'],
+    [2, 'c\n', 'e2\n'],
+    [3, 'bbb\nc\n', 'e2\n'],
+    [4, 'bbb\nc\n', 'e1\ne2\n'],
+    [5, 'a\nbbb\nc\n', 'e1\ne2\n'],
+    [9, 'a\nbbb\nc\n', 'e1\ne2\n'],
+  ])('%d gives whole lines: %j and %j', async (tailLines, stdout, stderr) => {
+    writeFileSync(path, LINES);
+    expect(await read({tailLines})).toEqual({stdout, stderr, unknown: 0});
+  });
+
+  test('counts only the lines of the streams that are wanted', async () => {
+    writeFileSync(path, LINES);
+    expect((await read({tailLines: 2, streams: new Set(['stdout'])})).stdout).toBe('bbb\nc\n');
+  });
+
+  test('counts an unfinished last line, with and without its end', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b') + line(3, 'cc', 'P'));
+    expect((await read({tailLines: 2})).stdout).toBe('b\ncc');
+    writeFileSync(path, line(1, 'a') + line(2, 'b').trimEnd());
+    expect((await read({tailLines: 1})).stdout).toBe('b');
+  });
+
+  test('reads only the end of a large file', async () => {
+    writeFileSync(path, line(1, 'text of a line').repeat(500_000) + line(2, 'last'));
+    const started = performance.now();
+    expect((await read({tailLines: 2})).stdout).toBe('text of a line\nlast\n');
+    expect(performance.now() - started).toBeLessThan(200);
+  });
+});
+
+describe('follow', () => {
+  /** Follows until the text has come, doing the next step each time something new has. */
+  async function follow(steps: readonly (() => void)[], options: Partial<ReadLogOptions> = {}) {
+    let stdout = '';
+    let running = true;
+    const rest = [...steps];
+    const sink = {
+      write: (_: LogStream, bytes: Uint8Array) => {
+        stdout += Buffer.from(bytes).toString();
+        const step = rest.shift();
+        if (step === undefined) running = false;
+        else step();
+      },
+      ready: async () => undefined,
+    };
+    const isRunning = async () => running;
+    await readLog(
+      path,
+      {streams: BOTH, signal: never, follow: {clock: systemClock, isRunning}, ...options},
+      sink,
+    );
+    return stdout;
+  }
+
+  test('goes on with what is appended and ends with the container', async () => {
+    writeFileSync(path, line(1, 'a'));
+    expect(
+      await follow([
+        () => {
+          appendFileSync(path, line(2, 'b'));
+        },
+      ]),
+    ).toBe('a\nb\n');
+  });
+
+  test('waits for the end of a line', async () => {
+    const [start, end] = [line(2, 'b').slice(0, 30), line(2, 'b').slice(30)];
+    writeFileSync(path, line(1, 'a') + start);
+    expect(
+      await follow([
+        () => {
+          appendFileSync(path, end);
+        },
+      ]),
+    ).toBe('a\nb\n');
+  });
+
+  test('goes on with the new file when the log is rotated, without losing a line', async () => {
+    writeFileSync(path, line(1, 'a'));
+    const rotate = (): void => {
+      appendFileSync(path, line(2, 'b'));
+      renameSync(path, `${path}.20261120-140000`);
+      writeFileSync(path, line(3, 'c'));
+    };
+    expect(await follow([rotate, () => undefined])).toBe('a\nb\nc\n');
+  });
+
+  test('starts with the last lines', async () => {
+    writeFileSync(path, line(1, 'a') + line(2, 'b'));
+    expect(
+      await follow(
+        [
+          () => {
+            appendFileSync(path, line(3, 'c'));
+          },
+        ],
+        {tailLines: 1},
+      ),
+    ).toBe('b\nc\n');
+  });
+
+  test('ends at once when the container has ended', async () => {
+    writeFileSync(path, line(1, 'a'));
+    expect(await follow([])).toBe('a\n');
+  });
+
+  test('stops at the byte limit', async () => {
+    writeFileSync(path, line(1, 'a'));
+    expect(
+      await follow(
+        [
+          () => {
+            appendFileSync(path, line(2, 'bcd'));
+          },
+        ],
+        {limitBytes: 4},
+      ),
+    ).toBe('a\nbc');
+  });
+
+  test('rejects with the reason when it is aborted', async () => {
+    writeFileSync(path, line(1, 'a'));
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const step = (): void => {
+      controller.abort(reason);
+    };
+    await expect(follow([step], {signal: controller.signal})).rejects.toBe(reason);
+  });
+});
