@@ -17,6 +17,8 @@ const CHECKS = [
   ['imports', ['depcruise', 'src', '--output-type', 'err'], sawModules],
   ['dead code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
+  ['build', ['tsc', '-p', 'tsconfig.build.json']],
+  ['manual pages', ['node', 'scripts/man.mjs', '--check']],
 ];
 
 function sawModules(output) {

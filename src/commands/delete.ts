@@ -10,7 +10,7 @@ export default class Delete extends PodCommand {
     'Takes pods by name, namespace/name or UID, or the manifests that they were made from. Containers get their ' +
     'grace period; then containers, sandbox, logs, volumes and directories go. Pods that kcri did not make are ' +
     'never touched.';
-  static override usage = '[OPTIONS] POD|FILE|DIR...';
+  static override usage = 'delete [OPTIONS] POD|FILE|DIR...';
   static override strict = false;
   static override examples = [
     'kcri delete web',

@@ -9,7 +9,7 @@ export default class Plan extends PodCommand {
   static override description =
     'Looks at what runs and lists what "kcri sync" would ask of the runtime, call by call and field by field. ' +
     'Nothing is changed. Init containers are taken to succeed.';
-  static override usage = '[OPTIONS] FILE|DIR|-...';
+  static override usage = 'plan [OPTIONS] FILE|DIR|-...';
   static override strict = false;
   static override examples = ['kcri plan examples/web.yaml', 'kcri plan web.yaml -o json'];
   static override flags = {

@@ -15,7 +15,7 @@ export default class Sync extends PodCommand {
     'the first failure ends the sync and a pod that could not be started is removed again; with it failures are ' +
     "retried with the kubelet's back-off until the time is up. The exit code is 0, with --wait complete that of the " +
     'first container that failed, 124 when the time is up.';
-  static override usage = '[OPTIONS] FILE|DIR|-...';
+  static override usage = 'sync [OPTIONS] FILE|DIR|-...';
   static override strict = false;
   static override examples = [
     'kcri sync examples/web.yaml',

@@ -6,7 +6,7 @@ export default class RuntimeLoad extends BaseCommand {
   static override summary = 'Load images from files into the private containerd and print their names';
   static override description =
     'Takes OCI and docker archives (tar, also with gzip) and directories with an OCI image layout.';
-  static override usage = 'FILE.tar|DIR...';
+  static override usage = 'runtime load FILE.tar|DIR...';
   static override strict = false;
   static override args = {path: Args.string({required: true, description: 'Archive or directory.'})};
 
