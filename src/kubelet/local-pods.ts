@@ -5,7 +5,7 @@ import {SystemError} from '../base/errors.js';
 import {acquireLock} from '../base/lock.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
 import type {EventSink} from './container/events.js';
-import type {NodeFacts} from './container/node.js';
+import type {NodeFacts, PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
@@ -39,8 +39,15 @@ export interface LocalPodsOptions {
   /** The runtime's own name, as container ids are prefixed with it in statuses. */
   readonly runtimeName: string;
   readonly clock: Clock;
-  readonly files: PodFilesystem;
+  readonly files: (node: NodeFacts) => PodFilesystem;
   readonly observer: PodObserver;
+}
+
+/** A pod that has become kcri's own. */
+export interface AdoptedPod {
+  readonly record: PodRecord;
+  /** No sync of it has been before. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -56,9 +63,10 @@ export class LocalPods {
     this.store = new PodStore(options.node.rootDir);
   }
 
-  /** What syncs, observes and ends one pod. */
-  syncer(pod: Pod): PodSyncer {
-    const {services, observer, clock, node, runtimeName, files} = this.#options;
+  /** What syncs, observes and ends one pod, which stays where it was made. */
+  syncer(pod: Pod, place: PodPlace = this.#options.node): PodSyncer {
+    const {services, observer, clock, runtimeName, files} = this.#options;
+    const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
@@ -66,7 +74,7 @@ export class LocalPods {
     const context = {
       services: observed,
       node,
-      files,
+      files: files(node),
       images: new ImageManager(observed.images, clock),
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
       events: observer.event,
@@ -90,23 +98,30 @@ export class LocalPods {
 
   /**
    * Makes the pod kcri's own before anything of it exists: ends an older pod of the same name, refuses a UID
-   * that somebody else's pod has, writes the record. True when the pod is new. To be called exclusively.
+   * that somebody else's pod has, writes the record. To be called exclusively.
    */
-  async adopt(pod: Pod, source: string): Promise<boolean> {
+  async adopt(pod: Pod, source: string): Promise<AdoptedPod> {
     const ref = podRef(pod);
+    const {clock, node} = this.#options;
     const older = await this.store.findByName(ref.namespace, ref.name);
     if (older !== undefined && older.uid !== ref.uid) await this.end(older);
     const known = await this.store.get(ref.uid);
     if (known === undefined) await this.#refuseForeign(ref);
-    await this.store.put({
+    const record: PodRecord = {
       uid: ref.uid,
       namespace: ref.namespace,
       name: ref.name,
       source,
-      createdAt: known?.createdAt ?? new Date(this.#options.clock.now()).toISOString(),
+      createdAt: known?.createdAt ?? new Date(clock.now()).toISOString(),
+      place: known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup},
       pod,
-    });
-    return known === undefined;
+    };
+    await this.store.put(record);
+    return {record, isNew: known === undefined};
+  }
+
+  #nodeAt({podLogsDir, cgroup}: PodPlace): NodeFacts {
+    return {...this.#options.node, podLogsDir, cgroup};
   }
 
   async #refuseForeign(ref: PodRef): Promise<void> {
@@ -123,12 +138,12 @@ export class LocalPods {
    * and at last the record, so that whatever fails half-way can be ended again. To be called exclusively.
    */
   async end(record: PodRecord, gracePeriodSeconds?: number): Promise<void> {
-    const {pod} = record;
-    const syncer = this.syncer(pod);
+    const {pod, place} = record;
+    const syncer = this.syncer(pod, place);
     await syncer.terminate(gracePeriodSeconds);
     await syncer.removeFromRuntime();
-    const {files, node} = this.#options;
-    await files.removePod(pod);
+    const node = this.#nodeAt(place);
+    await this.#options.files(node).removePod(pod);
     await removePodCgroup(node.cgroup, sandboxConfig(pod, node, 0).linux?.cgroupParent ?? '');
     await this.store.delete(record.uid);
   }

@@ -22,5 +22,9 @@ export async function describeNode(
 
 /** The pods of the node's root directory, to be changed. */
 export function openLocalPods(node: DescribedNode, observer: PodObserver): LocalPods {
-  return new LocalPods({...node, files: new NodePodFilesystem(node.node, systemRandom), observer});
+  return new LocalPods({
+    ...node,
+    files: (facts) => new NodePodFilesystem(facts, systemRandom),
+    observer,
+  });
 }

@@ -69,7 +69,7 @@ async function play(name: keyof typeof CASES): Promise<readonly CanonicalLine[]>
     node,
     runtimeName: 'fake',
     clock: systemClock,
-    files: new NodePodFilesystem(node, () => 0x0a1b2c3d + fake.calls.length),
+    files: (facts) => new NodePodFilesystem(facts, () => 0x0a1b2c3d + fake.calls.length),
     observer: SILENT_OBSERVER,
   });
   const [document] = decodeManifest(readGoldenCase(name).manifest, {file: 'pod.yaml'});

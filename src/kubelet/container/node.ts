@@ -50,6 +50,9 @@ export interface NodeFacts {
   readonly hostsFile: string;
 }
 
+/** What of the node must be the same from a pod's beginning to its end: by it its logs and cgroups are found again. */
+export type PodPlace = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
+
 /** The default hard eviction thresholds: 100Mi of memory, 10% of the node's file system. */
 const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
 /** The kubelet keeps percentages as 32 bit floats, which shows in the last digits. */

@@ -63,7 +63,6 @@ class ForegroundSync {
   readonly #pods: LocalPods;
   readonly #request: SyncRequest;
   readonly #options: SyncPodsOptions;
-  readonly #syncer: PodSyncer;
   #isNew = false;
   lastStatus: PodStatus | undefined;
 
@@ -71,7 +70,6 @@ class ForegroundSync {
     this.#pods = pods;
     this.#request = request;
     this.#options = options;
-    this.#syncer = pods.syncer(request.pod);
   }
 
   get #ref(): PodRef {
@@ -81,24 +79,26 @@ class ForegroundSync {
   async toTheEnd(signal: AbortSignal): Promise<FinalVerdict> {
     const {pod, source} = this.#request;
     const {wait, timeoutMs, clock} = this.#options;
-    this.#isNew = await this.#pods.exclusively(
+    const {record, isNew} = await this.#pods.exclusively(
       this.#ref,
       signal,
       async () => await this.#pods.adopt(pod, source),
     );
+    this.#isNew = isNew;
+    const syncer = this.#pods.syncer(pod, record.place);
     for (;;) {
-      const pass = await this.#pass(signal);
+      const pass = await this.#pass(syncer, signal);
       const verdict = judge(pod, pass, {wait, retry: timeoutMs !== undefined});
       if (verdict.kind === 'failed') throw podErrorOf(this.#ref, verdict.result);
       // The pass that sees the end of a pod comes before the one that stops its sandbox.
-      if (verdict.kind === 'complete') await this.#pass(signal);
+      if (verdict.kind === 'complete') await this.#pass(syncer, signal);
       if (verdict.kind !== 'wait') return verdict;
       await clock.sleep(POLL_MS, signal);
     }
   }
 
-  async #pass(signal: AbortSignal): Promise<SyncPass> {
-    const pass = await this.#pods.exclusively(this.#ref, signal, async () => await this.#syncer.sync(signal));
+  async #pass(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass> {
+    const pass = await this.#pods.exclusively(this.#ref, signal, async () => await syncer.sync(signal));
     if (JSON.stringify(pass.status) !== JSON.stringify(this.lastStatus))
       this.#options.onStatus(this.#ref, pass.status);
     this.lastStatus = pass.status;

@@ -47,7 +47,7 @@ async function planPod(
   const planned = new LocalPods({
     ...options,
     services: plannedServices(options.services, {exitsAtOnce}),
-    files: new PlannedFilesystem(options.node),
+    files: (node) => new PlannedFilesystem(node),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, call, ended) => {
@@ -59,11 +59,11 @@ async function planPod(
   const older = await planned.store.findByName(namespace, name);
   const replaced = older === undefined || older.uid === uid ? undefined : older;
   if (replaced !== undefined) {
-    const syncer = planned.syncer(replaced.pod);
+    const syncer = planned.syncer(replaced.pod, replaced.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
   }
-  await runPasses(planned.syncer(pod), signal);
+  await runPasses(planned.syncer(pod, (await planned.store.get(uid))?.place), signal);
   return {pod, replaces: replaced?.uid, calls};
 }
 

@@ -11,6 +11,7 @@ import {
   writeFileAtomic,
 } from '../../base/files.js';
 import {podUid, type PodUid} from '../../cri/index.js';
+import type {PodPlace} from '../container/node.js';
 
 /** What makes a pod kcri's own. Whatever the runtime runs without a record belongs to somebody else. */
 export interface PodRecord {
@@ -21,6 +22,8 @@ export interface PodRecord {
   readonly source: string;
   /** When the pod was first synced: RFC 3339. */
   readonly createdAt: string;
+  /** Where its logs and cgroups are, whatever the flags say later. */
+  readonly place: PodPlace;
   /** The pod as it was synced, with its defaults. */
   readonly pod: Pod;
 }
@@ -157,6 +160,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   name: isString,
   source: isString,
   createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
   pod: (value, uid) =>
     isObject(value) &&
     isObject(value['metadata']) &&
