@@ -1,5 +1,3 @@
-export declare class SuiteError extends Error {}
-
 export declare function fetchFromSuite(request: {
   readonly suites: readonly string[];
   readonly package: string;

@@ -6,7 +6,7 @@ import {promisify} from 'node:util';
 const run = promisify(execFile);
 
 /** Nothing could be fetched: the message says from where and why, one reason a suite. */
-export class SuiteError extends Error {}
+class SuiteError extends Error {}
 
 /**
  * Unpacks one package of another Debian suite than the machine's into a folder, installing nothing: the mirror

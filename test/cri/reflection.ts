@@ -17,7 +17,7 @@ export const MESSAGE_NAMES = namespace.nestedArray
   .filter((item) => item instanceof protobuf.Type)
   .map((type) => type.name as MessageName);
 
-export function typeOf(name: string): protobuf.Type {
+function typeOf(name: string): protobuf.Type {
   return namespace.lookupType(name);
 }
 

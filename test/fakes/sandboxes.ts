@@ -75,7 +75,7 @@ function addresses(state: RuntimeState, id: string, config: SandboxRecord['confi
 }
 
 /** Ends the sandbox's containers at once, then its network. Stopping again changes nothing. */
-export async function stopPodSandbox(state: RuntimeState, sandbox: SandboxRecord): Promise<void> {
+async function stopPodSandbox(state: RuntimeState, sandbox: SandboxRecord): Promise<void> {
   for (const container of state.containersOf(sandbox.id)) await stopContainer(state, container, 0);
   if (sandbox.state === 'SANDBOX_NOTREADY') return;
   sandbox.state = 'SANDBOX_NOTREADY';

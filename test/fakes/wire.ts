@@ -11,7 +11,7 @@ import type {MessageTypes} from '../../src/cri/gen/types.js';
  * Buffer and absent messages as null. The fake shares kcri's types but none of its codec, so that each checks
  * the other.
  */
-export type Wire<T> = T extends bigint
+type Wire<T> = T extends bigint
   ? string
   : T extends Uint8Array
     ? Buffer
@@ -49,7 +49,7 @@ export type RequestOf<Name extends Rpc> = Message<MethodOf<Name>['request']>;
 export type ResponseOf<Name extends Rpc> = Loose<Message<MethodOf<Name>['response']>>;
 
 /** What answers one RPC; `signal` aborts when the caller goes away. Throws Refusal for a gRPC status. */
-export type Handler<Name extends Rpc> = (
+type Handler<Name extends Rpc> = (
   request: RequestOf<Name>,
   signal: AbortSignal,
 ) => MethodOf<Name>['stream'] extends true
