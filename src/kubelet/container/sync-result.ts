@@ -47,11 +47,6 @@ export interface SyncResult {
   readonly failure?: SyncFailure;
 }
 
-/** Reasons that only mean "not yet": the attempt before them has failed, this one was not made. */
-export function isBackOff(failure: SyncFailure): boolean {
-  return failure.reason === 'CrashLoopBackOff' || failure.reason === 'ImagePullBackOff';
-}
-
 /** The failures among the results, in order. */
 export function failuresOf(
   results: readonly SyncResult[],
