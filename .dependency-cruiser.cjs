@@ -53,7 +53,7 @@ module.exports = {
       comment:
         'The generated tables are data that some need by name; everything else goes through the index.',
       from: {path: '^src/', pathNot: '^src/cri/'},
-      to: {path: '^src/cri/', pathNot: '^src/cri/(index|endpoint|ids|errors|gen/\\w+)\\.ts$'},
+      to: {path: '^src/cri/', pathNot: '^src/cri/(index|endpoint|ids|errors|deadlines|gen/\\w+)\\.ts$'},
     },
     {
       name: 'contract-knows-no-manager',

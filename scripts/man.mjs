@@ -22,9 +22,14 @@ function commandFiles(dir) {
 }
 
 /** roff reads backslashes, and dots and quotes at the beginning of a line. */
-const escape = (text) => text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^([.'])/gm, '\\&$1');
+const escape = (text) =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/gm, '\\&$1');
 
-const header = (name) => `.TH ${name.toUpperCase().replaceAll('-', '\\-')} 1 "November 2026" "kcri ${version}" "kcri manual"\n`;
+const header = (name) =>
+  `.TH ${name.toUpperCase().replaceAll('-', '\\-')} 1 "November 2026" "kcri ${version}" "kcri manual"\n`;
 
 function flagTerm(name, flag) {
   const value = flag.type === 'boolean' ? '' : ` ${flag.helpValue ?? flag.options?.join('|') ?? 'VALUE'}`;
@@ -50,7 +55,9 @@ function commandPage(words, command) {
   const name = `kcri-${words.join('-')}`;
   const usage = typeof command.usage === 'string' ? command.usage : `${words.join(' ')} [OPTIONS]`;
   const aliases = command.aliases ?? [];
-  const examples = (command.examples ?? []).map((example) => `.PP\n.nf\n${escape(String(example))}\n.fi\n`).join('');
+  const examples = (command.examples ?? [])
+    .map((example) => `.PP\n.nf\n${escape(String(example))}\n.fi\n`)
+    .join('');
   const args = argumentList(command.args ?? {});
   const flags = flagList(command.flags ?? {});
   return [

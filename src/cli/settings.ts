@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {ConfigError} from '../base/errors.js';
 import {DEFAULT_TIMEOUT_MS} from '../cri/deadlines.js';
 import {readConfigFile, type ConfigFile} from './config-file.js';
@@ -16,9 +17,11 @@ export interface Settings {
   readonly disablePullOnRun: boolean;
 }
 
-/** Where kcri keeps its pods' state: flag, environment, default. */
+/** Where kcri keeps its pods' state, an absolute path: flag, environment, default. */
 export function rootDir(flags: Values, env: CliContext['env']): string {
-  return text(flags['root-dir']) ?? env['KCRI_ROOT_DIR'] ?? '/var/lib/kcri';
+  // The runtime is told paths below it, and has another working directory.
+  const given = text(flags['root-dir']) ?? env['KCRI_ROOT_DIR'] ?? '';
+  return resolve(given === '' ? '/var/lib/kcri' : given);
 }
 
 /**
