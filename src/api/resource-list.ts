@@ -30,11 +30,16 @@ export function isRestartableInit(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
+/** The amount of a resource in a list; names come from manifests, so that only own properties count. */
+export function amountOf(resources: ResourceList | undefined, name: string): Quantity | undefined {
+  return resources !== undefined && Object.hasOwn(resources, name) ? resources[name] : undefined;
+}
+
 type Combine = (a: Quantity, b: Quantity) => Quantity;
 
 function combine(a: ResourceList, b: ResourceList, how: Combine): ResourceList {
   const entries = Object.entries(b).map(([name, amount]) => {
-    const present = Object.hasOwn(a, name) ? a[name] : undefined;
+    const present = amountOf(a, name);
     return [name, present === undefined ? amount : how(present, amount)] as const;
   });
   return {...a, ...Object.fromEntries(entries)};

@@ -13,6 +13,7 @@ import {compareQuantities, parseQuantity, quantityMilliValue, quantityValue} fro
 import {
   POD_LEVEL_RESOURCES,
   aggregateContainerResources,
+  amountOf,
   isHugePageResource,
   isNativeResource,
   isOvercommitAllowed,
@@ -91,7 +92,7 @@ function* compareWithLimits(
   path: FieldPath,
 ): FieldErrors {
   for (const [name, amount] of Object.entries(requests)) {
-    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    const limit = amountOf(limits, name);
     const at = path.child('requests').key(name);
     if (limit === undefined) {
       if (!isOvercommitAllowed(name)) {
@@ -175,7 +176,7 @@ function* compareWithContainers(
   for (const [name, needed] of Object.entries(aggregateContainerResources(spec, part))) {
     // Limits of containers may add up to more than the pod's, except where nothing can be overcommitted.
     if (part === 'limits' && !isHugePageResource(name)) continue;
-    const amount = pod[part]?.[name];
+    const amount = amountOf(pod[part], name);
     if (amount !== undefined && compareQuantities(needed, amount) > 0) {
       const detail = `must be greater than or equal to aggregate container ${part} of ${needed}`;
       yield invalidValue(path.child(part).key(name), amount, detail);
@@ -204,7 +205,7 @@ export function* validateLimitBelowPods(
   podLimits: ResourceList,
 ): FieldErrors {
   for (const [name, amount] of Object.entries(limits)) {
-    const most = Object.hasOwn(podLimits, name) ? podLimits[name] : undefined;
+    const most = amountOf(podLimits, name);
     if (most !== undefined && compareQuantities(amount, most) > 0) {
       yield invalidValue(path.key(name), amount, `must be less than or equal to pod limits of ${most}`);
     }
