@@ -1,5 +1,6 @@
 import {fileURLToPath} from 'node:url';
 import {Config} from '@oclif/core/config';
+import type {Command} from '@oclif/core/command';
 import {Help} from '@oclif/core/help';
 import type {OutputStream} from './context.js';
 
@@ -18,6 +19,12 @@ class HelpTo extends Help {
   constructor(stdout: OutputStream, config: Config) {
     super(config, {maxWidth: 100, hideAliasesFromRoot: true});
     this.#stdout = stdout;
+  }
+
+  /** Without its own usage a command would show every global flag there. */
+  protected override getCommandHelpClass(command: Command.Loadable) {
+    const usage = command.usage ?? `${command.id.replaceAll(':', ' ')} [OPTIONS]`;
+    return super.getCommandHelpClass({...command, usage});
   }
 
   protected override log(...lines: string[]): void {

@@ -1,4 +1,5 @@
 import {UsageError} from '../base/errors.js';
+import {closest} from './closest.js';
 
 /** What the tokenizer needs to know about a flag; oclif's flag definitions have this shape. */
 export interface FlagShape {
@@ -103,14 +104,14 @@ class Tokenizer {
     const flag = this.#table.get(body);
     if (flag !== undefined) this.#add(flag, body, value);
     else if (dashes === '-' && this.#table.has(body.charAt(0))) this.#shorts(word.slice(1));
-    else throw unknownFlag(body);
+    else throw this.#unknown(body);
   }
 
   /** `-abc`, `-n2`, `-ofoo`: letters until one takes the rest as its value. */
   #shorts(letters: string): void {
     const letter = letters.charAt(0);
     const flag = this.#table.get(letter);
-    if (flag === undefined) throw unknownFlag(letter);
+    if (flag === undefined) throw this.#unknown(letter);
     const rest = letters.slice(1);
     if (flag.type === 'option' || rest.startsWith('=')) {
       this.#add(flag, letter, rest === '' ? undefined : rest.replace(/^=/, ''));
@@ -118,6 +119,14 @@ class Tokenizer {
     }
     this.#add(flag, letter, undefined);
     if (rest !== '') this.#shorts(rest);
+  }
+
+  #unknown(name: string): UsageError {
+    const words = [...this.#table.keys()].filter((spelling) => spelling.length > 1);
+    const guess = closest(name, words);
+    return new UsageError(`flag provided but not defined: -${name}`, {
+      hint: guess === undefined ? undefined : `did you mean --${guess}?`,
+    });
   }
 
   #add(flag: Named, spelling: string, value: string | undefined): void {
@@ -133,10 +142,6 @@ class Tokenizer {
     if (given === undefined) throw new UsageError(`flag needs an argument: -${spelling}`);
     this.#flags.push({name: flag.name, value: given});
   }
-}
-
-function unknownFlag(name: string): UsageError {
-  return new UsageError(`flag provided but not defined: -${name}`);
 }
 
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];

@@ -17,11 +17,12 @@ export async function yamlText(value: Json): Promise<string> {
   return document.toString({indentSeq: false, lineWidth: 0, singleQuote: true, nullStr: 'null'});
 }
 
-/** Texts that YAML 1.1 takes for a number, a truth value or nothing. */
+/** Texts that YAML 1.1 takes for a number, a truth value, a time or nothing. */
 function readsAsOther(text: string): boolean {
   return (
     /^(~|null|true|false|yes|no|on|off|y|n|)$/i.test(text) ||
     /^[-+]?[\d.][\d_.,:]*(e[-+]?\d+)?$/i.test(text) ||
+    /^\d{4}-\d\d?-\d\d?([Tt ].*)?$/.test(text) ||
     /^[-+]?0[xob][\da-f_]+$/i.test(text)
   );
 }

@@ -87,6 +87,13 @@ describe('kcri', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 
+  test('a misspelled flag is told what it may have been', async () => {
+    const {stderr} = await runKcri(['ps', '--no-trunk']);
+    expect(stderr).toMatch(
+      /^kcri: flag provided but not defined: -no-trunk\nhint: did you mean --no-trunc\?\n/,
+    );
+  });
+
   test('--debug shows the stack of an expected error', async () => {
     const {stderr} = await runKcri(['-D', '-r', '/nowhere/a.sock', 'version']);
     expect(stderr).toMatch(/^\s+at /m);
