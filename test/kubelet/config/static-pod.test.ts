@@ -1,0 +1,147 @@
+import {describe, expect, test} from 'vitest';
+import type {PodSpec} from '../../../src/api/v1.js';
+import type {Volume} from '../../../src/api/v1-volumes.js';
+import {isStaticPod, toLocalPod, toStaticPod} from '../../../src/kubelet/config/static-pod.js';
+import {aContainer, aPod} from '../kuberuntime/builders.js';
+
+const SEEN = '2026-05-01T12:00:00Z';
+const STATIC = {nodeName: 'Node1', file: 'web.yaml', seen: SEEN};
+const LOCAL = {nodeName: 'node1', seen: SEEN};
+
+/** A manifest without UID and namespace. */
+function manifest(spec: Partial<PodSpec> = {}): ReturnType<typeof aPod> {
+  const pod = aPod(spec);
+  return {...pod, metadata: {name: 'web', annotations: {note: 'x'}}};
+}
+
+describe('a static pod', () => {
+  test('is the node’s own, found in a file', () => {
+    const {metadata, spec, status} = toStaticPod(manifest(), STATIC);
+
+    expect(metadata).toEqual({
+      name: 'web-node1',
+      namespace: 'default',
+      uid: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      annotations: {
+        note: 'x',
+        'kubernetes.io/config.hash': metadata.uid,
+        'kubernetes.io/config.seen': SEEN,
+        'kubernetes.io/config.source': 'file',
+      },
+    });
+    expect(spec).toMatchObject({
+      nodeName: 'Node1',
+      tolerations: [{operator: 'Exists', effect: 'NoExecute'}],
+    });
+    expect(status).toEqual({phase: 'Pending'});
+  });
+
+  test('keeps the namespace, UID and tolerations of its manifest', () => {
+    const pod = aPod({tolerations: [{key: 'k'}]}, {namespace: 'ns', uid: 'u'});
+
+    const {metadata, spec} = toStaticPod(pod, STATIC);
+
+    expect(metadata).toMatchObject({namespace: 'ns', uid: 'u'});
+    expect(metadata.annotations).toMatchObject({'kubernetes.io/config.hash': 'u'});
+    expect(spec.tolerations).toHaveLength(2);
+  });
+
+  test('is another pod when its content, node or file is another', () => {
+    const uids = [
+      toStaticPod(manifest(), STATIC),
+      toStaticPod(manifest(), {...STATIC, seen: 'later'}),
+      toStaticPod(manifest({hostname: 'h'}), STATIC),
+      toStaticPod(manifest(), {...STATIC, nodeName: 'node2'}),
+      toStaticPod(manifest(), {...STATIC, file: 'other.yaml'}),
+    ].map(({metadata}) => metadata.uid);
+
+    expect(uids[1]).toBe(uids[0]);
+    expect(new Set(uids).size).toBe(4);
+  });
+
+  test('is told from a local one', () => {
+    expect(isStaticPod(toStaticPod(manifest(), STATIC))).toBe(true);
+    expect(isStaticPod(toLocalPod(manifest(), LOCAL))).toBe(false);
+    expect(isStaticPod(manifest())).toBe(false);
+  });
+});
+
+describe('a static pod that needs an API server is refused:', () => {
+  const source = (volume: Omit<Volume, 'name'>): Partial<PodSpec> => ({volumes: [{name: 'v', ...volume}]});
+  const env = (valueFrom: object): Partial<PodSpec> => ({
+    containers: [aContainer({env: [{name: 'A', valueFrom}]})],
+  });
+
+  test.each<[string, Partial<PodSpec>]>([
+    ['serviceaccounts', {serviceAccountName: 'robot'}],
+    ['secrets', {imagePullSecrets: [{name: 's'}]}],
+    ['secrets', env({secretKeyRef: {name: 's', key: 'k'}})],
+    ['secrets', {initContainers: [aContainer({name: 'i', envFrom: [{secretRef: {name: 's'}}]})]}],
+    ['secrets', source({secret: {secretName: 's'}})],
+    ['secrets', source({projected: {sources: [{secret: {name: 's'}}]}})],
+    ['secrets', source({cephfs: {monitors: ['m'], secretRef: {name: 's'}}})],
+    ['configmaps', env({configMapKeyRef: {name: 'c', key: 'k'}})],
+    ['configmaps', {containers: [aContainer({envFrom: [{configMapRef: {name: 'c'}}]})]}],
+    ['configmaps', source({configMap: {name: 'c'}})],
+    ['resourceclaims', {resourceClaims: [{name: 'r'}]}],
+    ['csidrivers (via CSI volumes)', source({csi: {driver: 'd'}})],
+    ['endpoints (via glusterFS volumes)', source({glusterfs: {endpoints: 'e', path: 'p'}})],
+    ['persistentvolumeclaims', source({persistentVolumeClaim: {claimName: 'p'}})],
+    ['persistentvolumeclaims (via ephemeral volumes)', source({ephemeral: {}})],
+    [
+      'serviceaccounts (via projected volumes)',
+      source({projected: {sources: [{serviceAccountToken: {path: 't'}}]}}),
+    ],
+    ['clustertrustbundles', source({projected: {sources: [{clusterTrustBundle: {path: 't'}}]}})],
+    ['podcertificates', source({projected: {sources: [{podCertificate: {}}]}})],
+  ])('%s of %o', (kind, spec) => {
+    expect(() => toStaticPod(manifest(spec), STATIC)).toThrow(
+      `the manifest "web.yaml": static pods may not reference ${kind}`,
+    );
+  });
+
+  test('not for what the node has itself', () => {
+    const volumes = [
+      {name: 'e', emptyDir: {}},
+      {name: 'h', hostPath: {path: '/'}},
+      {name: 'd', downwardAPI: {}},
+      {name: 'p', projected: {sources: [{downwardAPI: {}}]}},
+      {name: 'i', image: {reference: 'x'}},
+      {name: 'n', nfs: {server: 's', path: '/'}},
+    ];
+
+    expect(toStaticPod(manifest({volumes}), STATIC).spec.volumes).toHaveLength(volumes.length);
+  });
+});
+
+describe('a local pod', () => {
+  test('keeps its name, and comes as from an API server', () => {
+    const {metadata, spec} = toLocalPod(manifest({nodeName: 'elsewhere'}), LOCAL);
+
+    expect(metadata).toEqual({
+      name: 'web',
+      namespace: 'default',
+      uid: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as string,
+      annotations: {note: 'x', 'kubernetes.io/config.seen': SEEN, 'kubernetes.io/config.source': 'api'},
+    });
+    expect(spec.nodeName).toBe('node1');
+    expect(spec.tolerations).toBeUndefined();
+  });
+
+  test('keeps the UID and namespace of its manifest', () => {
+    expect(toLocalPod(aPod({}, {uid: 'u', namespace: 'ns'}), LOCAL).metadata).toMatchObject({
+      uid: 'u',
+      namespace: 'ns',
+    });
+  });
+
+  test('is the same pod whether its namespace is spelt out or not', () => {
+    const spelt = {...manifest(), metadata: {...manifest().metadata, namespace: 'default'}};
+
+    expect(toLocalPod(spelt, LOCAL).metadata.uid).toBe(toLocalPod(manifest(), LOCAL).metadata.uid);
+  });
+
+  test('may use a service account’s name', () => {
+    expect(toLocalPod(manifest({serviceAccountName: 'robot'}), LOCAL).spec.serviceAccountName).toBe('robot');
+  });
+});

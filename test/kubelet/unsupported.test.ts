@@ -1,0 +1,199 @@
+import {describe, expect, test} from 'vitest';
+import {describeFieldError} from '../../src/api/field-error.js';
+import {pod as podSchema} from '../../src/api/schema-pod.js';
+import type {AnySchema, FieldType} from '../../src/api/schema.js';
+import type {Container, Pod, PodSpec} from '../../src/api/v1.js';
+import type {ObjectMeta} from '../../src/api/v1-meta.js';
+import {FIELD_RULES} from '../../src/kubelet/field-rules.js';
+import {unsupportedFields} from '../../src/kubelet/unsupported.js';
+import {aContainer, aPod} from './kuberuntime/builders.js';
+
+function problems(pod: Pod): readonly string[] {
+  return unsupportedFields(pod).map(describeFieldError);
+}
+
+function objectOf(type: FieldType): AnySchema | undefined {
+  if (type.kind === 'list') return objectOf(type.item);
+  return type.kind === 'object' ? type.schema : undefined;
+}
+
+/** Every object of the API that an honoured field leads to, with the path of the first that does. */
+function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly path: string}> {
+  const found = new Map<string, {schema: AnySchema; path: string}>();
+  const visit = (schema: AnySchema, path: string): void => {
+    if (found.has(schema.name)) return;
+    found.set(schema.name, {schema, path});
+    for (const [name, {type}] of Object.entries(schema.fields)) {
+      const inner = objectOf(type);
+      const rule = FIELD_RULES[schema.name]?.[name];
+      if (inner !== undefined && (rule === undefined || rule.kind === 'honoured'))
+        visit(inner, `${path}.${name}`);
+    }
+  };
+  visit(podSchema, 'pod');
+  return found;
+}
+
+describe('every field of the Pod API is honoured, ignored for a reason, or refused:', () => {
+  const objects = reachable();
+
+  test.each(Object.keys(FIELD_RULES))('the rules of %s are exactly its fields', (name) => {
+    const {schema} = objects.get(name) ?? {};
+
+    expect(Object.keys(FIELD_RULES[name] ?? {}).sort()).toEqual(Object.keys(schema?.fields ?? {}).sort());
+  });
+
+  test('objects without rules are honoured whole, and these are all', () => {
+    const whole = [...objects.keys()].filter((name) => FIELD_RULES[name] === undefined);
+
+    expect(whole.sort()).toEqual([
+      'AppArmorProfile',
+      'Capabilities',
+      'ContainerPort',
+      'EnvVar',
+      'HostAlias',
+      'HostPathVolumeSource',
+      'ObjectFieldSelector',
+      'PodDNSConfig',
+      'PodDNSConfigOption',
+      'ResourceFieldSelector',
+      'SELinuxOptions',
+      'SeccompProfile',
+      'Sysctl',
+    ]);
+  });
+
+  test('reasons say something', () => {
+    const reasons = Object.values(FIELD_RULES)
+      .flatMap((rules) => Object.values(rules))
+      .flatMap((rule) => (rule.kind === 'honoured' ? [] : [rule.reason]));
+
+    expect(reasons.length).toBeGreaterThan(80);
+    expect(reasons.filter((reason) => !/^[a-zA-Z].{10,}[^.]$/.test(reason))).toEqual([]);
+  });
+});
+
+describe('refused is', () => {
+  const container = (fields: Partial<Container>): Partial<PodSpec> => ({containers: [aContainer(fields)]});
+  const probe = {exec: {command: ['true']}};
+  const from = (valueFrom: object): Partial<PodSpec> => container({env: [{name: 'A', valueFrom}]});
+  const mount = (fields: object): Partial<PodSpec> =>
+    container({volumeMounts: [{name: 'v', mountPath: '/v', ...fields}]});
+
+  test.each<[string, Partial<PodSpec>]>([
+    ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
+    ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
+    ['spec.nodeSelector', {nodeSelector: {a: 'b'}}],
+    ['spec.imagePullSecrets', {imagePullSecrets: [{name: 's'}]}],
+    [
+      'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+      {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}},
+    ],
+    ['spec.readinessGates', {readinessGates: [{conditionType: 'a'}]}],
+    ['spec.runtimeClassName', {runtimeClassName: 'kata'}],
+    ['spec.overhead', {overhead: {cpu: '1'}}],
+    ['spec.os.name', {os: {name: 'windows'}}],
+    ['spec.hostUsers', {hostUsers: false}],
+    ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
+    ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
+    ['spec.resources', {resources: {limits: {cpu: '1'}}}],
+    ['spec.securityContext.fsGroup', {securityContext: {fsGroup: 0}}],
+    ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
+    ['spec.containers[0].envFrom', container({envFrom: [{configMapRef: {name: 'c'}}]})],
+    ['spec.containers[0].env[0].valueFrom.configMapKeyRef', from({configMapKeyRef: {name: 'c', key: 'k'}})],
+    ['spec.containers[0].env[0].valueFrom.secretKeyRef', from({secretKeyRef: {name: 'c', key: 'k'}})],
+    [
+      'spec.containers[0].env[0].valueFrom.fileKeyRef',
+      from({fileKeyRef: {volumeName: 'v', path: 'p', key: 'k'}}),
+    ],
+    ['spec.containers[0].resources.requests', container({resources: {requests: {'example.com/gpu': '1'}}})],
+    ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
+    [
+      'spec.initContainers[0].restartPolicy',
+      {initContainers: [aContainer({name: 's', restartPolicy: 'Always'})]},
+    ],
+    ['spec.containers[0].restartPolicyRules', container({restartPolicyRules: [{action: 'Restart'}]})],
+    ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
+    ['spec.containers[0].livenessProbe', container({livenessProbe: probe})],
+    ['spec.containers[0].readinessProbe', container({readinessProbe: probe})],
+    ['spec.containers[0].startupProbe', container({startupProbe: probe})],
+    ['spec.containers[0].lifecycle', container({lifecycle: {preStop: probe}})],
+    ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
+    ['spec.containers[0].volumeMounts[0].subPath', mount({subPath: 'a'})],
+    ['spec.containers[0].volumeMounts[0].subPathExpr', mount({subPathExpr: '$(A)'})],
+    ['spec.containers[0].volumeMounts[0].recursiveReadOnly', mount({recursiveReadOnly: 'Enabled'})],
+    ['spec.volumes[0].emptyDir.medium', {volumes: [{name: 'v', emptyDir: {medium: 'HugePages-2Mi'}}]}],
+    ['spec.volumes[0].downwardAPI', {volumes: [{name: 'v', downwardAPI: {}}]}],
+    [
+      'spec.volumes[0].persistentVolumeClaim',
+      {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'c'}}]},
+    ],
+  ])('%s', (path, spec) => {
+    expect(problems(aPod(spec))).toEqual([
+      expect.stringMatching(
+        new RegExp(`^${path.replace(/[.[\]]/g, '\\$&')}: Forbidden: not supported by kcri: .{10,}`),
+      ),
+    ]);
+  });
+
+  test.each<[string, ObjectMeta]>([
+    ['metadata.generateName', {generateName: 'web-'}],
+    ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
+  ])('%s', (path, metadata) => {
+    expect(problems(aPod({}, metadata))).toEqual([expect.stringContaining(`${path}: Forbidden: `)]);
+  });
+
+  test('everything at once', () => {
+    const pod = aPod({
+      hostUsers: false,
+      activeDeadlineSeconds: 1,
+      containers: [aContainer({livenessProbe: probe})],
+    });
+
+    expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
+      'spec.containers[0].livenessProbe',
+      'spec.activeDeadlineSeconds',
+      'spec.hostUsers',
+    ]);
+  });
+});
+
+describe('nothing is refused of', () => {
+  test.each<[string, Partial<PodSpec>]>([
+    ['a plain pod', {}],
+    [
+      'fields at values that ask for nothing',
+      {hostUsers: true, nodeSelector: {}, imagePullSecrets: [], resources: {}, os: {name: 'linux'}},
+    ],
+    [
+      'what only schedulers read',
+      {affinity: {podAntiAffinity: {}}, schedulerName: 's', tolerations: [{key: 'a'}], priority: 5},
+    ],
+    ['what admission would fill in', {serviceAccountName: 'robot', automountServiceAccountToken: false}],
+    [
+      'resources, volumes and security settings',
+      {
+        securityContext: {
+          runAsUser: 1,
+          sysctls: [{name: 'a', value: 'b'}],
+          seccompProfile: {type: 'RuntimeDefault'},
+        },
+        containers: [
+          aContainer({
+            resources: {
+              limits: {cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '2Mi'},
+            },
+            volumeMounts: [{name: 'm', mountPath: '/m', readOnly: true, recursiveReadOnly: 'Disabled'}],
+            securityContext: {privileged: true},
+          }),
+        ],
+        volumes: [
+          {name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
+          {name: 'h', hostPath: {path: '/h'}},
+        ],
+      },
+    ],
+  ])('%s', (_title, spec) => {
+    expect(problems(aPod(spec))).toEqual([]);
+  });
+});
