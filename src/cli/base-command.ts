@@ -109,15 +109,19 @@ export abstract class BaseCommand extends Command {
 
   /**
    * The connection to the runtime, made at the first use and closed at the command's end. Valid after `parse`.
+   * A call may take `timeoutMs`; 0 or less is what the settings say.
    * Throws ConfigError when no endpoint is given and none is found.
    */
-  protected async cri(timeoutMs = this.settings.timeoutMs): Promise<Connection> {
+  protected async cri(timeoutMs = 0): Promise<Connection> {
     if (this.#connection !== undefined) return this.#connection;
     const {runtimeEndpoint, imageEndpoint} = this.settings;
     const {connect} = await import('../cri/index.js');
     const endpoint =
       runtimeEndpoint ?? (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
-    this.#connection = connect(endpoint, {timeoutMs, imageEndpoint});
+    this.#connection = connect(endpoint, {
+      timeoutMs: timeoutMs > 0 ? timeoutMs : this.settings.timeoutMs,
+      imageEndpoint,
+    });
     return this.#connection;
   }
 
