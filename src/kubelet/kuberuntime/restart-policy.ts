@@ -27,7 +27,7 @@ export function shouldBeStarted(
 }
 
 /** Whether an exit with that code is followed by a new instance (podutil.ContainerShouldRestart). */
-function restartsAfter(pod: Pod, container: Container, code: number): boolean {
+export function restartsAfter(pod: Pod, container: Container, code: number): boolean {
   const policy = effectiveRestartPolicy(pod, container);
   const rules = container.restartPolicy === undefined ? [] : (container.restartPolicyRules ?? []);
   if (rules.some((rule) => ruleMatches(rule, code))) return true;

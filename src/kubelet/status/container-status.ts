@@ -1,7 +1,21 @@
+import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
-import type {ContainerState, ContainerStatus, ContainerUser} from '../../api/v1-status.js';
+import type {
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  ContainerUser,
+  PodStatus,
+  VolumeMountStatus,
+} from '../../api/v1-status.js';
+import type {ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {shouldBeStarted} from '../kuberuntime/restart-policy.js';
+
+/** What the last words of a pod's containers may take together, in bytes. */
+const MAX_MESSAGES_BYTES = 12 * 1024;
+/** As if killed: what became of the container is not known. */
+const EXIT_CODE_UNKNOWN = 137;
 
 /** Why a container is not running: the reason and message of its last failed start. */
 export interface WaitingReason {
@@ -15,57 +29,164 @@ export interface ContainerStatusInput {
   readonly runtime: RuntimePodStatus;
   /** By container name; a started container has none. */
   readonly reasons: ReadonlyMap<string, WaitingReason>;
+  /** What exited containers left to say (readTerminationMessages). */
+  readonly terminationMessages?: ReadonlyMap<ContainerId, string>;
+  /** The pod's status before: what the runtime has forgotten is taken from it. */
+  readonly previous: PodStatus | undefined;
   /** `containerd` in `containerd://<id>`. */
   readonly runtimeName: string;
 }
 
+/** Which list of the Pod the container stands in. */
+type Kind = 'init' | 'regular';
+
+/** All of a status but what follows from its state. */
+type Observed = Omit<ContainerStatus, 'ready' | 'started'> & {readonly state: ContainerState};
+
 /**
  * The status of one container: its newest instance as the state, the one before as the last state
- * (convertToAPIContainerStatuses). Without probes a running container is ready; an init container is when it
- * has succeeded.
+ * (convertToAPIContainerStatuses).
  */
 export function containerStatus(
   input: ContainerStatusInput,
   container: Container,
-  kind: 'init' | 'regular',
+  kind: Kind,
 ): ContainerStatus {
   const [newest, before] = input.runtime.containers.filter(({name}) => name === container.name);
-  const {state, lastState} = states(input, container, newest, before);
-  const running = state.running !== undefined;
-  const runsToItsEnd = kind === 'init' && container.restartPolicy !== 'Always';
+  const old = previousStatus(input, container, kind);
+  const observed =
+    newest === undefined
+      ? forgotten(input, container, {kind, old})
+      : existing(input, container, {newest, before, old});
+  const status = {...observed, ...failedStart(input, container, {kind, newest, observed})};
+  return {...status, ...readiness(container, kind, status.state)};
+}
+
+function previousStatus(
+  {previous}: ContainerStatusInput,
+  {name}: Container,
+  kind: Kind,
+): ContainerStatus | undefined {
+  const statuses = kind === 'init' ? previous?.initContainerStatuses : previous?.containerStatuses;
+  return statuses?.find((status) => status.name === name);
+}
+
+/** Without probes what runs has started and is ready; an ordinary init container is ready when it has succeeded. */
+function readiness(
+  container: Container,
+  kind: Kind,
+  {running, terminated}: ContainerState,
+): Pick<ContainerStatus, 'ready' | 'started'> {
+  const started = running !== undefined;
+  const runsToItsEnd = kind === 'init' && !isRestartableInit(container);
+  return {started, ready: runsToItsEnd ? terminated?.exitCode === 0 : started};
+}
+
+interface Instances {
+  readonly newest: RuntimeContainerStatus;
+  readonly before: RuntimeContainerStatus | undefined;
+  readonly old: ContainerStatus | undefined;
+}
+
+function existing(
+  input: ContainerStatusInput,
+  container: Container,
+  {newest, before, old}: Instances,
+): Observed {
+  const lost = newest.state === 'CONTAINER_UNKNOWN' && old?.state?.running !== undefined;
   return {
     name: container.name,
-    state,
-    lastState,
-    ready: runsToItsEnd ? state.terminated?.exitCode === 0 : running,
-    started: !runsToItsEnd && running,
-    restartCount: newest?.restartCount ?? 0,
-    ...imageOf(container, newest),
-    ...(newest === undefined ? {} : {containerID: fullId(input, newest), ...userOf(newest)}),
+    state: lost
+      ? {terminated: unknownEnd('The container could not be located when the pod was terminated')}
+      : stateOf(input, newest),
+    lastState: before === undefined ? {} : stateOf(input, before),
+    restartCount: newest.restartCount + (lost ? 1 : 0),
+    image: newest.cri.image?.image ?? container.image,
+    imageID: newest.cri.imageRef,
+    containerID: fullId(input, newest),
+    ...resourcesOf(container),
+    ...userOf(newest),
+    ...volumeMountsOf(container),
   };
 }
 
-/** A container that could not be started again is waiting, and how it ended before is its last state. */
-function states(
-  input: ContainerStatusInput,
-  container: Container,
-  newest: RuntimeContainerStatus | undefined,
-  before: RuntimeContainerStatus | undefined,
-): {readonly state: ContainerState; readonly lastState: ContainerState} {
-  const own = newest === undefined ? {waiting: {reason: waitingReason(input.pod)}} : stateOf(input, newest);
-  const lastState = lastStateOf(input, before);
-  const failure = shouldBeStarted(input.pod, container, newest)
-    ? input.reasons.get(container.name)
-    : undefined;
-  if (failure === undefined) return {state: own, lastState};
-  return {state: {waiting: failure}, lastState: own.terminated === undefined ? lastState : own};
+/** What it may use and was granted: here always what it requests. */
+function resourcesOf({resources = {}}: Container): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const {limits, requests = {}} = resources;
+  if (Object.keys(requests).length === 0) return {resources: {...(limits && {limits})}};
+  return {resources: {...(limits && {limits}), requests}, allocatedResources: requests};
 }
 
-function imageOf(
-  {image}: Container,
-  newest: RuntimeContainerStatus | undefined,
-): Pick<ContainerStatus, 'image' | 'imageID'> {
-  return {image: newest?.cri.image?.image ?? image, imageID: newest?.cri.imageRef ?? ''};
+/** A container of which the runtime has nothing: not made yet, or removed. */
+function forgotten(
+  input: ContainerStatusInput,
+  container: Container,
+  {kind, old}: {readonly kind: Kind; readonly old: ContainerStatus | undefined},
+): Observed {
+  const {pod} = input;
+  if (old?.state?.terminated !== undefined) return {...old, state: old.state};
+  const fresh: Observed = {
+    name: container.name,
+    state: {waiting: {reason: waitingReason(pod)}},
+    lastState: {},
+    restartCount: 0,
+    image: container.image,
+    imageID: '',
+    ...volumeMountsOf(container),
+  };
+  if (kind === 'init' && hasRegularContainer(input)) return {...fresh, state: {terminated: EXITED_UNSEEN}};
+  return {...fresh, ...(old && past(pod, old))};
+}
+
+/** What stays of the status before; a container that was running then has ended somehow. */
+function past(
+  {metadata}: Pod,
+  {state, lastState = {}, restartCount}: ContainerStatus,
+): Pick<Observed, 'lastState' | 'restartCount'> {
+  if (state?.running === undefined) return {lastState, restartCount};
+  const message =
+    'The container could not be located when the pod was deleted.  The container used to be Running';
+  return {
+    lastState: {terminated: unknownEnd(message)},
+    restartCount: restartCount + (metadata.deletionTimestamp === undefined ? 1 : 0),
+  };
+}
+
+/** An init container that is gone while a regular one exists must have succeeded. */
+const EXITED_UNSEEN: ContainerStateTerminated = {
+  reason: 'Completed',
+  message:
+    'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+  exitCode: 0,
+};
+
+function unknownEnd(message: string): ContainerStateTerminated {
+  return {reason: 'ContainerStatusUnknown', message, exitCode: EXIT_CODE_UNKNOWN};
+}
+
+function hasRegularContainer({pod, runtime}: ContainerStatusInput): boolean {
+  return pod.spec.containers.some(({name}) => runtime.containers.some((status) => status.name === name));
+}
+
+/** A container that should start but could not is waiting, and how it ended before is its last state. */
+function failedStart(
+  {pod, reasons}: ContainerStatusInput,
+  container: Container,
+  {
+    kind,
+    newest,
+    observed,
+  }: {
+    readonly kind: Kind;
+    readonly newest: RuntimeContainerStatus | undefined;
+    readonly observed: Observed;
+  },
+): Pick<Observed, 'state' | 'lastState'> | undefined {
+  const failure = reasons.get(container.name);
+  const done = kind === 'init' && newest?.state === 'CONTAINER_EXITED' && newest.cri.exitCode === 0;
+  if (failure === undefined || done || !shouldBeStarted(pod, container, newest)) return undefined;
+  const {state, lastState = {}} = observed;
+  return {state: {waiting: failure}, lastState: state.terminated === undefined ? lastState : state};
 }
 
 function waitingReason({spec}: Pod): string {
@@ -76,32 +197,57 @@ function fullId({runtimeName}: ContainerStatusInput, {id}: RuntimeContainerStatu
   return `${runtimeName}://${id}`;
 }
 
-function lastStateOf(
-  input: ContainerStatusInput,
-  before: RuntimeContainerStatus | undefined,
-): ContainerState {
-  return before?.state === 'CONTAINER_EXITED' ? stateOf(input, before) : {};
-}
-
 function stateOf(input: ContainerStatusInput, instance: RuntimeContainerStatus): ContainerState {
   const {cri, state} = instance;
   switch (state) {
     case 'CONTAINER_RUNNING':
       return {running: {startedAt: timeOf(cri.startedAt)}};
     case 'CONTAINER_EXITED':
-      return {
-        terminated: {
-          exitCode: cri.exitCode,
-          reason: cri.reason,
-          ...(cri.message === '' ? {} : {message: cri.message}),
-          startedAt: timeOf(cri.startedAt),
-          finishedAt: timeOf(cri.finishedAt),
-          containerID: fullId(input, instance),
-        },
-      };
+      return {terminated: terminatedState(input, instance)};
     default:
       return {waiting: {}};
   }
+}
+
+function terminatedState(
+  input: ContainerStatusInput,
+  instance: RuntimeContainerStatus,
+): ContainerStateTerminated {
+  const {exitCode, reason, message, startedAt, finishedAt} = instance.cri;
+  const said = [message, input.terminationMessages?.get(instance.id) ?? ''].filter((part) => part !== '');
+  const words = truncate(said.join(': '), messageBytes(input.pod));
+  return {
+    exitCode,
+    ...(reason !== '' && {reason}),
+    ...(words !== '' && {message: words}),
+    startedAt: timeOf(startedAt),
+    finishedAt: timeOf(finishedAt),
+    containerID: fullId(input, instance),
+  };
+}
+
+/** Each container's share of what the messages of a pod may take (status_manager.go normalizeStatus). */
+function messageBytes({spec}: Pod): number {
+  return Math.floor(MAX_MESSAGES_BYTES / (spec.containers.length + (spec.initContainers?.length ?? 0)));
+}
+
+/** At most so many bytes; a character that the cut goes through is left out. */
+function truncate(text: string, bytes: number): string {
+  const buffer = Buffer.from(text);
+  if (buffer.length <= bytes) return text;
+  return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
+}
+
+/** As the Pod asks for them: no mount is recursively read-only. */
+function volumeMountsOf({volumeMounts = []}: Container): Pick<ContainerStatus, 'volumeMounts'> {
+  if (volumeMounts.length === 0) return {};
+  return {
+    volumeMounts: volumeMounts.map(({name, mountPath, readOnly}): VolumeMountStatus => ({
+      name,
+      mountPath,
+      ...(readOnly === true && {readOnly, recursiveReadOnly: 'Disabled'}),
+    })),
+  };
 }
 
 function userOf({cri}: RuntimeContainerStatus): {readonly user?: ContainerUser} {

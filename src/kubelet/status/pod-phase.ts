@@ -19,7 +19,12 @@ type Progress =
   | {readonly kind: 'running'; readonly started: boolean}
   | {readonly kind: 'waiting' | 'unknown'}
   /** Ended, and perhaps to be started again. `waits`: that it will be is known already. */
-  | {readonly kind: 'stopped'; readonly exitCode: number; readonly waits: boolean; readonly restarts: boolean};
+  | {
+      readonly kind: 'stopped';
+      readonly exitCode: number;
+      readonly waits: boolean;
+      readonly restarts: boolean;
+    };
 
 /** The pod's phase, from the statuses of its containers (kubelet_pods.go getPhase). */
 export function podPhase({pod, initStatuses, statuses, hasInitialized, isTerminal}: PhaseInput): PodPhase {
@@ -41,7 +46,8 @@ export function podPhase({pod, initStatuses, statuses, hasInitialized, isTermina
   const regular = containers.map((container) => ownProgress(container, statuses));
 
   if (inits.some(hasFailed)) return 'Failed';
-  const initializing = inits.some(isPending) || (!hasInitialized && sidecars.some(isPending));
+  const initializing =
+    inits.some(({kind}) => kind !== 'stopped') || (!hasInitialized && !sidecars.every(isStarted));
   return initializing ? 'Pending' : phaseOf([...sidecars, ...regular], isTerminal);
 }
 
@@ -49,8 +55,8 @@ function hasFailed(init: Progress): boolean {
   return init.kind === 'stopped' && init.exitCode !== 0 && !init.restarts;
 }
 
-function isPending(progress: Progress): boolean {
-  return progress.kind !== 'stopped' && !(progress.kind === 'running' && progress.started);
+function isStarted(sidecar: Progress): boolean {
+  return sidecar.kind === 'running' && sidecar.started;
 }
 
 /** The phase of an initialized pod. */

@@ -1,23 +1,28 @@
+import type {Pod} from '../../api/v1.js';
 import type {PodPhase, PodStatus} from '../../api/v1-status.js';
+import {isStaticPod} from '../config/static-pod.js';
 import type {NodeFacts} from '../container/node.js';
+import type {RuntimePodStatus} from '../container/pod-status.js';
 import {podAddresses} from '../kuberuntime/pod-addresses.js';
 import {podQosClass} from '../kuberuntime/qos.js';
+import {podResources} from '../kuberuntime/resource-amounts.js';
+import {sortPodIps} from '../network/pod-ips.js';
 import {podConditions} from './conditions.js';
 import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
 import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
 export interface PodStatusInput extends ContainerStatusInput {
-  /** The status before, whose transition times, start time and addresses are kept. */
-  readonly previous: PodStatus | undefined;
   readonly node: Pick<NodeFacts, 'nodeIps'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** All of the pod was stopped for good, so that nothing of it will be started again. */
+  readonly isTerminal?: boolean;
 }
 
 /**
- * The pod's status as the API shows it (kubelet generateAPIPodStatus): a pure function of what runs. A phase
- * that has ended never comes back.
+ * The pod's status as the API shows it (kubelet generateAPIPodStatus): a pure function of what runs and of the status
+ * before. A phase that has ended never comes back.
  */
 export function podStatus(input: PodStatusInput): PodStatus {
   const {pod, runtime, previous} = input;
@@ -26,7 +31,15 @@ export function podStatus(input: PodStatusInput): PodStatus {
     containerStatus(input, container, 'init'),
   );
   const statuses = pod.spec.containers.map((container) => containerStatus(input, container, 'regular'));
-  const phase = endedPhase(previous) ?? podPhase(pod, initStatuses, statuses);
+  const phase =
+    endedPhase(previous) ??
+    podPhase({
+      pod,
+      initStatuses,
+      statuses,
+      hasInitialized: hasActiveContainer(pod, runtime),
+      isTerminal: input.isTerminal === true && !isStaticPod(pod),
+    });
   return {
     phase,
     conditions: podConditions({
@@ -38,11 +51,13 @@ export function podStatus(input: PodStatusInput): PodStatus {
       previous: previous?.conditions ?? [],
       now,
     }),
+    ...hostAddresses(input),
     ...addresses(input),
     startTime: previous?.startTime ?? now,
-    ...(initStatuses.length === 0 ? {} : {initContainerStatuses: initStatuses}),
+    ...(initStatuses.length > 0 && {initContainerStatuses: initStatuses}),
     containerStatuses: statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     qosClass: podQosClass(pod),
+    ...resources(pod),
   };
 }
 
@@ -50,9 +65,33 @@ function endedPhase(previous: PodStatus | undefined): PodPhase | undefined {
   return previous?.phase === 'Succeeded' || previous?.phase === 'Failed' ? previous.phase : undefined;
 }
 
+/** Whether a regular container exists in the newest sandbox, and that one is ready (HasAnyActiveRegularContainerStarted). */
+function hasActiveContainer({spec}: Pod, {sandboxes, containers}: RuntimePodStatus): boolean {
+  const [sandbox] = sandboxes;
+  if (sandbox?.state !== 'SANDBOX_READY') return false;
+  const names = new Set(spec.containers.map(({name}) => name));
+  return containers.some(({name, sandboxId}) => sandboxId === sandbox.id && names.has(name));
+}
+
+/** A static pod shows none: without an API server the kubelet doesn't know them. */
+function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 'hostIPs'> {
+  const [hostIP] = node.nodeIps;
+  return hostIP === undefined || isStaticPod(pod) ? {} : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
+}
+
 /** Those of the sandbox or, in the host's network, of the node; a pod that has ended keeps what it had. */
 function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
-  const ips = podAddresses(pod, runtime.ips, node);
+  const ips = sortPodIps(podAddresses(pod, runtime.ips, node), node.nodeIps);
   const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : (previous?.podIPs ?? []);
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
+}
+
+/** What the pod needs as a whole, and what it was granted: here always what it requests. */
+function resources(pod: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
+  const [requests, limits] = [podResources(pod, 'requests'), podResources(pod, 'limits')];
+  const asked = Object.keys(requests).length > 0;
+  return {
+    resources: {...(asked && {requests}), ...(Object.keys(limits).length > 0 && {limits})},
+    ...(asked && {allocatedResources: requests}),
+  };
 }
