@@ -3,8 +3,8 @@ import type {Pod} from '../../api/v1.js';
 import {ConfigError} from '../../base/errors.js';
 import {apiReference} from './api-references.js';
 
-export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
-export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
+const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
+const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
 const DEFAULT_NAMESPACE = 'default';
