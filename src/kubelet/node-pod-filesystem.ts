@@ -15,7 +15,7 @@ import {
   makeLogDirectory,
   makePodDirs,
   makeTerminationLog,
-  mountsOwnHosts,
+  needsHostsFile,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
@@ -46,13 +46,12 @@ export class NodePodFilesystem implements PodFilesystem {
     await makeLogDirectory(this.#node, pod);
   }
 
-  async prepareContainer({pod, container, podIps}: ContainerInstance): Promise<ContainerFiles> {
+  async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {
+    const {pod, container} = instance;
     await makeContainerLogDirectory(this.#node, pod, container.name);
-    const content = this.#hostsFile(pod, podIps);
-    const hostsPath =
-      content === undefined || mountsOwnHosts(container)
-        ? undefined
-        : await writeHostsFile(this.#node, pod, content);
+    const hostsPath = needsHostsFile(instance)
+      ? await writeHostsFile(this.#node, pod, this.#hostsFile(instance))
+      : undefined;
     const terminationLogPath = await makeTerminationLog(this.#node, pod, container.name, this.#random);
     return {hostsPath, terminationLogPath};
   }
@@ -71,11 +70,10 @@ export class NodePodFilesystem implements PodFilesystem {
     await removePodLogs(this.#node, pod);
   }
 
-  /** Undefined for a pod that has no address yet (shouldMountHostsFile). */
-  #hostsFile({spec, ...pod}: Pod, podIps: readonly string[]): string | undefined {
-    const {hostNetwork = false, hostAliases: aliases = []} = spec;
-    if (hostNetwork) return hostNetworkHostsFileContent(this.#node.hostsFile, aliases);
-    if (podIps.length === 0) return undefined;
-    return hostsFileContent({podIps, ...podHostname({spec, ...pod}, this.#node), aliases});
+  #hostsFile({pod, podIps}: ContainerInstance): string {
+    const {hostNetwork = false, hostAliases: aliases = []} = pod.spec;
+    return hostNetwork
+      ? hostNetworkHostsFileContent(this.#node.hostsFile, aliases)
+      : hostsFileContent({podIps, ...podHostname(pod, this.#node), aliases});
   }
 }

@@ -2,11 +2,12 @@ import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import {messageOf} from '../base/errors.js';
 import type {PodActions} from './container/pod-actions.js';
+import type {MountedVolumes} from './container/pod-filesystem.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
-import {killPod} from './kuberuntime/kill-pod.js';
+import {killPod, type KillContext} from './kuberuntime/kill-pod.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
@@ -14,6 +15,7 @@ import {syncPod} from './kuberuntime/sync-pod.js';
 import {PodError, podErrorOf} from './pod-error.js';
 import type {WaitingReason} from './status/container-status.js';
 import {podStatus} from './status/pod-status.js';
+import {readTerminationMessages} from './status/termination-message.js';
 
 /** What one pass over a pod found and did. */
 export interface SyncPass {
@@ -49,7 +51,7 @@ export class PodSyncer {
 
   /** What runs of the pod, changing nothing. */
   async observe(signal?: AbortSignal): Promise<SyncPass> {
-    return this.#pass(await this.#read(signal), []);
+    return await this.#pass(await this.#read(signal), []);
   }
 
   /**
@@ -57,58 +59,74 @@ export class PodSyncer {
    * runtime can't be asked, or with the signal's reason.
    */
   async sync(signal: AbortSignal): Promise<SyncPass> {
-    const before = this.#pass(await this.#read(signal), []);
+    const before = await this.#pass(await this.#read(signal), []);
     const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
     const acted = isTerminal(before.status)
-      ? await this.#stopFinished(cleaned.status)
+      ? await this.#stopFinished(cleaned.status, signal)
       : await this.#act(cleaned.status, signal);
     const results = [...cleaned.results, ...acted];
     if (results.length === 0) return before;
     this.#remember(results);
-    return this.#pass(await this.#read(), results);
+    return await this.#pass(await this.#read(), results);
   }
 
   /** A finished pod's sandbox is stopped; its containers stay for their logs. */
-  async #stopFinished(runtime: RuntimePodStatus): Promise<readonly SyncResult[]> {
+  async #stopFinished(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
     const live =
       runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY') ||
       runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING');
-    return live ? await killPod(this.#kill, this.pod, runtime) : [];
+    return live ? await killPod(this.#kill(signal), this.pod, runtime) : [];
   }
 
   async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
     const actions = computePodActions(this.pod, runtime);
     if (idle(actions)) return [];
+    const prepared = await this.#prepareNode(signal);
+    return 'failure' in prepared
+      ? [prepared]
+      : await syncPod(
+          this.#context,
+          {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
+          signal,
+        );
+  }
+
+  /** What containers need of the node's file system: the pod's directories and its volumes. */
+  async #prepareNode(
+    signal: AbortSignal,
+  ): Promise<{readonly volumes: MountedVolumes} | (SyncResult & {readonly failure: SyncFailure})> {
     const {files} = this.#context;
     try {
       await files.makePodDirs(this.pod);
-      const volumes = await files.mountVolumes(this.pod, signal);
-      return await syncPod(this.#context, {pod: this.pod, status: runtime, actions, volumes}, signal);
+    } catch (cause) {
+      return this.#nodeFailure('FailedToMakePodDataDirectories', 'error making pod data directories', cause);
+    }
+    try {
+      return {volumes: await files.mountVolumes(this.pod, signal)};
     } catch (cause) {
       signal.throwIfAborted();
-      const message = messageOf(cause);
-      this.#context.events({
-        type: 'Warning',
-        reason: 'FailedMount',
-        message: `Unable to attach or mount volumes: ${message}`,
-        pod: this.pod,
-      });
-      return [
-        {
-          action: 'SetupVolumes',
-          target: podRef(this.pod).name,
-          failure: {reason: 'FailedMount', message, cause},
-        },
-      ];
+      return this.#nodeFailure('FailedMount', 'Unable to attach or mount volumes', cause);
     }
+  }
+
+  #nodeFailure(
+    reason: 'FailedToMakePodDataDirectories' | 'FailedMount',
+    text: string,
+    cause: unknown,
+  ): SyncResult & {readonly failure: SyncFailure} {
+    const message = messageOf(cause);
+    const {pod} = this;
+    this.#context.events({type: 'Warning', reason, message: `${text}: ${message}`, pod});
+    return {action: 'SetUpNode', target: podRef(pod).name, failure: {reason, message, cause}};
   }
 
   /**
    * Stops the pod's containers and sandboxes (SyncTerminatingPod). Rejects with PodError when the runtime
-   * could not or did not stop them.
+   * could not or did not stop them, and with the signal's reason.
    */
-  async terminate(gracePeriodSeconds?: number): Promise<void> {
-    const results = await killPod(this.#kill, this.pod, await this.#read(), gracePeriodSeconds);
+  async terminate(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
+    const runtime = await this.#read(signal);
+    const results = await killPod(this.#kill(signal), this.pod, runtime, gracePeriodSeconds);
     this.#throwFirst(results);
     const {containers} = await this.#read();
     const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
@@ -133,19 +151,20 @@ export class PodSyncer {
     }
   }
 
-  get #kill(): Parameters<typeof killPod>[0] {
-    return {runtime: this.#context.services.runtime, events: this.#context.events};
+  #kill(signal: AbortSignal | undefined): KillContext {
+    return {runtime: this.#context.services.runtime, events: this.#context.events, signal};
   }
 
   async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {
     return await readPodStatus(this.#context.services.runtime, podRef(this.pod), signal);
   }
 
-  #pass(runtime: RuntimePodStatus, results: readonly SyncResult[]): SyncPass {
+  async #pass(runtime: RuntimePodStatus, results: readonly SyncResult[]): Promise<SyncPass> {
     const status = podStatus({
       pod: this.pod,
       runtime,
       reasons: this.#reasons,
+      terminationMessages: await readTerminationMessages(runtime),
       previous: this.#previous,
       node: this.#context.node,
       runtimeName: this.#runtimeName,

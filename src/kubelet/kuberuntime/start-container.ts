@@ -71,9 +71,8 @@ export async function startContainer(
 }
 
 /** Image failures are named by their reason; the others by the runtime's own words. */
-function eventText({reason, message, cause}: SyncFailure): string {
-  if (!IN_THE_RUNTIMES_WORDS.has(reason)) return reason;
-  return cause instanceof CriError ? cause.details : message;
+function eventText({reason, message}: SyncFailure): string {
+  return IN_THE_RUNTIMES_WORDS.has(reason) ? message : reason;
 }
 
 const IN_THE_RUNTIMES_WORDS: ReadonlySet<string> = new Set([
@@ -119,7 +118,9 @@ async function attempt<T>(reason: SyncFailure['reason'], act: () => Promise<T>):
   try {
     return await act();
   } catch (cause) {
-    throw new StartFailure({reason, message: messageOf(cause), cause});
+    // The kubelet shows the runtime's own words, without gRPC's around them.
+    const message = cause instanceof CriError ? cause.details : messageOf(cause);
+    throw new StartFailure({reason, message, cause});
   }
 }
 

@@ -7,8 +7,7 @@ import type {
   PodFilesystem,
 } from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
-import {mountsOwnHosts} from '../pod/pod-files.js';
-import {nextLogAttempt} from '../pod/pod-files.js';
+import {needsHostsFile, nextLogAttempt} from '../pod/pod-files.js';
 import {plannedVolumes} from '../volumes/volume-manager.js';
 
 /** Says where a sync would put things, and puts nothing there. */
@@ -31,9 +30,10 @@ export class PlannedFilesystem implements PodFilesystem {
     // A plan makes nothing.
   }
 
-  async prepareContainer({pod, container, podIps}: ContainerInstance): Promise<ContainerFiles> {
+  async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {
+    const {pod, container} = instance;
     const dir = podDir(this.#node, podRef(pod).uid);
-    const hosts = podIps.length > 0 && !mountsOwnHosts(container) ? `${dir}/etc-hosts` : undefined;
+    const hosts = needsHostsFile(instance) ? `${dir}/etc-hosts` : undefined;
     return {hostsPath: hosts, terminationLogPath: `${dir}/containers/${container.name}/<random>`};
   }
 

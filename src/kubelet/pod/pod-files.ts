@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {readdir, readFile, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {Container, Pod} from '../../api/v1.js';
+import type {Pod} from '../../api/v1.js';
 import type {RandomSource} from '../../base/clock.js';
 import {
   ifPresent,
@@ -14,6 +14,7 @@ import {
 } from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
 import {podDir, podLogsDirectory, type NodeFacts} from '../container/node.js';
+import type {ContainerInstance} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 
 /** Only root and its group look into a pod's data. */
@@ -43,9 +44,14 @@ export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
   );
 }
 
-/** True for a container that brings its own /etc/hosts in a volume. */
-export function mountsOwnHosts({volumeMounts = []}: Pick<Container, 'volumeMounts'>): boolean {
-  return volumeMounts.some(({mountPath}) => mountPath === '/etc/hosts');
+/**
+ * Whether a container gets the pod's hosts file: once the pod has an address, unless the container brings its own
+ * /etc/hosts in a volume (shouldMountHostsFile).
+ */
+export function needsHostsFile({pod, container, podIps}: ContainerInstance): boolean {
+  const {volumeMounts = []} = container;
+  const hasAddress = pod.spec.hostNetwork === true || podIps.length > 0;
+  return hasAddress && volumeMounts.every(({mountPath}) => mountPath !== '/etc/hosts');
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   makeLogDirectory,
   makePodDirs,
   makeTerminationLog,
-  mountsOwnHosts,
+  needsHostsFile,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
@@ -96,10 +96,19 @@ test('a hosts file that says the same is not written again', async () => {
   expect((await stat(path, {bigint: true})).mtimeNs).toBe(before.mtimeNs);
 });
 
-test('only a mount at exactly /etc/hosts is a hosts file of its own', () => {
-  expect(mountsOwnHosts({volumeMounts: [{name: 'v', mountPath: '/etc/hosts'}]})).toBe(true);
-  expect(mountsOwnHosts({volumeMounts: [{name: 'v', mountPath: '/etc'}]})).toBe(false);
-  expect(mountsOwnHosts({})).toBe(false);
+test('a container gets a hosts file once its pod has an address, unless it mounts its own', () => {
+  const [main] = pod.spec.containers;
+  const gets = (mountPath: string, podIps: readonly string[], hostNetwork = false): boolean =>
+    needsHostsFile({
+      pod: {...pod, spec: {...pod.spec, hostNetwork}},
+      container: {...main!, volumeMounts: [{name: 'v', mountPath}]},
+      podIps,
+    });
+  expect(gets('/etc', ['10.88.0.5'])).toBe(true);
+  expect(gets('/etc', [])).toBe(false);
+  expect(gets('/etc', [], true)).toBe(true);
+  expect(gets('/etc/hosts', ['10.88.0.5'])).toBe(false);
+  expect(gets('/etc/hosts', [], true)).toBe(false);
 });
 
 test('the log directories of a pod and its containers can be read by everybody', async () => {
