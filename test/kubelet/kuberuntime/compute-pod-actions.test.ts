@@ -124,6 +124,15 @@ describe('a new sandbox', () => {
     );
   });
 
+  test('takes the exit code of what has not exited for 0, as the kubelet does', () => {
+    const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
+    const created = anInstance('main', CREATED, {exitCode: 255});
+
+    expect(brief(computePodActions(pod, aStatus([created], [notReady])))).toBe(
+      'kill pod, create sandbox 1, start other',
+    );
+  });
+
   test('heeds a container’s own restart policy', () => {
     const pod = aPod({
       restartPolicy: 'Always',
@@ -251,6 +260,16 @@ describe('a container in a sandbox that stays', () => {
   });
 });
 
+test('restart rules count only beside a container’s own policy', () => {
+  const exitCodes = {operator: 'In', values: [42]} as const;
+  const container = aContainer({restartPolicyRules: [{action: 'Restart', exitCodes}]});
+  const pod = aPod({restartPolicy: 'Never', containers: [container]});
+
+  expect(brief(computePodActions(pod, aStatus([anInstance('main', EXITED, {exitCode: 42})])))).toBe(
+    'kill pod',
+  );
+});
+
 describe('init containers', () => {
   const i1 = aContainer({name: 'i1'});
   const i2 = aContainer({name: 'i2'});
@@ -337,6 +356,13 @@ describe('sidecars', () => {
     const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
 
     expect(brief(computePodActions(never, aStatus([...all, anInstance('main', EXITED)])))).toBe('kill pod');
+  });
+
+  test('are not brought back when the pod’s containers have ended', () => {
+    const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
+    const ended = [anInstance('s1', EXITED), ...all.slice(1), anInstance('main', EXITED)];
+
+    expect(brief(computePodActions(never, aStatus(ended)))).toBe('kill pod');
   });
 
   test.each([
