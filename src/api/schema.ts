@@ -76,14 +76,19 @@ function field<T>(type: FieldType): OptionalField<T> {
   return {type, required: false};
 }
 
+/** Any text. */
 export const text = field<string>({kind: 'text'});
+/** True or false. */
 export const bool = field<boolean>({kind: 'bool'});
+/** A whole number of 32 bits. */
 export const int32 = field<number>({kind: 'int32'});
+/** A whole number, as far as JavaScript's are exact (Go's go up to 64 bits). */
 export const int64 = field<number>({kind: 'int64'});
 /** Read into its canonical form. */
 export const quantity = field<string>({kind: 'quantity'});
 /** RFC 3339. */
 export const time = field<string>({kind: 'time'});
+/** A number or a text, such as a port. */
 export const intOrString = field<number | string>({kind: 'intOrString'});
 /** Carried as it is. */
 export const anything = field<unknown>({kind: 'anything'});
@@ -96,14 +101,17 @@ export function enumeration<const T extends string>(
   return field<T>({kind: 'enumeration', values, ...texts});
 }
 
+/** Several values in order. */
 export function list<T>(item: Field<T>): OptionalField<readonly T[]> {
   return field<readonly T[]>({kind: 'list', item: item.type});
 }
 
+/** Values by freely chosen keys. */
 export function map<T>(value: Field<T>): OptionalField<Readonly<Record<string, T>>> {
   return field<Readonly<Record<string, T>>>({kind: 'map', value: value.type});
 }
 
+/** An object of its own. */
 export function object<T>(schema: ObjectSchema<T>): OptionalField<T> {
   return field<T>({kind: 'object', schema});
 }
