@@ -5,7 +5,7 @@ import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {connect, type Connection} from '../../../src/cri/index.js';
 import {ociArchive} from '../../../src/private-runtime/oci-image.js';
 import {leftoversOf} from './leftovers.js';
-import {runKcri, type KcriOptions, type KcriResult} from './run-kcri.js';
+import {runKcri, startKcri, type KcriOptions, type KcriResult, type RunningKcri} from './run-kcri.js';
 import type {RuntimeUnderTest} from './runtimes.js';
 
 /** A private runtime of one test file, with the busybox image loaded. */
@@ -16,6 +16,8 @@ export interface TestRuntime extends AsyncDisposable {
   readonly connection: Connection;
   /** Runs kcri against this runtime. */
   kcri(args: readonly string[], options?: KcriOptions): Promise<KcriResult>;
+  /** Starts kcri against this runtime. */
+  start(args: readonly string[], options?: KcriOptions): RunningKcri;
   /** Takes the runtime down; throws when anything of it is left. Disposing does the same. */
   stop(): Promise<void>;
 }
@@ -36,8 +38,8 @@ export interface UpStatus {
 /** Starts a private runtime in a temporary root directory and loads the busybox image. */
 export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<TestRuntime> {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-e2e-'));
-  const kcri: TestRuntime['kcri'] = (args, options = {}) =>
-    runKcri(args, {...options, env: {KCRI_ROOT_DIR: rootDir, ...options.env}});
+  const kcri = (args: readonly string[]): Promise<KcriResult> =>
+    runKcri(args, {env: {KCRI_ROOT_DIR: rootDir}});
   const succeed = async (args: readonly string[]): Promise<string> => {
     const {stdout, stderr, exitCode} = await kcri(args);
     if (exitCode !== 0)
@@ -56,9 +58,13 @@ export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<Test
     if (left.length > 0) throw new Error(`kcri runtime down has left:\n${left.join('\n')}`);
     await rm(rootDir, {recursive: true, force: true});
   };
-  const bound: TestRuntime['kcri'] = (args, options = {}) =>
-    kcri(args, {...options, env: {CONTAINER_RUNTIME_ENDPOINT: endpoint, ...options.env}});
-  return {rootDir, endpoint, connection, kcri: bound, stop, [Symbol.asyncDispose]: stop};
+  const start: TestRuntime['start'] = (args, options = {}) =>
+    startKcri(args, {
+      ...options,
+      env: {KCRI_ROOT_DIR: rootDir, CONTAINER_RUNTIME_ENDPOINT: endpoint, ...options.env},
+    });
+  const bound: TestRuntime['kcri'] = (args, options) => start(args, options).ended;
+  return {rootDir, endpoint, connection, kcri: bound, start, stop, [Symbol.asyncDispose]: stop};
 }
 
 async function loadBusybox(

@@ -1,4 +1,5 @@
 import {spawn} from 'node:child_process';
+import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
@@ -29,26 +30,45 @@ const OWN_VARIABLES = {
   KCRI_ROOT_DIR: undefined,
 };
 
+/** A kcri that runs. */
+export interface RunningKcri {
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when standard output and error together have matched; rejects when kcri ends before. */
+  says(pattern: RegExp): Promise<void>;
+  readonly ended: Promise<KcriResult>;
+}
+
 /** Runs the built bin/kcri.js to its end, as a process of its own. */
 export async function runKcri(args: readonly string[], options: KcriOptions = {}): Promise<KcriResult> {
+  return await startKcri(args, options).ended;
+}
+
+/** Starts the built bin/kcri.js as a process of its own. */
+export function startKcri(args: readonly string[], options: KcriOptions = {}): RunningKcri {
   const child = spawn(process.execPath, [KCRI, ...args], {
     cwd: options.cwd,
     env: {...process.env, ...OWN_VARIABLES, ...options.env},
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   options.signal?.addEventListener('abort', () => child.kill('SIGTERM'), {once: true});
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const said = {stdout: '', stderr: ''};
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
   // A command that reads nothing may have ended before the input is written.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
-  const exitCode = await new Promise<number | undefined>((resolve, reject) => {
+  const ended = new Promise<KcriResult>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
-      resolve(code ?? undefined);
+      resolve({...said, exitCode: code ?? undefined});
     });
   });
-  return {stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exitCode};
+  const says = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(said.stdout + said.stderr)) {
+      if (child.exitCode !== null)
+        throw new Error(`kcri ended without saying ${String(pattern)}: ${said.stdout}${said.stderr}`);
+      await delay(5);
+    }
+  };
+  return {kill: (signal) => child.kill(signal), says, ended};
 }

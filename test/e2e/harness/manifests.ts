@@ -1,0 +1,26 @@
+/** The image that every runtime under test has. */
+export const IMAGE = 'docker.io/library/busybox:1.36';
+
+/** Runs until it is told to end, and then ends at once. */
+export const SLEEP = ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'];
+
+/** A shell's command line. */
+export const shell = (script: string): readonly string[] => ['sh', '-c', script];
+
+/** Some of a Pod's fields, as people write them. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A container of the test image that sleeps unless told otherwise. */
+export function aContainer(name = 'main', fields: Fields = {}): Fields {
+  return {name, image: IMAGE, command: SLEEP, ...fields};
+}
+
+/** A manifest, in JSON, with one sleeping container unless told otherwise. */
+export function aManifest(name: string, spec: Fields = {}, metadata: Fields = {}): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name, ...metadata},
+    spec: {terminationGracePeriodSeconds: 2, containers: [aContainer()], ...spec},
+  });
+}
