@@ -4,7 +4,11 @@ import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
 import type {Values} from './parse.js';
 
 /** A stream that a command writes to. */
-export type OutputStream = Writable & {readonly isTTY?: boolean; readonly columns?: number};
+export type OutputStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
 /** The stream that a command reads from. */
 export type InputStream = Readable & {readonly isTTY?: boolean};
 

@@ -32,6 +32,11 @@ export class Output {
     return this.#stream.columns;
   }
 
+  /** The terminal's height, undefined when there is none. */
+  get rows(): number | undefined {
+    return this.#stream.rows;
+  }
+
   write(chunk: string | Uint8Array): void {
     if (this.#closed.signal.aborted || chunk.length === 0) return;
     if (!this.#stream.write(chunk)) this.#pending ??= this.#drained();

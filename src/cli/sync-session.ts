@@ -1,8 +1,7 @@
+import {messageOf} from '../base/errors.js';
 import {containerId} from '../cri/index.js';
-import {formatDuration} from '../format/duration.js';
 import {
   openLocalPods,
-  PodError,
   podRef,
   syncPodUntil,
   type CriCall,
@@ -10,15 +9,17 @@ import {
   type PodObserver,
   type PodOutcome,
   type PodRef,
+  type SyncPodsOptions,
   type WaitFor,
 } from '../kubelet/index.js';
 import type {CliContext} from './context.js';
 import {EXIT} from './exit-codes.js';
 import type {LoadedPods} from './pod-command.js';
+import {exitCodeOf} from './render-error.js';
+import {exitCodeFor, explain, isUnfinished, leftError} from './sync-outcome.js';
 import type {LogFollower} from './sync-view/log-follower.js';
 import {subjectOf} from './sync-view/model.js';
 import type {SyncRenderer} from './sync-view/renderer.js';
-import {podTitle} from './sync-view/text.js';
 
 /** What `sync` was asked for. */
 export interface SyncSessionOptions {
@@ -38,39 +39,38 @@ export interface SyncSummary {
   readonly errors: readonly unknown[];
 }
 
-/** Syncs all pods at once and shows it. Rejects with the signal's reason when it aborts. */
+/** Syncs all pods at once and shows it, until each is what was wanted or can't be, or the signal aborts. */
 export async function runSync({node, pods}: LoadedPods, options: SyncSessionOptions): Promise<SyncSummary> {
-  const {renderer, context, logs} = options;
+  const {renderer, context, logs, remove} = options;
   const local = openLocalPods(node, observerFor(renderer, logs));
-  const refs = pods.map(({pod}) => podRef(pod));
   try {
-    const settled = await Promise.allSettled(
+    const outcomes = await Promise.all(
       pods.map(async (request) => {
-        const outcome = await syncPodUntil(
-          local,
-          request,
-          {
-            wait: options.wait,
-            timeoutMs: options.timeoutMs,
-            clock: context.clock,
-            onStatus: (ref, status) => {
-              renderer.status(ref, status);
-            },
-          },
-          context.signal,
-        );
+        const outcome = await syncPodUntil(local, request, syncOptions(options), context.signal);
         renderer.outcome(outcome, exitCodeFor(outcome, options.wait));
         return outcome;
       }),
     );
-    await logs?.end({stop: options.wait === 'ready' || context.signal.aborted});
-    if (options.remove) await removeAll(local, refs);
-    else if (context.signal.aborted) await tellWhatRuns(local, refs, renderer);
-    context.signal.throwIfAborted();
-    return summarize(settled, options);
+    await logs?.end();
+    const left = await Promise.all(
+      outcomes.map(async (outcome) => (remove ? removePod : leftOver)(local, outcome)),
+    );
+    return summarize(outcomes, left, options);
   } finally {
     renderer.end();
   }
+}
+
+function syncOptions({wait, timeoutMs, renderer, logs, context}: SyncSessionOptions): SyncPodsOptions {
+  return {
+    wait,
+    timeoutMs,
+    clock: context.clock,
+    onStatus: (ref, status) => {
+      renderer.status(ref, status);
+      logs?.followRunning(ref, status);
+    },
+  };
 }
 
 function observerFor(renderer: SyncRenderer, logs: LogFollower | undefined): PodObserver {
@@ -100,108 +100,43 @@ function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRe
     logs.follow(ref, name, containerId(String(call.request['containerId'])));
 }
 
-async function removeAll(local: LocalPods, refs: readonly PodRef[]): Promise<void> {
-  await Promise.all(
-    refs.map(async (ref) => {
-      await local.exclusively(ref, undefined, async () => {
-        const record = await local.store.get(ref.uid);
-        if (record !== undefined) await local.end(record);
-      });
-    }),
-  );
+/** Deletes the pod, whatever became of it; gives the error to show when that fails. */
+async function removePod(local: LocalPods, {pod}: PodOutcome): Promise<readonly unknown[]> {
+  try {
+    await local.exclusively(pod, undefined, async () => {
+      const record = await local.store.get(pod.uid);
+      if (record !== undefined) await local.end(record);
+    });
+    return [];
+  } catch (error) {
+    return [error, leftError(pod, 'is left half deleted')];
+  }
 }
 
-async function tellWhatRuns(
-  local: LocalPods,
-  refs: readonly PodRef[],
-  renderer: SyncRenderer,
-): Promise<void> {
-  for (const ref of refs) {
-    const left = await local.store.get(ref.uid);
-    if (left !== undefined) renderer.note(ref, `left as it is; "kcri delete ${podTitle(ref)}" ends it`);
+/** What a sync that didn't get its pod to where it was wanted leaves behind, and how to end it. */
+async function leftOver(local: LocalPods, {kind, pod}: PodOutcome): Promise<readonly unknown[]> {
+  if (!isUnfinished(kind)) return [];
+  const record = await local.store.get(pod.uid);
+  if (record === undefined) return [];
+  try {
+    const {containers} = (await local.syncer(record.pod, record.place).observe()).runtime;
+    const running = containers
+      .filter(({state}) => state === 'CONTAINER_RUNNING')
+      .map(({name}) => `"${name}"`);
+    const what = running.length === 0 ? 'no container of it runs' : `still running: ${running.join(', ')}`;
+    return [leftError(pod, `is left as it is; ${what}`)];
+  } catch (error) {
+    return [leftError(pod, `is left as it is; what runs of it can't be seen: ${messageOf(error)}`)];
   }
 }
 
 function summarize(
-  settled: readonly PromiseSettledResult<PodOutcome>[],
+  outcomes: readonly PodOutcome[],
+  left: readonly (readonly unknown[])[],
   {wait, timeoutMs}: SyncSessionOptions,
 ): SyncSummary {
-  const faults = settled.filter((result) => result.status === 'rejected').map(({reason}): unknown => reason);
-  const outcomes = settled.filter((result) => result.status === 'fulfilled').map(({value}) => value);
-  const errors = outcomes.flatMap((outcome) => explain(outcome, wait, timeoutMs));
-  const codes = outcomes.map((outcome) => exitCodeFor(outcome, wait));
-  const exitCode = codes.find((code) => code !== EXIT.ok) ?? (faults.length > 0 ? EXIT.failed : EXIT.ok);
-  return {exitCode, errors: [...faults, ...errors]};
-}
-
-/** The container's own exit code only where its end was waited for. */
-function exitCodeFor(outcome: PodOutcome, wait: WaitFor): number {
-  switch (outcome.kind) {
-    case 'ready':
-      return EXIT.ok;
-    case 'complete':
-      return wait === 'complete' || outcome.exitCode === 0 ? outcome.exitCode : EXIT.failed;
-    case 'timeout':
-      return EXIT.timedOut;
-    case 'broken':
-    case 'failed':
-      return EXIT.failed;
-  }
-}
-
-/** What the person should know of a pod that is not as it was wanted. */
-function explain(outcome: PodOutcome, wait: WaitFor, timeoutMs: number | undefined): readonly unknown[] {
-  const {pod} = outcome;
-  switch (outcome.kind) {
-    case 'ready':
-      return [];
-    case 'complete':
-    case 'broken':
-      return outcome.exitCode === 0 ? [] : [exited(pod, outcome, wait)];
-    case 'timeout':
-      return [timedOut(outcome, wait, timeoutMs ?? 0)];
-    case 'failed':
-      return outcome.removed
-        ? [outcome.error]
-        : [
-            outcome.error,
-            new PodError(pod, 'is left as it is', {hint: `"kcri delete ${podTitle(pod)}" ends it`}),
-          ];
-  }
-}
-
-function exited(
-  pod: PodRef,
-  {exitCode, container}: {readonly exitCode: number; readonly container: string | undefined},
-  wait: WaitFor,
-): PodError {
-  const who =
-    container === undefined ? 'the pod has failed' : `container "${container}" exited with code ${exitCode}`;
-  return new PodError(pod, who, {
-    exitCode: wait === 'complete' ? exitCode : EXIT.failed,
-    hint:
-      container === undefined ? undefined : `"kcri logs ${podTitle(pod)}/${container}" shows what it said`,
-  });
-}
-
-function timedOut(
-  {pod, status}: PodOutcome & {readonly kind: 'timeout'},
-  wait: WaitFor,
-  timeoutMs: number,
-): PodError {
-  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const waiting = all.flatMap(({name, state}) =>
-    state?.waiting?.reason === undefined
-      ? []
-      : [`container "${name}": ${state.waiting.reason}${detail(state.waiting.message)}`],
-  );
-  const limit = formatDuration(BigInt(Math.round(timeoutMs * 1e6)));
-  return new PodError(pod, [`not ${wait} after ${limit}`, ...waiting].join('; '), {
-    exitCode: EXIT.timedOut,
-    hint: `it is left as it is; "kcri delete ${podTitle(pod)}" ends it`,
-  });
-}
-
-function detail(message: string | undefined): string {
-  return message === undefined || message === '' ? '' : `: ${message}`;
+  const explained = outcomes.flatMap((outcome) => explain(outcome, wait, timeoutMs));
+  const errors = [...new Set([...explained, ...left.flat()])];
+  const codes = [...outcomes.map((outcome) => exitCodeFor(outcome, wait)), ...errors.map(exitCodeOf)];
+  return {exitCode: codes.find((code) => code !== EXIT.ok) ?? EXIT.ok, errors};
 }

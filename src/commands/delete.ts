@@ -2,7 +2,9 @@ import {UsageError} from '../base/errors.js';
 import {chosenRecords} from '../cli/chosen-records.js';
 import {integerFlag} from '../cli/flags.js';
 import {PodCommand} from '../cli/pod-command.js';
+import {leftError} from '../cli/sync-outcome.js';
 import {podTitle} from '../cli/sync-view/text.js';
+import type {LocalPods, PodRecord} from '../kubelet/index.js';
 
 export default class Delete extends PodCommand {
   static override summary = 'End pods that kcri made, and remove all that is left of them';
@@ -31,14 +33,36 @@ export default class Delete extends PodCommand {
     if (grace !== undefined && grace < 0) throw new UsageError('--grace-period must not be negative');
     const {openLocalPods, SILENT_OBSERVER} = await import('../kubelet/index.js');
     const pods = openLocalPods(await this.describeNode(), SILENT_OBSERVER);
-    const {records, broken} = await pods.store.list();
-    for (const {error} of broken) this.warn(error);
+    const records = await this.#records(pods, argv);
     const {stdin} = this.context;
     for (const record of await chosenRecords(records, argv as string[], {stdin, signal: this.signal})) {
-      await pods.exclusively(record, this.signal, async () => {
-        await pods.end(record, grace);
+      this.signal.throwIfAborted();
+      await this.#end(pods, record, grace);
+    }
+  }
+
+  /** kcri's pods; one whose record is broken can still be ended by its UID. */
+  async #records(pods: LocalPods, words: readonly unknown[]): Promise<readonly PodRecord[]> {
+    const {records, broken} = await pods.store.list();
+    const salvaged: PodRecord[] = [];
+    for (const {uid, error} of broken) {
+      if (words.includes(uid)) salvaged.push(await pods.salvage(uid));
+      else this.warn(error);
+    }
+    return [...records, ...salvaged];
+  }
+
+  /** One pod that can't be ended doesn't keep the others. */
+  async #end(pods: LocalPods, record: PodRecord, gracePeriodSeconds: number | undefined): Promise<void> {
+    const {signal} = this;
+    try {
+      await pods.exclusively(record, signal, async () => {
+        await pods.end(record, {gracePeriodSeconds, signal});
       });
       this.print(`pod "${podTitle(record)}" deleted`);
+    } catch (error) {
+      this.fail(signal.aborted ? signal.reason : error);
+      this.fail(leftError(record, 'is left half deleted'));
     }
   }
 }

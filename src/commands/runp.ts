@@ -74,8 +74,8 @@ export default class Runp extends PodCommand {
         : new SilentRenderer(),
       context,
     });
-    for (const error of errors) this.fail(error);
     this.exitWith(exitCode);
+    for (const error of errors) this.fail(error);
     if (errors.length > 0) return;
     const {openLocalPods, SILENT_OBSERVER} = await import('../kubelet/index.js');
     const local = openLocalPods(loaded.node, SILENT_OBSERVER);
@@ -90,5 +90,15 @@ export default class Runp extends PodCommand {
 async function isManifest(file: string): Promise<boolean> {
   // A file that can't be read is explained by whoever reads it next.
   const text = await readFile(file, 'utf8').catch(() => '');
-  return /^\s*(?:-\s+)?["']?(?:kind|apiVersion)["']?\s*:/m.test(text) || /^\s*\{.*"kind"\s*:/s.test(text);
+  return text.trimStart().startsWith('{') ? hasKind(text) : /^(["']?)(?:kind|apiVersion)\1\s*:/m.test(text);
+}
+
+/** Labels may be named kind too, so that JSON has to be read; YAML shows by its indentation. */
+function hasKind(text: string): boolean {
+  try {
+    const value = JSON.parse(text) as object;
+    return 'kind' in value || 'apiVersion' in value;
+  } catch {
+    return /"kind"\s*:/.test(text);
+  }
 }

@@ -1,11 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {durationFlag} from '../cli/flags.js';
-import {PodCommand} from '../cli/pod-command.js';
+import {PodCommand, type LoadedPods} from '../cli/pod-command.js';
 import {POD_FLAGS} from '../cli/pod-flags.js';
 import {LogFollower} from '../cli/sync-view/log-follower.js';
-import {runSync} from '../cli/sync-session.js';
 import {chooseRenderer} from '../cli/sync-view/choose.js';
+import {podTitle} from '../cli/sync-view/text.js';
+import {runSync} from '../cli/sync-session.js';
+import {podRef} from '../kubelet/index.js';
 
 export default class Sync extends PodCommand {
   static override summary = 'Bring Pods to what their manifests say, and wait for them';
@@ -43,7 +45,9 @@ export default class Sync extends PodCommand {
     const {flags, argv} = await this.parse(Sync);
     if (argv.length === 0) throw new UsageError('no manifest is given');
     const loaded = await this.loadPods(argv as string[], flags);
-    const {stdout, stderr, colors, context} = this;
+    if (flags.wait === 'complete') this.#warnOfEndless(loaded);
+    const {stdout, stderr, colors, context, signal} = this;
+    const {runtime} = await this.cri();
     const renderer = await chooseRenderer({
       format: flags.output,
       warnings: flags.timeout !== undefined,
@@ -52,16 +56,26 @@ export default class Sync extends PodCommand {
       colors,
       clock: context.clock,
     });
-    const {runtime} = await this.cri();
     const {exitCode, errors} = await runSync(loaded, {
-      logs: flags.logs ? new LogFollower(runtime, context.clock, renderer) : undefined,
+      logs: flags.logs ? new LogFollower(runtime, context.clock, renderer, signal) : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
       remove: flags.rm,
       renderer,
       context,
     });
-    for (const error of errors) this.fail(error);
     this.exitWith(exitCode);
+    for (const error of errors) this.fail(error);
+  }
+
+  /** The API's default is Always, which is easily forgotten. */
+  #warnOfEndless({pods}: LoadedPods): void {
+    for (const {pod} of pods) {
+      const {containers, restartPolicy} = pod.spec;
+      if (containers.some((container) => (container.restartPolicy ?? restartPolicy) === 'Always'))
+        this.warn(
+          `pod "${podTitle(podRef(pod))}" never completes: its restartPolicy is Always; set it to OnFailure or Never`,
+        );
+    }
   }
 }

@@ -3,7 +3,7 @@ export {describeNode, openLocalPods, type DescribedNode} from './open-local-pods
 export {SILENT_OBSERVER, type LocalPods, type PodObserver} from './local-pods.js';
 export {recordsNamed, recordsOfManifest} from './find-records.js';
 export {planPods, type PlannedCall, type PodPlan} from './plan/plan-pods.js';
-export {syncPodUntil, type PodOutcome} from './foreground/sync-pods.js';
+export {syncPodUntil, type PodOutcome, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {WaitFor} from './foreground/judge.js';
 export {preparePods, type PreparedPod} from './prepare-pods.js';
 export type {NodeOptions} from './node-status/read-node-facts.js';

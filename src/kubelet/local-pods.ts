@@ -3,6 +3,7 @@ import {Backoff} from '../base/backoff.js';
 import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
 import {acquireLock} from '../base/lock.js';
+import type {PodUid} from '../cri/index.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
 import type {EventSink} from './container/events.js';
 import type {NodeFacts, PodPlace} from './container/node.js';
@@ -10,12 +11,14 @@ import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
 import {ImageManager} from './images/image-manager.js';
-import {readPodStatus} from './kuberuntime/runtime-status.js';
+import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import {sandboxConfig} from './kuberuntime/sandbox-config.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
+import {SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
 import {removePodCgroup} from './resources/pod-cgroup.js';
+import {salvageRecord} from './salvage-record.js';
 
 /** Told what happens to a pod while it happens. */
 export interface PodObserver {
@@ -48,6 +51,22 @@ export interface AdoptedPod {
   readonly record: PodRecord;
   /** No sync of it has been before. */
   readonly isNew: boolean;
+}
+
+/** How a pod stands to what is there already. */
+export interface Standing {
+  /** The pod's own record: undefined for a new one. */
+  readonly known: PodRecord | undefined;
+  /** The pod of the same name, made from another content, that has to be ended first. */
+  readonly older: PodRecord | undefined;
+}
+
+/** How a pod is ended. */
+export interface EndOptions {
+  /** Replaces the pod's own grace period. */
+  readonly gracePeriodSeconds?: number | undefined;
+  /** Ends the wait for containers to stop; `end` then rejects with its reason, and can be called again. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -97,16 +116,27 @@ export class LocalPods {
   }
 
   /**
-   * Makes the pod kcri's own before anything of it exists: ends an older pod of the same name, refuses a UID
-   * that somebody else's pod has, writes the record. To be called exclusively.
+   * How the pod stands to what kcri and others run already. Rejects with SystemError when its UID belongs to
+   * another pod. Changes nothing.
    */
-  async adopt(pod: Pod, source: string): Promise<AdoptedPod> {
+  async standing(pod: Pod): Promise<Standing> {
     const ref = podRef(pod);
-    const {clock, node} = this.#options;
-    const older = await this.store.findByName(ref.namespace, ref.name);
-    if (older !== undefined && older.uid !== ref.uid) await this.end(older);
     const known = await this.store.get(ref.uid);
     if (known === undefined) await this.#refuseForeign(ref);
+    else if (known.namespace !== ref.namespace || known.name !== ref.name) throw uidOfAnother(ref, known);
+    const namesake = await this.store.findByName(ref.namespace, ref.name);
+    return {known, older: namesake?.uid === ref.uid ? undefined : namesake};
+  }
+
+  /**
+   * Makes the pod kcri's own before anything of it exists: refuses a UID that another pod has, ends an older pod
+   * of the same name, writes the record. To be called exclusively.
+   */
+  async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
+    const ref = podRef(pod);
+    const {clock, node} = this.#options;
+    const {known, older} = await this.standing(pod);
+    if (older !== undefined) await this.end(older, {signal});
     const record: PodRecord = {
       uid: ref.uid,
       namespace: ref.namespace,
@@ -120,13 +150,32 @@ export class LocalPods {
     return {record, isNew: known === undefined};
   }
 
+  /**
+   * Rejects with SupersededError when the pod is no longer what `adopt` made of it: another kcri has deleted it
+   * or given it another spec. To be called exclusively.
+   */
+  async requireOwn(pod: Pod): Promise<void> {
+    const ref = podRef(pod);
+    const record = await this.store.get(ref.uid);
+    if (record === undefined) throw new SupersededError(ref, 'deleted');
+    if (JSON.stringify(record.pod.spec) !== JSON.stringify(pod.spec))
+      throw new SupersededError(ref, 'changed');
+  }
+
+  /** A record in the place of one that can't be read, good enough to end the pod. Rejects with CriError. */
+  async salvage(uid: PodUid): Promise<PodRecord> {
+    const {services, node} = this.#options;
+    return await salvageRecord(services.runtime, uid, {podLogsDir: node.podLogsDir, cgroup: node.cgroup});
+  }
+
   #nodeAt({podLogsDir, cgroup}: PodPlace): NodeFacts {
     return {...this.#options.node, podLogsDir, cgroup};
   }
 
   async #refuseForeign(ref: PodRef): Promise<void> {
-    const {sandboxes} = await readPodStatus(this.#options.services.runtime, ref);
-    if (sandboxes.length === 0) return;
+    // Only kubelets put the UID into the labels as well.
+    const {items} = await this.#options.services.runtime.listPodSandbox({});
+    if (!items.some(({metadata, labels}) => [metadata?.uid, labels[POD_UID_LABEL]].includes(ref.uid))) return;
     throw new SystemError(
       `a pod with the UID "${ref.uid}" runs already and was not made by kcri with the root directory "${this.#options.node.rootDir}"`,
       {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
@@ -135,16 +184,24 @@ export class LocalPods {
 
   /**
    * Ends a pod and removes all that is left of it: containers, sandboxes, logs, volumes, directories, cgroup,
-   * and at last the record, so that whatever fails half-way can be ended again. To be called exclusively.
+   * and at last the record, so that whatever fails or is interrupted half-way can be ended again. To be called
+   * exclusively.
    */
-  async end(record: PodRecord, gracePeriodSeconds?: number): Promise<void> {
+  async end(record: PodRecord, {gracePeriodSeconds, signal}: EndOptions = {}): Promise<void> {
     const {pod, place} = record;
     const syncer = this.syncer(pod, place);
-    await syncer.terminate(gracePeriodSeconds);
+    await syncer.terminate(gracePeriodSeconds, signal);
     await syncer.removeFromRuntime();
     const node = this.#nodeAt(place);
     await this.#options.files(node).removePod(pod);
     await removePodCgroup(node.cgroup, sandboxConfig(pod, node, 0).linux?.cgroupParent ?? '');
     await this.store.delete(record.uid);
   }
+}
+
+function uidOfAnother(ref: PodRef, {namespace, name}: PodRecord): SystemError {
+  return new SystemError(
+    `the UID "${ref.uid}" of the pod "${ref.namespace}/${ref.name}" is that of the pod "${namespace}/${name}"`,
+    {hint: `give the manifest another metadata.uid, or run "kcri delete ${namespace}/${name}" first`},
+  );
 }

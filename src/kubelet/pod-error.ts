@@ -15,14 +15,26 @@ export class PodError extends KcriError {
   readonly code = 'POD';
   override readonly exitCode: number;
   readonly pod: PodRef;
+  /** The message without the pod. */
+  readonly problem: string;
   /** Which step failed, when it was a step of a sync. */
   readonly reason: SyncFailure['reason'] | undefined;
 
   constructor(pod: PodRef, message: string, options: PodErrorOptions = {}) {
     super(`pod "${pod.namespace}/${pod.name}": ${message}`, options);
     this.pod = pod;
+    this.problem = message;
     this.exitCode = options.exitCode ?? 1;
     this.reason = options.reason;
+  }
+}
+
+/** Another kcri has taken the pod away while this one worked on it. */
+export class SupersededError extends PodError {
+  constructor(pod: PodRef, done: 'deleted' | 'changed') {
+    super(pod, `was ${done} by another kcri while this one waited for it`, {
+      hint: done === 'deleted' ? 'sync it again' : 'let one process at a time sync a pod',
+    });
   }
 }
 

@@ -5,20 +5,28 @@ import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js
 import {subjectOf} from './model.js';
 import {containerOf, type SyncRenderer} from './renderer.js';
 
-/** One JSON object a line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"result", "namespace", "pod", "uid", …}`. */
+/**
+ * One JSON object a line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"result", "namespace", "pod",
+ * "uid", …}`. The last lines are the results, one for each pod.
+ */
 export class JsonLinesRenderer implements SyncRenderer {
   readonly #out: (line: string) => void;
   readonly #clock: Clock;
   readonly #names = new Map<string, string>();
+  readonly #results: string[] = [];
 
   constructor(out: (line: string) => void, clock: Clock) {
     this.#out = out;
     this.#clock = clock;
   }
 
-  #write(type: string, {namespace, name, uid}: PodRef, facts: Readonly<Record<string, unknown>>): void {
+  #line(type: string, {namespace, name, uid}: PodRef, facts: Readonly<Record<string, unknown>>): string {
     const time = new Date(this.#clock.now()).toISOString();
-    this.#out(JSON.stringify({time, type, namespace, pod: name, uid, ...facts}));
+    return JSON.stringify({time, type, namespace, pod: name, uid, ...facts});
+  }
+
+  #write(type: string, pod: PodRef, facts: Readonly<Record<string, unknown>>): void {
+    this.#out(this.#line(type, pod, facts));
   }
 
   callBegun(): void {
@@ -52,11 +60,9 @@ export class JsonLinesRenderer implements SyncRenderer {
   }
 
   outcome(outcome: PodOutcome, exitCode: number): void {
-    const error =
-      outcome.kind === 'failed' ? {error: messageOf(outcome.error), removed: outcome.removed} : {};
-    const container =
-      'container' in outcome && outcome.container !== undefined ? {container: outcome.container} : {};
-    this.#write('result', outcome.pod, {outcome: outcome.kind, exitCode, ...container, ...error});
+    this.#results.push(
+      this.#line('result', outcome.pod, {outcome: outcome.kind, exitCode, ...outcomeFacts(outcome)}),
+    );
   }
 
   log(pod: PodRef, container: string, line: string): void {
@@ -64,6 +70,22 @@ export class JsonLinesRenderer implements SyncRenderer {
   }
 
   end(): void {
-    // Nothing is held back.
+    for (const result of this.#results.splice(0)) this.#out(result);
+  }
+}
+
+/** What is told of an outcome beside its kind. */
+function outcomeFacts(outcome: PodOutcome): Readonly<Record<string, unknown>> {
+  switch (outcome.kind) {
+    case 'failed':
+      return {error: messageOf(outcome.error), removed: outcome.removed};
+    case 'timeout':
+      return outcome.error === undefined ? {} : {error: messageOf(outcome.error)};
+    case 'complete':
+    case 'broken':
+      return outcome.container === undefined ? {} : {container: outcome.container};
+    case 'ready':
+    case 'interrupted':
+      return {};
   }
 }

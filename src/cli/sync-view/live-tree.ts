@@ -32,6 +32,10 @@ export class LiveTree implements SyncRenderer {
   readonly #views = new Map<string, PodView>();
   readonly #names = new Map<string, string>();
   readonly #ended = new AbortController();
+  /** Not only `end` ends a drawing: a second Ctrl-C ends the process at once. */
+  readonly #restore = (): void => {
+    this.#output.write(SHOW_CURSOR);
+  };
   #drawn = 0;
 
   constructor({output, chalk, clock, warnings}: LiveTreeOptions) {
@@ -41,6 +45,7 @@ export class LiveTree implements SyncRenderer {
     this.#warnings = warnings;
     this.#startedAt = clock.now();
     output.write(HIDE_CURSOR);
+    process.once('exit', this.#restore);
     // Ends with `end`, which is the only thing that can reject its sleep.
     void this.#spin();
   }
@@ -56,14 +61,16 @@ export class LiveTree implements SyncRenderer {
     }
   }
 
-  #draw(above = ''): void {
-    const lines = treeLines([...this.#views.values()], {
+  #draw(above = '', rows = this.#output.rows ?? 24): void {
+    const tree = treeLines([...this.#views.values()], {
       chalk: this.#chalk,
       columns: this.#output.columns ?? 80,
       elapsedMs: this.#clock.now() - this.#startedAt,
     });
-    const tree = lines.map((line) => `${line}\n`).join('');
-    this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${tree}`);
+    // What has scrolled out at the top can't be drawn over; the last line is the cursor's.
+    const lines = tree.slice(0, rows - 1);
+    const text = lines.map((line) => `${line}\n`).join('');
+    this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${text}`);
     this.#drawn = lines.length;
   }
 
@@ -94,7 +101,7 @@ export class LiveTree implements SyncRenderer {
   }
 
   note(pod: PodRef, text: string): void {
-    this.#update(pod, (view) => ({...view, doing: text}));
+    this.#draw(`${this.#chalk.bold(podTitle(pod))}: ${text}\n`);
   }
 
   outcome(outcome: PodOutcome): void {
@@ -108,7 +115,8 @@ export class LiveTree implements SyncRenderer {
   end(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
-    this.#draw();
-    this.#output.write(SHOW_CURSOR);
+    this.#draw('', Infinity);
+    process.off('exit', this.#restore);
+    this.#restore();
   }
 }

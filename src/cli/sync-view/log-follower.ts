@@ -1,10 +1,11 @@
 import {StringDecoder} from 'node:string_decoder';
+import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
-import type {ContainerId, RuntimeService} from '../../cri/index.js';
+import {containerId, type ContainerId, type RuntimeService} from '../../cri/index.js';
 import type {PodRef} from '../../kubelet/index.js';
 import {isRunning, logPathOf} from '../../operations/logs/container-log.js';
-import {readLog} from '../../operations/logs/read-log.js';
+import {readLog, type FollowOptions} from '../../operations/logs/read-log.js';
 import type {SyncRenderer} from './renderer.js';
 
 const ALL_STREAMS = new Set(['stdout', 'stderr'] as const);
@@ -14,38 +15,46 @@ export class LogFollower {
   readonly #runtime: RuntimeService;
   readonly #clock: Clock;
   readonly #renderer: SyncRenderer;
-  readonly #stopped = new AbortController();
-  readonly #reading: Promise<void>[] = [];
+  readonly #signal: AbortSignal;
+  readonly #ending = new AbortController();
+  readonly #reading = new Map<string, Promise<void>>();
 
-  constructor(runtime: RuntimeService, clock: Clock, renderer: SyncRenderer) {
+  /** What `signal` aborts is cut off; `end` shows all that there is. */
+  constructor(runtime: RuntimeService, clock: Clock, renderer: SyncRenderer, signal: AbortSignal) {
     this.#runtime = runtime;
     this.#clock = clock;
     this.#renderer = renderer;
+    this.#signal = signal;
   }
 
-  /** Begins with a container that has just been started. */
+  /** Begins with a container that has just been started; one that is followed already is left alone. */
   follow(pod: PodRef, name: string, id: ContainerId): void {
-    this.#reading.push(this.#read(pod, name, id));
+    if (!this.#reading.has(id)) this.#reading.set(id, this.#read(pod, name, id));
   }
 
-  /** Shows the rest of what has ended; with `stop` without waiting for what still runs. */
-  async end({stop}: {readonly stop: boolean}): Promise<void> {
-    if (stop) this.#stopped.abort();
-    await Promise.all(this.#reading);
+  /** Begins with every running container of the status: those that an earlier sync has started. */
+  followRunning(pod: PodRef, {initContainerStatuses = [], containerStatuses = []}: PodStatus): void {
+    for (const {name, state, containerID} of [...initContainerStatuses, ...containerStatuses])
+      if (state?.running !== undefined && containerID !== undefined)
+        this.follow(pod, name, containerId(containerID.replace(/^.*:\/\//, '')));
+  }
+
+  /** Shows all that has been written so far, and nothing more. */
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#reading.values());
   }
 
   async #read(pod: PodRef, name: string, id: ContainerId): Promise<void> {
-    const {signal} = this.#stopped;
     const lines = {stdout: new LineSplitter(), stderr: new LineSplitter()};
     const show = (line: string): void => {
       this.#renderer.log(pod, name, line);
     };
     try {
-      const {logPath} = await logPathOf(this.#runtime, id, signal);
-      const follow = {clock: this.#clock, isRunning: async () => await isRunning(this.#runtime, id, signal)};
+      const {logPath} = await logPathOf(this.#runtime, id, this.#signal);
       await readLog(
         logPath,
-        {streams: ALL_STREAMS, follow, signal},
+        {streams: ALL_STREAMS, follow: this.#follow(id), signal: this.#signal},
         {
           write: (stream, bytes) => {
             for (const line of lines[stream].push(bytes)) show(line);
@@ -54,10 +63,28 @@ export class LogFollower {
         },
       );
     } catch (error) {
-      if (!signal.aborted)
+      if (!this.#signal.aborted)
         this.#renderer.note(pod, `the log of container ${name} can't be shown: ${messageOf(error)}`);
     }
     for (const splitter of Object.values(lines)) for (const line of splitter.rest()) show(line);
+  }
+
+  /** Goes on until the container has ended or `end` is called: then nothing is waited for any more. */
+  #follow(id: ContainerId): FollowOptions {
+    const ending = this.#ending.signal;
+    return {
+      isRunning: async () => !ending.aborted && (await isRunning(this.#runtime, id, this.#signal)),
+      clock: {
+        now: () => (ending.aborted ? Infinity : this.#clock.now()),
+        sleep: async (ms, signal = this.#signal) => {
+          try {
+            await this.#clock.sleep(ms, AbortSignal.any([signal, ending]));
+          } catch (error) {
+            if (!ending.aborted || signal.aborted) throw error;
+          }
+        },
+      },
+    };
   }
 }
 

@@ -133,9 +133,13 @@ function endedText({exitCode, reason = 'Error'}: ContainerStateTerminated): Stat
   return {state: `exited with code ${exitCode}${reason === 'Error' ? '' : ` (${reason})`}`, tone: 'bad'};
 }
 
-/** Reasons that only say that it is not this container's turn yet. */
 const PENDING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
+/** True for the waiting reasons that only say that it is not this container's turn yet. */
+export function isPending(reason: string): boolean {
+  return PENDING.has(reason);
+}
+
 function waitingText({reason = ''}: ContainerStateWaiting = {}): StateText {
-  return PENDING.has(reason) ? {state: 'waiting', tone: 'plain'} : {state: reason, tone: 'bad'};
+  return isPending(reason) ? {state: 'waiting', tone: 'plain'} : {state: reason, tone: 'bad'};
 }

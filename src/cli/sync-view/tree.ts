@@ -14,37 +14,52 @@ export interface FrameOptions {
   readonly elapsedMs: number;
 }
 
+type Paint = (text: string) => string;
+/** A piece of a line and its colour; a bare text has none. */
+type Piece = string | readonly [text: string, paint: Paint];
+
 /** The tree of all pods as lines, each cut to the terminal's width. */
 export function treeLines(views: readonly PodView[], options: FrameOptions): readonly string[] {
-  return views.flatMap((view) => podLines(view, options));
+  return views.flatMap((view) => podPieces(view, options)).map((pieces) => fit(pieces, options.columns));
 }
 
-function podLines(view: PodView, options: FrameOptions): readonly string[] {
-  const {chalk, elapsedMs, columns} = options;
+function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (readonly Piece[])[] {
   const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length] ?? '';
   const busy = view.doing !== '';
-  const facts = [view.phase, view.ip, busy ? `${view.doing} …` : ''].filter((fact) => fact !== '').join('  ');
+  const facts = [view.phase, view.ip, busy ? `${view.doing} …` : ''].filter((fact) => fact !== '');
   const parts = [...(view.sandbox === undefined ? [] : [view.sandbox]), ...view.containers.values()];
   const width = Math.max(0, ...parts.map(({label}) => label.length));
   return [
-    `${busy ? chalk.cyan(frame) : ' '} ${chalk.bold(podTitle(view.ref))}  ${clip(facts, columns - podTitle(view.ref).length - 6)}`,
-    ...parts.map((part, index) => partLine(part, {...options, width, last: index === parts.length - 1})),
+    [busy ? [frame, chalk.cyan] : ' ', ' ', [podTitle(view.ref), chalk.bold], `  ${facts.join('  ')}`],
+    ...parts.map((part, index) => partPieces(part, {chalk, width, last: index === parts.length - 1})),
   ];
 }
 
-function partLine(
-  part: PartView,
-  options: FrameOptions & {readonly width: number; readonly last: boolean},
-): string {
-  const {chalk, width, last, columns} = options;
-  const paint = {busy: chalk.yellow, good: chalk.green, bad: chalk.red, plain: chalk.dim}[part.tone];
-  const label = clip(part.label, columns - 6);
-  const took = tookText(part.tookMs);
-  const state = clip(`${part.state}${took === '' ? '' : `  ${took}`}`, columns - width - 8);
-  return `  ${chalk.dim(last ? '└─' : '├─')} ${label.padEnd(width)}  ${paint(state)}`;
+function partPieces(
+  {label, state, tone, tookMs}: PartView,
+  {chalk, width, last}: {readonly chalk: ChalkInstance; readonly width: number; readonly last: boolean},
+): readonly Piece[] {
+  const paint = {busy: chalk.yellow, good: chalk.green, bad: chalk.red, plain: chalk.dim}[tone];
+  const took = tookText(tookMs);
+  return [
+    [last ? '  └─' : '  ├─', chalk.dim],
+    ` ${label.padEnd(width)}  `,
+    [took === '' ? state : `${state}  ${took}`, paint],
+  ];
 }
 
-/** Lines longer than the terminal would wrap, and the redraw would count wrong. */
-function clip(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+/** Puts the pieces together. A line longer than the terminal would wrap, and the redraw would count wrong. */
+function fit(pieces: readonly Piece[], columns: number): string {
+  const parts = pieces.map((piece) =>
+    typeof piece === 'string' ? ([piece, (text: string) => text] as const) : piece,
+  );
+  const whole = parts.reduce((sum, [text]) => sum + text.length, 0);
+  const mark = whole > columns && columns > 0 ? '…' : '';
+  let room = columns - mark.length;
+  const shown = parts.map(([text, paint]) => {
+    const cut = text.slice(0, Math.max(0, room));
+    room -= cut.length;
+    return cut === '' ? '' : paint(cut);
+  });
+  return `${shown.join('')}${mark}`;
 }

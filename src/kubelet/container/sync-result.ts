@@ -7,7 +7,7 @@ export type SyncAction =
   | 'KillContainer'
   | 'KillPodSandbox'
   | 'RemoveContainer'
-  | 'SetupVolumes';
+  | 'SetUpNode';
 
 /** Why a step of a sync failed, in the kubelet's words: these become the waiting reasons of containers. */
 export type SyncFailureReason =
@@ -27,6 +27,7 @@ export type SyncFailureReason =
   | 'CreatePodSandboxError'
   | 'ConfigPodSandboxError'
   | 'KillPodSandboxError'
+  | 'FailedToMakePodDataDirectories'
   | 'FailedMount';
 
 /** A failure that is an expected outcome of a sync: a value, not an exception. */

@@ -1,11 +1,14 @@
 import type {Pod} from '../../api/v1.js';
 import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
+import {isUnavailable} from '../../cri/index.js';
 import {podRef, type PodRef} from '../container/pod-ref.js';
+import {failuresOf} from '../container/sync-result.js';
 import type {LocalPods} from '../local-pods.js';
-import {PodError, podErrorOf} from '../pod-error.js';
+import {PodError, podErrorOf, SupersededError} from '../pod-error.js';
 import type {PodSyncer, SyncPass} from '../pod-syncer.js';
 import {judge, type Verdict, type WaitFor} from './judge.js';
+import {timeLimit} from './time-limit.js';
 
 /** How often a pod is looked at while it is waited for. */
 const POLL_MS = 250;
@@ -29,17 +32,37 @@ export interface SyncPodsOptions {
 
 type FinalVerdict = Exclude<Verdict, {kind: 'wait'} | {kind: 'failed'}>;
 
+/** A sync that could not go on, and what became of the pod. */
+export interface FailedSync {
+  readonly kind: 'failed';
+  readonly error: unknown;
+  /** The pod is gone again. */
+  readonly removed: boolean;
+  /** Why it could not be removed although it should have been. */
+  readonly removalError?: unknown;
+}
+
+/** A sync whose time is up. */
+export interface TimedOutSync {
+  readonly kind: 'timeout';
+  /** What was seen last. */
+  readonly status: PodStatus | undefined;
+  /** What went wrong at the last try, when something did. */
+  readonly error: unknown;
+}
+
 /** How the sync of one pod ended. */
 export type PodOutcome = {readonly pod: PodRef} & (
   | FinalVerdict
-  | {readonly kind: 'failed'; readonly error: unknown; readonly removed: boolean}
-  | {readonly kind: 'timeout'; readonly status: PodStatus | undefined}
+  | FailedSync
+  | TimedOutSync
+  /** The caller's signal was aborted; what runs goes on running. */
+  | {readonly kind: 'interrupted'; readonly reason: unknown}
 );
 
 /**
- * Syncs one pod in the foreground until it is what is waited for, or can't be. A new pod that can't be started
- * is removed again; one that crashes is left for a look at its logs. Rejects with the signal's reason when it
- * aborts; what runs then goes on running.
+ * Syncs one pod in the foreground until it is what is waited for, or can't be, or the signal aborts: never
+ * rejects. A new pod that can't be started is removed again; one that crashes is left for a look at its logs.
  */
 export async function syncPodUntil(
   pods: LocalPods,
@@ -47,15 +70,15 @@ export async function syncPodUntil(
   options: SyncPodsOptions,
   signal: AbortSignal,
 ): Promise<PodOutcome> {
-  const limit = options.timeoutMs === undefined ? undefined : AbortSignal.timeout(options.timeoutMs);
+  using limit = timeLimit(options.clock, options.timeoutMs);
   const run = new ForegroundSync(pods, request, options);
   const pod = podRef(request.pod);
   try {
-    return {pod, ...(await run.toTheEnd(limit === undefined ? signal : AbortSignal.any([signal, limit])))};
+    return {pod, ...(await run.toTheEnd(AbortSignal.any([signal, limit.signal])))};
   } catch (error) {
-    signal.throwIfAborted();
-    if (limit?.aborted === true) return {pod, kind: 'timeout', status: run.lastStatus};
-    return {pod, kind: 'failed', error, removed: await run.rollBack(error)};
+    if (signal.aborted) return {pod, kind: 'interrupted', reason: signal.reason};
+    if (limit.signal.aborted) return {pod, kind: 'timeout', status: run.lastStatus, error: run.lastError};
+    return {pod, kind: 'failed', error, ...(await run.rollBack(error))};
   }
 }
 
@@ -65,6 +88,7 @@ class ForegroundSync {
   readonly #options: SyncPodsOptions;
   #isNew = false;
   lastStatus: PodStatus | undefined;
+  lastError: unknown;
 
   constructor(pods: LocalPods, request: SyncRequest, options: SyncPodsOptions) {
     this.#pods = pods;
@@ -76,42 +100,71 @@ class ForegroundSync {
     return podRef(this.#request.pod);
   }
 
+  get #retry(): boolean {
+    return this.#options.timeoutMs !== undefined;
+  }
+
   async toTheEnd(signal: AbortSignal): Promise<FinalVerdict> {
-    const {pod, source} = this.#request;
-    const {wait, timeoutMs, clock} = this.#options;
-    const {record, isNew} = await this.#pods.exclusively(
-      this.#ref,
-      signal,
-      async () => await this.#pods.adopt(pod, source),
-    );
-    this.#isNew = isNew;
-    const syncer = this.#pods.syncer(pod, record.place);
+    const {pod} = this.#request;
+    const {wait, clock} = this.#options;
+    const syncer = await this.#adopt(signal);
     for (;;) {
       const pass = await this.#pass(syncer, signal);
-      const verdict = judge(pod, pass, {wait, retry: timeoutMs !== undefined});
-      if (verdict.kind === 'failed') throw podErrorOf(this.#ref, verdict.result);
+      const verdict = pass === undefined ? undefined : judge(pod, pass, {wait, retry: this.#retry});
+      if (verdict?.kind === 'failed') throw podErrorOf(this.#ref, verdict.result);
       // The pass that sees the end of a pod comes before the one that stops its sandbox.
-      if (verdict.kind === 'complete') await this.#pass(syncer, signal);
-      if (verdict.kind !== 'wait') return verdict;
+      if (verdict?.kind === 'complete') await this.#pass(syncer, signal);
+      if (verdict !== undefined && verdict.kind !== 'wait') return verdict;
       await clock.sleep(POLL_MS, signal);
     }
   }
 
-  async #pass(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass> {
-    const pass = await this.#pods.exclusively(this.#ref, signal, async () => await syncer.sync(signal));
-    if (JSON.stringify(pass.status) !== JSON.stringify(this.lastStatus))
-      this.#options.onStatus(this.#ref, pass.status);
-    this.lastStatus = pass.status;
-    return pass;
+  async #adopt(signal: AbortSignal): Promise<PodSyncer> {
+    const {pod, source} = this.#request;
+    const {record, isNew} = await this.#pods.exclusively(
+      this.#ref,
+      signal,
+      async () => await this.#pods.adopt(pod, source, signal),
+    );
+    this.#isNew = isNew;
+    return this.#pods.syncer(pod, record.place);
+  }
+
+  /** Undefined when the runtime is away and may come back in time. */
+  async #pass(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass | undefined> {
+    try {
+      const pass = await this.#pods.exclusively(this.#ref, signal, async () => {
+        await this.#pods.requireOwn(this.#request.pod);
+        return await syncer.sync(signal);
+      });
+      this.#remember(pass);
+      return pass;
+    } catch (error) {
+      if (!this.#retry || !isUnavailable(error)) throw error;
+      this.lastError = error;
+      return undefined;
+    }
+  }
+
+  #remember({status, results}: SyncPass): void {
+    if (JSON.stringify(status) !== JSON.stringify(this.lastStatus)) this.#options.onStatus(this.#ref, status);
+    this.lastStatus = status;
+    const [failure] = failuresOf(results);
+    this.lastError = failure === undefined ? undefined : podErrorOf(this.#ref, failure);
   }
 
   /** Removes what this sync made, unless its containers have run and their logs are wanted. */
-  async rollBack(error: unknown): Promise<boolean> {
-    if (!this.#isNew || (error instanceof PodError && error.reason === 'CrashLoopBackOff')) return false;
-    await this.#pods.exclusively(this.#ref, undefined, async () => {
-      const record = await this.#pods.store.get(this.#ref.uid);
-      if (record !== undefined) await this.#pods.end(record, 0);
-    });
-    return true;
+  async rollBack(error: unknown): Promise<Pick<FailedSync, 'removed' | 'removalError'>> {
+    const crashed = error instanceof PodError && error.reason === 'CrashLoopBackOff';
+    if (!this.#isNew || crashed || error instanceof SupersededError) return {removed: false};
+    try {
+      await this.#pods.exclusively(this.#ref, undefined, async () => {
+        const record = await this.#pods.store.get(this.#ref.uid);
+        if (record !== undefined) await this.#pods.end(record, {gracePeriodSeconds: 0});
+      });
+      return {removed: true};
+    } catch (removalError) {
+      return {removed: false, removalError};
+    }
   }
 }

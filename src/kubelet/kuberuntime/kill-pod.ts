@@ -13,6 +13,8 @@ const MINIMUM_GRACE_PERIOD_SECONDS = 2;
 export interface KillContext {
   readonly runtime: KubeRuntimeService;
   readonly events: EventSink;
+  /** Ends the wait for containers to stop. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One container to stop. */
@@ -32,7 +34,8 @@ export function isInitContainer(pod: Pod, name: string): boolean {
 
 /**
  * Stops one container with its grace period, at least 2 s (kuberuntime killContainer). A container that is
- * gone already counts as stopped. preStop hooks are refused in manifests until they are built.
+ * gone already counts as stopped. preStop hooks are refused in manifests until they are built. Only aborting
+ * the signal rejects.
  */
 export async function killContainer(
   context: KillContext,
@@ -44,9 +47,11 @@ export async function killContainer(
   containerEvents(context.events, pod, kind, name).normal('Killing', message);
   const grace = request.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
   const timeout = BigInt(Math.max(grace, MINIMUM_GRACE_PERIOD_SECONDS));
+  const {runtime, signal} = context;
   try {
-    await context.runtime.stopContainer({containerId: id, timeout});
+    await runtime.stopContainer({containerId: id, timeout}, {signal});
   } catch (error) {
+    signal?.throwIfAborted();
     if (!isNotFound(error)) return failed('KillContainer', name, 'KillContainerError', error);
   }
   return {action: 'KillContainer', target: name};
@@ -54,7 +59,7 @@ export async function killContainer(
 
 /**
  * Stops every running container at once, then every sandbox of the pod (killPodWithSyncResult). The sandboxes
- * are stopped even when a container could not be.
+ * are stopped even when a container could not be. Only aborting the signal rejects.
  */
 export async function killPod(
   context: KillContext,
@@ -70,9 +75,10 @@ export async function killPod(
   for (const {id, metadata} of status.sandboxes) {
     const target = metadata?.name ?? id;
     try {
-      await context.runtime.stopPodSandbox({podSandboxId: id});
+      await context.runtime.stopPodSandbox({podSandboxId: id}, {signal: context.signal});
       stopped.push({action: 'KillPodSandbox', target});
     } catch (error) {
+      context.signal?.throwIfAborted();
       if (!isNotFound(error)) stopped.push(failed('KillPodSandbox', target, 'KillPodSandboxError', error));
     }
   }

@@ -41,7 +41,7 @@ export async function syncPod(
 ): Promise<readonly SyncResult[]> {
   const results: SyncResult[] = [];
   const {actions, pod, status} = input;
-  results.push(...(await stopFirst(context, input)));
+  results.push(...(await stopFirst(context, input, signal)));
   if (failuresOf(results).length > 0 || (actions.killPod && !actions.createSandbox)) return results;
   await pruneInitContainers(context, pod, status, actions);
   signal.throwIfAborted();
@@ -65,8 +65,12 @@ function outcome(action: SyncResult['action'], target: string, failure: SyncFail
 }
 
 /** Kills the whole pod or single containers, as decided. */
-async function stopFirst(context: SyncContext, {actions, pod, status}: SyncInput): Promise<SyncResult[]> {
-  const kill = {runtime: context.services.runtime, events: context.events};
+async function stopFirst(
+  context: SyncContext,
+  {actions, pod, status}: SyncInput,
+  signal: AbortSignal,
+): Promise<SyncResult[]> {
+  const kill = {runtime: context.services.runtime, events: context.events, signal};
   if (!actions.killPod) {
     const results: SyncResult[] = [];
     for (const container of actions.containersToKill) {

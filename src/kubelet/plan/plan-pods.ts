@@ -55,16 +55,14 @@ async function planPod(
       },
     },
   });
-  const {namespace, name, uid} = podRef(pod);
-  const older = await planned.store.findByName(namespace, name);
-  const replaced = older === undefined || older.uid === uid ? undefined : older;
-  if (replaced !== undefined) {
-    const syncer = planned.syncer(replaced.pod, replaced.place);
+  const {known, older} = await planned.standing(pod);
+  if (older !== undefined) {
+    const syncer = planned.syncer(older.pod, older.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
   }
-  await runPasses(planned.syncer(pod, (await planned.store.get(uid))?.place), signal);
-  return {pod, replaces: replaced?.uid, calls};
+  await runPasses(planned.syncer(pod, known?.place), signal);
+  return {pod, replaces: older?.uid, calls};
 }
 
 async function runPasses(syncer: PodSyncer, signal: AbortSignal): Promise<void> {

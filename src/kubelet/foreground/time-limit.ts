@@ -1,0 +1,34 @@
+import type {Clock} from '../../base/clock.js';
+
+/** Longer waits don't fit into a timer of Node.js. */
+const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+
+/** A limit to how long something may take; disposing of it ends the wait. */
+export interface TimeLimit extends Disposable {
+  /** Aborts when the time is up; never without a limit. */
+  readonly signal: AbortSignal;
+}
+
+/** A limit of `ms` milliseconds from now on, undefined for none. */
+export function timeLimit(clock: Clock, ms: number | undefined): TimeLimit {
+  const reached = new AbortController();
+  const disposed = new AbortController();
+  if (ms !== undefined)
+    sleepLong(clock, ms, disposed.signal).then(
+      () => {
+        reached.abort();
+      },
+      () => undefined, // disposed of first
+    );
+  return {
+    signal: reached.signal,
+    [Symbol.dispose]: () => {
+      disposed.abort();
+    },
+  };
+}
+
+async function sleepLong(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  for (let left = ms; left > 0; left -= LONGEST_SLEEP_MS)
+    await clock.sleep(Math.min(left, LONGEST_SLEEP_MS), signal);
+}
