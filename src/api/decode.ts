@@ -1,4 +1,4 @@
-import {closest} from './closest.js';
+import {closest} from '../base/closest.js';
 import type {FieldError} from './field-error.js';
 import {describeFieldError} from './field-error.js';
 import type {FieldPath} from './field-path.js';

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import type {Config} from '@oclif/core/interfaces';
 import {UsageError} from '../base/errors.js';
-import {closest} from './closest.js';
+import {closest} from '../base/closest.js';
 import {processContext, type CliContext} from './context.js';
 import {EXIT} from './exit-codes.js';
 import {commandNames, findCommand, isTopic, type FoundCommand} from './find-command.js';

@@ -1,5 +1,5 @@
 import {UsageError} from '../base/errors.js';
-import {closest} from './closest.js';
+import {closest} from '../base/closest.js';
 
 /** What the tokenizer needs to know about a flag; oclif's flag definitions have this shape. */
 export interface FlagShape {

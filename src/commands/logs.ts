@@ -5,7 +5,7 @@ import {BaseCommand} from '../cli/base-command.js';
 import {integerFlag} from '../cli/flags.js';
 import type {ContainerId, RuntimeService} from '../cri/index.js';
 import {isRunning, logPathOf, previousLogPath} from '../operations/logs/container-log.js';
-import type {LogStream} from '../operations/logs/line.js';
+import type {LogStream} from '../cri/index.js';
 import {readLog} from '../operations/logs/read-log.js';
 import {parseSince} from '../operations/logs/since.js';
 import type {LogSink} from '../operations/logs/writer.js';

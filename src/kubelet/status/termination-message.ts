@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {systemReason, withFile} from '../../base/files.js';
 import {hasErrno} from '../../base/errors.js';
-import type {ContainerId} from '../../cri/index.js';
+import {parseLine, type ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {CONTAINER_ANNOTATIONS} from '../kuberuntime/labels.js';
 
@@ -65,12 +65,10 @@ async function endOfLog(path: string): Promise<string> {
 
 /** What the container wrote in the last lines of a log in the CRI's format; a line in parts is put together. */
 function logOutput(log: Buffer): string {
-  const lines = log.toString().split('\n').slice(0, -1).slice(-MAX_LOG_LINES);
-  const output = lines.map((line) => {
-    const [, tag = '', text = ''] = /^\S+ (?:stdout|stderr) ([PF])\S* (.*)$/s.exec(line) ?? [];
-    return tag === 'F' ? `${text}\n` : text;
-  });
-  return Buffer.from(output.join('')).subarray(-MAX_LOG_BYTES).toString();
+  const lines = log.toString('latin1').split(/(?<=\n)/);
+  const complete = lines.filter((line) => line.endsWith('\n')).slice(-MAX_LOG_LINES);
+  const output = complete.map((line) => parseLine(Buffer.from(line, 'latin1'))?.content ?? new Uint8Array());
+  return Buffer.concat(output).subarray(-MAX_LOG_BYTES).toString();
 }
 
 /** The last bytes of a regular file; nothing of anything else. */

@@ -3,7 +3,7 @@ import {dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {hasErrno, messageOf, SystemError} from '../../base/errors.js';
 import {FolderChanges} from './changes.js';
-import {parseLine, type LogLine} from './line.js';
+import {parseLine, type LogLine} from '../../cri/index.js';
 import {findTail, type StreamStarts} from './tail.js';
 import {LogWriter, type LogSelection, type LogSink} from './writer.js';
 

@@ -1,5 +1,5 @@
 import type {FileHandle} from 'node:fs/promises';
-import {parseLine, type LogLine, type LogStream} from './line.js';
+import {parseLine, type LogLine, type LogStream} from '../../cri/index.js';
 
 /** From which byte of the file on the lines of each stream are wanted. */
 export type StreamStarts = Readonly<Record<LogStream, number>>;

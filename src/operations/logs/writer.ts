@@ -1,5 +1,5 @@
 import {parseDateTime} from './since.js';
-import type {LogLine, LogStream} from './line.js';
+import type {LogLine, LogStream} from '../../cri/index.js';
 
 /** Where log output goes. */
 export interface LogSink {

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {LogStream} from '../../../src/operations/logs/line.js';
+import type {LogStream} from '../../../src/cri/index.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
 
 let folder: string;
