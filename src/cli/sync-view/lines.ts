@@ -1,7 +1,7 @@
 import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
 import {containerState, subjectOf} from './model.js';
-import {containerOf, type SyncRenderer} from './renderer.js';
+import {containerOf, isNews, type SyncRenderer} from './renderer.js';
 import {podTitle, tookText} from './text.js';
 
 /** What a call has done, in a few words; calls that are not listed are steps of another one. */
@@ -50,7 +50,7 @@ export class LineRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (event.type !== 'Warning' || !this.#warnings) return;
+    if (!this.#warnings || !isNews(event)) return;
     const container = containerOf(event);
     const where = container === '' ? podTitle(pod) : `${podTitle(pod)}: container ${container}`;
     this.#err(`${where}: ${event.reason}: ${event.message}`);

@@ -4,7 +4,7 @@ import type {Clock} from '../../base/clock.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
 import type {Output} from '../output.js';
 import {callBegun, callEnded, initialView, statusSeen, subjectOf, type PodView} from './model.js';
-import {containerOf, type SyncRenderer} from './renderer.js';
+import {containerOf, isNews, type SyncRenderer} from './renderer.js';
 import {podTitle} from './text.js';
 import {FRAME_MS, treeLines} from './tree.js';
 
@@ -90,7 +90,7 @@ export class LiveTree implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (event.type !== 'Warning' || !this.#warnings) return;
+    if (!this.#warnings || !isNews(event)) return;
     const container = containerOf(event);
     const where = container === '' ? podTitle(pod) : `${podTitle(pod)}/${container}`;
     this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${event.message}\n`);

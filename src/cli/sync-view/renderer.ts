@@ -21,6 +21,13 @@ export function containerOf({fieldPath}: PodEvent): string {
   return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
 }
 
+/**
+ * A warning that a person wants to see. That there is no cluster DNS is no news on a machine without a cluster.
+ */
+export function isNews({type, reason}: PodEvent): boolean {
+  return type === 'Warning' && reason !== 'MissingClusterDNS';
+}
+
 /** Shows nothing: for pipes whose reader wants the result alone. */
 export class SilentRenderer implements SyncRenderer {
   readonly callBegun = ignore;
