@@ -1,6 +1,8 @@
+import type {FieldError} from '../api/field-error.js';
 import {PodValidationError} from '../api/manifest-issue.js';
 import type {ManifestDocument} from '../api/manifest.js';
 import type {Pod} from '../api/v1.js';
+import {validatePod} from '../api/validate-pod.js';
 import {toLocalPod, toStaticPod} from './config/static-pod.js';
 import {unsupportedFields} from './unsupported.js';
 
@@ -27,15 +29,24 @@ export function preparePods(
   documents: readonly ManifestDocument[],
   options: PrepareOptions,
 ): readonly PreparedPod[] {
-  const issues = documents.flatMap((document) =>
-    unsupportedFields(document.pod).map((error) => document.issueAt(error)),
-  );
+  refuse(documents, ({pod}) => unsupportedFields(pod));
+  // The node's name may make a pod's too long, so that a valid Pod is none any more.
+  refuse(documents, (document) => validatePod(prepared(document, options)));
+  return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
+}
+
+function prepared(
+  {pod, file}: ManifestDocument,
+  {static: isStatic, nodeName, seenAtMs}: PrepareOptions,
+): Pod {
+  const seen = new Date(seenAtMs).toISOString();
+  return isStatic ? toStaticPod(pod, {nodeName, file, seen}) : toLocalPod(pod, {nodeName, seen});
+}
+
+function refuse(
+  documents: readonly ManifestDocument[],
+  faultsOf: (document: ManifestDocument) => readonly FieldError[],
+): void {
+  const issues = documents.flatMap((document) => faultsOf(document).map((error) => document.issueAt(error)));
   if (issues.length > 0) throw new PodValidationError(issues);
-  const seen = new Date(options.seenAtMs).toISOString();
-  return documents.map(({pod, file}) => ({
-    pod: options.static
-      ? toStaticPod(pod, {nodeName: options.nodeName, file, seen})
-      : toLocalPod(pod, {nodeName: options.nodeName, seen}),
-    source: file,
-  }));
 }
