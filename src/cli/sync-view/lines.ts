@@ -1,6 +1,6 @@
-import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
+import type {PodStatus} from '../../api/v1-status.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
-import {containerState, subjectOf} from './model.js';
+import {containerStates, subjectOf} from './model.js';
 import {containerOf, isNews, type SyncRenderer} from './renderer.js';
 import {podTitle, tookText} from './text.js';
 
@@ -62,12 +62,8 @@ export class LineRenderer implements SyncRenderer {
       'pod',
       `${status.phase ?? 'Pending'}${status.podIP === undefined ? '' : `, IP ${status.podIP}`}`,
     );
-    for (const container of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
-      if (container.containerID !== undefined) this.#container(pod, container);
-  }
-
-  #container(pod: PodRef, container: ContainerStatus): void {
-    this.#once(pod, `container ${container.name}`, containerState(container).state);
+    for (const {name, state, exists} of containerStates(status))
+      if (exists) this.#once(pod, `container ${name}`, state.state);
   }
 
   /** Writes what is new of one object. */

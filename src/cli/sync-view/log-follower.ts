@@ -8,6 +8,8 @@ import {isRunning, logPathOf} from '../../operations/logs/container-log.js';
 import {readLog, type FollowOptions} from '../../operations/logs/read-log.js';
 import type {SyncRenderer} from './renderer.js';
 
+/** More than any poll waits. */
+const LONG_MS = 3_600_000;
 const ALL_STREAMS = new Set(['stdout', 'stderr'] as const);
 
 /** Shows the logs of containers line by line, from their start until they end. */
@@ -72,10 +74,12 @@ export class LogFollower {
   /** Goes on until the container has ended or `end` is called: then nothing is waited for any more. */
   #follow(id: ContainerId): FollowOptions {
     const ending = this.#ending.signal;
+    // Once it ends, every look at the clock is long after the one before.
+    let skippedMs = 0;
     return {
       isRunning: async () => !ending.aborted && (await isRunning(this.#runtime, id, this.#signal)),
       clock: {
-        now: () => (ending.aborted ? Infinity : this.#clock.now()),
+        now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
         sleep: async (ms, signal = this.#signal) => {
           try {
             await this.#clock.sleep(ms, AbortSignal.any([signal, ending]));

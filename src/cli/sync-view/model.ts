@@ -97,23 +97,42 @@ function sandboxPart(call: CriCall): PartView {
 /** The view with what the pod's status says. */
 export function statusSeen(view: PodView, status: PodStatus): PodView {
   const containers = new Map<string, PartView>();
-  const add = (prefix: string, list: readonly ContainerStatus[] = []): void => {
-    for (const container of list)
-      containers.set(container.name, {
-        label: `${prefix}${container.name}`,
-        ...containerState(container),
-        tookMs: view.containers.get(container.name)?.tookMs,
-      });
-  };
-  add('init ', status.initContainerStatuses);
-  add('', status.containerStatuses);
+  for (const {name, label, state} of containerStates(status))
+    containers.set(name, {label, ...state, tookMs: view.containers.get(name)?.tookMs});
   return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
 }
 
 type StateText = Pick<PartView, 'state' | 'tone'>;
 
+/** A container as it is shown. */
+export interface ContainerView {
+  readonly name: string;
+  readonly label: string;
+  readonly state: StateText;
+  /** The runtime has made it. */
+  readonly exists: boolean;
+}
+
+/** The pod's containers, init containers first. */
+export function containerStates({
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus): readonly ContainerView[] {
+  const view = (label: string, status: ContainerStatus): ContainerView => ({
+    name: status.name,
+    label,
+    state: containerState(status),
+    exists: status.containerID !== undefined,
+  });
+  return [
+    // An init container becomes ready by ending: until then, running says all.
+    ...initContainerStatuses.map((status) => view(`init ${status.name}`, {...status, ready: true})),
+    ...containerStatuses.map((status) => view(status.name, status)),
+  ];
+}
+
 /** A container's state in a few words. */
-export function containerState({state = {}, ready, restartCount}: ContainerStatus): StateText {
+function containerState({state = {}, ready, restartCount}: ContainerStatus): StateText {
   const {running, terminated, waiting} = state;
   const text =
     terminated === undefined
