@@ -53,7 +53,12 @@ export async function runSync({node, pods}: LoadedPods, options: SyncSessionOpti
     );
     await logs?.end();
     const left = await Promise.all(
-      outcomes.map(async (outcome) => (remove ? removePod : leftOver)(local, outcome)),
+      outcomes.map(async (outcome) => {
+        if (!remove) return await leftOver(local, outcome);
+        if (outcome.kind === 'interrupted')
+          renderer.note(outcome.pod, 'is being deleted; interrupt again to leave it half deleted');
+        return await removePod(local, outcome);
+      }),
     );
     return summarize(outcomes, left, options);
   } finally {

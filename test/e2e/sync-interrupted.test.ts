@@ -1,0 +1,140 @@
+import {existsSync, readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {aContainer, aManifest, shell} from './harness/manifests.js';
+import {startPodGround, type PodGround, type RunningPodState} from './harness/pod-ground.js';
+import {runtimes} from './harness/runtimes.js';
+
+/** A pod with two steps before its two containers, the second of which takes its time. */
+const slow = (name: string, seconds = 3600): string =>
+  aManifest(name, {
+    initContainers: [
+      aContainer('first', {command: ['true']}),
+      aContainer('second', {command: shell(`trap "exit 0" TERM; sleep ${seconds} & wait`)}),
+    ],
+    containers: [aContainer('one'), aContainer('two')],
+  });
+
+const filesIn = (dir: string): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
+
+const recordsOf = ({runtime}: PodGround): readonly string[] => filesIn(join(runtime.rootDir, 'records'));
+
+const lockHeld = ({runtime}: PodGround, name: string): boolean =>
+  filesIn(join(runtime.rootDir, 'locks')).includes(`default_${name}.lock`);
+
+describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
+  let ground: PodGround;
+  beforeAll(async () => {
+    ground = await startPodGround(which);
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  async function deleteWithoutTrace(name: string): Promise<void> {
+    const {uid} = await ground.pod(name);
+    expect(await ground.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.leftoversOf(uid)).toEqual([]);
+  }
+
+  const runningNames = ({containers}: RunningPodState): readonly string[] =>
+    containers
+      .filter(({state}) => state === 'CONTAINER_RUNNING')
+      .map(({metadata}) => `${metadata?.name}`)
+      .sort();
+
+  test('Ctrl-C leaves what runs, and says how to delete it', async () => {
+    const sync = ground.startSync(slow('left'));
+    await sync.says(/container second started/);
+    sync.kill('SIGINT');
+    const {stdout, stderr, exitCode} = await sync.ended;
+    expect({exitCode, stdout}).toMatchObject({exitCode: 130});
+    expect(stderr).toContain('"kcri delete default/left" ends it');
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(runningNames(await ground.pod('left'))).toEqual(['second']);
+    await deleteWithoutTrace('left');
+  });
+
+  test('Ctrl-C with --rm deletes what was made', async () => {
+    const sync = ground.startSync(slow('gone'), ['--rm']);
+    await sync.says(/container second started/);
+    const {uid} = await ground.pod('gone');
+    sync.kill('SIGINT');
+    expect(await sync.ended).toMatchObject({exitCode: 130});
+    expect(await ground.leftoversOf(uid)).toEqual([]);
+  });
+
+  test('a second Ctrl-C ends a deletion at once, and what is left can be deleted', async () => {
+    const manifest = aManifest('stubborn', {
+      terminationGracePeriodSeconds: 30,
+      containers: [aContainer('main', {command: ['sleep', '3600']})],
+    });
+    const sync = ground.startSync(manifest, ['--wait', 'complete', '--rm']);
+    await sync.says(/container main running/);
+    sync.kill('SIGINT');
+    await sync.says(/default\/stubborn: is being deleted/);
+    sync.kill('SIGINT');
+    expect(await sync.ended).toMatchObject({exitCode: 130});
+    expect(await ground.delete('stubborn', '--grace-period', '0')).toMatchObject({exitCode: 0});
+  });
+
+  test.each([
+    ['in front of its sandbox', /^/],
+    ['after its sandbox', /sandbox \w+ created/],
+    ['in its second init container', /container second started/],
+    ['between its containers', /container one started/],
+  ])('a kcri that is killed %s leaves what the next sync takes up', async (_, moment) => {
+    const manifest = slow('killed', 1);
+    const sync = ground.startSync(manifest);
+    if (moment.source === '^') await expect.poll(() => recordsOf(ground)).not.toEqual([]);
+    else await sync.says(moment);
+    sync.kill('SIGKILL');
+    expect(await sync.ended).toMatchObject({exitCode: undefined});
+
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    const pod = await ground.pod('killed');
+    expect(pod.sandboxes).toHaveLength(1);
+    expect(runningNames(pod)).toEqual(['one', 'two']);
+    await deleteWithoutTrace('killed');
+  });
+
+  test('a deletion that is killed is finished by the next one', async () => {
+    const command = ['sleep', '3600'];
+    const manifest = aManifest('twice', {containers: [aContainer('main', {command})]});
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    const {uid} = await ground.pod('twice');
+    const deletion = ground.runtime.start(['delete', 'twice']);
+    await expect.poll(() => lockHeld(ground, 'twice')).toBe(true);
+    deletion.kill('SIGKILL');
+    await deletion.ended;
+    expect(await ground.delete('twice')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.leftoversOf(uid)).toEqual([]);
+  });
+
+  test('two syncs of one pod at the same time make one pod, and both succeed', async () => {
+    const manifest = slow('double', 1);
+    const both = await Promise.all([ground.sync(manifest), ground.sync(manifest)]);
+    expect(both.map(({exitCode}) => exitCode)).toEqual([0, 0]);
+    const pod = await ground.pod('double');
+    expect(pod.sandboxes).toHaveLength(1);
+    expect(pod.containers.map(({metadata}) => `${metadata?.name}/${metadata?.attempt}`).sort()).toEqual([
+      'first/0',
+      'one/0',
+      'second/0',
+      'two/0',
+    ]);
+    await deleteWithoutTrace('double');
+  });
+
+  test('a sync and a deletion at the same time leave either the whole pod or nothing', async () => {
+    const manifest = slow('race', 1);
+    const sync = ground.startSync(manifest);
+    await sync.says(/container first started/);
+    const {uid} = await ground.pod('race');
+    expect(await ground.delete('race')).toMatchObject({exitCode: 0});
+    const {exitCode, stderr} = await sync.ended;
+    expect({exitCode, stderr}).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('deleted') as string,
+    });
+    expect(await ground.leftoversOf(uid)).toEqual([]);
+  });
+});
