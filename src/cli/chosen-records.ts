@@ -31,7 +31,7 @@ async function meant(
   const named = recordsNamed(records, word);
   if (named.length === 1) return named;
   if (named.length > 1)
-    throw new ConfigError(`the name "${word}" is ambiguous: ${named.map(title).join(', ')}`, {
+    throw new ConfigError(`the name "${word}" is ambiguous: ${named.map(title).toSorted().join(', ')}`, {
       hint: 'name the pod as namespace/name',
     });
   if (word === '-' || (await exists(word))) return await fromManifest(records, word, input);
@@ -39,7 +39,7 @@ async function meant(
     hint:
       records.length === 0
         ? 'kcri has made no pods here'
-        : `kcri's pods are: ${records.map(title).join(', ')}`,
+        : `kcri's pods are: ${records.map(title).toSorted().join(', ')}`,
   });
 }
 

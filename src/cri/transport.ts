@@ -36,6 +36,8 @@ const CHANNEL_OPTIONS = {
   'grpc.service_config_disable_resolution': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 3000,
+  // A new connection must not inherit how long an older one in this process wanted to wait.
+  'grpc.use_local_subchannel_pool': 1,
 };
 
 const identity = (bytes: Buffer): Buffer => bytes;

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import type {PodUid} from '../cri/index.js';
 import type {PodPlace} from './container/node.js';
 import type {KubeRuntimeService} from './container/services.js';
@@ -8,23 +9,24 @@ import type {PodRecord} from './pod/pod-store.js';
 const GRACE_PERIOD_SECONDS = 30;
 
 /**
- * A record to end a pod by whose own record can't be read: made from what the runtime has of it. Where its logs
- * are is then a guess. Rejects with CriError.
+ * A record to end a pod by whose own record can't be read: made from what the runtime has of it; what is not
+ * known is taken from `place`. Rejects with CriError.
  */
 export async function salvageRecord(
   runtime: KubeRuntimeService,
   uid: PodUid,
   place: PodPlace,
 ): Promise<PodRecord> {
-  const {sandboxes} = await readPodStatus(runtime, {uid, name: '', namespace: ''});
+  const {sandboxes, containers} = await readPodStatus(runtime, {uid, name: '', namespace: ''});
   const {name = uid, namespace = 'default'} = sandboxes[0]?.metadata ?? {};
+  const log = containers.find(({cri}) => cri.logPath !== '')?.cri.logPath;
   return {
     uid,
     namespace,
     name,
     source: '',
     createdAt: new Date(0).toISOString(),
-    place,
+    place: log === undefined ? place : {...place, podLogsDir: dirname(dirname(dirname(log)))},
     pod: {
       apiVersion: 'v1',
       kind: 'Pod',
