@@ -1,6 +1,15 @@
 import * as Flags from '@oclif/core/flags';
+import {parseQuantity, quantityMilliValue, quantityValue} from '../api/quantity.js';
 import type {NodeOptions} from '../kubelet/index.js';
 import {listFlag} from './flags.js';
+
+/** An amount as manifests have it, such as 1500m or 2Gi; more than nothing. */
+const quantityFlag = Flags.custom({
+  parse: async (text) => {
+    if (parseQuantity(text).nanos <= 0n) throw new Error('not more than 0');
+    return text;
+  },
+});
 
 /** The flags of every command that reads Pod manifests. */
 export const POD_FLAGS = {
@@ -20,6 +29,16 @@ export const POD_FLAGS = {
     helpValue: 'IP',
     description:
       "The node's addresses, primary family first. [default: those of the default route's interface]",
+  }),
+  'node-cpu': quantityFlag({
+    helpGroup: 'NODE',
+    helpValue: 'QUANTITY',
+    description: "The node's CPUs, which containers without a limit are told. [default: the machine's]",
+  }),
+  'node-memory': quantityFlag({
+    helpGroup: 'NODE',
+    helpValue: 'QUANTITY',
+    description: "The node's memory, which OOM scores depend on. [default: the machine's]",
   }),
   'cluster-dns': listFlag({
     helpGroup: 'NODE',
@@ -60,6 +79,8 @@ export const POD_FLAGS = {
 export interface PodFlagValues {
   readonly 'hostname-override'?: string | undefined;
   readonly 'node-ip'?: readonly string[] | undefined;
+  readonly 'node-cpu'?: string | undefined;
+  readonly 'node-memory'?: string | undefined;
   readonly 'cluster-dns'?: readonly string[] | undefined;
   readonly 'cluster-domain'?: string | undefined;
   readonly 'resolv-conf'?: string | undefined;
@@ -71,8 +92,11 @@ export interface PodFlagValues {
 
 /** What the flags say of the node. */
 export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions {
+  const {'node-cpu': cpu, 'node-memory': memory} = flags;
   return {
     rootDir,
+    cpuMilli: cpu === undefined ? undefined : quantityMilliValue(cpu),
+    memoryBytes: memory === undefined ? undefined : quantityValue(memory),
     nodeName: flags['hostname-override'],
     nodeIps: flags['node-ip'],
     clusterDns: flags['cluster-dns'],
