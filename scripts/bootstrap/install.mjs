@@ -18,7 +18,7 @@ const PROGRAMS = [
   {anyOf: ['docker-registry'], aptPackage: 'docker-registry'},
 ];
 
-/** Throws SetupError unless this is root on a machine with apt. */
+/** Throws SetupError unless this is root on a machine with apt. From now on system programs are in PATH: `su` may leave them out. */
 export async function checkMachine() {
   if (process.getuid() !== 0) {
     throw new SetupError(
@@ -30,6 +30,7 @@ export async function checkMachine() {
       'kcri installs what it needs with apt-get, which is not on this machine: run the command on Debian or a system made from it.',
     );
   }
+  process.env.PATH = [process.env.PATH, ...SYSTEM_DIRS].join(delimiter);
 }
 
 /** `npm ci`, unless what is installed is as new as package-lock.json. */
@@ -69,8 +70,7 @@ function aptInstall(packages) {
 
 function isThere(program) {
   if (program.startsWith('/')) return modifiedAt(program) > 0;
-  const dirs = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_DIRS];
-  return dirs.some((dir) => isExecutable(join(dir, program)));
+  return process.env.PATH.split(delimiter).some((dir) => isExecutable(join(dir, program)));
 }
 
 function isExecutable(path) {

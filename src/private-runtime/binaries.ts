@@ -1,6 +1,7 @@
 import {accessSync, constants, statSync} from 'node:fs';
-import {delimiter, dirname, isAbsolute, join, resolve} from 'node:path';
+import {delimiter, dirname, join, resolve} from 'node:path';
 import {SystemError} from '../base/errors.js';
+import {searchDirs} from './search-path.js';
 
 /** The programs of one private runtime, each by its full path. */
 export interface Binaries {
@@ -26,13 +27,12 @@ interface Missing {
   readonly aptPackage?: string;
 }
 
-const ALWAYS_SEARCHED = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 const CNI_DIRS = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni'];
 const CNI_PLUGINS = ['bridge', 'host-local', 'loopback', 'portmap'];
 
 /** Finds every program, or throws one SystemError that names all that is missing and where to get it. */
 export function findBinaries(choice: BinaryChoice, path: string): Binaries {
-  const dirs = [...path.split(delimiter).filter(isAbsolute), ...ALWAYS_SEARCHED];
+  const dirs = searchDirs(path);
   const containerd = containerdPath(choice.containerd, dirs);
   const besideContainerd = containerd === undefined ? dirs : [dirname(containerd), ...dirs];
   const found = {
@@ -50,8 +50,7 @@ export function findBinaries(choice: BinaryChoice, path: string): Binaries {
 
 /** PATH for containerd and what it starts: its own folder first, so that it finds its own shim. */
 export function searchPath({containerd, shim}: Binaries, path: string): string {
-  const dirs = [dirname(containerd), dirname(shim), ...path.split(delimiter), ...ALWAYS_SEARCHED];
-  return [...new Set(dirs.filter((dir) => dir !== ''))].join(delimiter);
+  return [...new Set([dirname(containerd), dirname(shim), ...searchDirs(path)])].join(delimiter);
 }
 
 function missingOf(

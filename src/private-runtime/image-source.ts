@@ -56,13 +56,15 @@ function archiveSource(path: string): ImageSource {
   };
 }
 
-/** The names in the archive; none when it isn't one. */
 async function members(path: string, signal: AbortSignal): Promise<readonly string[]> {
   try {
     return (await runProgram('tar', ['--list', '--file', path], {signal})).split('\n');
   } catch (error) {
-    if (error instanceof SystemError) return [];
-    throw error;
+    if (!(error instanceof SystemError)) throw error;
+    throw new SystemError(`"${path}" is not a whole archive`, {
+      cause: error,
+      hint: 'give an OCI or docker archive (tar, also with gzip), or a directory with an OCI image layout',
+    });
   }
 }
 

@@ -1,6 +1,8 @@
-import {spawn} from 'node:child_process';
+import {spawn, type ChildProcess} from 'node:child_process';
+import {delimiter} from 'node:path';
 import type {Readable} from 'node:stream';
 import {hasErrno, SystemError} from '../base/errors.js';
+import {searchDirs} from './search-path.js';
 
 /** How to run a program. */
 export interface RunOptions {
@@ -21,25 +23,43 @@ export async function runProgram(
   signal?.throwIfAborted();
   const child = spawn(program, args, {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    env: {...process.env, PATH: searchDirs(process.env['PATH'] ?? '').join(delimiter)},
     signal,
   });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const ended = new Promise<number>((resolve, reject) => {
+  const unread = feed(child, input);
+  const code = await ended(child).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw startError(program, error);
+  });
+  const inputError = unread();
+  if (inputError !== undefined)
+    throw new SystemError(`reading the input of "${program}"`, {cause: inputError});
+  if (code === 0) return stdout();
+  throw new SystemError(`${[program, ...args].join(' ')}: ${lastLines(stderr()) || `exit code ${code}`}`);
+}
+
+async function ended(child: ChildProcess): Promise<number> {
+  return await new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
       resolve(code ?? -1);
     });
   });
+}
+
+/** Pipes the input to the program. The result tells why the input itself failed, which ends the program. */
+function feed(child: ChildProcess, input: Readable | undefined): () => Error | undefined {
+  let failure: Error | undefined;
   // A program that ends early closes the pipe: its exit code and its stderr say why.
-  child.stdin?.on('error', () => undefined);
-  if (child.stdin !== null) input?.pipe(child.stdin);
-  const code = await ended.catch((error: unknown) => {
-    signal?.throwIfAborted();
-    throw startError(program, error);
+  child.stdin?.on('error', () => input?.destroy());
+  input?.on('error', (error) => {
+    failure = error;
+    child.kill();
   });
-  if (code === 0) return stdout();
-  throw new SystemError(`${[program, ...args].join(' ')}: ${lastLines(stderr()) || `exit code ${code}`}`);
+  if (child.stdin !== null) input?.pipe(child.stdin);
+  return () => failure;
 }
 
 function startError(program: string, error: unknown): SystemError {
