@@ -206,7 +206,7 @@ function number(value: unknown, context: ReadContext): number {
 }
 
 function wrongType(context: ReadContext, expected: string, value: unknown): ConfigError {
-  const shown = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  const shown = JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item));
   return new ConfigError(
     `${context.path === '' ? 'the document' : context.path}: must be ${expected}, not ${shown}`,
   );

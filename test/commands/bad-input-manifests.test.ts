@@ -1,0 +1,264 @@
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import {createServer as createPlainServer} from 'node:net';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {
+  aContainerSpec,
+  aManifest,
+  aManifestDirectory,
+  aScene,
+  expectPlainError,
+  NOTHING,
+  type PodScene,
+} from './pod-scene.js';
+
+const COMMANDS = ['sync', 'plan', 'runp'] as const;
+
+/** Each way to be wrong, what says so, and where. */
+const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
+  ['an empty file', '', ['no Pod in "', 'hint: a manifest holds an object with kind: Pod']],
+  ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest holds an object with kind: Pod']],
+  ['broken YAML', 'apiVersion: v1\nkind: Pod\nmetadata: {name: web\n', ['pod.yaml:', '    4 | ']],
+  ['a tab for an indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
+  ['another kind', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', ['Deployment']],
+  ['no kind', 'apiVersion: v1\nmetadata: {name: web}\n', ['kind']],
+  [
+    'an unknown field',
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n  - {name: a, imege: b}\n',
+    ['pod.yaml:6:', 'unknown field "spec.containers[0].imege", did you mean "image"?'],
+  ],
+  [
+    'containers of the same name',
+    aManifest({containers: [aContainerSpec('twin'), aContainerSpec('twin')]}),
+    ['spec.containers[1].name: Duplicate value: "twin"'],
+  ],
+  ['no containers', aManifest({containers: []}), ['spec.containers: Required value']],
+  ['a name that no pod may have', aManifest({name: 'No_Name'}), ['metadata.name: Invalid value: "No_Name"']],
+  [
+    'what is not built yet',
+    aManifest({containers: [aContainerSpec('main', {livenessProbe: {exec: {command: ['true']}}})]}),
+    ['spec.containers[0].livenessProbe: Forbidden: not supported by kcri: '],
+  ],
+  [
+    'two pods of one name',
+    `${aManifest()}\n---\n${aManifest()}\n`,
+    ['the pod "default/web" is defined twice: '],
+  ],
+];
+
+async function expectNothingDone(scene: PodScene): Promise<void> {
+  expect(scene.runtime.calls).toEqual([]);
+  expect(await scene.everything()).toEqual(NOTHING);
+}
+
+describe.each(COMMANDS)('%s of a manifest with', (command) => {
+  test.each(MANIFESTS)('%s', async (_, text, expected) => {
+    const scene = await aScene();
+    const source = command === 'runp' ? '-' : await scene.write('pod.yaml', text);
+    const result = await scene.run([command, source], {stdin: text});
+    expectPlainError(result);
+    for (const words of expected)
+      expect(result.stderr).toContain(command === 'runp' ? words.replace('pod.yaml', 'stdin') : words);
+    expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
+    await expectNothingDone(scene);
+  });
+});
+
+describe('a source', () => {
+  test.each(['sync', 'plan'])('of %s that is no file is named', async (command) => {
+    const scene = await aScene();
+    const result = await scene.run([command, join(scene.directory, 'nothing.yaml')]);
+    expectPlainError(result);
+    expect(result.stderr).toContain('nothing.yaml": no such file or directory');
+    expect(result.exitCode).toBe(1);
+    await expectNothingDone(scene);
+  });
+
+  test('that is a directory without manifests is refused with what would count as one', async () => {
+    const scene = await aScene();
+    const directory = await aManifestDirectory(scene, {'notes.txt': 'x'});
+    const result = await scene.run(['sync', directory]);
+    expectPlainError(result);
+    expect(result.stderr).toContain(
+      `kcri: no manifests in the directory "${directory}"\nhint: their names end in .yaml, .yml or .json; directories below it are not searched\n`,
+    );
+    expect(result.exitCode).toBe(1);
+    await expectNothingDone(scene);
+  });
+
+  test('that is a directory with one bad manifest among good ones makes no pod at all', async () => {
+    const scene = await aScene();
+    const directory = await aManifestDirectory(scene, {
+      'a.yaml': aManifest({name: 'a'}),
+      'b.yaml': 'kind: [',
+    });
+    expect(await scene.run(['sync', directory])).toMatchObject({exitCode: 1});
+    await expectNothingDone(scene);
+  });
+
+  test('is missing', async () => {
+    const scene = await aScene();
+    const result = await scene.run(['sync']);
+    expectPlainError(result);
+    expect(result.stderr).toContain('kcri: no manifest is given\nusage: kcri sync ');
+    await expectNothingDone(scene);
+  });
+
+  test('with an unknown field is synced with a warning when told to be lenient', async () => {
+    const scene = await aScene();
+    const file = await scene.write('pod.yaml', aManifest({flavour: 'sweet'}));
+    const {stderr, exitCode} = await scene.run(['sync', '--lenient', file]);
+    expect(stderr).toMatch(/^kcri: warning: .*pod\.yaml:1:\d+: .*unknown field "spec\.flavour"/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+/** Each kind of endpoint where no runtime answers, and what is said of it. */
+const ENDPOINTS: readonly (readonly [string, (directory: string) => Promise<string>, readonly string[]])[] = [
+  [
+    'no socket',
+    async (directory) => join(directory, 'nothing.sock'),
+    ['no such file or directory', 'hint: there is no socket at unix://', '"kcri runtime up"'],
+  ],
+  [
+    'a file that is no socket',
+    async (directory) => {
+      const path = join(directory, 'file.sock');
+      await writeFile(path, '');
+      return path;
+    },
+    ['connection refused', 'hint: nothing listens at unix://'],
+  ],
+  [
+    'a server that speaks HTTP/1',
+    async (directory) =>
+      await listening(
+        createServer((_, response) => response.end('hello')),
+        join(directory, 'http.sock'),
+      ),
+    ['hint: what listens at unix://', 'is not a CRI runtime'],
+  ],
+  [
+    'a server that hangs up',
+    async (directory) =>
+      await listening(
+        createPlainServer((socket) => socket.destroy()),
+        join(directory, 'shy.sock'),
+      ),
+    ['hint: what listens at unix://', 'is not a CRI runtime'],
+  ],
+];
+
+async function listening(server: ReturnType<typeof createPlainServer>, path: string): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  onTestFinished(() => void server.close());
+  return path;
+}
+
+describe('an endpoint with', () => {
+  test.each(
+    ENDPOINTS.flatMap((each) =>
+      (['sync', 'plan', 'delete', 'runp'] as const).map((command) => [...each, command] as const),
+    ),
+  )('%s', async (_, prepare, expected, command) => {
+    const scene = await aScene();
+    const endpoint = `unix://${await prepare(scene.directory)}`;
+    const file = await scene.write('pod.json', aManifest());
+    const result = await scene.run([command, file], {endpoint});
+    expectPlainError(result);
+    for (const words of expected) expect(result.stderr).toContain(words);
+    expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await scene.everything()).toEqual(NOTHING);
+  });
+
+  test('nothing found anywhere', async () => {
+    const scene = await aScene();
+    const file = await scene.write('pod.json', aManifest());
+    const result = await runKcri(scene.args(['sync', file]));
+    expectPlainError(result);
+    expect(result.stderr).toContain('kcri: no container runtime found');
+    expect(result.stderr).toContain('hint: start one with "kcri runtime up", or name its socket');
+    expect(await scene.everything()).toEqual(NOTHING);
+  });
+});
+
+describe('runp', () => {
+  const CONFIG = {metadata: {name: 'box', namespace: 'default', uid: 'u1', attempt: 0}};
+
+  test.each([
+    ['JSON', JSON.stringify({...CONFIG, labels: {kind: 'Pod'}})],
+    ['JSON on many lines', JSON.stringify({...CONFIG, labels: {kind: 'Pod'}}, undefined, 2)],
+    ['YAML', 'metadata:\n  name: box\n  namespace: default\n  uid: u1\nlabels:\n  kind: Pod\n'],
+  ])("makes a sandbox of crictl's config in %s and prints its id", async (_, text) => {
+    const scene = await aScene();
+    const {stdout, stderr, exitCode} = await scene.run(['runp', await scene.write('box.conf', text)]);
+    const [sandbox] = scene.runtime.sandboxes;
+    expect({stdout, stderr, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, stderr: '', exitCode: 0});
+    expect(sandbox!.config).toMatchObject({metadata: {name: 'box', uid: 'u1'}});
+    expect(await scene.records()).toEqual([]);
+  });
+
+  test.each([
+    ['JSON', aManifest()],
+    ['JSON on many lines', JSON.stringify(JSON.parse(aManifest()), undefined, 2)],
+    [
+      'YAML',
+      `# a pod\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [${JSON.stringify(aContainerSpec('main'))}]}\n`,
+    ],
+  ])('runs the whole pod of a manifest in %s and prints the id alone', async (_, text) => {
+    const scene = await aScene();
+    const {stdout, stderr, exitCode} = await scene.run(['runp', await scene.write('pod.conf', text)]);
+    const [sandbox] = scene.runtime.sandboxes;
+    expect({stdout, stderr, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, stderr: '', exitCode: 0});
+    expect(scene.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+    expect(await scene.records()).toHaveLength(1);
+  });
+
+  test('prints the id of a pod that runs already, and changes nothing', async () => {
+    const scene = await aScene();
+    const file = await scene.write('pod.json', aManifest());
+    const first = await scene.run(['runp', file]);
+    scene.runtime.clearCalls();
+    expect(await scene.run(['runp', file])).toEqual(first);
+    expect(scene.changes).toEqual([]);
+  });
+
+  test('prints no id of a pod that could not be started, and leaves nothing', async () => {
+    const scene = await aScene({images: []});
+    const result = await scene.run(['runp', await scene.write('pod.json', aManifest())]);
+    expectPlainError(result);
+    expect(result.stderr).toContain('container "main": ErrImagePull: ');
+    expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(await scene.everything()).toEqual(NOTHING);
+  });
+
+  test.each([
+    ['a file that is missing', undefined, 'config at'],
+    ['no YAML', 'metadata: {name: [', 'reading the config'],
+    ['no metadata', 'hostname: box', 'metadata is not set'],
+    ['no object', '- 1\n- 2\n', 'reading the config'],
+    ['an empty file', '', 'reading the config'],
+  ])('refuses %s', async (_, text, words) => {
+    const scene = await aScene();
+    const path = join(scene.directory, 'box.conf');
+    if (text !== undefined) await writeFile(path, text);
+    const result = await scene.run(['runp', path]);
+    expectPlainError(result);
+    expect(result.stderr).toContain(words);
+    expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(scene.runtime.sandboxes).toEqual([]);
+  });
+
+  test('refuses a directory', async () => {
+    const scene = await aScene();
+    const path = join(scene.directory, 'd');
+    await mkdir(path);
+    const result = await scene.run(['runp', path]);
+    expectPlainError(result);
+    expect(result.stderr).toContain(path);
+    expect(result.exitCode).toBe(1);
+    expect(await readdir(path)).toEqual([]);
+  });
+});
