@@ -1,0 +1,93 @@
+import {mkdtemp, rm} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {
+  Client,
+  credentials,
+  Server,
+  ServerCredentials,
+  status,
+  type sendUnaryData,
+  type ServerUnaryCall,
+} from '@grpc/grpc-js';
+import {criServices, type Incoming} from '../../fakes/wire.js';
+import type {GoldenCall} from '../../golden/canon.js';
+
+/** Stands between kcri and a runtime, and writes down what passes. */
+export interface RecordingProxy extends AsyncDisposable {
+  readonly endpoint: string;
+  /** Unary calls in the order in which they began. */
+  readonly calls: readonly GoldenCall[];
+}
+
+type Recorded = {-readonly [Key in keyof GoldenCall]: GoldenCall[Key]};
+
+const identity = (bytes: Buffer): Buffer => bytes;
+
+/** Starts a proxy on a socket of its own; requests and answers pass as the bytes that they are. */
+export async function startRecordingProxy(endpoint: string): Promise<RecordingProxy> {
+  const dir = await mkdtemp(join(tmpdir(), 'kcri-proxy-'));
+  const options = {'grpc.max_receive_message_length': -1, 'grpc.default_authority': 'localhost'};
+  const client = new Client(endpoint.replace('unix://', 'unix:'), credentials.createInsecure(), options);
+  const server = new Server(options);
+  const calls: Recorded[] = [];
+  for (const service of criServices()) {
+    const unary = Object.entries(service).filter(([, {responseStream}]) => !responseStream);
+    const definition = unary.map(([rpc, method]) => [
+      rpc,
+      {
+        ...method,
+        requestSerialize: identity,
+        requestDeserialize: identity,
+        responseSerialize: identity,
+        responseDeserialize: identity,
+      },
+    ]);
+    const handlers = unary.map(([rpc, {path, requestDeserialize, responseDeserialize}]) => [
+      rpc,
+      (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => {
+        const {json} = requestDeserialize(call.request) as Incoming;
+        const deadline = Number(call.getDeadline());
+        const record: Recorded = {
+          method: rpc,
+          request: json,
+          code: undefined,
+          deadlineMs: deadline === Infinity ? undefined : deadline - Date.now(),
+        };
+        calls.push(record);
+        client.makeUnaryRequest(path, identity, identity, call.request, {deadline}, (error, response) => {
+          record.code = goCode(error?.code ?? status.OK);
+          if (response !== undefined) record.response = responseDeserialize(response) as object;
+          if (error === null) answer(null, response);
+          else answer({code: error.code, details: error.details});
+        });
+      },
+    ]);
+    server.addService(
+      Object.fromEntries(definition) as Parameters<Server['addService']>[0],
+      Object.fromEntries(handlers) as Parameters<Server['addService']>[1],
+    );
+  }
+  const socket = join(dir, 'cri.sock');
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+  return {
+    endpoint: `unix://${socket}`,
+    calls,
+    [Symbol.asyncDispose]: async () => {
+      server.forceShutdown();
+      client.close();
+      await rm(dir, {recursive: true});
+    },
+  };
+}
+
+/** `OK`, `NotFound`: as Go and the recordings have them. */
+function goCode(code: status): string {
+  if (code === status.OK) return 'OK';
+  return status[code].toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
