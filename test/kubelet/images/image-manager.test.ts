@@ -102,7 +102,7 @@ test('a failed pull is not tried again before its back-off has passed, and the d
     'ImagePullBackOff',
     'ErrImagePull',
   ]);
-  expect(s.events.filter(({reason}) => reason === 'BackOff')[0]).toMatchObject({type: 'Normal'});
+  expect(s.events.find(({reason}) => reason === 'BackOff')).toMatchObject({type: 'Normal'});
 });
 
 test('an aborted pull rejects with the signal’s reason and counts as no failure', async () => {
