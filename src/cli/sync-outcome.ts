@@ -46,7 +46,7 @@ export function explain(
     case 'interrupted':
       return [outcome.reason];
     case 'failed':
-      return outcome.removalError === undefined ? [outcome.error] : [outcome.error, outcome.removalError];
+      return [outcome.error];
   }
 }
 

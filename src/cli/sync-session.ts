@@ -3,6 +3,7 @@ import {containerId} from '../cri/index.js';
 import {
   openLocalPods,
   podRef,
+  SupersededError,
   syncPodUntil,
   type CriCall,
   type LocalPods,
@@ -105,12 +106,14 @@ function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRe
     logs.follow(ref, name, containerId(String(call.request['containerId'])));
 }
 
-/** Deletes the pod, whatever became of it; gives the error to show when that fails. */
-async function removePod(local: LocalPods, {pod}: PodOutcome): Promise<readonly unknown[]> {
+/** Deletes the pod that was synced, whatever became of it; gives what to show when that fails. */
+async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
+  const {pod} = outcome;
+  if (outcome.kind === 'failed' && outcome.error instanceof SupersededError) return [];
   try {
     await local.exclusively(pod, undefined, async () => {
-      const record = await local.store.get(pod.uid);
-      if (record !== undefined) await local.end(record);
+      const record = await local.store.findByName(pod.namespace, pod.name);
+      if (record?.uid === pod.uid) await local.end(record);
     });
     return [];
   } catch (error) {
@@ -118,21 +121,25 @@ async function removePod(local: LocalPods, {pod}: PodOutcome): Promise<readonly 
   }
 }
 
-/** What a sync that didn't get its pod to where it was wanted leaves behind, and how to end it. */
-async function leftOver(local: LocalPods, {kind, pod}: PodOutcome): Promise<readonly unknown[]> {
+/** What a sync that didn't get its pod to where it was wanted leaves under its name, and how to end it. */
+async function leftOver(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
+  const {kind, pod} = outcome;
   if (!isUnfinished(kind)) return [];
-  const record = await local.store.get(pod.uid);
+  const record = await local.store.findByName(pod.namespace, pod.name);
   if (record === undefined) return [];
+  if (kind === 'failed' && outcome.removalError !== undefined)
+    return [leftError(pod, `could not be removed again: ${messageOf(outcome.removalError)}`)];
   try {
     const {containers} = (await local.syncer(record.pod, record.place).observe()).runtime;
-    const running = containers
-      .filter(({state}) => state === 'CONTAINER_RUNNING')
-      .map(({name}) => `"${name}"`);
-    const what = running.length === 0 ? 'no container of it runs' : `still running: ${running.join(', ')}`;
-    return [leftError(pod, `is left as it is; ${what}`)];
+    return [leftError(pod, `is left as it is; ${whatRuns(containers)}`)];
   } catch (error) {
     return [leftError(pod, `is left as it is; what runs of it can't be seen: ${messageOf(error)}`)];
   }
+}
+
+function whatRuns(containers: readonly {readonly name: string; readonly state: string}[]): string {
+  const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => `"${name}"`);
+  return running.length === 0 ? 'no container of it runs' : `still running: ${running.join(', ')}`;
 }
 
 function summarize(
@@ -141,6 +148,7 @@ function summarize(
   {wait, timeoutMs}: SyncSessionOptions,
 ): SyncSummary {
   const explained = outcomes.flatMap((outcome) => explain(outcome, wait, timeoutMs));
+  // An interruption is one, however many pods it hits.
   const errors = [...new Set([...explained, ...left.flat()])];
   const codes = [...outcomes.map((outcome) => exitCodeFor(outcome, wait)), ...errors.map(exitCodeOf)];
   return {exitCode: codes.find((code) => code !== EXIT.ok) ?? EXIT.ok, errors};

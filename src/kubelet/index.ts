@@ -10,5 +10,5 @@ export type {NodeOptions} from './node-status/read-node-facts.js';
 export type {CriCall} from './container/cri-calls.js';
 export type {PodEvent} from './container/events.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
-export {PodError} from './pod-error.js';
+export {PodError, SupersededError} from './pod-error.js';
 export type {PodRecord} from './pod/pod-store.js';

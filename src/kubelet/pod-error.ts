@@ -1,4 +1,5 @@
 import {KcriError} from '../base/errors.js';
+import type {CriError} from '../cri/index.js';
 import type {PodRef} from './container/pod-ref.js';
 import type {SyncFailure, SyncResult} from './container/sync-result.js';
 
@@ -71,4 +72,9 @@ export function podErrorOf(
     reason: failure.reason,
     hint: inner ?? HINTS[failure.reason],
   });
+}
+
+/** The error for a call that is no step of a sync, such as one that asks how the pod is. */
+export function podErrorOfCall(pod: PodRef, cause: CriError): PodError {
+  return new PodError(pod, `${cause.method}: ${cause.message}`, {cause, hint: cause.hint});
 }

@@ -67,7 +67,13 @@ export class PodSyncer {
     const results = [...cleaned.results, ...acted];
     if (results.length === 0) return before;
     this.#remember(results);
-    return await this.#pass(await this.#read(), results);
+    try {
+      return await this.#pass(await this.#read(), results);
+    } catch (error) {
+      // What has failed before is what counts, also when the runtime can't be asked any more.
+      if (failuresOf(results).length === 0) throw error;
+      return {...before, results};
+    }
   }
 
   /** A finished pod's sandbox is stopped; its containers stay for their logs. */

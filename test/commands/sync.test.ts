@@ -303,6 +303,26 @@ describe('syncing again', () => {
     );
     expect(result.exitCode).toBe(1);
     expect(scene.changes).toEqual([]);
+    expect(result.stderr).not.toContain('is left as it is');
+
+    await scene.run(['sync', join(scene.directory, 'b.json'), '--rm']);
+    expect(scene.runtime.sandboxes).toMatchObject([{state: 'SANDBOX_READY'}]);
+  });
+
+  test('tells what is left when the old pod could not be ended', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', await scene.write('web.json', aManifest())]);
+    scene.runtime.injectError('StopContainer', {code: 'UNKNOWN', message: 'it will not stop'});
+    const file = await scene.write('web.json', aManifest({hostname: 'other'}));
+    const {stderr, exitCode} = await scene.run(['sync', file]);
+    expect(stderr).toContain('kcri: pod "default/web": container "main": KillContainerError: ');
+    expect(stderr).toContain(
+      'is left as it is; no container of it runs\nhint: "kcri delete default/web" ends it',
+    );
+    expect(exitCode).toBe(1);
+    scene.runtime.clearFaults();
+    expect(await scene.run(['sync', file])).toMatchObject({exitCode: 0});
+    expect(scene.runtime.sandboxes).toHaveLength(1);
   });
 });
 

@@ -1,11 +1,11 @@
 import type {Pod} from '../../api/v1.js';
 import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
-import {isUnavailable} from '../../cri/index.js';
+import {CriError, isUnavailable} from '../../cri/index.js';
 import {podRef, type PodRef} from '../container/pod-ref.js';
 import {failuresOf} from '../container/sync-result.js';
 import type {LocalPods} from '../local-pods.js';
-import {PodError, podErrorOf, SupersededError} from '../pod-error.js';
+import {PodError, podErrorOf, podErrorOfCall, SupersededError} from '../pod-error.js';
 import type {PodSyncer, SyncPass} from '../pod-syncer.js';
 import {judge, type Verdict, type WaitFor} from './judge.js';
 import {timeLimit} from './time-limit.js';
@@ -51,13 +51,15 @@ export interface TimedOutSync {
   readonly error: unknown;
 }
 
+/** The caller's signal was aborted; what runs goes on running. */
+export interface InterruptedSync {
+  readonly kind: 'interrupted';
+  readonly reason: unknown;
+}
+
 /** How the sync of one pod ended. */
 export type PodOutcome = {readonly pod: PodRef} & (
-  | FinalVerdict
-  | FailedSync
-  | TimedOutSync
-  /** The caller's signal was aborted; what runs goes on running. */
-  | {readonly kind: 'interrupted'; readonly reason: unknown}
+  FinalVerdict | FailedSync | TimedOutSync | InterruptedSync
 );
 
 /**
@@ -74,12 +76,18 @@ export async function syncPodUntil(
   const run = new ForegroundSync(pods, request, options);
   const pod = podRef(request.pod);
   try {
-    return {pod, ...(await run.toTheEnd(AbortSignal.any([signal, limit.signal])))};
-  } catch (error) {
-    if (signal.aborted) return {pod, kind: 'interrupted', reason: signal.reason};
+    const verdict = await run.toTheEnd(AbortSignal.any([signal, limit.signal]));
+    return signal.aborted ? {pod, ...interrupted(signal)} : {pod, ...verdict};
+  } catch (cause) {
+    if (signal.aborted) return {pod, ...interrupted(signal)};
+    const error = cause instanceof CriError ? podErrorOfCall(pod, cause) : cause;
     if (limit.signal.aborted) return {pod, kind: 'timeout', status: run.lastStatus, error: run.lastError};
     return {pod, kind: 'failed', error, ...(await run.rollBack(error))};
   }
+}
+
+function interrupted(signal: AbortSignal): InterruptedSync {
+  return {kind: 'interrupted', reason: signal.reason};
 }
 
 class ForegroundSync {
