@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
-import {lstat, mkdir, readFile, readlink, symlink, unlink} from 'node:fs/promises';
+import {lstat, readFile, readlink, symlink, unlink} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
 import {systemClock, type Clock} from './clock.js';
 import {hasErrno, SystemError} from './errors.js';
-import {fileError, ifPresent, withFileErrors} from './files.js';
+import {fileError, ifPresent, makeDirectoryPath, withFileErrors} from './files.js';
 
 /** A held lock. Disposing releases it; twice is fine. */
 export interface Lock extends AsyncDisposable {
@@ -32,9 +32,7 @@ const POLL_MS = 50;
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const {signal, onWait, clock = systemClock} = options;
   const self = await identifySelf();
-  await withFileErrors('making the directory', dirname(path), () =>
-    mkdir(dirname(path), {recursive: true, mode: 0o750}),
-  );
+  await makeDirectoryPath(dirname(path), 0o750);
   let waitingFor: string | undefined;
   while (!(await take(path, self))) {
     signal?.throwIfAborted();

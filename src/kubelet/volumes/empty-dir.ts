@@ -1,11 +1,11 @@
-import {chmod, lstat, mkdir} from 'node:fs/promises';
+import {chmod, lstat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {quantityValue} from '../../api/quantity.js';
 import {aggregateContainerResources} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import type {EmptyDirVolumeSource} from '../../api/v1-volumes.js';
 import {SystemError} from '../../base/errors.js';
-import {ifPresent, pathSegment, withFile, withFileErrors} from '../../base/files.js';
+import {ifPresent, makeDirectoryPath, pathSegment, withFile, withFileErrors} from '../../base/files.js';
 import {nodeAllocatable, podDir, type NodeFacts} from '../container/node.js';
 import {podRef} from '../container/pod-ref.js';
 import {isMountPoint, type Mounter} from './mounts.js';
@@ -57,10 +57,8 @@ async function exists(path: string): Promise<boolean> {
 }
 
 async function makeVolumeDirectory(path: string): Promise<void> {
-  await withFileErrors('making the directory', path, async () => {
-    await mkdir(path, {recursive: true, mode: 0o750});
-    await chmod(path, MODE);
-  });
+  await makeDirectoryPath(path, 0o750);
+  await withFileErrors('opening up the directory', path, () => chmod(path, MODE));
 }
 
 /** Kernels before 6.4 can't keep a tmpfs out of swap. */
@@ -76,10 +74,9 @@ async function mountMemory(path: string, bytes: bigint, mounter: Mounter): Promi
 
 /** Marks that the volume is complete: what a killed process began is begun again. */
 async function setReady(readyDir: string): Promise<void> {
-  await withFileErrors('marking as ready', readyDir, async () => {
-    await mkdir(readyDir, {recursive: true, mode: 0o750});
-    await withFile(join(readyDir, 'ready'), 'w', 0o644, async () => undefined);
-  });
+  await makeDirectoryPath(readyDir, 0o750);
+  const path = join(readyDir, 'ready');
+  await withFileErrors('making', path, () => withFile(path, 'w', 0o644, async () => undefined));
 }
 
 /** The least of what the node has for pods, the pod may use and the volume may hold (emptydir calculateEmptyDirMemorySize). */
