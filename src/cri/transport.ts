@@ -27,6 +27,8 @@ export interface WireCallOptions {
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The kubelet's minimum connect timeout: a socket that accepts and stays silent is given up after it. */
 const CONNECT_TIMEOUT_MS = 5000;
+/** What a timer holds, some 25 days: grpc-js keeps no longer deadline, and throws at what gRPC can't write. */
+const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
 
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -172,7 +174,7 @@ interface ConnectGuard {
 }
 
 function callOptions({timeoutMs}: WireCallOptions): GrpcCallOptions {
-  return timeoutMs === Infinity ? {} : {deadline: systemClock.now() + timeoutMs};
+  return timeoutMs > LONGEST_DEADLINE_MS ? {} : {deadline: systemClock.now() + timeoutMs};
 }
 
 function asError(reason: unknown): Error {

@@ -305,7 +305,9 @@ describe('syncing again', () => {
     expect(scene.changes).toEqual([]);
     expect(result.stderr).not.toContain('is left as it is');
 
-    await scene.run(['sync', join(scene.directory, 'b.json'), '--rm']);
+    const removing = await scene.run(['sync', join(scene.directory, 'b.json'), '--rm']);
+    expect(removing.exitCode).toBe(1);
+    expect(removing.stderr).not.toContain('kcri delete default/b');
     expect(scene.runtime.sandboxes).toMatchObject([{state: 'SANDBOX_READY'}]);
   });
 
