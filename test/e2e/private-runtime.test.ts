@@ -1,9 +1,9 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {chmod, mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {busyboxSpec} from '../../scripts/test-images.mjs';
 import {ociArchive} from '../../src/private-runtime/oci-image.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -11,6 +11,7 @@ import {startForeignContainerd} from './harness/foreign-containerd.js';
 import {cgroupsAt, leftoversOf, processesNaming} from './harness/leftovers.js';
 import {containerState, runPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime, type UpStatus} from './harness/private-runtime.js';
+import {startRegistry} from './harness/registry.js';
 import {runKcri} from './harness/run-kcri.js';
 import {runtimes} from './harness/runtimes.js';
 
@@ -77,6 +78,14 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
     }
     const {image} = await runtime.connection.images.imageStatus({image: {image: 'localhost/loaded:1'}});
     expect(image?.repoTags).toContain('localhost/loaded:1');
+  });
+
+  test('an image comes from a registry on this machine', async () => {
+    await using registry = await startRegistry();
+    const name = await registry.push('e2e/busybox', '1');
+    const {imageRef} = await runtime.connection.images.pullImage({image: {image: name}});
+    const {image} = await runtime.connection.images.imageStatus({image: {image: name}});
+    expect(image).toMatchObject({id: imageRef, repoTags: [name]});
   });
 
   test.each(['/etc/passwd', '/etc', '/nowhere'])('load of %s, which is no image, says so', async (path) => {
@@ -188,6 +197,34 @@ describe('bad ground', () => {
     expect(existsSync(rootDir)).toBe(false);
     expect(leftoversOf({rootDir, bridge: 'kcri-none'})).toEqual([]);
   });
+
+  test.each([50, 250, 350, 450])(
+    'interrupted after %i ms, up leaves nothing or a whole runtime',
+    async (delayMs) => {
+      const rootDir = join(await temporaryDirectory(), 'root');
+      const env = {KCRI_ROOT_DIR: rootDir};
+      const {exitCode} = await runKcri(['runtime', 'up'], {env, signal: AbortSignal.timeout(delayMs)});
+      if (exitCode !== 0) expect(existsSync(rootDir)).toBe(false);
+      else expect((await runKcri(['runtime', 'down'], {env})).exitCode).toBe(0);
+      expect(leftoversOf({rootDir, bridge: 'kcri-none'})).toEqual([]);
+    },
+  );
+
+  test.each(['8k', '40k', '100k'])(
+    'a full disk (%s) is an error of one line and a hint, and leaves nothing',
+    async (size) => {
+      const rootDir = await temporaryDirectory();
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', rootDir]);
+      onTestFinished(() => {
+        execFileSync('umount', [rootDir]);
+      });
+      const {stdout, stderr, exitCode} = await runKcri(['runtime', 'up'], {env: {KCRI_ROOT_DIR: rootDir}});
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+      expect(stderr).toContain('no space left on device');
+      expect(stderr).not.toMatch(/^ {4}at /m);
+      expect(readdirSync(rootDir)).toEqual([]);
+    },
+  );
 
   test('load without a runtime says so', async () => {
     const rootDir = await temporaryDirectory();
