@@ -105,14 +105,18 @@ export class LocalPods {
   /** Runs `work` while no other kcri works on the pod of that name. */
   async exclusively<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const path = `${this.#options.node.rootDir}/locks/${ref.namespace}_${ref.name}.lock`;
-    await using _ = await acquireLock(path, {
+    const lock = await acquireLock(path, {
       signal,
       clock: this.#options.clock,
       onWait: (pid: number) => {
         this.#options.observer.waiting(ref, pid);
       },
     });
-    return await work();
+    try {
+      return await work();
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
   }
 
   /**

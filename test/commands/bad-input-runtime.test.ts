@@ -9,6 +9,7 @@ import {
   aScene,
   aScript,
   expectPlainError,
+  fastClock,
   isChange,
   NOTHING,
   type PodScene,
@@ -127,21 +128,17 @@ describe('a call that fails', () => {
     ['ListContainers', 'ListContainers', 0, 'the disk is gone'],
   ];
 
-  test.each(FAILURES.flatMap((each) => [false, true].map((afterEffect) => [...each, afterEffect] as const)))(
-    '%s leaves nothing',
-    async (_, rpc, skip, text, afterEffect) => {
-      const {scene, file} = await aFullScene();
-      scene.runtime.injectError(rpc, {
-        code: 'UNKNOWN',
-        message: 'the disk is gone',
-        skip,
-        times: 1,
-        afterEffect,
-      });
-      expectFailure(await scene.run(['sync', file]), text, 'the disk is gone');
-      expect(await scene.everything()).toEqual(NOTHING);
-    },
-  );
+  test.each(
+    FAILURES.flatMap(([title, rpc, skip, text]) =>
+      [false, true].map((afterEffect) => ({title, rpc, skip, text, afterEffect})),
+    ),
+  )('$title (its effect taken: $afterEffect) leaves nothing', async ({rpc, skip, text, afterEffect}) => {
+    const {scene, file} = await aFullScene();
+    const message = 'the disk is gone';
+    scene.runtime.injectError(rpc, {code: 'UNKNOWN', message, skip, times: 1, afterEffect});
+    expectFailure(await scene.run(['sync', file]), text, message);
+    expect(await scene.everything()).toEqual(NOTHING);
+  });
 
   test.each(FAILURES)(
     '%s is made up for by the next try when there is a time limit',
@@ -154,8 +151,7 @@ describe('a call that fails', () => {
         times: 1,
         afterEffect: true,
       });
-      const flags = rpc === 'PullImage' ? ['--timeout', '60s'] : ['--timeout', '20s'];
-      const {exitCode} = await scene.run(['sync', file, ...flags]);
+      const {exitCode} = await scene.run(['sync', file, '--timeout', '5m'], {clock: fastClock(10)});
       expect(exitCode).toBe(0);
       expect(scene.runtime.sandboxes).toHaveLength(1);
       const running = scene.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');

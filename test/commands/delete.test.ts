@@ -163,11 +163,17 @@ describe('what is half made', () => {
         runtime.state.containers.clear();
       },
     ],
-    ['a sandbox without containers', ({runtime}) => void runtime.state.containers.clear()],
+    [
+      'a sandbox without containers',
+      ({runtime}) => {
+        runtime.state.containers.clear();
+      },
+    ],
     [
       'a container that was never started',
-      ({runtime}) =>
-        void runtime.state.containers.forEach((container) => (container.state = 'CONTAINER_CREATED')),
+      ({runtime}) => {
+        for (const container of runtime.state.containers.values()) container.state = 'CONTAINER_CREATED';
+      },
     ],
     [
       'a container that has ended',
@@ -175,8 +181,18 @@ describe('what is half made', () => {
         runtime.exitContainer(runtime.containers[0]!.id, 1);
       },
     ],
-    ['a pod without its directory', async ({rootDir}) => await rm(join(rootDir, 'pods'), {recursive: true})],
-    ['a pod without its logs', async ({logsDir}) => await rm(logsDir, {recursive: true})],
+    [
+      'a pod without its directory',
+      async ({rootDir}) => {
+        await rm(join(rootDir, 'pods'), {recursive: true});
+      },
+    ],
+    [
+      'a pod without its logs',
+      async ({logsDir}) => {
+        await rm(logsDir, {recursive: true});
+      },
+    ],
     [
       'two sandboxes of one pod',
       ({runtime}) => {

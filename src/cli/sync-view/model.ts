@@ -72,6 +72,7 @@ export function callBegun(view: PodView, call: Pick<CriCall, 'method'>, subject:
 export function callEnded(view: PodView, call: CriCall, subject: string): PodView {
   const idle = {...view, doing: ''};
   if (call.method === 'RunPodSandbox') return {...idle, sandbox: sandboxPart(call)};
+  if (call.method === 'RemovePodSandbox' && call.error === undefined) return removed(idle);
   if (call.method !== 'StartContainer') return idle;
   const before = view.containers.get(subject);
   const part: PartView = {
@@ -92,6 +93,13 @@ function sandboxPart(call: CriCall): PartView {
     tone: ok ? 'good' : 'bad',
     tookMs: call.durationMs,
   };
+}
+
+/** Only a pod's end removes its sandbox. */
+function removed(view: PodView): PodView {
+  const {sandbox} = view;
+  const gone = sandbox && {...sandbox, state: 'removed', tone: 'plain' as const, tookMs: undefined};
+  return {...view, phase: 'Removed', ip: '', sandbox: gone};
 }
 
 /** The view with what the pod's status says. */
