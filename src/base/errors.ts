@@ -46,3 +46,8 @@ export function messageOf(error: unknown): string {
 export function hasErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
+
+/** True for what a failed system call throws in Node.js: of a file, a socket, a process. */
+export function isSystemCallError(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && 'syscall' in error;
+}

@@ -7,7 +7,7 @@ import type {ManifestDocument} from '../api/manifest.js';
 import {LARGEST_MANIFEST_BYTES} from '../api/manifest.js';
 import type {ManifestIssue} from '../api/manifest-issue.js';
 import {PodValidationError} from '../api/manifest-issue.js';
-import {ConfigError, UsageError} from '../base/errors.js';
+import {ConfigError, isSystemCallError, UsageError} from '../base/errors.js';
 import {systemReason} from '../base/files.js';
 
 /** Where `-` reads from and how strictly manifests are read. */
@@ -139,7 +139,7 @@ async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof Error && 'code' in error && 'syscall' in error ? cannotRead(file, error) : error;
+    throw isSystemCallError(error) ? cannotRead(file, error) : error;
   }
 }
 

@@ -1,23 +1,23 @@
-import {watch} from 'node:fs';
+import {watch, type FSWatcher} from 'node:fs';
 import type {Clock} from '../../base/clock.js';
+import {isSystemCallError} from '../../base/errors.js';
 
-/** Tells when something in a folder has changed. */
+/** Tells when something in a folder has changed; where it can't be watched, `next` takes its whole time. */
 export class FolderChanges implements Disposable {
-  readonly #watcher;
+  readonly #watcher: FSWatcher | undefined;
   readonly #clock: Clock;
   #changed = false;
   #wake: (() => void) | undefined;
 
-  /** Throws the system's error when the folder can't be watched. */
   constructor(folder: string, clock: Clock) {
     this.#clock = clock;
     const notice = (): void => {
       this.#changed = true;
       this.#wake?.();
     };
-    this.#watcher = watch(folder, notice);
+    this.#watcher = watcherOf(folder, notice);
     // The folder may go away with the container; the poll goes on.
-    this.#watcher.on('error', notice);
+    this.#watcher?.on('error', notice);
   }
 
   /** Waits for a change since the last wait, at most `ms`. Rejects with the signal's reason. */
@@ -40,6 +40,16 @@ export class FolderChanges implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watcher.close();
+    this.#watcher?.close();
+  }
+}
+
+function watcherOf(folder: string, notice: () => void): FSWatcher | undefined {
+  try {
+    return watch(folder, notice);
+  } catch (error) {
+    // Such as when the machine's inotify instances are used up.
+    if (isSystemCallError(error)) return undefined;
+    throw error;
   }
 }

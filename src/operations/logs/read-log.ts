@@ -1,7 +1,7 @@
 import {open, realpath, stat, type FileHandle} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
-import {hasErrno, messageOf, SystemError} from '../../base/errors.js';
+import {hasErrno, isSystemCallError, messageOf, SystemError} from '../../base/errors.js';
 import {FolderChanges} from './changes.js';
 import {parseLine, type LogLine} from '../../cri/index.js';
 import {findTail, type StreamStarts} from './tail.js';
@@ -34,9 +34,16 @@ const POLL_MS = 1000;
  * the file can't be read, and the signal's reason.
  */
 export async function readLog(path: string, options: ReadLogOptions, sink: LogSink): Promise<number> {
+  try {
+    return await readFrom(path, options, sink);
+  } catch (error) {
+    throw isSystemCallError(error) ? failed(path, error) : error;
+  }
+}
+
+async function readFrom(path: string, options: ReadLogOptions, sink: LogSink): Promise<number> {
   const {follow} = options;
-  const file = await openLog(path);
-  await using reader = new LogReader(file, options, sink);
+  await using reader = new LogReader(await open(path), options, sink);
   using changes =
     follow === undefined ? undefined : new FolderChanges(dirname(await realpath(path)), follow.clock);
   await reader.seekTail();
@@ -75,15 +82,7 @@ async function replacement(path: string, reader: LogReader): Promise<FileHandle 
   } catch (error) {
     // Between the rotation's rename and the new file nothing is there.
     if (hasErrno(error, 'ENOENT')) return undefined;
-    throw failed(path, error);
-  }
-}
-
-async function openLog(path: string): Promise<FileHandle> {
-  try {
-    return await open(path);
-  } catch (error) {
-    throw failed(path, error);
+    throw error;
   }
 }
 

@@ -1,8 +1,9 @@
-import {appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
+import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
 
@@ -65,6 +66,12 @@ describe('readLog', () => {
   test('counts lines in no known format and goes on', async () => {
     writeFileSync(path, `garbage\n${line(1, 'a')}{"log":\n2026-11-20T14:00:01Z stdlog F x\n`);
     expect(await read()).toEqual({stdout: 'a\n', stderr: '', unknown: 3});
+  });
+
+  test('names the log that can be opened and not read', async () => {
+    mkdirSync(path);
+    await expect(read()).rejects.toThrow(SystemError);
+    await expect(read()).rejects.toThrow(`reading the log "${path}": EISDIR`);
   });
 
   test('gives a last line without its end', async () => {
