@@ -1,6 +1,6 @@
 /**
  * `npm run check`: everything but the tests. Each check is a program of its own; all of them run, and what
- * failed is listed at the end.
+ * failed is listed at the end. With arguments only the checks of those names: `npm run check -- imports`.
  */
 import {spawnSync} from 'node:child_process';
 import {dirname, join} from 'node:path';
@@ -41,6 +41,10 @@ function run([name, [program, ...args], verify]) {
   return fault === undefined;
 }
 
-const failed = CHECKS.filter((check) => !run(check)).map(([name]) => name);
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !CHECKS.some(([known]) => known === name));
+const chosen = wanted.length === 0 ? CHECKS : CHECKS.filter(([name]) => wanted.includes(name));
+for (const name of unknown) process.stdout.write(`there is no check "${name}"\n`);
+const failed = [...unknown, ...chosen.filter((check) => !run(check)).map(([name]) => name)];
 process.stdout.write(failed.length === 0 ? 'all checks passed\n' : `failed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
