@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {existsSync} from 'node:fs';
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -33,6 +34,8 @@ export async function ensureSecondContainerd(say) {
 /** Undefined, with the reason said, when the suite has none that runs here. */
 async function containerdOf(suite, say) {
   try {
+    if (!existsSync(join(CACHE, `containerd_${suite}`)))
+      say(`unpacking a second containerd from Debian ${suite}`);
     const unpacked = await fetchFromSuite({suites: [suite], package: 'containerd', into: CACHE});
     const folder = join(unpacked, 'usr/bin');
     const {stdout} = await promisify(execFile)(join(folder, 'containerd'), ['--version']);

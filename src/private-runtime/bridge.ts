@@ -1,4 +1,4 @@
-import {readdirSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {networkInterfaces} from 'node:os';
 import {SystemError} from '../base/errors.js';
 import {exclusively} from './exclusively.js';
@@ -8,12 +8,24 @@ import {readIfThere} from './process-identity.js';
 import {runProgram} from './run-program.js';
 
 const NETWORK_LOCK = '/run/kcri-network.lock';
+/** Takes a name and an owner. */
+const MAKE_BRIDGE = 'ip link add name "$1" type bridge && ip link set "$1" alias "$2"';
 
 /** The runtime's bridges: the kernel keeps their owner as the device's alias, so none is lost or mixed up. */
 export function ownBridges(layout: Layout): string[] {
   return readdirSync('/sys/class/net').filter(
     (name) => readIfThere(`/sys/class/net/${name}/ifalias`)?.trim() === aliasOf(layout),
   );
+}
+
+/**
+ * The names of the runtime's networks: those of its bridges, and the one that was written down, whose bridge may
+ * have been removed by others, unless somebody else has a device of that name now.
+ */
+export function ownNetworks(layout: Layout, recorded: string | undefined): string[] {
+  const bridges = ownBridges(layout);
+  const isGone = recorded !== undefined && !existsSync(`/sys/class/net/${recorded}`);
+  return isGone ? [...bridges, recorded] : bridges;
 }
 
 /**
@@ -45,9 +57,8 @@ async function makeNetwork(
     });
   }
   const {bridge, subnet} = network;
-  await runProgram('ip', ['link', 'add', 'name', bridge, 'type', 'bridge']);
-  // Nothing may come between, or nobody would know whose it is.
-  await runProgram('ip', ['link', 'set', bridge, 'alias', aliasOf(layout)]);
+  // In one process that outlives a kill of this one: in between nobody would know whose the bridge is.
+  await runProgram('sh', ['-c', MAKE_BRIDGE, 'sh', bridge, aliasOf(layout)]);
   await runProgram('ip', ['address', 'add', gatewayOf(subnet), 'dev', bridge], {signal});
   await runProgram('ip', ['link', 'set', bridge, 'up'], {signal});
   return network;

@@ -1,5 +1,5 @@
 import {readdirSync} from 'node:fs';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {readJson} from './endpoint.js';
 import type {Layout} from './layout.js';
 import {readIfThere} from './process-identity.js';
@@ -21,12 +21,16 @@ export function listBundles({stateDir}: Layout): Bundle[] {
   );
 }
 
-/** The last part of the container's cgroup and its path, as /proc/PID/cgroup shows them. */
-export function cgroupOf({cgroupsPath}: Bundle): string | undefined {
+/**
+ * The container's cgroup, as /proc/PID/cgroup shows it; undefined when it has none to itself: a task can be put
+ * into any cgroup of the machine, and only one that is named after the container is certain to hold nothing else.
+ */
+export function cgroupOf({id, cgroupsPath}: Bundle): string | undefined {
   if (cgroupsPath === undefined || cgroupsPath === '') return undefined;
   const [slice = '', prefix, name] = cgroupsPath.split(':');
-  if (prefix !== undefined && name !== undefined) return `${slicePath(slice)}/${prefix}-${name}.scope`;
-  return cgroupsPath.startsWith('/') ? cgroupsPath : `/${cgroupsPath}`;
+  if (prefix !== undefined && name !== undefined)
+    return name === id ? `${slicePath(slice)}/${prefix}-${name}.scope` : undefined;
+  return basename(cgroupsPath) === id ? join('/', cgroupsPath) : undefined;
 }
 
 /** Where systemd keeps a slice: `a-b.slice` lies in `a.slice`. */

@@ -1,4 +1,4 @@
-import {spawn} from 'node:child_process';
+import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {closeSync, openSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
@@ -7,6 +7,7 @@ import {messageOf, SystemError} from '../base/errors.js';
 import {connect, CriError} from '../cri/index.js';
 import type {Layout} from './layout.js';
 import {identityOf, isRunning, type ProcessIdentity} from './process-identity.js';
+import {startError} from './run-program.js';
 
 const READY_TIMEOUT_MS = 30_000;
 const LOG_TAIL_LINES = 5;
@@ -22,20 +23,31 @@ export async function startContainerd(
 ): Promise<ProcessIdentity> {
   const log = openSync(layout.logFile, 'a', 0o600);
   try {
-    // systemd's socket is for the process that systemd started, not for this one.
-    const child = spawn(containerd, ['--config', layout.configFile], {
-      detached: true,
-      cwd: '/',
-      env: {...process.env, PATH: path, NOTIFY_SOCKET: undefined},
-      stdio: ['ignore', log, log],
-    });
-    await once(child, 'spawn');
+    const child = await spawned(containerd, () =>
+      spawn(containerd, ['--config', layout.configFile], {
+        detached: true,
+        cwd: '/',
+        // systemd's socket is for the process that systemd started, not for this one.
+        env: {...process.env, PATH: path, NOTIFY_SOCKET: undefined},
+        stdio: ['ignore', log, log],
+      }),
+    );
     child.unref();
     const identity = identityOf(child.pid ?? 0);
     if (identity === undefined) throw await endedError(layout);
     return identity;
   } finally {
     closeSync(log);
+  }
+}
+
+async function spawned(program: string, start: () => ChildProcess): Promise<ChildProcess> {
+  try {
+    const child = start();
+    await once(child, 'spawn');
+    return child;
+  } catch (error) {
+    throw startError(program, error);
   }
 }
 

@@ -14,8 +14,9 @@ export interface ContainerdClient {
 
 /** A client of the containerd at `socket`; `snapshotter` is where its images are unpacked. */
 export function containerdClient(ctr: string, socket: string, snapshotter: string): ContainerdClient {
+  const env = {CONTAINERD_ADDRESS: socket, CONTAINERD_NAMESPACE: 'k8s.io'};
   const run = (args: readonly string[], signal: AbortSignal, input?: Readable): Promise<string> =>
-    runProgram(ctr, ['--address', socket, '--namespace', 'k8s.io', 'images', ...args], {signal, input});
+    runProgram(ctr, ['images', ...args], {signal, input, env});
   const images = async (signal: AbortSignal): Promise<{name: string; digest: string}[]> =>
     rows(await run(['list'], signal)).map(([name = '', , digest = '']) => ({name, digest}));
   return {

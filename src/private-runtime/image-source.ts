@@ -1,13 +1,12 @@
-import {spawn} from 'node:child_process';
-import {once} from 'node:events';
 import {createReadStream} from 'node:fs';
 import {readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import {pipeline, type Readable} from 'node:stream';
 import {createGunzip} from 'node:zlib';
 import {SystemError} from '../base/errors.js';
 import {ifPresent, withFile, withFileErrors} from '../base/files.js';
 import type {ContainerdClient} from './ctr.js';
-import {runProgram} from './run-program.js';
+import {programOutput, runProgram} from './run-program.js';
 
 /** Where images are imported from. */
 export interface ImageSource {
@@ -28,15 +27,8 @@ function directorySource(path: string): ImageSource {
   return {
     read: (name) => ifPresent(() => readFile(join(path, name), 'utf8')),
     importInto: async (client, signal) => {
-      const tar = spawn('tar', ['--create', '--directory', path, '.'], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        signal,
-      });
-      const ended = once(tar, 'close') as Promise<[number | null]>;
-      await client.importArchive(tar.stdout, signal);
-      const [code] = await ended;
-      if (code !== 0)
-        throw new SystemError(`packing "${path}": tar ended with exit code ${code ?? 'of a signal'}`);
+      const archive = programOutput('tar', ['--create', '--directory', path, '.'], signal);
+      await client.importArchive(archive, signal);
     },
   };
 }
@@ -50,7 +42,7 @@ function archiveSource(path: string): ImageSource {
     },
     importInto: async (client, signal) => {
       // containerd 1.6 reads plain archives only.
-      const archive = (await isGzip(path)) ? createReadStream(path).pipe(createGunzip()) : path;
+      const archive = (await isGzip(path)) ? gunzipped(path) : path;
       await client.importArchive(archive, signal);
     },
   };
@@ -66,6 +58,11 @@ async function members(path: string, signal: AbortSignal): Promise<readonly stri
       hint: 'give an OCI or docker archive (tar, also with gzip), or a directory with an OCI image layout',
     });
   }
+}
+
+/** Errors of reading the file come out of it as well. */
+function gunzipped(path: string): Readable {
+  return pipeline(createReadStream(path), createGunzip(), () => undefined);
 }
 
 async function isGzip(path: string): Promise<boolean> {

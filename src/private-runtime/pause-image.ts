@@ -1,34 +1,22 @@
-import {mkdir, rm, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
+import {Readable} from 'node:stream';
 import type {ContainerdClient} from './ctr.js';
 import {PAUSE_IMAGE} from './containerd-config.js';
 import {ociArchitecture, ociArchive} from './oci-image.js';
-import {isPauseArchitecture, pauseProgram} from './pause-program.js';
+import {isPauseArchitecture, pauseProgram, type PauseArchitecture} from './pause-program.js';
 
 /**
  * Makes sure that the sandbox image is there, without a network: one that was pulled or loaded is kept, else
  * it is made on the spot. On a processor that kcri has no program for, containerd pulls it at the first pod.
  */
-export async function ensurePauseImage(
-  client: ContainerdClient,
-  tempDir: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function ensurePauseImage(client: ContainerdClient, signal: AbortSignal): Promise<void> {
   if ((await client.imageNames(signal)).includes(PAUSE_IMAGE)) return;
   if (!isPauseArchitecture(process.arch)) return;
-  const archive = join(tempDir, 'pause.tar');
-  await mkdir(tempDir, {recursive: true});
-  await writeFile(archive, pauseArchive(process.arch));
-  try {
-    await client.importArchive(archive, signal);
-    // What the kubelet's image garbage collection leaves alone (CRI: Image.pinned).
-    await client.labelImage(PAUSE_IMAGE, 'io.cri-containerd.pinned=pinned', signal);
-  } finally {
-    await rm(archive, {force: true});
-  }
+  await client.importArchive(Readable.from([pauseArchive(process.arch)]), signal);
+  // What the kubelet's image garbage collection leaves alone (CRI: Image.pinned).
+  await client.labelImage(PAUSE_IMAGE, 'io.cri-containerd.pinned=pinned', signal);
 }
 
-function pauseArchive(architecture: 'x64' | 'arm64'): Uint8Array {
+function pauseArchive(architecture: PauseArchitecture): Uint8Array {
   return ociArchive({
     names: [PAUSE_IMAGE],
     architecture: ociArchitecture(architecture),

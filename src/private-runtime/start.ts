@@ -63,7 +63,7 @@ export async function start(
   await writeRecord(rootDir, started);
   await waitUntilReady({layout, containerd, clock}, signal);
   const client = containerdClient(binaries.ctr, layout.socket, record.snapshotter.value);
-  await ensurePauseImage(client, layout.tempDir, signal);
+  await ensurePauseImage(client, signal);
   return started;
 }
 

@@ -3,11 +3,11 @@ import {rm} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Clock} from '../base/clock.js';
 import {hasErrno} from '../base/errors.js';
-import {ownBridges, removeBridges} from './bridge.js';
+import {ownNetworks, removeBridges} from './bridge.js';
 import {cgroupOf, listBundles, type Bundle} from './bundles.js';
 import {isInCgroup, removeCgroups} from './cgroups.js';
 import {removeIptablesRules} from './iptables.js';
-import {RUN_ROOT, type Layout} from './layout.js';
+import {POD_DIRS, RUN_ROOT, type Layout} from './layout.js';
 import {unmountAndRemove} from './mounts.js';
 import {
   descendantsOf,
@@ -17,6 +17,7 @@ import {
   listProcesses,
   type RunningProcess,
 } from './processes.js';
+import {readRecord} from './record.js';
 
 /** Where libcni keeps its results, whatever the runtime: each file is named after network and container. */
 const CNI_RESULTS = '/var/lib/cni/results';
@@ -37,10 +38,12 @@ export interface TearDownTarget {
  */
 export async function tearDown({rootDir, layout, clock, removeRootDir}: TearDownTarget): Promise<void> {
   const bundles = listBundles(layout);
+  const recordedNetwork = readRecord(rootDir)?.network.bridge;
   await endAllProcesses(layout, bundles, clock);
-  await removeNetwork(layout, bundles);
+  await removeNetwork(layout, bundles, recordedNetwork);
   removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
   await removeFiles(layout, bundles);
+  removeEmptyDirs(POD_DIRS.map((name) => join(rootDir, name)));
   if (removeRootDir) removeEmptyDirs([rootDir]);
 }
 
@@ -66,10 +69,14 @@ function identitiesOf(processes: readonly RunningProcess[]): RunningProcess['ide
   return processes.map(({identity}) => identity);
 }
 
-async function removeNetwork(layout: Layout, bundles: readonly Bundle[]): Promise<void> {
-  for (const bridge of ownBridges(layout)) {
-    await removeIptablesRules(bridge);
-    for (const name of cniResultsOf(bridge, bundles)) await rm(join(CNI_RESULTS, name), {force: true});
+async function removeNetwork(
+  layout: Layout,
+  bundles: readonly Bundle[],
+  recorded: string | undefined,
+): Promise<void> {
+  for (const network of ownNetworks(layout, recorded)) {
+    await removeIptablesRules(network);
+    for (const name of cniResultsOf(network, bundles)) await rm(join(CNI_RESULTS, name), {force: true});
   }
   await removeBridges(layout);
   removeEmptyDirs([CNI_RESULTS, dirname(CNI_RESULTS)]);

@@ -2,7 +2,7 @@ import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
@@ -20,6 +20,8 @@ export interface ForeignContainerd extends AsyncDisposable {
 /** Starts the machine's containerd as somebody else would. */
 export async function startForeignContainerd(): Promise<ForeignContainerd> {
   const dir = await mkdtemp(join(tmpdir(), 'foreign-containerd-'));
+  // runc keeps the machine's containers by name, whichever containerd they are of.
+  const id = basename(dir);
   const socket = join(dir, 'containerd.sock');
   const config = join(dir, 'config.toml');
   await writeFile(
@@ -35,12 +37,12 @@ export async function startForeignContainerd(): Promise<ForeignContainerd> {
   const archive = join(dir, 'busybox.tar');
   await writeFile(archive, ociArchive(await busyboxSpec([IMAGE])));
   await ctr('images', 'import', archive);
-  await ctr('run', '--detach', '--null-io', IMAGE, 'foreign', 'sleep', '3600');
+  await ctr('run', '--detach', '--null-io', IMAGE, id, 'sleep', '3600');
   return {
     tasks: () => ctr('tasks', 'list'),
     [Symbol.asyncDispose]: async () => {
-      await ctr('tasks', 'delete', '--force', 'foreign');
-      await ctr('containers', 'delete', 'foreign');
+      await ctr('tasks', 'delete', '--force', id);
+      await ctr('containers', 'delete', id);
       containerd.kill('SIGTERM');
       await ended;
       await rm(dir, {recursive: true});
