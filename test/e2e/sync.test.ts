@@ -279,6 +279,33 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
   });
 
+  test('runp of a Pod manifest syncs the pod and prints the id of its sandbox alone', async () => {
+    const file = join(await temporaryDirectory(), 'pod.yaml');
+    await writeFile(file, aManifest('runp'));
+    const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
+    const {stdout, stderr, exitCode} = await ground.runtime.kcri(['runp', file, ...args]);
+    const pod = await ground.pod('runp');
+    expect({stdout, stderr, exitCode}).toEqual({
+      stdout: `${pod.sandboxes[0]!.id}\n`,
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(summary(pod)).toEqual(['main/0 CONTAINER_RUNNING']);
+    expect(await ground.delete('runp')).toMatchObject({exitCode: 0});
+    expect(await ground.leftoversOf(pod.uid)).toEqual([]);
+  });
+
+  test('sync -o json is a line of JSON for each step, the last with the outcome', async () => {
+    const {stdout, exitCode} = await ground.sync(aManifest('json'), ['-o', 'json', '--rm']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(exitCode).toBe(0);
+    expect(lines.length).toBeGreaterThan(3);
+    expect(JSON.stringify(lines)).toContain('"RunPodSandbox"');
+  });
+
   test('a static pod has the name of the node in its own', async () => {
     const manifest = aManifest('fixed');
     const args = ['--static', '--hostname-override', 'Node-1'];
