@@ -15,8 +15,10 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** What the system said, without Node.js' code, call and path: `no space left on device`. */
 export function systemReason(error: unknown): string {
-  const errno = error instanceof Error && 'errno' in error ? Number(error.errno) : Number.NaN;
-  return getSystemErrorMap().get(errno)?.[1] ?? messageOf(error);
+  const {errno, code} = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const [systemCode, text] = getSystemErrorMap().get(Number(errno)) ?? [];
+  // Libraries such as zlib have numbers of their own.
+  return systemCode === code && text !== undefined ? text : messageOf(error);
 }
 
 /**
@@ -52,8 +54,8 @@ export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined
 }
 
 const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** NAME_MAX of every Linux file system. */
-const MAX_SEGMENT_LENGTH = 255;
+/** How long a file's name may be: NAME_MAX of every Linux file system. */
+export const MAX_SEGMENT_LENGTH = 255;
 
 /**
  * The value, when it is fit to be one part of a path: it can't climb out of its directory or hide in it.

@@ -134,7 +134,11 @@ describe('bundles', () => {
     ],
     ['', undefined],
     [undefined, undefined],
-  ])('the cgroup of %j is %j', (cgroupsPath, expected) => {
+    ['/', undefined],
+    ['/system.slice', undefined],
+    ['/abc/payload', undefined],
+    ['system.slice:cri-containerd:other', undefined],
+  ])('the cgroup that the container abc with %j has to itself is %j', (cgroupsPath, expected) => {
     expect(cgroupOf({id: 'abc', cgroupsPath, shimSocket: undefined})).toBe(expected);
   });
 

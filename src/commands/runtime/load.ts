@@ -13,6 +13,6 @@ export default class RuntimeLoad extends BaseCommand {
   async run(): Promise<void> {
     const {argv} = await this.parse(RuntimeLoad);
     const paths = argv.map(String);
-    for (const name of await load({rootDir: this.rootDir, paths}, this.signal)) this.print(name);
+    for await (const name of load({rootDir: this.rootDir, paths}, this.signal)) this.print(name);
   }
 }
