@@ -1,5 +1,5 @@
 import {stat} from 'node:fs/promises';
-import {ConfigError, hasErrno} from '../base/errors.js';
+import {ConfigError, hasErrno, isSystemCallError} from '../base/errors.js';
 import {recordsNamed, recordsOfManifest, type PodRecord} from '../kubelet/index.js';
 import type {InputStream} from './context.js';
 
@@ -61,7 +61,9 @@ async function exists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    // Longer than a path may be: no file, and no pod's name either.
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG')) return false;
+    if (isSystemCallError(error)) return true; // whoever reads it says what is wrong with it
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import {readContainerConfig, readSandboxConfig} from '../operations/config-files.js';
+import {parseContainerConfig, parseSandboxConfig, readConfigText} from '../operations/config-files.js';
 import {authOf, type Credentials} from '../operations/pull.js';
 import type {ContainerPlan} from '../operations/run-container.js';
 import {askPassword} from './ask-password.js';
@@ -32,9 +32,10 @@ export abstract class ContainerCommand extends BaseCommand {
   /** Reads both files, before anything is changed. Throws ConfigError and UsageError. */
   protected async plan(paths: ConfigPaths, flags: PullFlags, pulls: boolean): Promise<ContainerPlan> {
     const onWarning = (warning: string): void => void this.warn(warning);
+    const read = async (path: string) => await readConfigText(path, this.signal);
     return {
-      config: await readContainerConfig(paths['container-config'], onWarning),
-      sandboxConfig: await readSandboxConfig(paths['pod-config'], onWarning),
+      config: await parseContainerConfig(await read(paths['container-config']), onWarning),
+      sandboxConfig: await parseSandboxConfig(await read(paths['pod-config']), onWarning),
       pull: pulls ? await this.#pull(flags) : undefined,
     };
   }

@@ -40,17 +40,17 @@ export interface ContainerFilterValues {
   readonly last?: number | undefined;
 }
 
-const CONTAINER_STATES: Readonly<Record<string, ContainerState>> = {
-  created: 'CONTAINER_CREATED',
-  running: 'CONTAINER_RUNNING',
-  exited: 'CONTAINER_EXITED',
-  unknown: 'CONTAINER_UNKNOWN',
-};
+const CONTAINER_STATES: ReadonlyMap<string, ContainerState> = new Map([
+  ['created', 'CONTAINER_CREATED'],
+  ['running', 'CONTAINER_RUNNING'],
+  ['exited', 'CONTAINER_EXITED'],
+  ['unknown', 'CONTAINER_UNKNOWN'],
+]);
 
-const SANDBOX_STATES: Readonly<Record<string, PodSandboxState>> = {
-  ready: 'SANDBOX_READY',
-  notready: 'SANDBOX_NOTREADY',
-};
+const SANDBOX_STATES: ReadonlyMap<string, PodSandboxState> = new Map([
+  ['ready', 'SANDBOX_READY'],
+  ['notready', 'SANDBOX_NOTREADY'],
+]);
 
 /** The containers that flags choose: running ones unless they say otherwise. Throws UsageError. */
 export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
@@ -68,7 +68,7 @@ export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
 
 function containerState(flags: ContainerFilterValues): ContainerState | undefined {
   const {state, all} = flags;
-  const named = state === undefined ? undefined : CONTAINER_STATES[state.toLowerCase()];
+  const named = state === undefined ? undefined : CONTAINER_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined)
     throw new UsageError('--state should be one of created, running, exited or unknown');
   if (limitOf(flags) !== undefined) return undefined;
@@ -78,7 +78,7 @@ function containerState(flags: ContainerFilterValues): ContainerState | undefine
 /** The sandboxes that flags choose. Throws UsageError. */
 export function sandboxQuery(flags: Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>): SandboxQuery {
   const {state} = flags;
-  const named = state === undefined ? undefined : SANDBOX_STATES[state.toLowerCase()];
+  const named = state === undefined ? undefined : SANDBOX_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');
   return {
     id: flags.id,

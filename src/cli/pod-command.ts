@@ -1,4 +1,6 @@
+import type {Connection} from '../cri/index.js';
 import type {DescribedNode, PreparedPod} from '../kubelet/index.js';
+import type {ManifestSource} from '../operations/read-manifests.js';
 import {BaseCommand} from './base-command.js';
 import {nodeOptions, type PodFlagValues} from './pod-flags.js';
 
@@ -16,18 +18,21 @@ export interface ManifestFlagValues extends PodFlagValues {
 
 /** What commands on pods share: manifests, the node, the pods of the root directory. */
 export abstract class PodCommand extends BaseCommand {
-  /** The node that this command works on, as the runtime and the flags describe it. */
-  protected async describeNode(flags: PodFlagValues = {}): Promise<DescribedNode> {
+  /** The node that this command works on, as the flags and the runtime (the settings' one by default) describe it. */
+  protected async describeNode(flags: PodFlagValues = {}, connection?: Connection): Promise<DescribedNode> {
     const {describeNode} = await import('../kubelet/index.js');
     const {clock} = this.context;
-    return await describeNode(await this.cri(), nodeOptions(flags, this.rootDir), {
+    return await describeNode(connection ?? (await this.cri()), nodeOptions(flags, this.rootDir), {
       clock,
       signal: this.signal,
     });
   }
 
   /** Reads manifests before the runtime is asked for anything: what is wrong with them is told first. */
-  protected async loadPods(sources: readonly string[], flags: ManifestFlagValues): Promise<LoadedPods> {
+  protected async loadPods(
+    sources: readonly ManifestSource[],
+    flags: ManifestFlagValues,
+  ): Promise<LoadedPods> {
     const [{readManifests}, {preparePods}] = await Promise.all([
       import('../operations/read-manifests.js'),
       import('../kubelet/index.js'),

@@ -39,7 +39,10 @@ export default class Pull extends BaseCommand {
 
   async #sandboxConfig(path: string | undefined) {
     if (path === undefined) return undefined;
-    const {readSandboxConfig} = await import('../operations/config-files.js');
-    return await readSandboxConfig(path, (warning) => this.warn(warning));
+    const {parseSandboxConfig, readConfigText} = await import('../operations/config-files.js');
+    return await parseSandboxConfig(
+      await readConfigText(path, this.signal),
+      (warning) => void this.warn(warning),
+    );
   }
 }

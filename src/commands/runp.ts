@@ -1,4 +1,3 @@
-import {readFile} from 'node:fs/promises';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
@@ -8,7 +7,9 @@ import {POD_FLAGS} from '../cli/pod-flags.js';
 import {runSync} from '../cli/sync-session.js';
 import {chooseRenderer} from '../cli/sync-view/choose.js';
 import {SilentRenderer} from '../cli/sync-view/renderer.js';
-import {readSandboxConfig} from '../operations/config-files.js';
+import {parseSandboxConfig, readConfigText} from '../operations/config-files.js';
+import type {ManifestSource} from '../operations/read-manifests.js';
+import type {NamedText} from '../operations/read-text.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Runp extends PodCommand {
@@ -42,19 +43,21 @@ export default class Runp extends PodCommand {
     const {args, flags} = await this.parse(Runp);
     const {file = ''} = args;
     if (file === '') throw new UsageError('no pod config or manifest is given');
-    if (file === '-' || (await isManifest(file))) await this.#runManifest(file, flags);
-    else await this.#runSandbox(file, flags.runtime, flags['cancel-timeout']);
+    // Read once, since a pipe gives its text only once.
+    const source = file === '-' ? file : await readConfigText(file, this.signal);
+    if (typeof source === 'string' || isManifest(source.text)) await this.#runManifest(source, flags);
+    else await this.#runSandbox(source, flags.runtime, flags['cancel-timeout']);
   }
 
-  async #runSandbox(file: string, runtimeHandler: string, timeoutMs: number | undefined): Promise<void> {
-    const config = await readSandboxConfig(file, (text) => void this.warn(text));
+  async #runSandbox(source: NamedText, runtimeHandler: string, timeoutMs: number | undefined): Promise<void> {
+    const config = await parseSandboxConfig(source, (text) => void this.warn(text));
     const {runtime} = await this.cri(timeoutMs);
     const running = runtime.runPodSandbox({config, runtimeHandler}, {signal: this.signal});
     this.print((await withContext('run pod sandbox', running)).podSandboxId);
   }
 
-  async #runManifest(file: string, flags: ManifestFlagValues): Promise<void> {
-    const loaded = await this.loadPods([file], flags);
+  async #runManifest(source: ManifestSource, flags: ManifestFlagValues): Promise<void> {
+    const loaded = await this.loadPods([source], flags);
     const {stderr, context} = this;
     const {exitCode, errors} = await runSync(loaded, {
       wait: 'ready',
@@ -87,9 +90,7 @@ export default class Runp extends PodCommand {
 }
 
 /** Kubernetes objects say their kind; crictl's configs have none. */
-async function isManifest(file: string): Promise<boolean> {
-  // A file that can't be read is explained by whoever reads it next.
-  const text = await readFile(file, 'utf8').catch(() => '');
+function isManifest(text: string): boolean {
   return text.trimStart().startsWith('{') ? hasKind(text) : /^(["']?)(?:kind|apiVersion)\1\s*:/m.test(text);
 }
 

@@ -1,22 +1,25 @@
-import {constants} from 'node:fs';
-import {open, readdir, stat} from 'node:fs/promises';
+import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import type {Readable} from 'node:stream';
 import type {LoadedManifest} from '../api/load-pods.js';
 import {loadPods} from '../api/load-pods.js';
 import type {ManifestDocument} from '../api/manifest.js';
-import {LARGEST_MANIFEST_BYTES} from '../api/manifest.js';
 import type {ManifestIssue} from '../api/manifest-issue.js';
 import {PodValidationError} from '../api/manifest-issue.js';
 import {ConfigError, isSystemCallError, UsageError} from '../base/errors.js';
 import {systemReason} from '../base/files.js';
+import {notAFile, readFileText, readStreamText, type NamedText} from './read-text.js';
 
 /** Where `-` reads from and how strictly manifests are read. */
 export interface ReadManifestsOptions {
-  readonly stdin: AsyncIterable<string | Uint8Array>;
+  readonly stdin: Readable;
   /** Unknown fields become warnings. */
   readonly lenient?: boolean | undefined;
   readonly signal: AbortSignal;
 }
+
+/** Where manifests are: a file, a directory, `-`, or a text that has been read already. */
+export type ManifestSource = string | NamedText;
 
 /** The Pods of some manifests, with the API's defaults and valid, and what --lenient let pass. */
 export interface ReadManifests {
@@ -30,69 +33,6 @@ const MANIFEST_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
 function cannotRead(file: string, error: unknown): ConfigError {
   return new ConfigError(`reading the manifest "${file}": ${systemReason(error)}`, {cause: error});
-}
-
-function tooLarge(file: string): ConfigError {
-  return new ConfigError(`"${file}" is larger than ${LARGEST_MANIFEST_BYTES / 1024 / 1024} MiB`);
-}
-
-function notAFile(file: string): ConfigError {
-  return new ConfigError(`"${file}" is neither a file nor a directory`, {
-    hint: 'pipe it in and name it "-" to read from standard input',
-  });
-}
-
-/** Rejects with the signal's reason; never resolves. The listener goes away with the signal or the race that it lost. */
-function untilAborted(signal: AbortSignal, done: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, {once: true, signal: done});
-  });
-}
-
-/** Collects bytes as far as a manifest may go. A terminal may never say more: the signal ends the wait. */
-async function collect(chunks: AsyncIterable<string | Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const done = new AbortController();
-  const aborted = untilAborted(signal, done.signal);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (;;) {
-      const next = await Promise.race([iterator.next(), aborted]);
-      if (next.done === true) return Buffer.concat(parts);
-      const part = typeof next.value === 'string' ? Buffer.from(next.value) : next.value;
-      size += part.length;
-      if (size > LARGEST_MANIFEST_BYTES) throw tooLarge('stdin');
-      parts.push(part);
-    }
-  } finally {
-    done.abort();
-  }
-}
-
-function decodeUtf8(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(bytes);
-  } catch (error) {
-    throw new ConfigError(`"${file}" isn't UTF-8 text`, {cause: error, hint: 'convert it to UTF-8'});
-  }
-}
-
-async function readFileText(file: string, signal: AbortSignal): Promise<string> {
-  // Not blocking: a file that has become a FIFO since it was looked at must not hang the command.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const found = await handle.stat();
-    if (!found.isFile()) throw notAFile(file);
-    if (found.size > LARGEST_MANIFEST_BYTES) throw tooLarge(file);
-    return decodeUtf8(await handle.readFile({signal}), file);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The manifests of a directory in order of name: no subdirectories, no dot files, only the usual endings. */
@@ -119,18 +59,18 @@ async function filesOf(source: string): Promise<readonly string[]> {
 }
 
 async function* readTexts(
-  sources: readonly string[],
+  sources: readonly ManifestSource[],
   {stdin, signal}: ReadManifestsOptions,
-): AsyncGenerator<{readonly file: string; readonly text: string}> {
+): AsyncGenerator<NamedText> {
   for (const source of sources) {
-    if (source === STDIN) {
-      yield {file: 'stdin', text: decodeUtf8(await collect(stdin, signal), 'stdin')};
-      continue;
-    }
-    for (const file of await naming(source, () => filesOf(source))) {
-      signal.throwIfAborted();
-      yield {file, text: await naming(file, () => readFileText(file, signal))};
-    }
+    if (typeof source !== 'string') yield source;
+    else if (source === STDIN)
+      yield {file: 'stdin', text: await naming('stdin', () => readStreamText(stdin, 'stdin', signal))};
+    else
+      for (const file of await naming(source, () => filesOf(source))) {
+        signal.throwIfAborted();
+        yield {file, text: await naming(file, () => readFileText(file, signal))};
+      }
   }
 }
 
@@ -170,7 +110,7 @@ function describe({file, line, column, message}: ManifestIssue): string {
  * @throws ConfigError for what can't be read, holds no Pod, or names a Pod twice; UsageError for a second `-`.
  */
 export async function readManifests(
-  sources: readonly string[],
+  sources: readonly ManifestSource[],
   options: ReadManifestsOptions,
 ): Promise<ReadManifests> {
   if (sources.filter((source) => source === STDIN).length > 1) {

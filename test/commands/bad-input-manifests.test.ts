@@ -1,4 +1,5 @@
-import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {mkdir, readdir, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:http';
 import {createServer as createPlainServer} from 'node:net';
 import {join} from 'node:path';
@@ -238,6 +239,9 @@ describe('runp', () => {
     ['a file that is missing', undefined, 'config at'],
     ['no YAML', 'metadata: {name: [', 'reading the config'],
     ['no metadata', 'hostname: box', 'metadata is not set'],
+    ['an alias without its anchor', 'metadata: *x', 'reading the config'],
+    ['what can not be merged', '<<: 3', 'reading the config'],
+    ['bytes without end', `#${'x'.repeat(10 * 1024 * 1024)}`, 'is larger than 10 MiB'],
     ['no object', '- 1\n- 2\n', 'reading the config'],
     ['an empty file', '', 'reading the config'],
   ])('refuses %s', async (_, text, words) => {
@@ -251,6 +255,33 @@ describe('runp', () => {
     expect(scene.runtime.sandboxes).toEqual([]);
   });
 
+  test.each([
+    ['a config', JSON.stringify(CONFIG)],
+    ['a manifest', aManifest()],
+  ])('reads %s from a pipe', async (_, text) => {
+    const scene = await aScene();
+    const pipe = join(scene.directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [result] = await Promise.all([scene.run(['runp', pipe]), writeFile(pipe, text)]);
+    expect(result).toEqual({stdout: `${scene.runtime.sandboxes[0]!.id}\n`, stderr: '', exitCode: 0});
+  });
+
+  test('stops waiting for a pipe at Ctrl-C', async () => {
+    const scene = await aScene();
+    const pipe = join(scene.directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const signal = AbortSignal.timeout(100);
+    const {stderr} = await scene.run(['runp', pipe], {signal});
+    expect(stderr).toContain('aborted due to timeout');
+  });
+
+  test('refuses a device', async () => {
+    const scene = await aScene();
+    const result = await scene.run(['runp', '/dev/zero']);
+    expectPlainError(result);
+    expect(result.stderr).toContain('"/dev/zero" is neither a file nor a directory');
+  });
+
   test('refuses a directory', async () => {
     const scene = await aScene();
     const path = join(scene.directory, 'd');
@@ -260,5 +291,23 @@ describe('runp', () => {
     expect(result.stderr).toContain(path);
     expect(result.exitCode).toBe(1);
     expect(await readdir(path)).toEqual([]);
+  });
+});
+
+describe('delete refuses', () => {
+  test('a word that is longer than a file name may be', async () => {
+    const scene = await aScene();
+    const result = await scene.run(['delete', 'a'.repeat(300)]);
+    expectPlainError(result);
+    expect(result.stderr).toContain(`no pod "${'a'.repeat(300)}" was made by kcri`);
+  });
+
+  test('a file that can not be reached', async () => {
+    const scene = await aScene();
+    const loop = join(scene.directory, 'loop');
+    await symlink('loop', loop);
+    const result = await scene.run(['delete', loop]);
+    expectPlainError(result);
+    expect(result.stderr).toContain(`reading the manifest "${loop}": too many symbolic links`);
   });
 });

@@ -188,6 +188,8 @@ describe('ps', () => {
 
   test.each([
     [['ps', '-o', 'wide'], 'unsupported output format "wide"'],
+    [['ps', '-s', 'constructor'], '--state should be one of created, running, exited or unknown'],
+    [['pods', '-s', '__proto__'], '--state should be ready or notready'],
     [['ps', '-s', 'dead'], '--state should be one of created, running, exited or unknown'],
     [['ps', '--label', 'x'], 'incorrectly specified label: x'],
     [['ps', '--name', '('], 'invalid regular expression "("'],

@@ -207,5 +207,13 @@ describe('readManifests refuses', () => {
     const reading = read(['-'], {stdin, signal: controller.signal});
     controller.abort(new ConfigError('interrupted'));
     await expect(reading).rejects.toThrow('interrupted');
+    // Else what is open would keep the process.
+    expect(stdin.destroyed).toBe(true);
+  });
+
+  test('to read on once it is too large', async () => {
+    const stdin = Readable.from([Buffer.alloc(11 * 1024 * 1024), 'more']);
+    await expect(read(['-'], {stdin})).rejects.toThrow('"stdin" is larger than 10 MiB');
+    expect(stdin.destroyed).toBe(true);
   });
 });
