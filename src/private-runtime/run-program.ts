@@ -21,9 +21,10 @@ export interface RunOptions {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  {signal, input}: RunOptions = {},
+  {signal, input, env}: RunOptions = {},
 ): Promise<string> {
-  const child = startProgram(program, args, {signal, stdin: input === undefined ? 'ignore' : 'pipe'});
+  const stdin = input === undefined ? 'ignore' : 'pipe';
+  const child = startProgram(program, args, {signal, stdin, env});
   const stdout = collect(child.stdout);
   const problem = problemOf(child, [program, ...args], signal);
   const unread = feed(child, input);
@@ -75,13 +76,13 @@ export function startError(program: string, error: unknown): SystemError {
 function startProgram(
   program: string,
   args: readonly string[],
-  {signal, stdin}: {readonly signal?: AbortSignal | undefined; readonly stdin: 'ignore' | 'pipe'},
+  {signal, stdin, env}: Omit<RunOptions, 'input'> & {readonly stdin: 'ignore' | 'pipe'},
 ): ChildProcess {
   signal?.throwIfAborted();
   try {
     return spawn(program, args, {
       stdio: [stdin, 'pipe', 'pipe'],
-      env: {...process.env, PATH: searchDirs(process.env['PATH'] ?? '').join(delimiter)},
+      env: {...process.env, PATH: searchDirs(process.env['PATH'] ?? '').join(delimiter), ...env},
       signal,
     });
   } catch (error) {
@@ -102,7 +103,7 @@ async function problemOf(
   });
   if (code === 0) return undefined;
   const reason = lastLines(stderr()) || (code === undefined ? 'ended by a signal' : `exit code ${code}`);
-  return new SystemError(`${[program, ...args].join(' ')}: ${reason}`);
+  return new SystemError(`${[basename(program), ...args].join(' ')}: ${reason}`);
 }
 
 /** The exit code; undefined when a signal ended it. */

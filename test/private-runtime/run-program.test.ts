@@ -50,6 +50,13 @@ describe("a program's input", () => {
   });
 });
 
+test('a program gets what is given on top of the environment', async () => {
+  const env = {KCRI_TEST: 'given'};
+  expect(await runProgram('sh', ['-c', 'echo "$KCRI_TEST $HOME"'], {env})).toBe(
+    `given ${process.env['HOME'] ?? ''}\n`,
+  );
+});
+
 test('the output of a program is all that it writes', async () => {
   expect(await text(programOutput('seq', ['3'], NEVER))).toBe('1\n2\n3\n');
 });
