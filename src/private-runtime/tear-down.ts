@@ -50,19 +50,29 @@ export async function tearDown({rootDir, layout, clock, removeRootDir}: TearDown
 async function endAllProcesses(layout: Layout, bundles: readonly Bundle[], clock: Clock): Promise<void> {
   const containerds = listProcesses().filter((candidate) => isContainerdWith(layout.configFile, candidate));
   await endProcesses(identitiesOf(containerds), {graceMs: 5000, clock});
-  // What starts while the others are being ended is found in the next round.
-  for (let left = podProcesses(layout, bundles); left.length > 0; left = podProcesses(layout, bundles)) {
-    await endProcesses(identitiesOf(left), {graceMs: 0, clock});
+  // A shim waits for its containers' processes: they go first, or nobody collects them at once. What starts
+  // while the others are being ended is found in the next round.
+  await endAll(() => containedProcesses(layout, bundles), clock);
+  await endAll(() => shimsOf(layout, listProcesses()), clock);
+}
+
+async function endAll(find: () => readonly RunningProcess[], clock: Clock): Promise<void> {
+  for (let found = find(); found.length > 0; found = find()) {
+    await endProcesses(identitiesOf(found), {graceMs: 0, clock});
   }
 }
 
-/** The shims, what they started, and whatever else is in a container's cgroup. */
-function podProcesses({socket}: Layout, bundles: readonly Bundle[]): RunningProcess[] {
+function shimsOf({socket}: Layout, all: readonly RunningProcess[]): RunningProcess[] {
+  return all.filter((candidate) => isShimOf(socket, candidate));
+}
+
+/** What the shims started, and whatever else is in a container's cgroup. */
+function containedProcesses(layout: Layout, bundles: readonly Bundle[]): RunningProcess[] {
   const all = listProcesses();
-  const shims = all.filter((candidate) => isShimOf(socket, candidate));
+  const started = descendantsOf(shimsOf(layout, all), all);
   const cgroups = bundles.flatMap((bundle) => cgroupOf(bundle) ?? []);
-  const contained = all.filter((candidate) => cgroups.some((cgroup) => isInCgroup(cgroup, candidate)));
-  return [...new Set([...shims, ...descendantsOf(shims, all), ...contained])];
+  const inCgroups = all.filter((candidate) => cgroups.some((cgroup) => isInCgroup(cgroup, candidate)));
+  return [...new Set([...started, ...inCgroups])];
 }
 
 function identitiesOf(processes: readonly RunningProcess[]): RunningProcess['identity'][] {
