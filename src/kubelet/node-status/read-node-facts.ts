@@ -2,6 +2,7 @@ import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
 import {cpus, hostname, networkInterfaces} from 'node:os';
 import {hasErrno, SystemError} from '../../base/errors.js';
+import {fileError, systemReason} from '../../base/files.js';
 import {isUnimplemented, type RuntimeService} from '../../cri/index.js';
 import type {CgroupFacts, NodeFacts, ResolvConf} from '../container/node.js';
 
@@ -36,7 +37,7 @@ export async function readNodeFacts(
     await Promise.all([
       options.memoryBytes ?? readMemoryBytes(),
       readHugePageSizes(),
-      readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
+      readResolvConf(options.resolvConf),
       readSwapAccounting(cgroupVersion),
       options.cgroupDriver ?? readCgroupDriver(runtime, signal),
       readOptional('/etc/hosts'),
@@ -113,13 +114,14 @@ function hugePageName(kilobytes: number): string {
   return `${size}${units[unit] ?? ''}`;
 }
 
-async function readResolvConf(path: string): Promise<ResolvConf> {
-  if (path === '') return {nameservers: [], searches: [], options: []};
+/** A machine may have no resolv.conf of its own, but a file that was named must be there. */
+async function readResolvConf(named: string | undefined): Promise<ResolvConf> {
+  if (named === '') return {nameservers: [], searches: [], options: []};
+  const path = named ?? '/etc/resolv.conf';
   try {
-    return parseResolvConf(await readFile(path, 'utf8'));
+    return parseResolvConf(named === undefined ? await readOptional(path) : await readFile(path, 'utf8'));
   } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return {nameservers: [], searches: [], options: []};
-    throw new SystemError(`reading the resolver configuration "${path}"`, {
+    throw new SystemError(`reading the resolver configuration "${path}": ${systemReason(error)}`, {
       cause: error,
       hint: 'name another file with --resolv-conf',
     });
@@ -193,7 +195,7 @@ async function readEphemeralStorage(rootDir: string): Promise<bigint> {
       return BigInt(blocks) * BigInt(bsize);
     } catch (error) {
       // The root directory may not be made yet: its file system is its nearest parent's.
-      if (!hasErrno(error, 'ENOENT') || path === '') throw error;
+      if (!hasErrno(error, 'ENOENT') || path === '') throw fileError('looking at', rootDir, error);
     }
   }
 }
