@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {stablePodUid, staticPodUid} from '../../api/hash.js';
 import type {Pod} from '../../api/v1.js';
 import {ConfigError} from '../../base/errors.js';
@@ -5,6 +6,8 @@ import {apiReference} from './api-references.js';
 
 const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
 const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
+/** How standard input is named where a file is. */
+const STDIN = '-';
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 
 const DEFAULT_NAMESPACE = 'default';
@@ -50,7 +53,7 @@ export function toLocalPod(pod: Pod, {nodeName, seen}: LocalPodSource): Pod {
 
 /**
  * A manifest's Pod as the kubelet runs those of its manifest directory (config/common.go applyDefaults): named after
- * the node, with a UID from content, node and file, and not to be driven away by taints.
+ * the node, with a UID from content, node and absolute path, and not to be driven away by taints.
  *
  * @throws ConfigError in the kubelet's words when the Pod refers to an object that only an API server has.
  */
@@ -60,7 +63,7 @@ export function toStaticPod(pod: Pod, {nodeName, seen, file}: StaticPodSource): 
     throw new ConfigError(`the manifest "${file}": static pods may not reference ${kind}`, {
       hint: 'leave out --static, or the reference',
     });
-  const uid = ownUid(pod) ?? staticPodUid(pod, {nodeName, file});
+  const uid = ownUid(pod) ?? staticPodUid(pod, {nodeName, file: file === STDIN ? file : resolve(file)});
   const named = withNamespace(pod);
   return {
     ...named,
