@@ -1,9 +1,13 @@
-import type {FieldError} from '../api/field-error.js';
+import {invalidValue, type FieldError} from '../api/field-error.js';
+import {FieldPath} from '../api/field-path.js';
 import {PodValidationError} from '../api/manifest-issue.js';
 import type {ManifestDocument} from '../api/manifest.js';
 import type {Pod} from '../api/v1.js';
 import {validatePod} from '../api/validate-pod.js';
+import {MAX_SEGMENT_LENGTH} from '../base/files.js';
 import {toLocalPod, toStaticPod} from './config/static-pod.js';
+import {podLogsName} from './container/node.js';
+import {podRef} from './container/pod-ref.js';
 import {unsupportedFields} from './unsupported.js';
 
 /** A pod as it is synced, and where it comes from. */
@@ -32,6 +36,7 @@ export function preparePods(
   refuse(documents, ({pod}) => unsupportedFields(pod));
   // The node's name may make a pod's too long, so that a valid Pod is none any more.
   refuse(documents, (document) => validatePod(prepared(document, options)));
+  refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
 }
 
@@ -41,6 +46,15 @@ function prepared(
 ): Pod {
   const seen = new Date(seenAtMs).toISOString();
   return isStatic ? toStaticPod(pod, {nodeName, file, seen}) : toLocalPod(pod, {nodeName, seen});
+}
+
+/** A pod that no log directory can be made for could be begun, and never ended. */
+function checkLogDirectory(pod: Pod): readonly FieldError[] {
+  const {name, length} = {name: pod.metadata.name ?? '', length: podLogsName(podRef(pod)).length};
+  const problem = `the pod's log directory NAMESPACE_NAME_UID would have a name of ${length} characters, at most ${MAX_SEGMENT_LENGTH} are possible`;
+  return length > MAX_SEGMENT_LENGTH
+    ? [invalidValue(new FieldPath(['metadata', 'name']), name, problem)]
+    : [];
 }
 
 function refuse(

@@ -76,9 +76,17 @@ export function podDir(node: Pick<NodeFacts, 'rootDir'>, uid: string): string {
 }
 
 /** `<podLogsDir>/<namespace>_<name>_<uid>` (BuildPodLogsDirectory). */
-export function podLogsDirectory(
-  node: Pick<NodeFacts, 'podLogsDir'>,
-  pod: {readonly namespace: string; readonly name: string; readonly uid: string},
-): string {
-  return `${node.podLogsDir}/${pod.namespace}_${pod.name}_${pod.uid}`;
+export function podLogsDirectory(node: Pick<NodeFacts, 'podLogsDir'>, pod: PodIdentity): string {
+  return `${node.podLogsDir}/${podLogsName(pod)}`;
+}
+
+/** `<namespace>_<name>_<uid>`: longer than a file's name may be for some valid pods. */
+export function podLogsName({namespace, name, uid}: PodIdentity): string {
+  return `${namespace}_${name}_${uid}`;
+}
+
+interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
 }

@@ -6,6 +6,7 @@ import type {RandomSource} from '../../base/clock.js';
 import {
   ifPresent,
   makeDirectories,
+  MAX_SEGMENT_LENGTH,
   pathSegment,
   withFile,
   withFileErrors,
@@ -13,7 +14,7 @@ import {
   type DirectoryToMake,
 } from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
-import {podDir, podLogsDirectory, type NodeFacts} from '../container/node.js';
+import {podDir, podLogsDirectory, podLogsName, type NodeFacts} from '../container/node.js';
 import type {ContainerInstance} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 
@@ -95,7 +96,7 @@ export async function makeTerminationLog(
 
 function podLogDir(node: LogFacts, pod: Pod): string {
   const {namespace, name, uid} = podRef(pod);
-  pathSegment('pod log directory', `${namespace}_${name}_${uid}`);
+  pathSegment('pod log directory', podLogsName({namespace, name, uid}));
   return podLogsDirectory(node, {namespace, name, uid});
 }
 
@@ -155,8 +156,12 @@ export async function removeContainerLogs(
   }
 }
 
-/** Removes all logs of the pod; without any it does nothing. Rejects with SystemError. */
+/**
+ * Removes all logs of the pod; without any it does nothing, as for a pod whose log directory can't have been made.
+ * Rejects with SystemError.
+ */
 export async function removePodLogs(node: LogFacts, pod: Pod): Promise<void> {
+  if (podLogsName(podRef(pod)).length > MAX_SEGMENT_LENGTH) return;
   await removeTree(podLogDir(node, pod));
 }
 
