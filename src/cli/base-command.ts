@@ -28,6 +28,7 @@ export abstract class BaseCommand extends Command {
   #globals: Values = {};
   #settings: Settings | undefined;
   #connection: Connection | undefined;
+  readonly #connections: Connection[] = [];
   #stdout: Output | undefined;
   #stderr: Output | undefined;
   #exitCode: number = EXIT.ok;
@@ -42,9 +43,22 @@ export abstract class BaseCommand extends Command {
       if (error instanceof HelpRequest) throw error;
       this.fail(error);
     } finally {
-      this.#connection?.close();
+      for (const connection of this.#connections) connection.close();
     }
+    await this.#flush();
     return this.#exitCode;
+  }
+
+  /** Output that is lost is an error; standard error's own can't be told, but for the exit code. */
+  async #flush(): Promise<void> {
+    try {
+      await this.#stdout?.flush();
+    } catch (error) {
+      this.fail(error);
+    }
+    await this.#stderr?.flush().catch((error: unknown) => {
+      this.exitWith(exitCodeOf(error));
+    });
   }
 
   /**
@@ -114,26 +128,33 @@ export abstract class BaseCommand extends Command {
    */
   protected async cri(timeoutMs = 0): Promise<Connection> {
     if (this.#connection !== undefined) return this.#connection;
-    const {runtimeEndpoint, imageEndpoint} = this.settings;
-    const {connect} = await import('../cri/index.js');
     const endpoint =
-      runtimeEndpoint ?? (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
-    this.#connection = connect(endpoint, {
-      timeoutMs: timeoutMs > 0 ? timeoutMs : this.settings.timeoutMs,
-      imageEndpoint,
-    });
+      this.settings.runtimeEndpoint ??
+      (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
+    this.#connection = await this.connectTo(endpoint, timeoutMs);
     return this.#connection;
+  }
+
+  /** A connection to the runtime at `endpoint`, whatever the settings say; closed at the command's end. */
+  protected async connectTo(endpoint: string, timeoutMs = 0): Promise<Connection> {
+    const {connect} = await import('../cri/index.js');
+    const connection = connect(endpoint, {
+      timeoutMs: timeoutMs > 0 ? timeoutMs : this.settings.timeoutMs,
+      imageEndpoint: this.settings.imageEndpoint,
+    });
+    this.#connections.push(connection);
+    return connection;
   }
 
   /** Where data goes. */
   protected get stdout(): Output {
-    this.#stdout ??= new Output(this.#context.stdout);
+    this.#stdout ??= new Output(this.#context.stdout, 'standard output');
     return this.#stdout;
   }
 
   /** Where people are talked to. */
   protected get stderr(): Output {
-    this.#stderr ??= new Output(this.#context.stderr);
+    this.#stderr ??= new Output(this.#context.stderr, 'standard error');
     return this.#stderr;
   }
 

@@ -1,7 +1,14 @@
 import type {ContainerStatus, PodStatus} from '../api/v1-status.js';
 import {KcriError, messageOf} from '../base/errors.js';
 import {formatDuration} from '../format/duration.js';
-import {PodError, type PodOutcome, type PodRef, type WaitFor} from '../kubelet/index.js';
+import {
+  OtherRuntimeError,
+  PodError,
+  SupersededError,
+  type PodOutcome,
+  type PodRef,
+  type WaitFor,
+} from '../kubelet/index.js';
 import {EXIT} from './exit-codes.js';
 import {exitCodeOf} from './render-error.js';
 import {isPending} from './sync-view/model.js';
@@ -48,6 +55,11 @@ export function explain(
     case 'failed':
       return [outcome.error];
   }
+}
+
+/** The pod was not made here or is not this process's any more: it stays as it is, and the error says all. */
+export function isOfOthers(error: unknown): boolean {
+  return error instanceof SupersededError || error instanceof OtherRuntimeError;
 }
 
 /** Tells that a pod is left behind, in what state, and how it is ended. */

@@ -2,8 +2,8 @@ import {messageOf} from '../base/errors.js';
 import {containerId} from '../cri/index.js';
 import {
   openLocalPods,
+  OtherRuntimeError,
   podRef,
-  SupersededError,
   syncPodUntil,
   type CriCall,
   type LocalPods,
@@ -17,7 +17,7 @@ import type {CliContext} from './context.js';
 import {EXIT} from './exit-codes.js';
 import type {LoadedPods} from './pod-command.js';
 import {exitCodeOf} from './render-error.js';
-import {exitCodeFor, explain, isUnfinished, leftError} from './sync-outcome.js';
+import {exitCodeFor, explain, isOfOthers, isUnfinished, leftError} from './sync-outcome.js';
 import type {LogFollower} from './sync-view/log-follower.js';
 import {subjectOf} from './sync-view/model.js';
 import type {SyncRenderer} from './sync-view/renderer.js';
@@ -109,7 +109,7 @@ function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRe
 /** Deletes the pod that was synced, whatever became of it; gives what to show when that fails. */
 async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
   const {pod} = outcome;
-  if (outcome.kind === 'failed' && outcome.error instanceof SupersededError) return [];
+  if (outcome.kind === 'failed' && isOfOthers(outcome.error)) return [];
   try {
     await local.exclusively(pod, undefined, async () => {
       const record = await local.store.findByName(pod.namespace, pod.name);
@@ -124,7 +124,7 @@ async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonl
 /** What a sync that didn't get its pod to where it was wanted leaves under its name, and how to end it. */
 async function leftOver(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
   const {kind, pod} = outcome;
-  if (!isUnfinished(kind)) return [];
+  if (!isUnfinished(kind) || (kind === 'failed' && outcome.error instanceof OtherRuntimeError)) return [];
   const record = await local.store.findByName(pod.namespace, pod.name);
   if (record === undefined) return [];
   if (kind === 'failed' && outcome.removalError !== undefined)

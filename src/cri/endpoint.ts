@@ -1,4 +1,6 @@
-import {ConfigError} from '../base/errors.js';
+import {realpath} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {ConfigError, isSystemCallError} from '../base/errors.js';
 
 /** Where the runtimes listen unless told otherwise, in crictl's order. */
 export const WELL_KNOWN_ENDPOINTS = [
@@ -21,6 +23,24 @@ export function socketPath(endpoint: string): string {
       : `the endpoint "${endpoint}" has the protocol "${scheme}", only support unix socket endpoint`,
     {hint: `write it as unix:///run/containerd/containerd.sock`},
   );
+}
+
+/**
+ * The one way to write an endpoint, by which two can be compared: `unix://` and the socket's path without
+ * symbolic links, as far as it exists. Throws ConfigError as socketPath does.
+ */
+export async function canonicalEndpoint(endpoint: string): Promise<string> {
+  return `unix://${await canonicalPath(socketPath(endpoint))}`;
+}
+
+async function canonicalPath(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (!isSystemCallError(error)) throw error;
+    // What is wrong with the path is for the connection to say.
+    return join(await canonicalPath(dirname(path)), basename(path));
+  }
 }
 
 function unixPath(endpoint: string): string {

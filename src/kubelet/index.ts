@@ -1,5 +1,5 @@
 /** The kubelet's only door: what commands may use of it. */
-export {describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
+export {describeAbandonedNode, describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
 export {SILENT_OBSERVER, type LocalPods, type PodObserver} from './local-pods.js';
 export {recordsNamed, recordsOfManifest} from './find-records.js';
 export {planPods, type PlannedCall, type PodPlan} from './plan/plan-pods.js';
@@ -10,5 +10,5 @@ export type {NodeOptions} from './node-status/read-node-facts.js';
 export type {CriCall} from './container/cri-calls.js';
 export type {PodEvent} from './container/events.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
-export {PodError, SupersededError} from './pod-error.js';
-export type {PodRecord} from './pod/pod-store.js';
+export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
+export {PodStore, type PodRecord} from './pod/pod-store.js';

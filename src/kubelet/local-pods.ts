@@ -12,9 +12,9 @@ import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
 import {ImageManager} from './images/image-manager.js';
 import {POD_UID_LABEL} from './kuberuntime/labels.js';
-import {sandboxConfig} from './kuberuntime/sandbox-config.js';
+import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
-import {SupersededError} from './pod-error.js';
+import {OtherRuntimeError, SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
 import {removePodCgroup} from './resources/pod-cgroup.js';
@@ -38,6 +38,8 @@ export const SILENT_OBSERVER: PodObserver = {
 /** What the pods of one root directory share. */
 export interface LocalPodsOptions {
   readonly services: KubeServices;
+  /** Where the runtime listens, as canonicalEndpoint has it. */
+  readonly endpoint: string;
   readonly node: NodeFacts;
   /** The runtime's own name, as container ids are prefixed with it in statuses. */
   readonly runtimeName: string;
@@ -104,12 +106,21 @@ export class LocalPods {
 
   /** Runs `work` while no other kcri works on the pod of that name. */
   async exclusively<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const path = `${this.#options.node.rootDir}/locks/${ref.namespace}_${ref.name}.lock`;
-    const lock = await acquireLock(path, {
+    return await this.#locked(ref, `${ref.namespace}_${ref.name}`, signal, work);
+  }
+
+  async #locked<T>(
+    ref: PodRef,
+    name: string,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const {node, clock, observer} = this.#options;
+    const lock = await acquireLock(`${node.rootDir}/locks/${name}.lock`, {
       signal,
-      clock: this.#options.clock,
+      clock,
       onWait: (pid: number) => {
-        this.#options.observer.waiting(ref, pid);
+        observer.waiting(ref, pid);
       },
     });
     try {
@@ -121,15 +132,19 @@ export class LocalPods {
 
   /**
    * How the pod stands to what kcri and others run already. Rejects with SystemError when its UID belongs to
-   * another pod. Changes nothing.
+   * another pod or when a pod of that name runs whose record is broken, and with OtherRuntimeError when the pod
+   * or the older one was made on another runtime. Changes nothing.
    */
   async standing(pod: Pod): Promise<Standing> {
     const ref = podRef(pod);
     const known = await this.store.get(ref.uid);
     if (known === undefined) await this.#refuseForeign(ref);
     else if (known.namespace !== ref.namespace || known.name !== ref.name) throw uidOfAnother(ref, known);
+    await this.#refuseBrokenNamesake(ref);
     const namesake = await this.store.findByName(ref.namespace, ref.name);
-    return {known, older: namesake?.uid === ref.uid ? undefined : namesake};
+    const older = namesake?.uid === ref.uid ? undefined : namesake;
+    for (const record of [known, older]) if (record !== undefined) this.#requireHere(record);
+    return {known, older};
   }
 
   /**
@@ -138,7 +153,13 @@ export class LocalPods {
    */
   async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
     const ref = podRef(pod);
-    const {clock, node} = this.#options;
+    // Pods of different names may claim one UID at the same time. No namespace begins with an underscore.
+    return await this.#locked(ref, `_${ref.uid}`, signal, async () => await this.#adopt(pod, source, signal));
+  }
+
+  async #adopt(pod: Pod, source: string, signal: AbortSignal | undefined): Promise<AdoptedPod> {
+    const ref = podRef(pod);
+    const {clock, node, endpoint} = this.#options;
     const {known, older} = await this.standing(pod);
     if (older !== undefined) await this.end(older, {signal});
     const record: PodRecord = {
@@ -147,6 +168,7 @@ export class LocalPods {
       name: ref.name,
       source,
       createdAt: known?.createdAt ?? new Date(clock.now()).toISOString(),
+      endpoint,
       place: known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup},
       pod,
     };
@@ -168,8 +190,9 @@ export class LocalPods {
 
   /** A record in the place of one that can't be read, good enough to end the pod. Rejects with CriError. */
   async salvage(uid: PodUid): Promise<PodRecord> {
-    const {services, node} = this.#options;
-    return await salvageRecord(services.runtime, uid, {podLogsDir: node.podLogsDir, cgroup: node.cgroup});
+    const {services, node, endpoint} = this.#options;
+    const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
+    return {...(await salvageRecord(services.runtime, uid, place)), endpoint};
   }
 
   #nodeAt({podLogsDir, cgroup}: PodPlace): NodeFacts {
@@ -186,19 +209,41 @@ export class LocalPods {
     );
   }
 
+  /** Fails when a pod of that name runs whose record can't be read: it would not be ended before this one starts. */
+  async #refuseBrokenNamesake({namespace, name}: PodRef): Promise<void> {
+    const {broken} = await this.store.list();
+    if (broken.length === 0) return;
+    const {items} = await this.#options.services.runtime.listPodSandbox({});
+    const namesakes = items.filter(
+      ({metadata}) => metadata?.namespace === namespace && metadata.name === name,
+    );
+    for (const {uid, error} of broken)
+      if (namesakes.some(({metadata}) => metadata?.uid === uid))
+        throw new SystemError(`another pod "${namespace}/${name}" is there already, and ${error.message}`, {
+          cause: error,
+          hint: `"kcri delete ${uid}" ends it, or restore the file`,
+        });
+  }
+
+  #requireHere(record: PodRecord): void {
+    const {endpoint} = this.#options;
+    if (record.endpoint !== endpoint) throw new OtherRuntimeError(record, record.endpoint, endpoint);
+  }
+
   /**
    * Ends a pod and removes all that is left of it: containers, sandboxes, logs, volumes, directories, cgroup,
    * and at last the record, so that whatever fails or is interrupted half-way can be ended again. To be called
-   * exclusively.
+   * exclusively. Rejects with OtherRuntimeError, before anything is changed, when it was made elsewhere.
    */
   async end(record: PodRecord, {gracePeriodSeconds, signal}: EndOptions = {}): Promise<void> {
+    this.#requireHere(record);
     const {pod, place} = record;
     const syncer = this.syncer(pod, place);
     await syncer.terminate(gracePeriodSeconds, signal);
     await syncer.removeFromRuntime();
     const node = this.#nodeAt(place);
     await this.#options.files(node).removePod(pod);
-    await removePodCgroup(node.cgroup, sandboxConfig(pod, node, 0).linux?.cgroupParent ?? '');
+    await removePodCgroup(node.cgroup, podCgroupParents(record.uid, node.cgroup), this.#options.clock);
     await this.store.delete(record.uid);
   }
 }

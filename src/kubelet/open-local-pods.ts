@@ -1,5 +1,7 @@
 import {systemRandom, type Clock} from '../base/clock.js';
+import {canonicalEndpoint} from '../cri/endpoint.js';
 import type {Connection} from '../cri/index.js';
+import {goneServices} from './gone-services.js';
 import {LocalPods, type LocalPodsOptions, type PodObserver} from './local-pods.js';
 import {readNodeFacts, type NodeOptions} from './node-status/read-node-facts.js';
 import {NodePodFilesystem} from './node-pod-filesystem.js';
@@ -9,7 +11,7 @@ export type DescribedNode = Omit<LocalPodsOptions, 'observer' | 'files'>;
 
 /** The node's facts and the runtime's name: what syncing and planning share. Rejects with CriError. */
 export async function describeNode(
-  {runtime, images}: Connection,
+  {endpoint, runtime, images}: Connection,
   node: NodeOptions,
   {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
 ): Promise<DescribedNode> {
@@ -17,7 +19,27 @@ export async function describeNode(
     runtime.version({version: '0.1.0'}, {signal}),
     readNodeFacts(runtime, node, signal),
   ]);
-  return {services: {runtime, images}, node: facts, runtimeName, clock};
+  return {
+    services: {runtime, images},
+    endpoint: await canonicalEndpoint(endpoint),
+    node: facts,
+    runtimeName,
+    clock,
+  };
+}
+
+/**
+ * The node whose runtime at `endpoint` is gone with all it ran: enough to remove what is left of a pod that was
+ * made there.
+ */
+export async function describeAbandonedNode(
+  endpoint: string,
+  rootDir: string,
+  clock: Clock,
+): Promise<DescribedNode> {
+  const services = goneServices(endpoint);
+  const node = await readNodeFacts(services.runtime, {rootDir, cgroupDriver: 'cgroupfs', resolvConf: ''});
+  return {services, endpoint, node, runtimeName: '', clock};
 }
 
 /** The pods of the node's root directory, to be changed. */

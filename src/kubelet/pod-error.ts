@@ -30,11 +30,25 @@ export class PodError extends KcriError {
   }
 }
 
+/** What to do about it. */
+const SUPERSEDED_HINTS = {
+  deleted: 'sync it again',
+  changed: 'let one process at a time sync a pod',
+  replaced: 'the new pod is left as it is; delete again to end it',
+} as const;
+
 /** Another kcri has taken the pod away while this one worked on it. */
 export class SupersededError extends PodError {
-  constructor(pod: PodRef, done: 'deleted' | 'changed') {
-    super(pod, `was ${done} by another kcri while this one waited for it`, {
-      hint: done === 'deleted' ? 'sync it again' : 'let one process at a time sync a pod',
+  constructor(pod: PodRef, done: keyof typeof SUPERSEDED_HINTS) {
+    super(pod, `was ${done} by another kcri while this one waited for it`, {hint: SUPERSEDED_HINTS[done]});
+  }
+}
+
+/** The pod was made on another runtime than the one at hand, which knows nothing of what runs of it. */
+export class OtherRuntimeError extends PodError {
+  constructor(pod: PodRef, made: string, here: string) {
+    super(pod, `was made on "${made}", not on "${here}"`, {
+      hint: `name its runtime with "-r ${made}", or end the pod first: "kcri -r ${made} delete ${pod.namespace}/${pod.name}"`,
     });
   }
 }

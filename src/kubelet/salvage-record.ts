@@ -16,7 +16,7 @@ export async function salvageRecord(
   runtime: KubeRuntimeService,
   uid: PodUid,
   place: PodPlace,
-): Promise<PodRecord> {
+): Promise<Omit<PodRecord, 'endpoint'>> {
   const {sandboxes, containers} = await readPodStatus(runtime, {uid, name: '', namespace: ''});
   const {name = uid, namespace = 'default'} = sandboxes[0]?.metadata ?? {};
   const log = containers.find(({cri}) => cri.logPath !== '')?.cri.logPath;

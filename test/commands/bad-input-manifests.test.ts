@@ -161,7 +161,7 @@ async function listening(server: ReturnType<typeof createPlainServer>, path: str
 describe('an endpoint with', () => {
   test.each(
     ENDPOINTS.flatMap((each) =>
-      (['sync', 'plan', 'delete', 'runp'] as const).map((command) => [...each, command] as const),
+      (['sync', 'plan', 'runp'] as const).map((command) => [...each, command] as const),
     ),
   )('%s', async (_, prepare, expected, command) => {
     const scene = await aScene();

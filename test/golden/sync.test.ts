@@ -66,6 +66,7 @@ async function play(name: keyof typeof CASES): Promise<readonly CanonicalLine[]>
   using connection = connect(fake.endpoint);
   const pods = new LocalPods({
     services: connection,
+    endpoint: fake.endpoint,
     node,
     runtimeName: 'fake',
     clock: systemClock,

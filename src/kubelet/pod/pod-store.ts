@@ -22,6 +22,8 @@ export interface PodRecord {
   readonly source: string;
   /** When the pod was first synced: RFC 3339. */
   readonly createdAt: string;
+  /** The runtime that it was made on (see canonicalEndpoint): no other knows what runs of it. */
+  readonly endpoint: string;
   /** Where its logs and cgroups are, whatever the flags say later. */
   readonly place: PodPlace;
   /** The pod as it was synced, with its defaults. */
@@ -160,6 +162,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   name: isString,
   source: isString,
   createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  endpoint: isString,
   place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
   pod: (value, uid) =>
     isObject(value) &&

@@ -12,6 +12,7 @@ function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
     name: 'web',
     source: 'web.yaml',
     createdAt: '2026-11-20T10:00:00.000Z',
+    endpoint: 'unix:///run/containerd/containerd.sock',
     place: {
       podLogsDir: '/var/log/pods',
       cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: true},

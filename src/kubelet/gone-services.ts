@@ -1,0 +1,34 @@
+import {SystemError} from '../base/errors.js';
+import type {RuntimeService} from '../cri/index.js';
+import type {KubeServices} from './container/services.js';
+
+/**
+ * The services of a runtime that is gone with all it ran: its lists are empty, so that ending a pod finds nothing
+ * to stop; everything else is refused with SystemError.
+ */
+export function goneServices(
+  endpoint: string,
+): KubeServices & {readonly runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>} {
+  const refuse = async (): Promise<never> => {
+    throw new SystemError(`the runtime at "${endpoint}" is gone`, {hint: '"kcri runtime up" starts one'});
+  };
+  return {
+    runtime: {
+      listPodSandbox: async () => ({items: []}),
+      listContainers: async () => ({containers: []}),
+      version: refuse,
+      status: refuse,
+      runtimeConfig: refuse,
+      runPodSandbox: refuse,
+      stopPodSandbox: refuse,
+      removePodSandbox: refuse,
+      podSandboxStatus: refuse,
+      createContainer: refuse,
+      startContainer: refuse,
+      stopContainer: refuse,
+      removeContainer: refuse,
+      containerStatus: refuse,
+    },
+    images: {imageStatus: refuse, pullImage: refuse},
+  };
+}
