@@ -32,8 +32,7 @@ try {
   process.exitCode = 1;
   await execute('kcri', ['delete', MANIFEST]);
 } finally {
-  await execute('kcri', ['runtime', 'down']);
-  await rm(env.KCRI_ROOT_DIR, {recursive: true, force: true});
+  await cleanUp();
 }
 if (process.exitCode !== 1) say(`All of it worked, in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 
@@ -86,6 +85,20 @@ async function demo() {
   await kcri(['pods', '--quiet'], {equals: ''});
   await kcri(['runtime', 'down'], {});
   await kcri(['runtime', 'status'], {contains: ['down: nothing runs, nothing is left']});
+}
+
+/** What could not be taken down may have mounts in the directory, and deleting would go through them. */
+async function cleanUp() {
+  const {exitCode} = await execute('kcri', ['runtime', 'down']);
+  if (exitCode === 0) {
+    await rm(env.KCRI_ROOT_DIR, {recursive: true, force: true});
+    return;
+  }
+  process.stderr.write(
+    `\nThe runtime could not be taken down; what is left is in ${env.KCRI_ROOT_DIR}. Try again with:\n` +
+      `kcri runtime down --root-dir ${env.KCRI_ROOT_DIR}\n`,
+  );
+  process.exitCode = 1;
 }
 
 /** Prints and runs a kcri command; see `run`. */

@@ -22,7 +22,10 @@ export async function ensureSecondContainerd(say) {
   for (const suite of SUITES) {
     const candidate = await containerdOf(suite, say);
     if (candidate === undefined) continue;
-    if (candidate.version.startsWith('2.')) return candidate;
+    if (candidate.version.startsWith('2.')) {
+      say(`the second runtime is containerd ${candidate.version} (Debian ${suite})`);
+      return candidate;
+    }
     found.push(candidate);
   }
   const [fallback] = found;

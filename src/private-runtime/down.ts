@@ -1,4 +1,5 @@
 import {systemClock, type Clock} from '../base/clock.js';
+import {canonicalEndpoint} from '../cri/endpoint.js';
 import {layoutOf} from './layout.js';
 import {readRecord} from './record.js';
 import {canonical} from './root-dir.js';
@@ -10,6 +11,11 @@ export interface DownOptions {
   readonly rootDir: string;
   readonly progress?: ((step: string) => void) | undefined;
   readonly clock?: Clock | undefined;
+  /**
+   * Removes what the pods that were made at this endpoint (see canonicalEndpoint) have beside the runtime, such as
+   * volumes. Called when nothing of them runs any more; what it throws ends the taking down.
+   */
+  readonly removePods?: ((endpoint: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -27,6 +33,8 @@ export async function down(options: DownOptions, signal: AbortSignal): Promise<v
     if (record !== undefined) progress('ending pods and containerd');
     // From here on nothing interrupts it: a half-removed runtime helps nobody.
     const {clock = systemClock} = options;
-    await tearDown({rootDir, layout, clock, removeRootDir: record?.madeRootDir ?? false});
+    const endpoint = await canonicalEndpoint(layout.endpoint);
+    const removePods = async (): Promise<void> => options.removePods?.(endpoint);
+    await tearDown({rootDir, layout, clock, removeRootDir: record?.madeRootDir ?? false, removePods});
   });
 }

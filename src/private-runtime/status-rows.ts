@@ -3,9 +3,11 @@ import type {RuntimePresent, RuntimeStatus} from './status.js';
 /** The status for people: what each row is called and what it says. */
 export function statusRows(status: RuntimeStatus): [string, string][] {
   if (status.state === 'down') {
+    const {left, root} = status;
+    const rest = left.length === 0 ? 'nothing is left' : `but something is left in ${left.join(', ')}`;
     return [
-      ['state', 'down: nothing runs, nothing is left; start it with "kcri runtime up"'],
-      ['root', status.root],
+      ['state', `down: nothing runs, ${rest}; start it with "kcri runtime up"`],
+      ['root', root],
     ];
   }
   const {network, iptables, snapshotter, restrictOomScoreAdj} = status;

@@ -1,5 +1,8 @@
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {ifPresent, withFileErrors} from '../base/files.js';
 import {connect} from '../cri/index.js';
-import {layoutOf} from './layout.js';
+import {layoutOf, POD_DIRS, type Layout} from './layout.js';
 import type {Reasoned} from './machine.js';
 import type {PodNetwork} from './network.js';
 import {isRunning} from './process-identity.js';
@@ -14,6 +17,8 @@ export type RuntimeStatus = RuntimeAbsent | RuntimePresent;
 export interface RuntimeAbsent {
   readonly state: 'down';
   readonly root: string;
+  /** What is left all the same: directories of the root directory that hold something. */
+  readonly left: readonly string[];
 }
 
 /** A runtime that was brought up: `up`, or `dead` when its containerd was killed. */
@@ -39,14 +44,26 @@ export interface RuntimePresent {
 
 /** The state of the private runtime below kcri's root directory. Rejects with CriError when it doesn't answer. */
 export async function runtimeStatus(rootDir: string, signal: AbortSignal): Promise<RuntimeStatus> {
-  const layout = layoutOf(await canonical(rootDir));
+  const canonicalDir = await canonical(rootDir);
+  const layout = layoutOf(canonicalDir);
   const record = readRecord(rootDir);
-  if (record === undefined) return {state: 'down', root: layout.root};
+  if (record === undefined)
+    return {state: 'down', root: layout.root, left: await leftIn(canonicalDir, layout)};
   const {endpoint, containerd, version, configVersion, runc} = record;
   const {network, iptables, snapshotter, restrictOomScoreAdj} = record;
   const about = {root: layout.root, endpoint, containerd, version, configVersion, runc};
   const decided = {network, iptables, snapshotter, restrictOomScoreAdj, log: layout.logFile};
   return {...about, ...decided, ...(await liveness(record, signal))};
+}
+
+/** Without a runtime there may still be pods of others, or what a `down` that was interrupted did not get to. */
+async function leftIn(rootDir: string, layout: Layout): Promise<string[]> {
+  const left: string[] = [];
+  for (const dir of [layout.root, ...POD_DIRS.map((name) => join(rootDir, name))]) {
+    const names = await withFileErrors('reading', dir, () => ifPresent(() => readdir(dir)));
+    if (names !== undefined && names.length > 0) left.push(dir);
+  }
+  return left;
 }
 
 async function liveness(

@@ -29,6 +29,8 @@ export interface TearDownTarget {
   readonly clock: Clock;
   /** Whether kcri's root directory goes too, once nothing is left in it. */
   readonly removeRootDir: boolean;
+  /** Removes what pods have beside the runtime, such as volumes. No process of theirs runs any more. */
+  readonly removePods?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -36,15 +38,18 @@ export interface TearDownTarget {
  * not: processes, mounts, network, cgroups, files, in this order. Each is found by what only this runtime has
  * (its configuration file, socket, directories, bridge), so that no other containerd is ever touched.
  */
-export async function tearDown({rootDir, layout, clock, removeRootDir}: TearDownTarget): Promise<void> {
+export async function tearDown(target: TearDownTarget): Promise<void> {
+  const {rootDir, layout, clock} = target;
   const bundles = listBundles(layout);
   const recordedNetwork = readRecord(rootDir)?.network.bridge;
   await endAllProcesses(layout, bundles, clock);
   await removeNetwork(layout, bundles, recordedNetwork);
   removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
+  // The record goes last, so that what is interrupted can be done again.
+  await target.removePods?.();
   await removeFiles(layout, bundles);
   removeEmptyDirs(POD_DIRS.map((name) => join(rootDir, name)));
-  if (removeRootDir) removeEmptyDirs([rootDir]);
+  if (target.removeRootDir) removeEmptyDirs([rootDir]);
 }
 
 async function endAllProcesses(layout: Layout, bundles: readonly Bundle[], clock: Clock): Promise<void> {

@@ -1,6 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {down} from '../../src/private-runtime/down.js';
 import {findPrivateEndpoint, recordPath} from '../../src/private-runtime/endpoint.js';
 import {identityOf, isRunning, parseStat} from '../../src/private-runtime/process-identity.js';
 import {statusRows} from '../../src/private-runtime/status-rows.js';
@@ -55,8 +56,27 @@ describe('process identity', () => {
 
 test('the status of nothing is down, and says how to start', async () => {
   const status = await runtimeStatus('/nowhere', new AbortController().signal);
-  expect(status).toEqual({state: 'down', root: '/nowhere/runtime'});
-  expect(statusRows(status)[0]?.[1]).toContain('kcri runtime up');
+  expect(status).toEqual({state: 'down', root: '/nowhere/runtime', left: []});
+  expect(statusRows(status)[0]?.[1]).toBe(
+    'down: nothing runs, nothing is left; start it with "kcri runtime up"',
+  );
+});
+
+test('the status of a runtime that is down names what holds something all the same', async () => {
+  const rootDir = await temporaryDirectory();
+  for (const name of ['locks', 'pods/uid', 'records']) await mkdir(join(rootDir, name), {recursive: true});
+  await writeFile(join(rootDir, 'records', 'uid.json'), '{}');
+  const status = await runtimeStatus(rootDir, new AbortController().signal);
+  expect(statusRows(status)[0]?.[1]).toContain(
+    `but something is left in ${rootDir}/pods, ${rootDir}/records;`,
+  );
+});
+
+test.each(['/etc/passwd', '/etc/passwd/x'])('the root directory %s is no directory', async (rootDir) => {
+  const {signal} = new AbortController();
+  const error = /^reading "\/etc\/passwd\/\w+": not a directory$/;
+  await expect(runtimeStatus(rootDir, signal)).rejects.toThrow(error);
+  if (rootDir !== '/etc/passwd') await expect(down({rootDir}, signal)).rejects.toThrow(error);
 });
 
 test('the status of a killed containerd is dead, and says how to repair', async () => {

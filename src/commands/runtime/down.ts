@@ -1,4 +1,5 @@
 import {BaseCommand} from '../../cli/base-command.js';
+import {leftError} from '../../cli/sync-outcome.js';
 import {down} from '../../private-runtime/down.js';
 
 export default class RuntimeDown extends BaseCommand {
@@ -8,9 +9,31 @@ pulled or loaded. Other runtimes are not touched. When none is there it does not
 
   async run(): Promise<void> {
     await this.parse(RuntimeDown);
+    const {rootDir} = this;
     const progress = (step: string): void => {
       this.note(`kcri: ${step}`);
     };
-    await down({rootDir: this.rootDir, progress, clock: this.context.clock}, this.signal);
+    const removePods = (endpoint: string): Promise<void> => this.#removePods(endpoint);
+    await down({rootDir, progress, clock: this.context.clock, removePods}, this.signal);
+  }
+
+  /** Volumes, logs and records of kcri's pods there. One that can't be removed keeps neither the others nor the runtime. */
+  async #removePods(endpoint: string): Promise<void> {
+    const {describeAbandonedNode, openLocalPods, PodStore, SILENT_OBSERVER} =
+      await import('../../kubelet/index.js');
+    const {records, broken} = await new PodStore(this.rootDir).list();
+    for (const {error} of broken) this.warn(error);
+    const own = records.filter((record) => record.endpoint === endpoint);
+    if (own.length === 0) return;
+    const node = await describeAbandonedNode(endpoint, this.rootDir, this.context.clock);
+    const pods = openLocalPods(node, SILENT_OBSERVER);
+    for (const record of own) {
+      try {
+        await pods.exclusively(record, this.signal, () => pods.end(record));
+      } catch (error) {
+        this.fail(error);
+        this.fail(leftError(record, 'is left half deleted'));
+      }
+    }
   }
 }

@@ -1,0 +1,64 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {busyboxSpec} from '../../scripts/test-images.mjs';
+import {ociArchive} from '../../src/private-runtime/oci-image.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
+import {aContainer, aManifest} from './harness/manifests.js';
+import {runKcri} from './harness/run-kcri.js';
+import {runtimes, type RuntimeUnderTest} from './harness/runtimes.js';
+import type {UpStatus} from './harness/private-runtime.js';
+
+/** A runtime whose root directory `up` made, with one pod that has a volume in memory. */
+interface Scene {
+  readonly rootDir: string;
+  readonly logsDir: string;
+  kcri(...args: readonly string[]): Promise<string>;
+}
+
+const MANIFEST = aManifest('web', {
+  volumes: [{name: 'memory', emptyDir: {medium: 'Memory'}}],
+  containers: [aContainer('main', {volumeMounts: [{name: 'memory', mountPath: '/memory'}]})],
+});
+
+async function aRuntimeWithAPod({folder}: RuntimeUnderTest): Promise<Scene> {
+  const dir = await temporaryDirectory();
+  const [rootDir, logsDir, archive] = [join(dir, 'root'), join(dir, 'logs'), join(dir, 'busybox.tar')];
+  const run = async (args: readonly string[], input = ''): Promise<string> => {
+    const {stdout, stderr, exitCode} = await runKcri(args, {env: {KCRI_ROOT_DIR: rootDir}, input});
+    expect({args, stderr, exitCode}).toMatchObject({exitCode: 0});
+    return stdout;
+  };
+  await writeFile(archive, ociArchive(await busyboxSpec()));
+  await run(['runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder])]);
+  await run(['runtime', 'load', archive]);
+  await run(['sync', '-', '--pod-logs-dir', logsDir], MANIFEST);
+  expect(readFileSync('/proc/self/mountinfo', 'utf8')).toContain(`${rootDir}/pods/`);
+  return {rootDir, logsDir, kcri: (...args) => run(args)};
+}
+
+describe.each(runtimes)('taking down a runtime with a pod that kcri made: $name', (which) => {
+  test.each(['running', 'killed'])('leaves nothing of the pod, with containerd %s', async (state) => {
+    const {rootDir, logsDir, kcri} = await aRuntimeWithAPod(which);
+    const {pid} = JSON.parse(await kcri('runtime', 'status', '-o', 'json')) as UpStatus;
+    if (state === 'killed') process.kill(pid, 'SIGKILL');
+    await kcri('runtime', 'down');
+    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(rootDir);
+    expect(await readdir(logsDir)).toEqual([]);
+    expect(existsSync(rootDir)).toBe(false);
+    expect(await kcri('runtime', 'status')).toContain('nothing is left');
+  });
+});
+
+test('taking a runtime down leaves the records of pods on other runtimes, and status says so', async () => {
+  const {rootDir, kcri} = await aRuntimeWithAPod({name: 'containerd', folder: undefined});
+  const [name = ''] = await readdir(join(rootDir, 'records'));
+  const file = join(rootDir, 'records', name);
+  const record = JSON.parse(readFileSync(file, 'utf8')) as object;
+  await kcri('delete', 'web');
+  await writeFile(file, JSON.stringify({...record, endpoint: 'unix:///elsewhere.sock'}));
+  await kcri('runtime', 'down');
+  expect(existsSync(file)).toBe(true);
+  expect(await kcri('runtime', 'status')).toContain(`something is left in ${join(rootDir, 'records')}`);
+});
