@@ -8,6 +8,7 @@ import {commandNames, findCommand, isTopic, type FoundCommand} from './find-comm
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
+import {Output} from './output.js';
 import {flagValues, type Values} from './parse.js';
 import {exitCodeOf, renderError} from './render-error.js';
 import {tokenize} from './tokenize.js';
@@ -17,9 +18,11 @@ import {tokenize} from './tokenize.js';
  */
 export async function main(argv: readonly string[], context = interruptibleContext()): Promise<number> {
   try {
-    return await dispatch(argv, context);
+    return await dispatch(argv, context).catch(async (error: unknown) => {
+      if (error instanceof HelpRequest) return await help(error.words, context);
+      throw error;
+    });
   } catch (error) {
-    if (error instanceof HelpRequest) return await help(error.words, context);
     context.stderr.write(`${renderError(error, false)}\n`);
     if (error instanceof UsageError) context.stderr.write('hint: "kcri --help" lists commands and options\n');
     return exitCodeOf(error);
@@ -38,7 +41,7 @@ interface Leading {
 
 async function dispatch(argv: readonly string[], context: CliContext): Promise<number> {
   const {globals, version, words} = await leadingFlags(argv);
-  if (version) return print(`kcri version ${packageVersion()}`, context);
+  if (version) return await print(`kcri version ${packageVersion()}\n`, context);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), context);
@@ -74,12 +77,11 @@ async function topic(words: readonly string[], context: CliContext): Promise<num
 }
 
 async function help(words: readonly string[], context: CliContext): Promise<number> {
-  const {showHelp} = await import('./help.js');
+  const {helpText} = await import('./help.js');
   const [first] = words;
   if (first !== undefined && findCommand(words) === undefined && !isTopic(first))
     return unknownCommand(words.join(' '), context);
-  await showHelp(words, context.stdout);
-  return EXIT.ok;
+  return await print(await helpText(words), context);
 }
 
 /** crictl's words and exit code for a command that does not exist, and what might have been meant. */
@@ -99,7 +101,9 @@ function packageVersion(): string {
   return String((JSON.parse(file) as {version: unknown}).version);
 }
 
-function print(line: string, {stdout}: CliContext): number {
-  stdout.write(`${line}\n`);
+async function print(text: string, {stdout}: CliContext): Promise<number> {
+  const output = new Output(stdout, 'standard output');
+  output.write(text);
+  await output.flush();
   return EXIT.ok;
 }

@@ -1,21 +1,31 @@
-import {hasErrno} from '../base/errors.js';
+import {hasErrno, SystemError} from '../base/errors.js';
+import {systemReason} from '../base/files.js';
 import type {OutputStream} from './context.js';
 
 /**
- * A standard stream that may go away: when its reader closes it (`| head -1`) what follows is dropped without
- * an error, and `closed` is aborted, so that whoever only produces output can stop.
+ * A standard stream that may go away: when its reader closes it (`| head -1`) or it takes no more (a full disk),
+ * what follows is dropped, and `closed` is aborted, so that whoever only produces output can stop.
  */
 export class Output {
   readonly #stream: OutputStream;
+  readonly #name: string;
   readonly #closed = new AbortController();
-  #pending: Promise<void> | undefined;
+  #written: Promise<void> = Promise.resolve();
+  #failure: Error | undefined;
 
-  constructor(stream: OutputStream) {
+  /** To be made after oclif is loaded, whose listener on process.stdout ends the process for most errors. */
+  constructor(stream: OutputStream, name: string) {
     this.#stream = stream;
+    this.#name = name;
+    stream.removeAllListeners('error');
     stream.on('error', (error) => {
-      if (!hasErrno(error, 'EPIPE', 'ERR_STREAM_DESTROYED')) throw error;
-      this.#closed.abort();
+      this.#fail(error);
     });
+  }
+
+  #fail(error: Error): void {
+    if (!hasErrno(error, 'EPIPE', 'ERR_STREAM_DESTROYED')) this.#failure ??= error;
+    this.#closed.abort();
   }
 
   /** Aborted when nobody reads any more. */
@@ -39,22 +49,26 @@ export class Output {
 
   write(chunk: string | Uint8Array): void {
     if (this.#closed.signal.aborted || chunk.length === 0) return;
-    if (!this.#stream.write(chunk)) this.#pending ??= this.#drained();
+    this.#written = new Promise((resolve) => {
+      this.#stream.write(chunk, (error) => {
+        if (error instanceof Error) this.#fail(error);
+        resolve();
+      });
+    });
   }
 
   /** Resolves when the stream takes more; a producer of much output waits for it now and then. */
   async ready(): Promise<void> {
-    await this.#pending;
+    if (this.#stream.writableNeedDrain) await this.#written;
   }
 
-  async #drained(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#stream.once('drain', resolve);
-      this.closed.addEventListener('abort', () => {
-        resolve();
+  /** Resolves when all is written. Throws SystemError when it could not be; that nobody reads it is no error. */
+  async flush(): Promise<void> {
+    await this.#written;
+    if (this.#failure !== undefined)
+      throw new SystemError(`writing to ${this.#name}: ${systemReason(this.#failure)}`, {
+        cause: this.#failure,
       });
-    });
-    this.#pending = undefined;
   }
 }
 
