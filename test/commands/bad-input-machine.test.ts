@@ -5,6 +5,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {aContainerSpec, aManifest, aScene, expectPlainError, NOTHING, type PodScene} from './pod-scene.js';
+import {until} from '../base/until.js';
 
 const KCRI = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
 const NOBODY = 65534;
@@ -218,8 +219,7 @@ describe('two processes that sync one pod at the same time', () => {
     const file = await scene.write('pod.json', aManifest());
     const command = `$KCRI sync --pod-logs-dir ${scene.logsDir} ${file}`;
     const first = shell(scene, `${command} & pid=$!; echo $pid; wait $pid`);
-    while (scene.runtime.callsTo('CreateContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('CreateContainer').length !== 0);
     const second = shell(scene, command);
     const [record] = await readdir(join(scene.rootDir, 'locks'));
     expect(record).toBe('default_web.lock');

@@ -14,6 +14,7 @@ import {
   NOTHING,
   type PodScene,
 } from './pod-scene.js';
+import {until} from '../base/until.js';
 
 const PULLED = 'localhost:5000/pulled:1';
 
@@ -224,7 +225,7 @@ describe('Ctrl-C', () => {
   ): Promise<RunResult> {
     const controller = new AbortController();
     const syncing = scene.run(['sync', file, ...flags], {signal: controller.signal});
-    while (scene.changes.length < n) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.changes.length >= n);
     controller.abort(new InterruptedError('SIGINT'));
     return await syncing;
   }
@@ -265,8 +266,7 @@ describe('Ctrl-C', () => {
     scene.runtime.injectDelay('PullImage', 600_000);
     const controller = new AbortController();
     const syncing = scene.run(['sync', file], {signal: controller.signal});
-    while (scene.runtime.callsTo('PullImage').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('PullImage').length > 0);
     controller.abort(new InterruptedError('SIGTERM'));
     const {stderr, exitCode} = await syncing;
     expect(stderr).toContain('is left as it is; still running: "one"');
@@ -280,7 +280,7 @@ describe('Ctrl-C', () => {
     const controller = new AbortController();
     const file = await scene.write('pod.json', aManifest());
     const syncing = scene.run(['sync', file], {signal: controller.signal});
-    while (scene.runtime.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.calls.length > 0);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await syncing).toEqual({stdout: '', stderr: 'kcri: interrupted\n', exitCode: 130});
     expect(await scene.everything()).toEqual(NOTHING);
@@ -294,8 +294,7 @@ describe('Ctrl-C', () => {
     const syncing = scene.run(['sync', file, '--wait', 'complete', '-o', 'json'], {
       signal: controller.signal,
     });
-    while (scene.runtime.callsTo('StartContainer').length < 2)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length >= 2);
     controller.abort(new InterruptedError('SIGINT'));
     const {stdout, stderr, exitCode} = await syncing;
     for (const name of ['a', 'b']) expect(stderr).toContain(`hint: "kcri delete default/${name}" ends it`);
@@ -349,8 +348,7 @@ describe('two syncs of one pod at the same time', () => {
     const scene = await aScene();
     const file = await scene.write('job.json', aManifest({restartPolicy: 'Never'}));
     const syncing = scene.run(['sync', file, '--wait', 'complete']);
-    while (scene.runtime.callsTo('StartContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(await scene.run(['delete', 'web'])).toMatchObject({exitCode: 0});
     const result = await syncing;
     expectFailure(result, 'was deleted by another kcri while this one waited for it\nhint: sync it again\n');
@@ -364,8 +362,7 @@ describe('two syncs of one pod at the same time', () => {
       aManifest({restartPolicy: 'Never', metadata: {uid: 'my-uid'}}),
     );
     const first = scene.run(['sync', file, '--wait', 'complete', '--rm']);
-    while (scene.runtime.callsTo('StartContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     const other = aManifest({restartPolicy: 'Never', metadata: {uid: 'my-uid'}, hostname: 'other'});
     expect(await scene.run(['sync', await scene.write('b.json', other)])).toMatchObject({exitCode: 0});
     expectFailure(await first, 'was changed by another kcri');
@@ -382,8 +379,7 @@ describe('two syncs of one pod at the same time', () => {
         containers: [aContainerSpec('main', {command: ['sleep', String(seconds)]})],
       });
     const first = scene.run(['sync', await scene.write('a.json', manifest(60)), '--wait', 'complete']);
-    while (scene.runtime.callsTo('StartContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(await scene.run(['sync', await scene.write('b.json', manifest(61))])).toMatchObject({exitCode: 0});
     expectFailure(await first, 'was changed by another kcri while this one waited for it');
     expect(await scene.records()).toHaveLength(1);

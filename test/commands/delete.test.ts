@@ -13,6 +13,7 @@ import {
   onlyRecord,
   type PodScene,
 } from './pod-scene.js';
+import {until} from '../base/until.js';
 
 async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
   const {exitCode} = await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
@@ -294,8 +295,7 @@ describe('when it fails', () => {
     await synced(scene, aManifest({terminationGracePeriodSeconds: 600}));
     const controller = new AbortController();
     const deleting = scene.run(['delete', 'web'], {signal: controller.signal});
-    while (scene.runtime.callsTo('StopContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StopContainer').length !== 0);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await deleting).toEqual({
       stdout: '',

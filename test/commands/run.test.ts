@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aSandbox, anImage} from '../fakes/fake-runtime.js';
+import {until} from '../base/until.js';
 
 let folder: string;
 let container: string;
@@ -95,8 +96,7 @@ describe('run', () => {
       endpoint: runtime.endpoint,
       signal: controller.signal,
     });
-    while (runtime.callsTo('CreateContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => runtime.callsTo('CreateContainer').length !== 0);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await running).toEqual({stdout: '', stderr: 'kcri: interrupted\n', exitCode: 130});
     expect(runtime.sandboxes).toEqual([]);

@@ -10,6 +10,7 @@ import {
   fastClock,
   NOTHING,
 } from './pod-scene.js';
+import {until} from '../base/until.js';
 
 describe('waiting for ready', () => {
   test('ends with 0 when every container runs, and shows each step as a line', async () => {
@@ -210,7 +211,3 @@ describe('--rm', () => {
     expect(await scene.records()).toHaveLength(1);
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}

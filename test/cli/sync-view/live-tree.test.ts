@@ -3,6 +3,7 @@ import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {anImage} from '../../fakes/fake-runtime.js';
 import {aContainerSpec, aManifest, aScene, aScript, NOTHING} from '../../commands/pod-scene.js';
 import {runOnTerminal, Terminal} from './terminal.js';
+import {until} from '../../base/until.js';
 
 const withoutTimes = (text: string): string =>
   text.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/ {2}\d+m?s$/gm, '  T');
@@ -142,8 +143,7 @@ describe('the cursor comes back', () => {
     const controller = new AbortController();
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
     const running = runOnTerminal(scene, terminal, ['sync', file, '--wait', 'complete'], controller.signal);
-    while (scene.runtime.callsTo('StartContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(terminal.cursorVisible).toBe(false);
     controller.abort(new InterruptedError('SIGINT'));
     const {exitCode, stderr} = await running;
@@ -160,8 +160,7 @@ describe('the cursor comes back', () => {
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
     const args = ['sync', file, '--wait', 'complete', '--rm'];
     const running = runOnTerminal(scene, terminal, args, controller.signal);
-    while (scene.runtime.callsTo('StartContainer').length === 0)
-      await new Promise((resolve) => setImmediate(resolve));
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     const added = process.listeners('exit').filter((listener) => !before.has(listener));
     expect(added).toHaveLength(1);
     added[0]!(130);
@@ -179,8 +178,7 @@ test('waiting for another kcri is said above the tree', async () => {
   scene.runtime.injectDelay('RunPodSandbox', 200);
   const file = await scene.write('web.json', aManifest());
   const first = scene.run(['sync', file]);
-  while (scene.runtime.callsTo('RunPodSandbox').length === 0)
-    await new Promise((resolve) => setImmediate(resolve));
+  await until(() => scene.runtime.callsTo('RunPodSandbox').length !== 0);
   const terminal = new Terminal();
   expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
   await first;
