@@ -1,6 +1,5 @@
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import {join} from 'node:path';
 import {layoutOf} from '../../../src/private-runtime/layout.js';
 
 /** What a private runtime may have left on the machine, one line each; none after a good `kcri runtime down`. */
@@ -11,17 +10,26 @@ export function leftoversOf({
   readonly rootDir: string;
   readonly bridge: string;
 }): string[] {
+  const layout = layoutOf(rootDir);
   return [
     ...processesNaming(rootDir).map((line) => `process ${line}`),
     ...linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), rootDir).map((line) => `mount ${line}`),
-    ...readdirSync('/sys/class/net')
-      .filter((name) => name === bridge)
-      .map((name) => `network device ${name}`),
+    ...networkOf(bridge, layout.socket),
+    ...[layout.root, layout.lockFile, layout.socket].filter((path) => existsSync(path)),
+  ];
+}
+
+/** A bridge that is somebody else's by now has rules and results that are theirs. */
+function networkOf(bridge: string, socket: string): string[] {
+  const owner = `/sys/class/net/${bridge}/ifalias`;
+  if (existsSync(owner)) {
+    return readFileSync(owner, 'utf8').includes(socket) ? [`network device ${bridge}`] : [];
+  }
+  return [
     ...linesWith(natRules(), `"${bridge}\\"`).map((line) => `iptables rule ${line}`),
     ...filesIn('/var/lib/cni/results')
       .filter((name) => name.startsWith(`${bridge}-`))
       .map((name) => `CNI result ${name}`),
-    ...[join(rootDir, 'runtime'), layoutOf(rootDir).lockFile].filter((path) => existsSync(path)),
   ];
 }
 

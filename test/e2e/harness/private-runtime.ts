@@ -47,9 +47,16 @@ export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<Test
     return stdout.trim();
   };
   const chosen = which.folder === undefined ? [] : ['--containerd', which.folder];
-  const endpoint = await succeed(['runtime', 'up', ...chosen]);
-  await loadBusybox(rootDir, succeed);
-  const {network} = JSON.parse(await succeed(['runtime', 'status', '-o', 'json'])) as UpStatus;
+  const setUp = async (): Promise<UpStatus> => {
+    await succeed(['runtime', 'up', ...chosen]);
+    await loadBusybox(rootDir, succeed);
+    return JSON.parse(await succeed(['runtime', 'status', '-o', 'json'])) as UpStatus;
+  };
+  const {endpoint, network} = await setUp().catch(async (error: unknown) => {
+    await kcri(['runtime', 'down']);
+    await rm(rootDir, {recursive: true, force: true});
+    throw error;
+  });
   const connection = connect(endpoint);
   const stop = async (): Promise<void> => {
     connection.close();
