@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {PodSpec} from '../../../src/api/v1.js';
 import type {Volume} from '../../../src/api/v1-volumes.js';
@@ -57,6 +58,14 @@ describe('a static pod', () => {
 
     expect(uids[1]).toBe(uids[0]);
     expect(new Set(uids).size).toBe(4);
+  });
+
+  test('is the same pod however its file is written, and from standard input wherever it is read', () => {
+    const uidOf = (file: string) => toStaticPod(manifest(), {...STATIC, file}).metadata.uid;
+    expect([uidOf('./web.yaml'), uidOf('sub/../web.yaml'), uidOf(resolve('web.yaml'))]).toEqual(
+      Array.from({length: 3}, () => uidOf('web.yaml')),
+    );
+    expect(uidOf('-')).not.toBe(uidOf('./-'));
   });
 
   test('is told from a local one', () => {

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {connect} from '../../../src/cri/index.js';
 import {parseResolvConf, readNodeFacts} from '../../../src/kubelet/node-status/read-node-facts.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 
 test('of resolv.conf the last search line counts, and options are kept once', () => {
@@ -68,4 +69,30 @@ test('options replace what the machine says', async () => {
   } finally {
     await rm(directory, {recursive: true});
   }
+});
+
+test.each([
+  ['is not there', 'nothing', 'no such file or directory'],
+  ['is a directory', '.', 'illegal operation on a directory'],
+])('a named resolv.conf that %s is an error', async (_, name, reason) => {
+  const directory = await temporaryDirectory();
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const resolvConf = join(directory, name);
+  await expect(readNodeFacts(connection.runtime, {rootDir: directory, resolvConf})).rejects.toMatchObject({
+    code: 'SYSTEM',
+    message: `reading the resolver configuration "${resolvConf}": ${reason}`,
+    hint: 'name another file with --resolv-conf',
+  });
+});
+
+test('a root directory below a file is an error that names it', async () => {
+  const file = join(await temporaryDirectory(), 'file');
+  await writeFile(file, '');
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  await expect(readNodeFacts(connection.runtime, {rootDir: `${file}/x`})).rejects.toMatchObject({
+    code: 'SYSTEM',
+    message: `looking at "${file}/x": not a directory`,
+  });
 });

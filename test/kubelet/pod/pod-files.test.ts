@@ -165,6 +165,12 @@ test("all logs of a pod go; another pod's stay", async () => {
   expect((await stat(node.rootDir)).isDirectory()).toBe(true);
 });
 
+test('a pod whose log directory can’t have been made has no logs to remove', async () => {
+  const long = {...pod, metadata: {...pod.metadata, name: 'a'.repeat(253)}};
+  await removePodLogs(await aNode(), long);
+  await expect(makeLogDirectory(await aNode(), long)).rejects.toThrow('the pod log directory "default_aaa');
+});
+
 test.each<[string, Pod, string]>([
   ['UID', {...pod, metadata: {...pod.metadata, uid: '../x'}}, 'main'],
   ['container name', pod, '../../x'],

@@ -1,0 +1,83 @@
+import type * as FsPromises from 'node:fs/promises';
+import {mkdir, readdir, rmdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {beforeEach, expect, test, vi} from 'vitest';
+import type {Clock} from '../../../src/base/clock.js';
+import {SystemError} from '../../../src/base/errors.js';
+import {podUid} from '../../../src/cri/index.js';
+import {podCgroupParents} from '../../../src/kubelet/kuberuntime/pod-cgroup.js';
+import {removePodCgroup} from '../../../src/kubelet/resources/pod-cgroup.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+
+// Directories that are no cgroups are never busy.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, rmdir: vi.fn(original.rmdir)};
+});
+
+let slept: number[] = [];
+const clock: Clock = {
+  now: () => 0,
+  sleep: async (ms) => void slept.push(ms),
+};
+
+const busy = Object.assign(new Error('EBUSY'), {code: 'EBUSY', errno: -16, syscall: 'rmdir'});
+
+beforeEach(() => {
+  slept = [];
+  vi.mocked(rmdir).mockClear();
+});
+
+const parents = podCgroupParents(podUid('u1'), {
+  version: 2,
+  driver: 'cgroupfs',
+  root: '',
+  swapAccounting: false,
+});
+
+test.each(['kubepods/podu1', 'kubepods/burstable/podu1', 'kubepods/besteffort/podu1'])(
+  'a pod’s cgroup is found at %s, whatever its class is now, and others stay',
+  async (path) => {
+    const mount = await temporaryDirectory();
+    await mkdir(join(mount, path, 'container'), {recursive: true});
+    await mkdir(join(mount, path, '../podu2'));
+    await removePodCgroup({version: 2}, parents, clock, mount);
+    expect(await readdir(join(mount, path, '..'))).toEqual(['podu2']);
+    expect(slept).toEqual([]);
+  },
+);
+
+test('in the legacy layout it is removed from every hierarchy', async () => {
+  const mount = await temporaryDirectory();
+  for (const controller of ['cpu', 'memory'])
+    await mkdir(join(mount, controller, 'kubepods/podu1'), {recursive: true});
+  await mkdir(join(mount, 'pids'));
+  await removePodCgroup({version: 1}, parents, clock, mount);
+  expect(await readdir(join(mount, 'cpu/kubepods'))).toEqual([]);
+  expect(await readdir(join(mount, 'memory/kubepods'))).toEqual([]);
+});
+
+test('one that is busy for a moment is tried again', async () => {
+  const mount = await temporaryDirectory();
+  await mkdir(join(mount, 'kubepods/podu1/container'), {recursive: true});
+  for (let times = 0; times < 4; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
+  await removePodCgroup({version: 2}, parents, clock, mount);
+  expect(await readdir(join(mount, 'kubepods'))).toEqual([]);
+  expect(slept).toEqual([100, 100, 100, 100]);
+});
+
+test('one that stays busy is named with the reason', async () => {
+  const mount = await temporaryDirectory();
+  const child = join(mount, 'kubepods/podu1/container');
+  await mkdir(child, {recursive: true});
+  for (let times = 0; times < 5; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
+  const error: unknown = await removePodCgroup({version: 2}, parents, clock, mount).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SystemError);
+  expect(error).toMatchObject({
+    message: `removing the cgroup "${child}": resource busy or locked`,
+    hint: `processes that are still in it are listed in ${child}/cgroup.procs`,
+  });
+  expect(slept).toEqual([100, 100, 100, 100]);
+});
