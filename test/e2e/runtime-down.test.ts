@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, test} from 'vitest';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {busyboxSpec} from '../../scripts/test-images.mjs';
 import {ociArchive} from '../../src/private-runtime/oci-image.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -31,6 +31,9 @@ async function aRuntimeWithAPod({folder}: RuntimeUnderTest): Promise<Scene> {
     return stdout;
   };
   await writeFile(archive, ociArchive(await busyboxSpec()));
+  onTestFinished(async () => {
+    await run(['runtime', 'down']);
+  });
   await run(['runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder])]);
   await run(['runtime', 'load', archive]);
   await run(['sync', '-', '--pod-logs-dir', logsDir], MANIFEST);
