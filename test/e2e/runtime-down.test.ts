@@ -14,7 +14,7 @@ import type {UpStatus} from './harness/private-runtime.js';
 interface Scene {
   readonly rootDir: string;
   readonly logsDir: string;
-  kcri(...args: readonly string[]): Promise<string>;
+  readonly kcri: (...args: readonly string[]) => Promise<string>;
 }
 
 const MANIFEST = aManifest('web', {
