@@ -57,9 +57,23 @@ export class Output {
     });
   }
 
-  /** Resolves when the stream takes more; a producer of much output waits for it now and then. */
-  async ready(): Promise<void> {
-    if (this.#stream.writableNeedDrain) await this.#written;
+  /**
+   * Resolves when the stream takes more; a producer of much output waits for it now and then. Rejects with the
+   * signal's reason: a reader may stand still for ever.
+   */
+  async ready(signal: AbortSignal): Promise<void> {
+    if (!this.#stream.writableNeedDrain) return;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', abort, {once: true});
+      void this.#written.then(() => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      });
+    });
   }
 
   /** Resolves when all is written. Throws SystemError when it could not be; that nobody reads it is no error. */

@@ -78,8 +78,8 @@ export default class Logs extends BaseCommand {
         (stream === 'stdout' ? stdout : stderr).write(bytes);
       },
       ready: async () => {
-        await stdout.ready();
-        await stderr.ready();
+        await stdout.ready(signal);
+        await stderr.ready(signal);
       },
     };
     try {

@@ -57,7 +57,9 @@ export default class Sync extends PodCommand {
       clock: context.clock,
     });
     const {exitCode, errors} = await runSync(loaded, {
-      logs: flags.logs ? new LogFollower(runtime, context.clock, renderer, signal) : undefined,
+      logs: flags.logs
+        ? new LogFollower({runtime, clock: context.clock, renderer, output: stdout, signal})
+        : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
       remove: flags.rm,

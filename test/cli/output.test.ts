@@ -24,11 +24,12 @@ describe('Output', () => {
     const output = new Output(stream, 'standard output');
     const listeners = (): number =>
       stream.eventNames().reduce((sum, name) => sum + stream.listenerCount(name), 0);
+    const {signal} = new AbortController();
     const before = listeners();
     for (let index = 0; index < 20; index++) {
       output.write('text');
       let isReady = false;
-      const ready = output.ready().then(() => {
+      const ready = output.ready(signal).then(() => {
         isReady = true;
       });
       await new Promise(setImmediate);
@@ -39,10 +40,20 @@ describe('Output', () => {
     expect(listeners()).toBe(before);
   });
 
+  test('the wait for a reader that stands still ends with the signal', async () => {
+    const output = new Output(new PassThrough({highWaterMark: 1}), 'standard output');
+    output.write('text');
+    const controller = new AbortController();
+    const waiting = output.ready(controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(output.ready(controller.signal)).rejects.toThrow('enough');
+  });
+
   test('a reader that has gone is no error, and ends the waiting', async () => {
     const output = new Output(failing(errno('EPIPE', -32)), 'standard output');
     output.write('text');
-    await output.ready();
+    await output.ready(new AbortController().signal);
     await output.flush();
     expect(output.closed.aborted).toBe(true);
   });

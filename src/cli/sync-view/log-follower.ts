@@ -6,26 +6,42 @@ import {containerId, type ContainerId, type RuntimeService} from '../../cri/inde
 import type {PodRef} from '../../kubelet/index.js';
 import {isRunning, logPathOf} from '../../operations/logs/container-log.js';
 import {readLog, type FollowOptions} from '../../operations/logs/read-log.js';
+import type {Output} from '../output.js';
 import type {SyncRenderer} from './renderer.js';
 
 /** More than any poll waits. */
 const LONG_MS = 3_600_000;
+/** In characters: what is cut off of output that never ends its line. */
+const LONGEST_LINE = 64 * 1024;
+const PIECES = new RegExp(`[^]{1,${LONGEST_LINE}}`, 'gu');
 const ALL_STREAMS = new Set(['stdout', 'stderr'] as const);
+
+/** What a LogFollower reads and writes with. */
+export interface LogFollowerOptions {
+  readonly runtime: RuntimeService;
+  readonly clock: Clock;
+  readonly renderer: SyncRenderer;
+  /** Where the renderer writes: no more is read than its reader takes. */
+  readonly output: Pick<Output, 'ready'>;
+  /** What it aborts is cut off; `end` shows all that there is. */
+  readonly signal: AbortSignal;
+}
 
 /** Shows the logs of containers line by line, from their start until they end. */
 export class LogFollower {
   readonly #runtime: RuntimeService;
   readonly #clock: Clock;
   readonly #renderer: SyncRenderer;
+  readonly #output: Pick<Output, 'ready'>;
   readonly #signal: AbortSignal;
   readonly #ending = new AbortController();
   readonly #reading = new Map<string, Promise<void>>();
 
-  /** What `signal` aborts is cut off; `end` shows all that there is. */
-  constructor(runtime: RuntimeService, clock: Clock, renderer: SyncRenderer, signal: AbortSignal) {
+  constructor({runtime, clock, renderer, output, signal}: LogFollowerOptions) {
     this.#runtime = runtime;
     this.#clock = clock;
     this.#renderer = renderer;
+    this.#output = output;
     this.#signal = signal;
   }
 
@@ -61,7 +77,9 @@ export class LogFollower {
           write: (stream, bytes) => {
             for (const line of lines[stream].push(bytes)) show(line);
           },
-          ready: () => Promise.resolve(),
+          ready: async () => {
+            await this.#output.ready(this.#signal);
+          },
         },
       );
     } catch (error) {
@@ -92,19 +110,25 @@ export class LogFollower {
   }
 }
 
-/** Cuts bytes into lines, also where a character is cut in two. */
-class LineSplitter {
+/** Cuts bytes into lines, also where a character is cut in two, and a line where it is too long to keep. */
+export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #begun = '';
 
   push(bytes: Uint8Array): readonly string[] {
-    const parts = (this.#begun + this.#decoder.write(Buffer.from(bytes))).split('\n');
-    this.#begun = parts.pop() ?? '';
-    return parts;
+    const [first = '', ...others] = this.#decoder.write(Buffer.from(bytes)).split('\n');
+    const pieces = [this.#begun + first, ...others].map(cut);
+    const last = [...(pieces.pop() ?? [])];
+    this.#begun = last.pop() ?? '';
+    return [...pieces.flat(), ...last];
   }
 
   rest(): readonly string[] {
     const rest = this.#begun + this.#decoder.end();
     return rest === '' ? [] : [rest];
   }
+}
+
+function cut(line: string): readonly string[] {
+  return line.length <= LONGEST_LINE ? [line] : (line.match(PIECES) ?? []);
 }
