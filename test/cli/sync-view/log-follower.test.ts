@@ -55,10 +55,11 @@ test('no more of a log is read than the reader takes', async () => {
     clock: systemClock,
     renderer,
     output: {
-      ready: async () =>
+      ready: async () => {
         await new Promise<void>((resolve) => {
           gates.push(resolve);
-        }),
+        });
+      },
     },
     signal: new AbortController().signal,
   });
