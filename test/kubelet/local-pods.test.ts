@@ -1,0 +1,82 @@
+import {expect, test} from 'vitest';
+import {podRef} from '../../src/kubelet/container/pod-ref.js';
+import {SupersededError} from '../../src/kubelet/pod-error.js';
+import {aSandbox} from '../fakes/fake-runtime.js';
+import {aLocalPod, aPodGround} from './pod-ground.js';
+
+const signal = new AbortController().signal;
+
+test('a pod is new once, and keeps when it was made', async () => {
+  const {pods} = await aPodGround();
+  const pod = aLocalPod();
+  const first = await pods.adopt(pod, 'pod.yaml');
+  const second = await pods.adopt(pod, '-');
+  expect([first.isNew, second.isNew]).toEqual([true, false]);
+  expect(second.record).toEqual({...first.record, source: '-'});
+  expect(await pods.store.get(podRef(pod).uid)).toEqual(second.record);
+});
+
+test('adopting ends the older pod of that name, and no other', async () => {
+  const {pods, runtime} = await aPodGround();
+  for (const pod of [aLocalPod(), aLocalPod({name: 'other'})]) {
+    await pods.adopt(pod, 'pod.yaml');
+    await pods.syncer(pod).sync(signal);
+  }
+  const changed = aLocalPod({hostname: 'changed'});
+  await pods.adopt(changed, 'pod.yaml');
+  expect(runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(['other']);
+  const {records} = await pods.store.list();
+  expect(records.map(({name, uid}) => [name, uid]).toSorted()).toEqual([
+    ['other', aLocalPod({name: 'other'}).metadata.uid],
+    ['web', changed.metadata.uid],
+  ]);
+});
+
+test("adopting refuses the UID of somebody else's pod before it ends the older one of its name", async () => {
+  const {pods, runtime} = await aPodGround({sandboxes: [aSandbox({name: 'foreign', uid: 'taken'})]});
+  const older = aLocalPod();
+  await pods.adopt(older, 'pod.yaml');
+  await pods.syncer(older).sync(signal);
+  await expect(pods.adopt(aLocalPod({metadata: {uid: 'taken'}}), 'pod.yaml')).rejects.toThrow(
+    'a pod with the UID "taken" runs already',
+  );
+  expect(runtime.sandboxes).toHaveLength(2);
+  expect(await pods.store.get(podRef(older).uid)).toBeDefined();
+});
+
+test('standing changes nothing and says what would be ended', async () => {
+  const {pods, runtime} = await aPodGround();
+  const older = aLocalPod();
+  const {record} = await pods.adopt(older, 'pod.yaml');
+  expect(await pods.standing(older)).toEqual({known: record, older: undefined});
+  expect(await pods.standing(aLocalPod({hostname: 'changed'}))).toEqual({known: undefined, older: record});
+  expect(runtime.calls.filter(({method}) => !/^(List|Version)/.test(method))).toEqual([]);
+});
+
+test('a pod is own until another process deletes it or gives it another spec', async () => {
+  const {pods} = await aPodGround();
+  const pod = aLocalPod({metadata: {uid: 'u1'}});
+  const {record} = await pods.adopt(pod, 'pod.yaml');
+  await pods.requireOwn(pod);
+  await pods.adopt(aLocalPod({metadata: {uid: 'u1'}, hostname: 'changed'}), 'pod.yaml');
+  await expect(pods.requireOwn(pod)).rejects.toThrow(SupersededError);
+  await pods.end(record);
+  await expect(pods.requireOwn(pod)).rejects.toThrow('was deleted by another kcri');
+});
+
+test('ending an interrupted wait for a container keeps the record, and can be done again', async () => {
+  const {pods, runtime} = await aPodGround({behaviour: () => ({ignoresStop: true})});
+  const pod = aLocalPod({terminationGracePeriodSeconds: 600});
+  const {record} = await pods.adopt(pod, 'pod.yaml');
+  await pods.syncer(pod).sync(signal);
+  const controller = new AbortController();
+  const ending = pods.end(record, {signal: controller.signal});
+  await expect.poll(() => runtime.callsTo('StopContainer')).toHaveLength(1);
+  controller.abort(new Error('enough'));
+  await expect(ending).rejects.toThrow('enough');
+  expect(await pods.store.get(record.uid)).toEqual(record);
+  runtime.exitContainer(runtime.containers[0]!.id, 0);
+  await pods.end(record);
+  expect(await pods.store.get(record.uid)).toBeUndefined();
+  expect(runtime.sandboxes).toEqual([]);
+});

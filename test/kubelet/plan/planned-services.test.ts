@@ -1,0 +1,86 @@
+import {expect, test} from 'vitest';
+import {connect, containerId, isNotFound, podSandboxId} from '../../../src/cri/index.js';
+import {PLANNED_POD_IP, plannedServices} from '../../../src/kubelet/plan/planned-services.js';
+import {aContainer, anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
+
+const OPTIONS = {exitsAtOnce: (name: string) => name === 'setup'};
+const LABELS = {app: 'web'};
+
+async function planned(options: Parameters<typeof FakeRuntime.start>[0] = {}) {
+  const fake = await FakeRuntime.start(options);
+  const connection = connect(fake.endpoint);
+  return {
+    fake,
+    ...plannedServices(connection, OPTIONS),
+    [Symbol.asyncDispose]: async () => {
+      connection.close();
+      await fake.stop();
+    },
+  };
+}
+
+const sandbox = {metadata: {name: 'web', namespace: 'default', attempt: 0}, labels: LABELS};
+
+test('what is planned is read back beside what is real, and reaches no runtime', async () => {
+  await using scene = await planned({containers: [aContainer({labels: LABELS})]});
+  const {runtime, fake} = scene;
+  const {podSandboxId: id} = await runtime.runPodSandbox({config: sandbox});
+  expect(id).toBe('<sandbox default/web/0>');
+  const {status} = await runtime.podSandboxStatus({podSandboxId: id});
+  expect(status).toMatchObject({state: 'SANDBOX_READY', network: {ip: PLANNED_POD_IP}, labels: LABELS});
+  const config = {metadata: {name: 'main', attempt: 0}, image: {image: BUSYBOX}, labels: LABELS};
+  await runtime.createContainer({podSandboxId: id, config, sandboxConfig: sandbox});
+  const filter = {labelSelector: LABELS};
+  const {containers} = await runtime.listContainers({filter});
+  expect(containers.map(({id, state}) => [id === fake.containers[0]!.id ? 'real' : id, state])).toEqual([
+    ['real', 'CONTAINER_RUNNING'],
+    ['<container main/0>', 'CONTAINER_CREATED'],
+  ]);
+  expect((await runtime.listContainers({filter: {labelSelector: {app: 'other'}}})).containers).toEqual([]);
+  expect(fake.sandboxes).toHaveLength(1);
+  expect(fake.containers).toHaveLength(1);
+});
+
+test.each([
+  ['setup', 'CONTAINER_EXITED'],
+  ['main', 'CONTAINER_RUNNING'],
+])('a container %s that is started is %s', async (name, state) => {
+  await using scene = await planned();
+  const {runtime} = scene;
+  const {podSandboxId: id} = await runtime.runPodSandbox({config: sandbox});
+  const config = {metadata: {name, attempt: 0}, image: {image: BUSYBOX}};
+  const {containerId: created} = await runtime.createContainer({
+    podSandboxId: id,
+    config,
+    sandboxConfig: sandbox,
+  });
+  await runtime.startContainer({containerId: created});
+  expect((await runtime.containerStatus({containerId: created})).status).toMatchObject({state, exitCode: 0});
+});
+
+test('what is stopped or removed in the plan is so in later reads, and runs on in the runtime', async () => {
+  await using scene = await planned({containers: [aContainer()]});
+  const {runtime, fake} = scene;
+  const [real] = fake.containers;
+  const id = containerId(real!.id);
+  const sandboxId = podSandboxId(real!.sandboxId);
+  await runtime.stopContainer({containerId: id, timeout: 2n});
+  await runtime.stopPodSandbox({podSandboxId: sandboxId});
+  expect((await runtime.containerStatus({containerId: id})).status?.state).toBe('CONTAINER_EXITED');
+  expect((await runtime.podSandboxStatus({podSandboxId: sandboxId})).status?.state).toBe('SANDBOX_NOTREADY');
+  await runtime.removeContainer({containerId: id});
+  await runtime.removePodSandbox({podSandboxId: sandboxId});
+  expect((await runtime.listContainers()).containers).toEqual([]);
+  expect((await runtime.listPodSandbox()).items).toEqual([]);
+  await expect(runtime.containerStatus({containerId: id})).rejects.toSatisfy(isNotFound);
+  expect(fake.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+});
+
+test('an image that is pulled in the plan is there afterwards', async () => {
+  await using scene = await planned({images: [], registry: [anImage()]});
+  const {images, fake} = scene;
+  expect((await images.imageStatus({image: {image: BUSYBOX}})).image).toBeUndefined();
+  await images.pullImage({image: {image: BUSYBOX}});
+  expect((await images.imageStatus({image: {image: BUSYBOX}})).image).toMatchObject({repoTags: [BUSYBOX]});
+  expect(fake.images).toEqual([]);
+});

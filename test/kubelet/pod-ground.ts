@@ -1,0 +1,58 @@
+import {join} from 'node:path';
+import {onTestFinished} from 'vitest';
+import {applyDefaults} from '../../src/api/defaults.js';
+import {decodeManifest} from '../../src/api/manifest.js';
+import type {Pod} from '../../src/api/v1.js';
+import {systemClock} from '../../src/base/clock.js';
+import {connect} from '../../src/cri/index.js';
+import {toLocalPod} from '../../src/kubelet/config/static-pod.js';
+import type {NodeFacts} from '../../src/kubelet/container/node.js';
+import type {PodEvent} from '../../src/kubelet/container/events.js';
+import type {PodFilesystem} from '../../src/kubelet/container/pod-filesystem.js';
+import {LocalPods, SILENT_OBSERVER} from '../../src/kubelet/local-pods.js';
+import {NodePodFilesystem} from '../../src/kubelet/node-pod-filesystem.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
+import {aManifest} from '../commands/pod-scene.js';
+import {FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
+import {GOLDEN_NODE} from '../golden/cases.js';
+
+/** The pods of a root directory on a fake runtime, without a command line. */
+export interface PodGround {
+  readonly runtime: FakeRuntime;
+  readonly node: NodeFacts;
+  readonly pods: LocalPods;
+  readonly events: readonly PodEvent[];
+}
+
+/** A ground that ends with the test; `files` may change what the node's file system does. */
+export async function aPodGround(
+  options: FakeRuntimeOptions = {},
+  files: (real: PodFilesystem) => PodFilesystem = (real) => real,
+): Promise<PodGround> {
+  const directory = await temporaryDirectory();
+  const runtime = await FakeRuntime.start(options);
+  const connection = connect(runtime.endpoint);
+  onTestFinished(async () => {
+    connection.close();
+    await runtime.stop();
+  });
+  const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
+  const events: PodEvent[] = [];
+  const pods = new LocalPods({
+    services: connection,
+    node,
+    endpoint: runtime.endpoint,
+    runtimeName: 'fake',
+    clock: systemClock,
+    files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length)),
+    observer: {...SILENT_OBSERVER, event: (event) => void events.push(event)},
+  });
+  return {runtime, node, pods, events};
+}
+
+/** A pod as kcri syncs it, from the fields of pod-scene's aManifest. */
+export function aLocalPod(fields: Parameters<typeof aManifest>[0] = {}): Pod {
+  const [document] = decodeManifest(aManifest(fields), {file: 'pod.yaml'});
+  if (document === undefined) throw new Error('the manifest holds no Pod');
+  return toLocalPod(applyDefaults(document.pod), {nodeName: 'node', seen: '2026-05-01T12:00:00Z'});
+}

@@ -1,0 +1,98 @@
+import {expect, test} from 'vitest';
+import {SystemError} from '../../src/base/errors.js';
+import {failuresOf} from '../../src/kubelet/container/sync-result.js';
+import {aLocalPod, aPodGround} from './pod-ground.js';
+
+const signal = new AbortController().signal;
+
+test('a pass of a pod that is as it should be finds nothing to do', async () => {
+  const {pods} = await aPodGround();
+  const syncer = pods.syncer(aLocalPod());
+  expect((await syncer.sync(signal)).results.map(({action, target}) => [action, target])).toEqual([
+    ['CreatePodSandbox', 'web'],
+    ['StartContainer', 'main'],
+  ]);
+  const second = await syncer.sync(signal);
+  expect(second.results).toEqual([]);
+  expect(second.status).toMatchObject({phase: 'Running', containerStatuses: [{name: 'main', ready: true}]});
+});
+
+test('of a container that crashes one dead instance is kept', async () => {
+  const {pods, runtime} = await aPodGround();
+  for (let restart = 0; restart < 4; restart++) {
+    // A new syncer each time, as there is no back-off between two processes.
+    await pods.syncer(aLocalPod()).sync(signal);
+    const running = runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+    runtime.exitContainer(running!.id, 1);
+  }
+  await pods.syncer(aLocalPod()).sync(signal);
+  const attempts = runtime.containers.map(({config, state}) => [config.metadata?.attempt, state]);
+  expect(attempts.toSorted()).toEqual([
+    [3, 'CONTAINER_EXITED'],
+    [4, 'CONTAINER_RUNNING'],
+  ]);
+});
+
+const FULL = new SystemError('the disk is full');
+
+test.each([
+  ['makePodDirs', 'FailedToMakePodDataDirectories', 'error making pod data directories: the disk is full'],
+  ['mountVolumes', 'FailedMount', 'Unable to attach or mount volumes: the disk is full'],
+] as const)('%s that fails is told as %s, and no call is made', async (step, reason, message) => {
+  const {pods, runtime, events} = await aPodGround({}, (real) =>
+    Object.assign(real, {
+      [step]: async () => {
+        throw FULL;
+      },
+    }),
+  );
+  const {results} = await pods.syncer(aLocalPod()).sync(signal);
+  expect(results).toMatchObject([
+    {target: 'web', failure: {reason, message: 'the disk is full', cause: FULL}},
+  ]);
+  expect(events).toMatchObject([{type: 'Warning', reason, message}]);
+  expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
+});
+
+test('a fault in the sync itself is not taken for a volume that could not be mounted', async () => {
+  const {pods} = await aPodGround({}, (real) =>
+    Object.assign(real, {
+      mountVolumes: async () => {
+        return {
+          get: () => {
+            throw new TypeError('a bug');
+          },
+        };
+      },
+    }),
+  );
+  const containers = [
+    {name: 'main', image: 'localhost:5000/busybox:1', volumeMounts: [{name: 'v', mountPath: '/v'}]},
+  ];
+  const pass = await pods.syncer(aLocalPod({containers, volumes: [{name: 'v', emptyDir: {}}]})).sync(signal);
+  expect(failuresOf(pass.results).map(({failure}) => failure.reason)).toEqual(['CreateContainerConfigError']);
+});
+
+test('what has failed is told also when the runtime has gone away since', async () => {
+  const {pods, runtime} = await aPodGround();
+  runtime.injectCrash('RunPodSandbox');
+  const {results} = await pods.syncer(aLocalPod()).sync(signal);
+  expect(results).toMatchObject([{action: 'CreatePodSandbox', failure: {reason: 'CreatePodSandboxError'}}]);
+});
+
+test('a runtime that cannot be asked in the first place is an error', async () => {
+  const {pods, runtime} = await aPodGround();
+  runtime.injectError('ListContainers', {code: 'UNAVAILABLE', message: 'gone'});
+  await expect(pods.syncer(aLocalPod()).sync(signal)).rejects.toThrow('code = Unavailable desc = gone');
+});
+
+test('a pod that has succeeded has its sandbox stopped and its containers kept', async () => {
+  const {pods, runtime} = await aPodGround({behaviour: () => ({exitCode: 0})});
+  const syncer = pods.syncer(aLocalPod({restartPolicy: 'Never'}));
+  await syncer.sync(signal);
+  const {status} = await syncer.sync(signal);
+  expect(status.phase).toBe('Succeeded');
+  expect(runtime.sandboxes).toMatchObject([{state: 'SANDBOX_NOTREADY'}]);
+  expect(runtime.containers).toMatchObject([{state: 'CONTAINER_EXITED'}]);
+  expect((await syncer.sync(signal)).results).toEqual([]);
+});
