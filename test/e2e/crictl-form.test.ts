@@ -159,7 +159,11 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
   });
 
   test('logs shows what the container said, from its end when asked', async () => {
-    await running('speaker', ['sh', '-c', 'for n in 1 2 3; do echo line $n; done; sleep 1; echo oops >&2; sleep 60']);
+    await running('speaker', [
+      'sh',
+      '-c',
+      'for n in 1 2 3; do echo line $n; done; sleep 1; echo oops >&2; sleep 60',
+    ]);
     await expect.poll(() => readFile(join(dir, 'speaker/speaker.log'), 'utf8')).toContain('oops');
     const all = await runtime.kcri(['logs', 'speaker']);
     expect(all).toEqual({stdout: 'line 1\nline 2\nline 3\n', stderr: 'oops\n', exitCode: 0});
