@@ -1,7 +1,10 @@
+import {randomBytes} from 'node:crypto';
+import {readdirSync, rmdirSync} from 'node:fs';
 import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {cgroupsAt} from './harness/leftovers.js';
 import {IMAGE, SLEEP, type Fields} from './harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
 import {startRegistry, type Registry} from './harness/registry.js';
@@ -16,9 +19,18 @@ const cells = (table: string): readonly (readonly string[])[] =>
     .split('\n')
     .map((line) => line.split(/ {3,}/));
 
+function removeCgroups(root: string): void {
+  for (const cgroup of cgroupsAt(root)) {
+    const children = readdirSync(cgroup, {withFileTypes: true}).filter((entry) => entry.isDirectory());
+    for (const {name} of children) rmdirSync(join(cgroup, name));
+    rmdirSync(cgroup);
+  }
+}
+
 describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
+  const cgroupRoot = `/kcri-form-${randomBytes(4).toString('hex')}`;
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
     dir = await mkdtemp(join(tmpdir(), 'kcri-configs-'));
@@ -26,6 +38,8 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
   afterAll(async () => {
     await runtime.stop();
     await rm(dir, {recursive: true});
+    // Who names a pod's cgroup in a config removes it, as with crictl.
+    removeCgroups(cgroupRoot);
   });
 
   /** What a command prints when it succeeds. */
@@ -50,7 +64,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
       metadata: {name, namespace: 'team', uid: `uid-of-${name}`, attempt: 1},
       log_directory: join(dir, name),
       labels: {app: name, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'team'},
-      linux: {cgroup_parent: `/kcri-form-${name}`},
+      linux: {cgroup_parent: `${cgroupRoot}/${name}`},
     });
 
   const containerConfig = (name: string, command: readonly string[] = SLEEP): Promise<string> =>
