@@ -13,8 +13,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          // Each file has runtimes of its own; most of its time goes into waiting for containers to end.
-          maxWorkers: 2,
+          // One after the other: pods of the same name and content have the same UID, cgroup and log directory.
+          fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
