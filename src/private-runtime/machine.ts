@@ -1,7 +1,8 @@
 import {existsSync, readFileSync} from 'node:fs';
-import {mkdir, mkdtemp, rm} from 'node:fs/promises';
+import {mkdir, mkdtemp} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../base/errors.js';
+import {removeTree} from '../base/remove-tree.js';
 import {runProgram} from './run-program.js';
 
 /** A choice and why it was made, for people. */
@@ -41,18 +42,19 @@ export function systemdOwnsCgroups(): boolean {
 /** `overlayfs` where an overlay can be mounted below `dir`, else `native`, which copies. */
 export async function usableSnapshotter(dir: string, signal: AbortSignal): Promise<Reasoned<string>> {
   const probe = await mkdtemp(join(dir, 'overlay-probe-'));
-  const [lower, upper, work, merged] = ['lower', 'upper', 'work', 'merged'].map((name) => join(probe, name));
-  for (const part of [lower, upper, work, merged]) await mkdir(part ?? probe, {recursive: true});
+  const merged = join(probe, 'merged');
+  const options = ['lower', 'upper', 'work'].map((name) => `${name}dir=${join(probe, name)}`).join(',');
   try {
-    const options = `lowerdir=${lower},upperdir=${upper},workdir=${work}`;
-    await runProgram('mount', ['-t', 'overlay', '-o', options, 'overlay', merged ?? probe], {signal});
-    await runProgram('umount', [merged ?? probe]);
+    for (const name of ['lower', 'upper', 'work', 'merged']) await mkdir(join(probe, name));
+    await runProgram('mount', ['-t', 'overlay', '-o', options, 'overlay', merged], {signal});
+    await runProgram('umount', [merged]);
     return {value: 'overlayfs', reason: 'overlays can be mounted here'};
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     return {value: 'native', reason: `overlays can't be mounted here: ${error.message}`};
   } finally {
-    await rm(probe, {recursive: true, force: true});
+    // Refuses to go through an overlay that could not be unmounted.
+    await removeTree(probe);
   }
 }
 

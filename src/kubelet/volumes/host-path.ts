@@ -1,8 +1,8 @@
-import {mkdir, stat} from 'node:fs/promises';
+import {stat} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
 import type {HostPathType, HostPathVolumeSource} from '../../api/v1-volumes.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {withFile, withFileErrors} from '../../base/files.js';
+import {makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
 
 /** How a type is checked; the kubelet takes everything but a directory for a file. */
 interface TypeCheck {
@@ -21,7 +21,7 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   DirectoryOrCreate: {
     ...DIRECTORY,
     make: async (path) => {
-      await mkdir(path, {recursive: true, mode: 0o755});
+      await makeDirectoryPath(path, 0o755);
     },
   },
   File: FILE,
