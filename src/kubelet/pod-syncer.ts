@@ -105,13 +105,17 @@ export class PodSyncer {
     try {
       await files.makePodDirs(this.pod);
     } catch (cause) {
-      return this.#nodeFailure('FailedToMakePodDataDirectories', 'error making pod data directories', cause);
+      return this.#nodeFailure(
+        'FailedToMakePodDataDirectories',
+        'error making pod data directories: ',
+        cause,
+      );
     }
     try {
       return {volumes: await files.mountVolumes(this.pod, signal)};
     } catch (cause) {
       signal.throwIfAborted();
-      return this.#nodeFailure('FailedMount', 'Unable to attach or mount volumes', cause);
+      return this.#nodeFailure('FailedMount', '', cause);
     }
   }
 
@@ -122,7 +126,7 @@ export class PodSyncer {
   ): SyncResult & {readonly failure: SyncFailure} {
     const message = messageOf(cause);
     const {pod} = this;
-    this.#context.events({type: 'Warning', reason, message: `${text}: ${message}`, pod});
+    this.#context.events({type: 'Warning', reason, message: `${text}${message}`, pod});
     return {action: 'SetUpNode', target: podRef(pod).name, failure: {reason, message, cause}};
   }
 

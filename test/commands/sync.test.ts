@@ -133,6 +133,30 @@ describe('a time limit', () => {
     expect(exitCode).toBe(124);
   });
 
+  test('tries a failed sandbox again after the ten seconds of a pod worker, not at every look', async () => {
+    const clock = fastClock(20);
+    const scene = await aScene({clock});
+    scene.runtime.injectError('RunPodSandbox', {code: 'UNKNOWN', message: 'cni: no addresses left'});
+    const file = await scene.write('web.json', aManifest());
+    const {stderr} = await scene.run(['sync', file, '--timeout', '15s'], {clock});
+    expect(scene.runtime.callsTo('RunPodSandbox')).toHaveLength(2);
+    expect(stderr.match(/FailedCreatePodSandBox/g)).toHaveLength(2);
+  });
+
+  test('tells of a back-off once, and looks at the other containers meanwhile', async () => {
+    const clock = fastClock(20);
+    const scene = await aScene({clock});
+    const containers = [aContainerSpec('main'), aContainerSpec('other', {image: 'localhost:5000/nothing:1'})];
+    const file = await scene.write('web.json', aManifest({containers}));
+    const syncing = scene.run(['sync', file, '--timeout', '9s'], {clock});
+    await until(() => scene.runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING'));
+    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 1);
+    const {stderr} = await syncing;
+    expect(scene.runtime.callsTo('StartContainer')).toHaveLength(2);
+    expect(scene.runtime.callsTo('PullImage')).toHaveLength(1);
+    expect(stderr.match(/Back-off pulling image/g)?.length ?? 0).toBeLessThan(6);
+  });
+
   test('retries until the image is there', async () => {
     const clock = fastClock();
     const scene = await aScene({images: [], clock});

@@ -37,7 +37,7 @@ const FULL = new SystemError('the disk is full');
 
 test.each([
   ['makePodDirs', 'FailedToMakePodDataDirectories', 'error making pod data directories: the disk is full'],
-  ['mountVolumes', 'FailedMount', 'Unable to attach or mount volumes: the disk is full'],
+  ['mountVolumes', 'FailedMount', 'the disk is full'],
 ] as const)('%s that fails is told as %s, and no call is made', async (step, reason, message) => {
   const {pods, runtime, events} = await aPodGround({}, (real) =>
     Object.assign(real, {

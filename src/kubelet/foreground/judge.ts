@@ -21,16 +21,13 @@ export type Verdict =
   /** A container has failed for good, so that the pod can't become ready any more. */
   | {readonly kind: 'broken'; readonly exitCode: number; readonly container: string}
   | {readonly kind: 'failed'; readonly result: SyncResult & {readonly failure: SyncFailure}}
-  /** Look again; no later than at `retryAt`, in milliseconds since the epoch. */
-  | {readonly kind: 'wait'; readonly retryAt: number | undefined};
+  /** Look again. */
+  | {readonly kind: 'wait'};
 
 /** Decides whether a foreground sync goes on after a pass. */
 export function judge(pod: Pod, pass: SyncPass, options: JudgeOptions): Verdict {
   return (
-    ended(pass.status) ??
-    failedStep(pass.results, options) ??
-    readiness(pod, pass, options) ??
-    stillWaiting(pass)
+    ended(pass.status) ?? failedStep(pass.results, options) ?? readiness(pod, pass, options) ?? {kind: 'wait'}
   );
 }
 
@@ -57,10 +54,6 @@ function readiness(pod: Pod, {status, results}: SyncPass, {wait}: JudgeOptions):
   return failuresOf(results).length === 0 && allReady(pod, status) ? {kind: 'ready'} : undefined;
 }
 
-function stillWaiting({results}: SyncPass): Verdict {
-  return {kind: 'wait', retryAt: earliest(failuresOf(results).map(({failure}) => failure.retryAt))};
-}
-
 function allReady(pod: Pod, {containerStatuses = []}: PodStatus): boolean {
   return pod.spec.containers.every(({name}) =>
     containerStatuses.some((status) => status.name === name && settled(pod, status)),
@@ -82,9 +75,4 @@ function firstFailed(status: PodStatus): {readonly exitCode: number; readonly na
     if (exitCode !== 0) return {exitCode, name};
   }
   return undefined;
-}
-
-function earliest(times: readonly (number | undefined)[]): number | undefined {
-  const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -12,6 +12,8 @@ import {timeLimit} from './time-limit.js';
 
 /** How often a pod is looked at while it is waited for. */
 const POLL_MS = 250;
+/** A pod worker's wait after a failure that says no time itself (pod_workers.go backOffPeriod). */
+const SYNC_ERROR_BACKOFF_MS = 10_000;
 
 /** A pod to sync and where it comes from. */
 export interface SyncRequest {
@@ -86,6 +88,18 @@ export async function syncPodUntil(
   }
 }
 
+/**
+ * When a worker would sync the pod again after a failure: at the end of the earliest back-off, else after its own
+ * (pod_workers.go completeWork). At once when something was done too, since PLEG would tell of it, and when the
+ * runtime was only away.
+ */
+function retryTime({results}: SyncPass, now: number): number {
+  const failures = failuresOf(results).map(({failure}) => failure);
+  if (failures.length < results.length || failures.every(({cause}) => isUnavailable(cause))) return 0;
+  const backoffs = failures.map(({retryAt}) => retryAt).filter((time) => time !== undefined);
+  return backoffs.length === 0 ? now + SYNC_ERROR_BACKOFF_MS : Math.min(...backoffs);
+}
+
 function interrupted(signal: AbortSignal): InterruptedSync {
   return {kind: 'interrupted', reason: signal.reason};
 }
@@ -95,6 +109,9 @@ class ForegroundSync {
   readonly #request: SyncRequest;
   readonly #options: SyncPodsOptions;
   #isNew = false;
+  #last: SyncPass | undefined;
+  /** Until then a failed pass is only followed by another one when something has changed. */
+  #retryAt = 0;
   lastStatus: PodStatus | undefined;
   lastError: unknown;
 
@@ -143,7 +160,7 @@ class ForegroundSync {
     try {
       const pass = await this.#pods.exclusively(this.#ref, signal, async () => {
         await this.#pods.requireOwn(this.#request.pod);
-        return await syncer.sync(signal);
+        return (await this.#unchanged(syncer, signal)) ?? (await this.#sync(syncer, signal));
       });
       this.#remember(pass);
       return pass;
@@ -152,6 +169,19 @@ class ForegroundSync {
       this.lastError = error;
       return undefined;
     }
+  }
+
+  /** The last pass while its failure need not be tried again and nothing else has happened, as PLEG would tell. */
+  async #unchanged(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass | undefined> {
+    if (this.#options.clock.now() >= this.#retryAt) return undefined;
+    const {status} = await syncer.observe(signal);
+    return JSON.stringify(status) === JSON.stringify(this.#last?.status) ? this.#last : undefined;
+  }
+
+  async #sync(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass> {
+    this.#last = await syncer.sync(signal);
+    this.#retryAt = retryTime(this.#last, this.#options.clock.now());
+    return this.#last;
   }
 
   #remember({status, results}: SyncPass): void {

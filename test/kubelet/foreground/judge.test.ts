@@ -49,7 +49,7 @@ function verdict({
   return judge(pod, {runtime, status: {phase, containerStatuses}, results}, {wait, retry});
 }
 
-const crash: SyncFailure = {reason: 'CrashLoopBackOff', message: 'back-off', retryAt: 5000};
+const crash: SyncFailure = {reason: 'CrashLoopBackOff', message: 'back-off'};
 const pull: SyncFailure = {reason: 'ErrImagePull', message: 'no registry'};
 
 test.each<[string, Case, object]>([
@@ -86,7 +86,7 @@ test.each<[string, Case, object]>([
   [
     'a crash loop is part of running to completion',
     {restartPolicy: 'OnFailure', states: {a: exited(1)}, failure: crash, wait: 'complete'},
-    {kind: 'wait', retryAt: 5000},
+    {kind: 'wait'},
   ],
 ])('%s', (_, given, expected) => {
   expect(verdict(given)).toMatchObject(expected);
