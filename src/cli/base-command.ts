@@ -105,6 +105,11 @@ export abstract class BaseCommand extends Command {
     return this.#context;
   }
 
+  /** Whether to behave as crictl to the byte. */
+  protected get compat(): boolean {
+    return this.#context.compat;
+  }
+
   /** Aborted by Ctrl-C or SIGTERM; every call and wait takes it. */
   protected get signal(): AbortSignal {
     return this.#context.signal;

@@ -1,3 +1,4 @@
+import {basename} from 'node:path';
 import type {Readable, Writable} from 'node:stream';
 import {systemClock, type Clock} from '../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
@@ -25,6 +26,8 @@ export interface CliContext {
   readonly wellKnownEndpoints: readonly string[];
   /** The config file that is read when none is named. */
   readonly defaultConfigFile: string;
+  /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
+  readonly compat: boolean;
   /** The values of the global flags that stood before the command. */
   readonly globals: Values;
 }
@@ -40,6 +43,12 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     signal,
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
+    compat: isCompat(process.env, process.argv[1]),
     globals: {},
   };
+}
+
+/** Whether kcri was called as crictl: by the program's name (a link to it), or with KCRI_COMPAT=crictl. */
+export function isCompat(env: CliContext['env'], program = ''): boolean {
+  return env['KCRI_COMPAT'] === 'crictl' || basename(program) === 'crictl';
 }

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type {JsonObject} from '../format/json.js';
 import type {Target} from '../operations/resolve.js';
 import {BaseCommand} from './base-command.js';
-import {formatOf, outputFlag, sortedText, templateFlag} from './formats.js';
+import {formOf, outputFlag, sortedText, templateFlag} from './formats.js';
 import type {StatusTextOptions} from './views/status-text.js';
 
 const FORMATS = ['json', 'yaml', 'table'] as const;
@@ -33,8 +33,8 @@ const AT_ONCE = 8;
 /** What `inspect`, `inspectp` and `inspecti` share. */
 export abstract class InspectCommand extends BaseCommand {
   /** Throws UsageError for a form of output that there is not, before anything is asked. */
-  protected checkFormat(flags: InspectFlags): void {
-    formatOf(flags, FORMATS);
+  protected async checkFormat(flags: InspectFlags): Promise<void> {
+    await formOf(flags, FORMATS);
   }
 
   /**
@@ -45,7 +45,7 @@ export abstract class InspectCommand extends BaseCommand {
     flags: InspectFlags,
     {targets, fetch, json, text}: Inspection<Id, Response>,
   ): Promise<void> {
-    const format = formatOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS);
     const verbose = !flags.quiet;
     const responses = new Map<string, Response>();
     const fetchOne = async (id: Id, ref: string): Promise<void> => {
@@ -54,12 +54,12 @@ export abstract class InspectCommand extends BaseCommand {
     await this.forEachTarget(targets, fetchOne, AT_ONCE);
     const found = targets.flatMap(({ref}) => responses.get(ref) ?? []);
     if (found.length === 0) return;
-    if (format === 'table') {
+    if (form.kind === 'table') {
       const options = {nowMs: this.context.clock.now(), verbose};
       this.printAll(found, (response) => `${text(response, options)}\n`);
       return;
     }
     const objects = found.map(json);
-    this.print(await sortedText(format, targets.length === 1 ? (objects[0] ?? {}) : objects));
+    this.print(await sortedText(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
   }
 }

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/base-command.js';
-import {formatOf, messageText, outputFlag} from '../cli/formats.js';
+import {formOf, messageText, outputFlag} from '../cli/formats.js';
 import {listFlag} from '../cli/flags.js';
 import {imageBlock, imageColumns, imageRows} from '../cli/views/images.js';
 import {renderTable} from '../format/table.js';
@@ -33,11 +33,11 @@ export default class Images extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Images);
-    const format = formatOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS);
     const query = {name: args.repository, filters: flags.filter};
     const services = await this.cri();
     const images = await withContext('listing images', listImages(services.images, query, this.signal));
-    if (format !== 'table') this.print(await messageText(format, 'ListImagesResponse', {images}));
+    if (form.kind !== 'table') this.print(await messageText(form, 'ListImagesResponse', {images}));
     else if (flags.quiet) this.printAll(images, ({id}) => `${id}\n`);
     else if (flags.verbose) this.printAll(images, imageBlock);
     else {

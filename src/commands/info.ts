@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/base-command.js';
-import {formatOf, outputFlag, sortedText, templateFlag} from '../cli/formats.js';
+import {formOf, outputFlag, sortedText, templateFlag} from '../cli/formats.js';
 import {runtimeStatusJson} from '../cli/views/status-json.js';
 import {withContext} from '../operations/with-context.js';
 
@@ -16,10 +16,10 @@ export default class Info extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Info);
-    const format = formatOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS);
     const {runtime} = await this.cri();
     const response = runtime.status({verbose: !flags.quiet}, {signal: this.signal});
     const status = runtimeStatusJson(await withContext('getting status of runtime', response));
-    this.print(await sortedText(format, status));
+    this.print(await sortedText(form, status));
   }
 }

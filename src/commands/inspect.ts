@@ -30,7 +30,7 @@ export default class Inspect extends InspectCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspect);
-    this.checkFormat(flags);
+    await this.checkFormat(flags);
     const given = args.container ?? [];
     const refs = given.length > 0 ? given : await this.#chosen(containerQuery(flags));
     const {runtime} = await this.cri();

@@ -26,7 +26,7 @@ export default class Inspecti extends InspectCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspecti);
-    this.checkFormat(flags);
+    await this.checkFormat(flags);
     const given = args.image ?? [];
     const refs = given.length > 0 ? given : await this.#chosen({name: flags.name, filters: flags.filter});
     const {images} = await this.cri();

@@ -17,7 +17,7 @@ export default class Inspectp extends InspectCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspectp);
-    this.checkFormat(flags);
+    await this.checkFormat(flags);
     const given = args.pod ?? [];
     const refs = given.length > 0 ? given : await this.#chosen(sandboxQuery(flags));
     const {runtime} = await this.cri();

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/base-command.js';
 import {SANDBOX_FILTERS, sandboxQuery} from '../cli/filter-flags.js';
-import {formatOf, messageText, outputFlag} from '../cli/formats.js';
+import {formOf, messageText, outputFlag} from '../cli/formats.js';
 import {sandboxBlock, sandboxColumns} from '../cli/views/sandboxes.js';
 import {renderTable} from '../format/table.js';
 import {listSandboxes} from '../operations/sandboxes.js';
@@ -22,11 +22,11 @@ export default class Pods extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Pods);
-    const format = formatOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS);
     const query = sandboxQuery(flags);
     const {runtime} = await this.cri();
     const items = await withContext('listing pod sandboxes', listSandboxes(runtime, query, this.signal));
-    if (format !== 'table') this.print(await messageText(format, 'ListPodSandboxResponse', {items}));
+    if (form.kind !== 'table') this.print(await messageText(form, 'ListPodSandboxResponse', {items}));
     else if (flags.quiet) this.printAll(items, ({id}) => `${id}\n`);
     else if (flags.verbose) this.printAll(items, sandboxBlock);
     else this.stdout.write(renderTable(sandboxColumns(this.context.clock.now(), flags['no-trunc']), items));

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/base-command.js';
 import {CONTAINER_FILTERS, containerQuery} from '../cli/filter-flags.js';
-import {formatOf, messageText, outputFlag} from '../cli/formats.js';
+import {formOf, messageText, outputFlag} from '../cli/formats.js';
 import {containerBlock, containerColumns} from '../cli/views/containers.js';
 import {renderTable} from '../format/table.js';
 import {imageTags, listContainers} from '../operations/containers.js';
@@ -37,12 +37,12 @@ export default class Ps extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Ps);
-    const format = formatOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS);
     const query = containerQuery(flags);
     const services = await this.cri();
     const containers = await withContext('listing containers', listContainers(services, query, this.signal));
-    if (format !== 'table') {
-      this.print(await messageText(format, 'ListContainersResponse', {containers}));
+    if (form.kind !== 'table') {
+      this.print(await messageText(form, 'ListContainersResponse', {containers}));
       return;
     }
     const nowMs = this.context.clock.now();

@@ -1,7 +1,7 @@
 import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from '../../src/cli/main.js';
-import {processContext, type CliContext} from '../../src/cli/context.js';
+import {isCompat, processContext, type CliContext} from '../../src/cli/context.js';
 
 /** How kcri is run in this process. */
 export interface RunOptions {
@@ -33,6 +33,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
       ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
       ...options.env,
     },
+    compat: isCompat(options.env ?? {}),
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
     stdout: stdout.stream,
     stderr: stderr.stream,
