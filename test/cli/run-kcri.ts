@@ -2,6 +2,7 @@ import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from '../../src/cli/main.js';
 import {isCompat, processContext, type CliContext} from '../../src/cli/context.js';
+import {logCommandLine} from '../argv-log.js';
 
 /** How kcri is run in this process. */
 export interface RunOptions {
@@ -25,6 +26,7 @@ export interface RunResult {
 
 /** Runs a command line in this process, away from the machine's environment, config file and runtimes. */
 export async function runKcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  logCommandLine(args);
   const stdout = collector(options.onStdout);
   const stderr = collector();
   const context: CliContext = {

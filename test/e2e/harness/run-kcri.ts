@@ -1,6 +1,7 @@
 import {spawn} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
+import {logCommandLine} from '../../argv-log.js';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 
@@ -45,6 +46,7 @@ export async function runKcri(args: readonly string[], options: KcriOptions = {}
 
 /** Starts the built bin/kcri.js as a process of its own. */
 export function startKcri(args: readonly string[], options: KcriOptions = {}): RunningKcri {
+  logCommandLine(args);
   const child = spawn(process.execPath, [KCRI, ...args], {
     cwd: options.cwd,
     env: {...process.env, ...OWN_VARIABLES, ...options.env},
