@@ -8,6 +8,7 @@ import {Dispatcher, type RecordedCall} from './dispatcher.js';
 import {Faults, type FaultScope, type InjectedError} from './faults.js';
 import {imageHandlers} from './images.js';
 import {infoHandlers} from './info-handlers.js';
+import {metricHandlers} from './metric-handlers.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
 import {Refusal, unimplemented} from './refusal.js';
 import {sandboxHandlers} from './sandboxes.js';
@@ -61,6 +62,7 @@ export class FakeRuntime {
         ...containerHandlers(this.state),
         ...imageHandlers(this.state),
         ...statsHandlers(this.state),
+        ...metricHandlers(this.state),
       },
       this.#faults,
     );
@@ -150,6 +152,11 @@ export class FakeRuntime {
   /** Ends the process of a running container. Throws when there is no such container. */
   exitContainer(id: string, exitCode: number, how: Omit<Exit, 'exitCode'> = {}): void {
     exitContainer(this.state, this.state.container(id, `no container "${id}"`), {exitCode, ...how});
+  }
+
+  /** Ends every stream of events in good order, as a runtime that is stopped does. */
+  endEvents(): void {
+    this.state.events.end();
   }
 
   /** Sets a condition of Status, such as `NetworkReady`. */

@@ -23,6 +23,8 @@ export interface StateOptions {
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
   /** The names that RunPodSandbox takes as runtime handler beside the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;
+  /** Give the next listener the events that nobody heard, as containerd 2 does. */
+  readonly keepsEvents?: boolean | undefined;
   /** Where Exec, Attach and PortForward send the caller; they are UNIMPLEMENTED without it. */
   readonly streamingUrl?: string | undefined;
 }
@@ -34,7 +36,7 @@ export class RuntimeState {
   /** By image id. */
   readonly images = new Map<string, ImageRecord>();
   readonly registry: ImageRecord[];
-  readonly events = new Feed<Loose<Message<'ContainerEventResponse'>>>();
+  readonly events: Feed<Loose<Message<'ContainerEventResponse'>>>;
   readonly conditions = new Map<string, Loose<Message<'RuntimeCondition'>>>();
   /** Aborts when the fake is disposed of: no process of a container outlives it. */
   readonly disposed = new AbortController();
@@ -47,6 +49,7 @@ export class RuntimeState {
   constructor(options: StateOptions) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
+    this.events = new Feed(options.keepsEvents);
     this.registry = [...(options.registry ?? [])];
     for (const image of options.images ?? [anImage()]) this.images.set(image.id, image);
     for (const sandbox of options.sandboxes ?? []) this.addSandbox(sandbox);
