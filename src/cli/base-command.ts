@@ -10,10 +10,10 @@ import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {Output, wantsColor} from './output.js';
-import {argValues, flagValues, type Values} from './parse.js';
+import {argValues, flagValues, givenValues, type Values} from './parse.js';
 import {exitCodeOf, renderError} from './render-error.js';
 import {resolveSettings, rootDir, type Settings} from './settings.js';
-import {tokenize, type FlagShapes, type Tokens} from './tokenize.js';
+import {tokenize, type FlagShapes} from './tokenize.js';
 
 /**
  * What every command is built on: crictl's flag syntax over oclif's definitions, the settings, the connection
@@ -82,7 +82,7 @@ export abstract class BaseCommand extends Command {
     const tokens = tokenize(argv, own, shared, {stopAtPositional});
     if (tokens.help) throw new HelpRequest(this.words);
     const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags);
-    this.#globals = {...this.#globals, ...given(globals, tokens)};
+    this.#globals = {...this.#globals, ...givenValues(globals, tokens)};
     const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags);
     const args = await argValues(definitions.args ?? {}, tokens, definitions.strict !== false);
     return {
@@ -239,10 +239,4 @@ export abstract class BaseCommand extends Command {
   get #debug(): boolean {
     return this.#globals['debug'] === true || this.#settings?.debug === true;
   }
-}
-
-/** The values of the flags that are there, so that defaults don't replace what stood before the command. */
-function given(values: Values, {flags}: Tokens): Values {
-  const names = new Set(flags.map(({name}) => name));
-  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }

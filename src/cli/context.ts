@@ -1,4 +1,4 @@
-import {basename} from 'node:path';
+import {basename, dirname} from 'node:path';
 import type {Readable, Writable} from 'node:stream';
 import {systemClock, type Clock} from '../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
@@ -26,6 +26,8 @@ export interface CliContext {
   readonly wellKnownEndpoints: readonly string[];
   /** The config file that is read when none is named. */
   readonly defaultConfigFile: string;
+  /** The folder of the program, where crictl looks for a config file when there is none elsewhere. */
+  readonly programFolder: string;
   /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
   readonly compat: boolean;
   /** The values of the global flags that stood before the command. */
@@ -43,6 +45,7 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     signal,
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
+    programFolder: dirname(process.argv[1] ?? ''),
     compat: isCompat(process.env, process.argv[1]),
     globals: {},
   };

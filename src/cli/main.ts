@@ -9,7 +9,7 @@ import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
 import {Output} from './output.js';
-import {flagValues, type Values} from './parse.js';
+import {flagValues, givenValues, type Values} from './parse.js';
 import {exitCodeOf, renderError} from './render-error.js';
 import {tokenize} from './tokenize.js';
 
@@ -56,7 +56,7 @@ const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 async function leadingFlags(argv: readonly string[]): Promise<Leading> {
   const {flags, positionals, help: wanted} = tokenize(argv, GLOBAL_FLAGS, VERSION, {stopAtPositional: true});
   if (wanted) throw new HelpRequest([]);
-  const globals = await flagValues(GLOBAL_FLAGS, flags);
+  const globals = givenValues(await flagValues(GLOBAL_FLAGS, flags), {flags});
   return {globals, version: flags.some(({name}) => name === 'version'), words: positionals};
 }
 

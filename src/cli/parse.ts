@@ -39,6 +39,12 @@ export async function flagValues(
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
+/** The values of the flags that are there, without defaults: those must not replace what stands elsewhere. */
+export function givenValues(values: Values, {flags}: Pick<Tokens, 'flags'>): Values {
+  const names = new Set(flags.map(({name}) => name));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
+}
+
 type FlagValue = FlagToken['value'];
 
 async function flagValue(name: string, rule: FlagRule, given: readonly FlagValue[]): Promise<unknown> {

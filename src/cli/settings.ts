@@ -1,13 +1,21 @@
-import {resolve} from 'node:path';
-import {ConfigError} from '../base/errors.js';
+import {join, resolve} from 'node:path';
+import {ConfigError, messageOf} from '../base/errors.js';
 import {DEFAULT_TIMEOUT_MS} from '../cri/deadlines.js';
-import {readConfigFile, type ConfigFile} from './config-file.js';
+import {
+  CONFIG_KEYS,
+  CRICTL_DIALECT,
+  ownDialect,
+  parseConfigFile,
+  readConfigText,
+  type ConfigFile,
+  type ConfigKey,
+} from './config-file.js';
 import type {CliContext} from './context.js';
 import type {Values} from './parse.js';
 
 /** What flags, environment and config file say together. */
 export interface Settings {
-  /** Undefined: look for a runtime. */
+  /** Undefined: look for a runtime. Empty when it was given so, which is an error for who needs it. */
   readonly runtimeEndpoint: string | undefined;
   /** Undefined: the runtime's endpoint. */
   readonly imageEndpoint: string | undefined;
@@ -15,6 +23,19 @@ export interface Settings {
   readonly debug: boolean;
   readonly pullImageOnCreate: boolean;
   readonly disablePullOnRun: boolean;
+  /** How often to try again when nothing answers at the endpoint; `Infinity` for ever. */
+  readonly maxRetries: number;
+  /** What the user should know of the config file. */
+  readonly warnings: readonly string[];
+  /** Each option of the config file as it is in force, and what set it. */
+  readonly options: readonly EffectiveOption[];
+}
+
+/** An option's value in force and what it comes from: a flag, a variable, a file, or `default`. */
+export interface EffectiveOption {
+  readonly key: ConfigKey;
+  readonly value: string | number | boolean;
+  readonly source: string;
 }
 
 /** Where kcri keeps its pods' state, an absolute path: flag, environment, default. */
@@ -24,48 +45,149 @@ export function rootDir(flags: Values, env: CliContext['env']): string {
   return resolve(given === '' ? '/var/lib/kcri' : given);
 }
 
+/** The config file to use; `named` when the user said which. */
+export function configPath(
+  flags: Values,
+  {env, defaultConfigFile}: CliContext,
+): {path: string; named: boolean} {
+  const given = text(flags['config']) ?? env['CRI_CONFIG_FILE'];
+  return {path: given ?? defaultConfigFile, named: given !== undefined};
+}
+
 /**
  * The settings of one run: a flag before the environment before the config file before the default. Throws
- * ConfigError for a bad file, and for an endpoint that was given and is empty.
+ * ConfigError for a bad file.
  */
 export function resolveSettings(flags: Values, context: CliContext): Settings {
-  const {env} = context;
-  const file = configFile(flags, context);
+  const read = (context.compat ? readAsCrictl : readOwn)(flags, context);
+  const option = (key: ConfigKey): EffectiveOption =>
+    effective(key, {flags, read, env: context.env, defaults: context.compat ? CRICTL_DEFAULTS : DEFAULTS});
+  const value = (key: ConfigKey): EffectiveOption['value'] => option(key).value;
+  const retries = Number(value('max-retries'));
   return {
-    runtimeEndpoint: endpoint('runtime-endpoint', {flags, file, env: env['CONTAINER_RUNTIME_ENDPOINT']}),
-    imageEndpoint: endpoint('image-endpoint', {flags, file, env: env['IMAGE_SERVICE_ENDPOINT']}),
-    timeoutMs: timeoutMs(flags, file),
-    debug: flags['debug'] === true || file.debug === true,
-    pullImageOnCreate: file['pull-image-on-create'] === true,
-    disablePullOnRun: file['disable-pull-on-run'] === true,
+    runtimeEndpoint: givenText(option('runtime-endpoint')),
+    imageEndpoint: givenText(option('image-endpoint')),
+    timeoutMs: 1000 * Number(value('timeout')),
+    debug: value('debug') === true,
+    pullImageOnCreate: value('pull-image-on-create') === true,
+    disablePullOnRun: value('disable-pull-on-run') === true,
+    maxRetries: retries < 0 ? Infinity : retries,
+    warnings: read.warnings,
+    options: CONFIG_KEYS.map(option),
   };
 }
 
-function configFile(flags: Values, {env, defaultConfigFile}: CliContext): ConfigFile {
-  const named = text(flags['config']) ?? env['CRI_CONFIG_FILE'];
-  return readConfigFile(named ?? defaultConfigFile, named !== undefined);
+/** A config file that was read: its options, and the path of the one that was there. */
+interface ReadFile {
+  readonly options: ConfigFile;
+  readonly path: string;
+  readonly warnings: readonly string[];
 }
+
+/** A missing file is empty unless it was named; an unknown option is a warning. */
+function readOwn(flags: Values, context: CliContext): ReadFile {
+  const {path: wanted, named} = configPath(flags, context);
+  const warnings: string[] = [];
+  const dialect = ownDialect((warning) => warnings.push(`${wanted}: ${warning}`));
+  try {
+    const {path, source} = findConfig(wanted, context);
+    if (source === undefined && named)
+      throw new ConfigError(`reading "${wanted}": no such file or directory`);
+    return {options: parseConfigFile(source ?? '', dialect), path, warnings};
+  } catch (error) {
+    throw new ConfigError(`get server config: ${inFile(wanted, messageOf(error))}`, {
+      cause: error,
+      hint: named ? 'name another file with --config' : `correct or remove "${wanted}"`,
+    });
+  }
+}
+
+const inFile = (path: string, message: string): string =>
+  message.startsWith('reading ') ? message : `"${path}": ${message}`;
+
+/**
+ * As crictl: it tells of a missing file, and a broken one is an error only when it was named. Without a file
+ * it tries a runtime again that does not answer, with one only when the file says so.
+ */
+function readAsCrictl(flags: Values, context: CliContext): ReadFile {
+  const {path: wanted, named} = configPath(flags, context);
+  const warnings: string[] = [];
+  try {
+    const {path, source} = findConfig(wanted, context);
+    if (path !== wanted || source === undefined)
+      warnings.push(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
+    if (source === undefined) throw new ConfigError(`stat ${path}: no such file or directory`);
+    const options = parseConfigFile(source, CRICTL_DIALECT);
+    return {options: {'max-retries': 0, ...options}, path, warnings};
+  } catch (error) {
+    if (named)
+      throw new ConfigError(`get server config: load config file: ${messageOf(error)}`, {cause: error});
+    return {options: {}, path: wanted, warnings};
+  }
+}
+
+/** The file's text, or that of the one in the program's folder; undefined with the latter's path for neither. */
+function findConfig(wanted: string, {programFolder}: CliContext): {path: string; source: string | undefined} {
+  const source = readConfigText(wanted);
+  if (source !== undefined) return {path: wanted, source};
+  const next = join(programFolder, 'crictl.yaml');
+  return {path: next, source: readConfigText(next)};
+}
+
+type Defaults = Readonly<Record<ConfigKey, EffectiveOption['value']>>;
+
+const DEFAULTS = {
+  'runtime-endpoint': '',
+  'image-endpoint': '',
+  timeout: DEFAULT_TIMEOUT_MS / 1000,
+  debug: false,
+  'pull-image-on-create': false,
+  'disable-pull-on-run': false,
+  // Who waits for a runtime says so; everybody else wants to know at once that there is none.
+  'max-retries': 0,
+} as const satisfies Defaults;
+
+const CRICTL_DEFAULTS = {...DEFAULTS, timeout: 2, 'max-retries': 3} as const satisfies Defaults;
+
+const VARIABLES: Partial<Readonly<Record<ConfigKey, string>>> = {
+  'runtime-endpoint': 'CONTAINER_RUNTIME_ENDPOINT',
+  'image-endpoint': 'IMAGE_SERVICE_ENDPOINT',
+};
 
 interface Sources {
   readonly flags: Values;
-  readonly file: ConfigFile;
-  readonly env: string | undefined;
+  readonly env: CliContext['env'];
+  readonly read: ReadFile;
+  readonly defaults: Defaults;
 }
 
-function endpoint(name: 'runtime-endpoint' | 'image-endpoint', sources: Sources): string | undefined {
-  const given = text(sources.flags[name]) ?? sources.env;
-  if (given === '' && name === 'runtime-endpoint')
-    throw new ConfigError('--runtime-endpoint is not set', {
-      hint: 'CONTAINER_RUNTIME_ENDPOINT or --runtime-endpoint is empty; give it a socket, or unset it to look for one',
-    });
-  const found = given ?? sources.file[name];
-  return found === '' ? undefined : found;
+function effective(key: ConfigKey, {flags, env, read, defaults}: Sources): EffectiveOption {
+  const variable = VARIABLES[key];
+  const given = [
+    {value: flagValue(key, flags), source: `--${key}`},
+    {value: variable === undefined ? undefined : env[variable], source: `$${variable ?? ''}`},
+    {value: read.options[key], source: read.path},
+  ];
+  const first = given.find(({value, source}) => isMeant(key, value, source === read.path));
+  // A time limit of nothing asks for the default.
+  return first?.value === undefined || (key === 'timeout' && Number(first.value) <= 0)
+    ? {key, value: defaults[key], source: 'default'}
+    : {key, value: first.value, source: first.source};
 }
 
-function timeoutMs(flags: Values, file: ConfigFile): number {
-  const flag = flags['timeout'];
-  const given = typeof flag === 'number' ? flag : 1000 * (file.timeout ?? 0);
-  return given > 0 ? given : DEFAULT_TIMEOUT_MS;
+/** No text is no endpoint, but for who gives one that is empty. */
+function isMeant(key: ConfigKey, value: EffectiveOption['value'] | undefined, inFile: boolean): boolean {
+  return value !== undefined && (value !== '' || (key === 'runtime-endpoint' && !inFile));
+}
+
+/** A flag's value in the unit of the file. */
+function flagValue(key: ConfigKey, flags: Values): EffectiveOption['value'] | undefined {
+  const value = flags[key] as EffectiveOption['value'] | undefined;
+  return key === 'timeout' && typeof value === 'number' ? value / 1000 : value;
+}
+
+function givenText({value, source}: EffectiveOption): string | undefined {
+  return source === 'default' ? undefined : String(value);
 }
 
 function text(value: unknown): string | undefined {

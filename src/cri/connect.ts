@@ -2,6 +2,8 @@ import type {CallOptions, MethodInfo} from './call.js';
 import {decode, encode} from './codec.js';
 import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
+import {watchAll, type CallObserver, type CallWatch} from './observe.js';
+import {retryingTransport, type RetryOptions} from './retry.js';
 import {grpcTransport, type Transport} from './transport.js';
 
 /** How to connect. */
@@ -10,6 +12,12 @@ export interface ConnectOptions {
   readonly timeoutMs?: number | undefined;
   /** Where the ImageService listens, when it is not the runtime's endpoint. */
   readonly imageEndpoint?: string | undefined;
+  /** How often to try again, with growing pauses, when nothing answers at the endpoint; default 0. */
+  readonly maxRetries?: number | undefined;
+  /** Told before each such pause. */
+  readonly onRetry?: RetryOptions['onRetry'];
+  /** Who looks on at every call. */
+  readonly observers?: readonly CallObserver[] | undefined;
 }
 
 /** The two CRI services of a runtime. `close` ends the connection and every call on it. */
@@ -29,28 +37,41 @@ export interface Connection extends Disposable {
  */
 export function connect(endpoint: string, options: ConnectOptions = {}): Connection {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const transport = grpcTransport(endpoint);
   const imageEndpoint = options.imageEndpoint ?? endpoint;
-  const imageTransport = imageEndpoint === endpoint ? transport : grpcTransport(imageEndpoint);
+  const transport = openTransport(endpoint, options);
+  const imageTransport = imageEndpoint === endpoint ? transport : openTransport(imageEndpoint, options);
+  const shared = {timeoutMs, observers: options.observers ?? []};
   const close = (): void => {
     transport.close();
     imageTransport.close();
   };
   return {
     endpoint,
-    runtime: service('RuntimeService', RUNTIME_METHODS, {transport, timeoutMs}) as unknown as RuntimeService,
+    runtime: service('RuntimeService', RUNTIME_METHODS, {
+      ...shared,
+      transport,
+      endpoint,
+    }) as unknown as RuntimeService,
     images: service('ImageService', IMAGE_METHODS, {
+      ...shared,
       transport: imageTransport,
-      timeoutMs,
+      endpoint: imageEndpoint,
     }) as unknown as ImageService,
     close,
     [Symbol.dispose]: close,
   };
 }
 
+function openTransport(endpoint: string, {maxRetries = 0, onRetry}: ConnectOptions): Transport {
+  const transport = grpcTransport(endpoint);
+  return maxRetries > 0 ? retryingTransport(transport, {maxRetries, onRetry}) : transport;
+}
+
 interface Wire {
   readonly transport: Transport;
+  readonly endpoint: string;
   readonly timeoutMs: number;
+  readonly observers: readonly CallObserver[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -63,27 +84,61 @@ function service(
 ): Readonly<Record<string, unknown>> {
   const entries = Object.entries(methods).map(([key, info]) => [
     key,
-    (info.stream ? streamMethod : unaryMethod)(`/runtime.v1.${name}/${info.rpc}`, info, wire),
+    (info.stream ? streamMethod : unaryMethod)(`runtime.v1.${name}`, info, wire),
   ]);
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-function unaryMethod(path: string, info: MethodInfo, {transport, timeoutMs}: Wire) {
+function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
   return async (request: Fields = {}, options: CallOptions = {}): Promise<unknown> => {
-    const bytes = await transport.unary(path, encode(info.request, request), {
-      signal: options.signal,
-      timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, timeoutMs),
-    });
-    return decode(info.response, bytes);
+    const watch = watchOf(service, info, request, wire);
+    try {
+      const bytes = await wire.transport.unary(`/${service}/${info.rpc}`, encode(info.request, request), {
+        signal: options.signal,
+        timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
+        metadata: watch?.metadata,
+      });
+      const response = decode(info.response, bytes);
+      watch?.received(response);
+      watch?.ended();
+      return response;
+    } catch (error) {
+      watch?.ended(error);
+      throw error;
+    }
   };
 }
 
-function streamMethod(path: string, info: MethodInfo, {transport}: Wire) {
+function streamMethod(service: string, info: MethodInfo, wire: Wire) {
   return async function* (request: Fields = {}, options: CallOptions = {}): AsyncGenerator {
-    const frames = transport.stream(path, encode(info.request, request), {
-      signal: options.signal,
-      timeoutMs: options.timeoutMs ?? Infinity,
-    });
-    for await (const bytes of frames) yield decode(info.response, bytes);
+    const watch = watchOf(service, info, request, wire);
+    let failure: unknown;
+    try {
+      const frames = wire.transport.stream(`/${service}/${info.rpc}`, encode(info.request, request), {
+        signal: options.signal,
+        timeoutMs: options.timeoutMs ?? Infinity,
+        metadata: watch?.metadata,
+      });
+      for await (const bytes of frames) {
+        const message = decode(info.response, bytes);
+        watch?.received(message);
+        yield message;
+      }
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      watch?.ended(failure);
+    }
   };
+}
+
+/** Undefined when nobody looks on, which is the rule. */
+function watchOf(
+  service: string,
+  method: MethodInfo,
+  request: Fields,
+  {observers, endpoint}: Wire,
+): Required<CallWatch> | undefined {
+  return observers.length === 0 ? undefined : watchAll(observers, {service, endpoint, method, request});
 }

@@ -36,6 +36,8 @@ export interface CriFailure {
   readonly grpcCode: GrpcCode;
   /** The runtime's own text. */
   readonly details: string;
+  /** Nothing was sent: there was nobody to send it to. */
+  readonly neverConnected?: boolean;
   readonly cause?: unknown;
 }
 
@@ -46,6 +48,7 @@ export class CriError extends KcriError {
   readonly endpoint: string;
   readonly grpcCode: GrpcCode;
   readonly details: string;
+  readonly neverConnected: boolean;
 
   constructor(failure: CriFailure) {
     const goName = CODES.find(([name]) => name === failure.grpcCode)?.[1] ?? 'Unknown';
@@ -58,6 +61,7 @@ export class CriError extends KcriError {
     this.endpoint = failure.endpoint;
     this.grpcCode = failure.grpcCode;
     this.details = failure.details;
+    this.neverConnected = failure.neverConnected === true;
   }
 }
 

@@ -2,6 +2,7 @@ import {
   Client,
   connectivityState,
   credentials,
+  Metadata,
   type CallOptions as GrpcCallOptions,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -21,6 +22,7 @@ export interface Transport {
 export interface WireCallOptions {
   readonly signal: CallOptions['signal'];
   readonly timeoutMs: number;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A runtime lists 10,000 containers in 9 MB; the default of 4 MB fails there. */
@@ -77,6 +79,7 @@ class GrpcTransport implements Transport {
         identity,
         identity,
         request,
+        metadataOf(options),
         callOptions(options),
         (error, response) => {
           settled.abort();
@@ -100,7 +103,14 @@ class GrpcTransport implements Transport {
   async *stream(path: string, request: Buffer, options: WireCallOptions): AsyncGenerator<Buffer> {
     options.signal?.throwIfAborted();
     const client = this.#open();
-    const call = client.makeServerStreamRequest(path, identity, identity, request, callOptions(options));
+    const call = client.makeServerStreamRequest(
+      path,
+      identity,
+      identity,
+      request,
+      metadataOf(options),
+      callOptions(options),
+    );
     const cancel = (): void => {
       call.cancel();
     };
@@ -153,11 +163,14 @@ class GrpcTransport implements Transport {
         ...failure,
         grpcCode: 'UNAVAILABLE',
         details: `no gRPC server answered within ${CONNECT_TIMEOUT_MS / 1000}s`,
+        neverConnected: true,
       });
+    const details = detailsOf(error, this.#target);
     return new CriError({
       ...failure,
       grpcCode: grpcCodeOf(error?.code ?? 2),
-      details: detailsOf(error, this.#target),
+      details,
+      neverConnected: details.startsWith(CONNECTION_ERROR),
     });
   }
 
@@ -177,9 +190,18 @@ function callOptions({timeoutMs}: WireCallOptions): GrpcCallOptions {
   return timeoutMs > LONGEST_DEADLINE_MS ? {} : {deadline: systemClock.now() + timeoutMs};
 }
 
+function metadataOf({metadata = {}}: WireCallOptions): Metadata {
+  const result = new Metadata();
+  for (const [key, value] of Object.entries(metadata)) result.set(key, value);
+  return result;
+}
+
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
+
+/** How Go's gRPC begins what it says of a connection that did not come about. */
+const CONNECTION_ERROR = 'connection error: desc = ';
 
 /** Go's words for what connect(2) said, since crictl's users and scripts know those. */
 const DIAL_ERRORS = {
@@ -194,10 +216,10 @@ function detailsOf(error: ServiceError | null, target: string): string {
   const details = error?.details ?? 'no answer';
   // grpc-js knows no reason when the server hangs up before it has said anything.
   if (details.startsWith('No connection established. Last error: Failed to connect'))
-    return 'connection error: desc = "error reading server preface: EOF"';
+    return `${CONNECTION_ERROR}"error reading server preface: EOF"`;
   const path = target.slice('unix:'.length);
   const failed = Object.entries(DIAL_ERRORS).find(([errno]) => details.includes(`connect ${errno}`));
   return failed === undefined
     ? details
-    : `connection error: desc = "transport: Error while dialing: dial unix ${path}: connect: ${failed[1]}"`;
+    : `${CONNECTION_ERROR}"transport: Error while dialing: dial unix ${path}: connect: ${failed[1]}"`;
 }

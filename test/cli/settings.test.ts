@@ -2,7 +2,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {parseConfigFile} from '../../src/cli/config-file.js';
+import {CRICTL_DIALECT, ownDialect, parseConfigFile} from '../../src/cli/config-file.js';
 import {processContext} from '../../src/cli/context.js';
 import {resolveSettings, rootDir} from '../../src/cli/settings.js';
 
@@ -52,15 +52,48 @@ describe('a setting comes from the flag, the environment, the file, the default'
     expect(settings({}, {CRI_CONFIG_FILE: b}).imageEndpoint).toBe('unix:///b');
   });
 
-  test('an endpoint that is given and empty is an error', () => {
-    expect(() => settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''})).toThrow('--runtime-endpoint is not set');
-    expect(() => settings({'runtime-endpoint': ''}, {})).toThrow('--runtime-endpoint is not set');
+  test('an endpoint that is given and empty is told from one that is not given', () => {
+    expect(settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''}).runtimeEndpoint).toBe('');
+    expect(settings({'runtime-endpoint': ''}, {}).runtimeEndpoint).toBe('');
+    expect(settings({}, {}, 'runtime-endpoint: ""\n').runtimeEndpoint).toBeUndefined();
   });
 
   test('a missing file is an error only when it was named', () => {
-    expect(settings({}, {}).debug).toBe(false);
-    expect(() => settings({config: join(folder, 'none')}, {})).toThrow(/^get server config: .*no such file/);
-    expect(() => settings({}, {CRI_CONFIG_FILE: folder})).toThrow(/^get server config: .*EISDIR/);
+    expect(settings({}, {})).toMatchObject({debug: false, warnings: []});
+    expect(() => settings({config: join(folder, 'none')}, {})).toThrow(
+      /^get server config: reading ".*none": no such file or directory$/,
+    );
+    expect(() => settings({}, {CRI_CONFIG_FILE: folder})).toThrow(/illegal operation on a directory$/);
+  });
+
+  test("the file in the program's folder is the second choice", () => {
+    writeFileSync(join(folder, 'crictl.yaml'), 'timeout: 9');
+    const context = {...processContext(), env: {}, defaultConfigFile: '/nonexistent', programFolder: folder};
+    expect(resolveSettings({}, context).timeoutMs).toBe(9000);
+  });
+
+  test('debug and max-retries come from the flag, the file, the default', () => {
+    const file = 'debug: true\nmax-retries: -1\n';
+    expect(settings({}, {}, file)).toMatchObject({debug: true, maxRetries: Infinity});
+    expect(settings({debug: false, 'max-retries': 2}, {}, file)).toMatchObject({debug: false, maxRetries: 2});
+    expect(settings({}, {}, 'timeout: 1')).toMatchObject({debug: false, maxRetries: 0});
+    expect(settings({}, {}).maxRetries).toBe(0);
+  });
+
+  test('an unknown option is told of and does no harm', () => {
+    const {timeoutMs, warnings} = settings({}, {}, 'timeuot: 3\ntimeout: 4');
+    expect(timeoutMs).toBe(4000);
+    expect(warnings).toEqual([expect.stringMatching(/the option "timeuot" .*; did you mean "timeout"\?$/)]);
+  });
+
+  test('every option says what set it', () => {
+    const {options} = settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
+    expect(options.slice(0, 4)).toEqual([
+      {key: 'runtime-endpoint', value: 'unix:///env', source: '$CONTAINER_RUNTIME_ENDPOINT'},
+      {key: 'image-endpoint', value: 'unix:///i', source: join(folder, 'crictl.yaml')},
+      {key: 'timeout', value: 1.5, source: '--timeout'},
+      {key: 'debug', value: false, source: 'default'},
+    ]);
   });
 
   test('the root directory comes from the flag, the environment, the default', () => {
@@ -68,6 +101,35 @@ describe('a setting comes from the flag, the environment, the file, the default'
     expect(rootDir({}, {KCRI_ROOT_DIR: '/e'})).toBe('/e');
     expect(rootDir({}, {})).toBe('/var/lib/kcri');
   });
+});
+
+describe('as crictl', () => {
+  function compat(flags: object, file?: string) {
+    const path = join(folder, 'crictl.yaml');
+    if (file !== undefined) writeFileSync(path, file);
+    const context = {...processContext(), env: {}, compat: true, programFolder: '/nowhere'};
+    return resolveSettings({...flags}, {...context, defaultConfigFile: path});
+  }
+
+  test('a missing file is told of, and has other defaults than an empty one', () => {
+    const warning = `Config "${join(folder, 'crictl.yaml')}" does not exist, trying next: "/nowhere/crictl.yaml"`;
+    expect(compat({})).toMatchObject({timeoutMs: 2000, maxRetries: 3, warnings: [warning]});
+    expect(compat({}, '')).toMatchObject({timeoutMs: 2000, maxRetries: 0, warnings: []});
+  });
+
+  test('a broken file is an error only when it was named', () => {
+    expect(compat({}, 'foo: 1')).toMatchObject({maxRetries: 3, warnings: []});
+    expect(() => compat({config: join(folder, 'crictl.yaml')})).toThrow(
+      /^get server config: load config file: Config option 'foo' is not valid$/,
+    );
+    expect(() => compat({config: '/nonexistent'})).toThrow(
+      'get server config: load config file: stat /nowhere/crictl.yaml: no such file or directory',
+    );
+  });
+});
+
+const OWN = ownDialect((warning) => {
+  throw new Error(warning);
 });
 
 describe('parseConfigFile', () => {
@@ -84,7 +146,7 @@ describe('parseConfigFile', () => {
       'max-retries: 3\r',
       '',
     ].join('\n');
-    expect(parseConfigFile(text)).toEqual({
+    expect(parseConfigFile(text, OWN)).toEqual({
       'runtime-endpoint': 'unix:///run/a b.sock',
       'image-endpoint': 'unix:///i',
       timeout: 10,
@@ -96,19 +158,43 @@ describe('parseConfigFile', () => {
   });
 
   test('an empty file has no settings', () => {
-    expect(parseConfigFile('')).toEqual({});
+    expect(parseConfigFile('', OWN)).toEqual({});
+  });
+
+  test.each([
+    ['{"timeout": "7", "debug": "true", "runtime-endpoint": "unix:///r"}'],
+    ['{timeout: 7, debug: true,\n  runtime-endpoint: unix:///r}'],
+    ['  timeout: 7\n  debug: "true"\n  runtime-endpoint: "unix:\\/\\/\\/r"'],
+    ["timeout: '7'\ndebug: 1\nruntime-endpoint:\n  unix:///r"],
+    ['timeout: &t 7\ndebug: !!bool true\nruntime-endpoint: >-\n  unix:///r\n'],
+    ['timeout: 7s\ndebug: True\nruntime-endpoint: unix:///r\nimage-endpoint:\nmax-retries: ~'],
+  ])('reads %j', (text) => {
+    const expected = {timeout: 7, debug: true, 'runtime-endpoint': 'unix:///r'};
+    expect(parseConfigFile(text, OWN)).toEqual(expected);
   });
 
   test('the last of two equal keys counts', () => {
-    expect(parseConfigFile('timeout: 1\ntimeout: 2')).toEqual({timeout: 2});
+    expect(parseConfigFile('timeout: 1\ntimeout: 2', OWN)).toEqual({timeout: 2});
+    expect(parseConfigFile('{timeout: 1, timeout: 2}', OWN)).toEqual({timeout: 2});
+  });
+
+  test.each([
+    ['timeout: 2x', `the value of "timeout" is not a number of seconds or a duration such as 1m30s: "2x"`],
+    ['max-retries: 2s', `the value of "max-retries" is not a whole number: "2s"`],
+    ['debug: maybe', `the value of "debug" is not true or false: "maybe"`],
+    ['just text', 'it does not say "option: value"'],
+    ['- a', 'it does not say "option: value"'],
+    ['a: [', 'Flow sequence in block collection'],
+  ])('%j is refused', (text, message) => {
+    expect(() => parseConfigFile(text, OWN)).toThrow(message);
   });
 
   test.each([
     ['foo: 1', "Config option 'foo' is not valid"],
-    ['timeout: 2s', `the value of 'timeout' is not a whole number: "2s"`],
-    ['debug: maybe', `the value of 'debug' is neither true nor false: "maybe"`],
-    ['just text', 'the line "just text" is not "key: value"'],
-  ])('%j is refused', (text, message) => {
-    expect(() => parseConfigFile(text)).toThrow(message);
+    ['timeout: 2s', `parsing config option 'timeout': strconv.Atoi: parsing "2s": invalid syntax`],
+    ['timeout:', `parsing config option 'timeout': strconv.Atoi: parsing "": invalid syntax`],
+    ['debug: maybe', `parsing config option 'debug': strconv.ParseBool: parsing "maybe": invalid syntax`],
+  ])("%j is refused in crictl's words", (text, message) => {
+    expect(() => parseConfigFile(text, CRICTL_DIALECT)).toThrow(message);
   });
 });
