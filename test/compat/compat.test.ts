@@ -1,0 +1,43 @@
+import {resolve} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {systemClock} from '../../src/base/clock.js';
+import {runKcri} from '../cli/run-kcri.js';
+import {CASES} from './cases.js';
+import {knownDifference} from './known-differences.js';
+import {HELP, readRecordings} from './recordings.js';
+import {runCase, type Call, type Outcome} from './run-case.js';
+
+process.env['TZ'] = 'UTC';
+
+for (const [command, cases] of Object.entries(CASES)) {
+  const {outcomes, recordedAtMs} = await readRecordings(command);
+  const call = async ({words, env}: Call): Promise<Outcome> =>
+    await runKcri(words, {
+      env: {...env, KCRI_COMPAT: 'crictl'},
+      clock: {...systemClock, now: () => recordedAtMs},
+      // crictl looks for its file there, and for the runtimes' sockets; neither is on a machine that tests.
+      defaultConfigFile: '/etc/crictl.yaml',
+      wellKnownEndpoints: [
+        'unix:///run/containerd/containerd.sock',
+        'unix:///run/crio/crio.sock',
+        'unix:///var/run/cri-dockerd.sock',
+      ],
+    });
+
+  describe(`${command}, as crictl has it`, () => {
+    test.each(cases.filter(({title}) => knownDifference(title) === undefined))('$title', async (each) => {
+      const recorded = outcomes[each.title];
+      expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
+      const said = await runCase(each, {path: resolve('bin/kcri.js'), call});
+      expect({...said, stdout: withoutHelp(said.stdout, recorded!.stdout)}).toEqual(recorded);
+    });
+  });
+}
+
+/** Where crictl shows its help, kcri shows its own in other words: only that there is one is compared. */
+function withoutHelp(stdout: string, recorded: string): string {
+  if (!recorded.endsWith(HELP)) return stdout;
+  const before = recorded.slice(0, -HELP.length);
+  const isHelp = stdout.startsWith(before) && /^USAGE\n/m.test(stdout.slice(before.length));
+  return isHelp ? recorded : stdout;
+}

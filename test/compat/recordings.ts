@@ -1,0 +1,45 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import type {Outcome} from './run-case.js';
+
+/** What crictl said to the command lines of one file, by their titles. */
+export interface Recordings {
+  /** crictl's version. */
+  readonly crictl: string;
+  /** When it was run, in milliseconds since the epoch: ages depend on it. */
+  readonly recordedAtMs: number;
+  readonly outcomes: Readonly<Record<string, Outcome>>;
+}
+
+/** In place of crictl's help, whose wording kcri does not repeat. */
+export const HELP = '{HELP}';
+
+const path = (command: string): string => `test/compat/recordings/${command}.json`;
+
+export async function readRecordings(command: string): Promise<Recordings> {
+  const {outcomes, ...rest} = JSON.parse(await readFile(path(command), 'utf8')) as Written;
+  const joined = Object.entries(outcomes).map(
+    ([title, {stdout = [''], stderr = [''], exitCode}]) =>
+      [title, {stdout: stdout.join('\n'), stderr: stderr.join('\n'), exitCode}] as const,
+  );
+  return {...rest, outcomes: Object.fromEntries(joined)};
+}
+
+/** Writes a file in which a difference can be read: texts are lists of lines, empty ones are left out. */
+export async function writeRecordings(command: string, {outcomes, ...rest}: Recordings): Promise<void> {
+  const lines = (name: 'stdout' | 'stderr', text: string) => (text === '' ? {} : {[name]: text.split('\n')});
+  const written = Object.entries(outcomes).map(([title, {stdout, stderr, exitCode}]) => [
+    title,
+    {...lines('stdout', stdout), ...lines('stderr', stderr), exitCode},
+  ]);
+  const all: unknown = Object.fromEntries(written);
+  await writeFile(path(command), `${JSON.stringify({...rest, outcomes: all}, undefined, 1)}\n`);
+}
+
+interface Written extends Omit<Recordings, 'outcomes'> {
+  readonly outcomes: Readonly<
+    Record<
+      string,
+      {readonly stdout?: readonly string[]; readonly stderr?: readonly string[]; readonly exitCode: number}
+    >
+  >;
+}
