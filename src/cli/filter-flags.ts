@@ -6,10 +6,15 @@ import {limitOf, namePattern, parseLabels} from '../operations/filters.js';
 import type {SandboxQuery} from '../operations/sandboxes.js';
 import {integerFlag, listFlag} from './flags.js';
 
+const POD = {description: 'Only containers of a pod, by id, name, NAMESPACE/NAME or UID.'};
+
+/** `--pod` without a letter, for commands whose `-p` is something else. */
+export const longPodFlag = Flags.string(POD);
+
 /** What `ps`, `inspect` and `exec` choose containers by. */
 export const CONTAINER_FILTERS = {
   name: Flags.string({description: 'Only containers whose name matches a regular expression.'}),
-  pod: Flags.string({char: 'p', description: 'Only containers of a pod, by id or name.'}),
+  pod: Flags.string({...POD, char: 'p'}),
   image: Flags.string({description: 'Only containers of an image, by name or id.'}),
   label: listFlag({description: 'Only containers with a label, as KEY=VALUE.'}),
   latest: Flags.boolean({char: 'l', description: 'Only the newest container, in whatever state.'}),
@@ -51,6 +56,15 @@ const SANDBOX_STATES: ReadonlyMap<string, PodSandboxState> = new Map([
   ['ready', 'SANDBOX_READY'],
   ['notready', 'SANDBOX_NOTREADY'],
 ]);
+
+/** True when a flag narrows down which containers are meant; `--all` does not. */
+export function isFiltered(flags: ContainerFilterValues): boolean {
+  const {id, name, namespace, pod, image, state, label, latest, last} = flags;
+  return (
+    latest === true ||
+    [id, name, namespace, pod, image, state, label, last].some((value) => value !== undefined)
+  );
+}
 
 /** The containers that flags choose: running ones unless they say otherwise. Throws UsageError. */
 export function containerQuery(flags: ContainerFilterValues): ContainerQuery {

@@ -3,86 +3,113 @@ import {
   podSandboxId,
   type Connection,
   type Container,
+  type ContainerFilter,
   type ContainerState,
   type Image,
   type ImageService,
+  type Init,
+  type RuntimeService,
 } from '../cri/index.js';
-import {isIdPrefix, matches, newestFirst} from './filters.js';
-import {podNameOf, podNamespaceOf} from './pod-labels.js';
+import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
+import {goesBy, imageKeys, namesOf, usesImage} from './image-names.js';
+import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
+import {finder, SANDBOX_KIND} from './look-up.js';
+import {labelledPodOf, podsOf, type PodOf} from './pod-labels.js';
 
 /** Which containers are wanted; what is left out does not matter. */
 export interface ContainerQuery {
   /** An id or the beginning of one. */
   readonly id?: string | undefined;
-  /** A sandbox's id or the beginning of one, or a pod's name. */
+  /** A sandbox's id or the beginning of one, or a pod's name, `namespace/name` or UID. */
   readonly pod?: string | undefined;
+  /** The sandboxes to look in, when they are known. */
+  readonly sandboxes?: ReadonlySet<string> | undefined;
   readonly state?: ContainerState | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly name?: RegExp | undefined;
   readonly namespace?: RegExp | undefined;
-  /** An image's name or id. */
+  /** An image's name, with any tag unless it has one, or the beginning of its id. */
   readonly image?: string | undefined;
   /** Only the newest so many. */
   readonly limit?: number | undefined;
 }
 
 /**
- * The containers that match, newest first. One ListContainers; one ImageStatus more when the query names an
- * image. An image that isn't there matches nothing.
+ * The containers that match, newest first. One ListContainers; one ListPodSandbox more when the query names a
+ * pod, one ListImages when it names an image. Every condition is checked here as well, since runtimes differ in
+ * which ones they look at.
  */
 export async function listContainers(
   {runtime, images}: Pick<Connection, 'runtime' | 'images'>,
   query: ContainerQuery,
   signal: AbortSignal,
 ): Promise<readonly Container[]> {
-  const image = query.image === undefined ? undefined : await imageNames(images, query.image, signal);
-  const {containers} = await runtime.listContainers({filter: filterOf(query)}, {signal});
-  const wanted = containers.filter(
-    (container) => matchesQuery(container, query) && (image === undefined || usesImage(container, image)),
+  const [all, sandboxes, image] = await Promise.all([
+    listAllContainers(runtime, filterOf(query), signal),
+    sandboxesOf(runtime, query, signal),
+    imageMatcher(images, query.image, signal),
+  ]);
+  const podOf = query.namespace === undefined ? labelledPodOf : await podsOf(runtime, all, signal);
+  const wanted = all.filter(
+    (container) =>
+      matchesQuery(container, query, podOf) &&
+      (sandboxes?.has(container.podSandboxId) ?? true) &&
+      image(container),
   );
   return newestFirst(wanted, query.limit);
 }
 
-function filterOf({id, pod, state, labels}: ContainerQuery) {
+/** What the runtime is asked for: it takes the beginning of an id only when that is unique. */
+function filterOf({id, pod, state, labels}: ContainerQuery): Init<ContainerFilter> {
   return {
-    ...(id === undefined ? {} : {id: containerId(id)}),
-    ...(pod !== undefined && isIdPrefix(pod) ? {podSandboxId: podSandboxId(pod)} : {}),
+    ...(id !== undefined && isFullId(id) ? {id: containerId(id)} : {}),
+    ...(pod !== undefined && isFullId(pod) ? {podSandboxId: podSandboxId(pod)} : {}),
     ...(state === undefined ? {} : {state: {state}}),
     ...(labels === undefined ? {} : {labelSelector: labels}),
   };
 }
 
-function matchesQuery(container: Container, {pod, name, namespace}: ContainerQuery): boolean {
+function matchesQuery(
+  container: Container,
+  {id = '', state, labels, name, namespace}: ContainerQuery,
+  podOf: PodOf,
+): boolean {
   return (
     container.metadata !== undefined &&
-    (pod === undefined || isIdPrefix(pod) || podNameOf(container) === pod) &&
+    container.id.startsWith(id) &&
+    (state === undefined || container.state === state) &&
+    hasLabels(container.labels, labels) &&
     matches(name, container.metadata.name) &&
-    matches(namespace, podNamespaceOf(container) ?? 'unknown')
+    matches(namespace, podOf(container)?.namespace ?? 'unknown')
   );
 }
 
-/** Everything that an image is called by; empty when it isn't there. */
-async function imageNames(
-  images: ImageService,
-  image: string,
+/** The ids of the sandboxes to look in; undefined = all. */
+async function sandboxesOf(
+  runtime: RuntimeService,
+  {pod, sandboxes}: ContainerQuery,
   signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const {image: found} = await images.imageStatus({image: {image}}, {signal});
-  return new Set(found === undefined ? [] : namesOf(found));
+): Promise<ReadonlySet<string> | undefined> {
+  if (pod === undefined) return sandboxes;
+  if (isFullId(pod)) return new Set([pod]);
+  const named = finder(await listAllSandboxes(runtime, {}, signal), SANDBOX_KIND, false)(pod);
+  return new Set(named.map(({id}) => id));
 }
 
-/** Everything that an image is called by. */
-export function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
-  return [id, ...repoTags, ...repoDigests];
+type Matcher = (container: Container) => boolean;
+
+async function imageMatcher(
+  images: ImageService,
+  wanted: string | undefined,
+  signal: AbortSignal,
+): Promise<Matcher> {
+  return wanted === undefined ? () => true : usersOf(wanted, await listAllImages(images, signal));
 }
 
-function usesImage(container: Container, names: ReadonlySet<string>): boolean {
-  return imageKeys(container).some((key) => names.has(key));
-}
-
-/** What a container says about its image; which of these a runtime fills differs. */
-export function imageKeys({imageId, imageRef, image}: Container): readonly string[] {
-  return [imageId, imageRef, image?.image ?? ''].filter((key) => key !== '');
+/** Tells which containers were made of the image that a name means. */
+export function usersOf(wanted: string, images: readonly Image[]): Matcher {
+  const names = new Set(images.filter((image) => goesBy(image, wanted)).flatMap(namesOf));
+  return (container) => usesImage(container, wanted, names);
 }
 
 /** The first tag of each container's image by the container's id, from one ListImages. Untagged ones are absent. */
@@ -91,7 +118,7 @@ export async function imageTags(
   containers: readonly Container[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const {images: all} = await images.listImages({}, {signal});
+  const all = await listAllImages(images, signal);
   const tags = new Map(
     all.flatMap((image) => namesOf(image).map((name) => [name, image.repoTags[0]] as const)),
   );

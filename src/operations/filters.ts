@@ -51,9 +51,12 @@ export function newestFirst<T extends Created>(items: readonly T[], limit: numbe
     .slice(0, limit);
 }
 
-/** True for text that can be an id or the beginning of one. */
-export function isIdPrefix(text: string): boolean {
-  return /^[0-9a-f]+$/.test(text);
+/** True when every label of the selector is there. */
+export function hasLabels(
+  labels: Readonly<Record<string, string>>,
+  selector: Readonly<Record<string, string>> = {},
+): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
 /** True for a whole id as every known runtime makes them. */

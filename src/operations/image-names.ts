@@ -1,4 +1,4 @@
-import type {Image} from '../cri/index.js';
+import type {Container, Image} from '../cri/index.js';
 
 const NONE = '<none>';
 
@@ -40,11 +40,33 @@ export function goesBy(image: Image, wanted: string): boolean {
     image.id.replace(/^sha256:/, '').startsWith(wanted.replace(/^sha256:/, ''))
   )
     return true;
-  const name = qualified(wanted);
-  return [...image.repoTags, ...image.repoDigests].some((known) => {
-    const full = qualified(known);
-    return full === name || withoutTag(full) === name;
-  });
+  return [...image.repoTags, ...image.repoDigests].some((known) => isCalled(known, wanted));
+}
+
+/** Whether two names mean the same image; `wanted` without a tag means any tag. */
+function isCalled(known: string, wanted: string): boolean {
+  const [full, name] = [qualified(known), qualified(wanted)];
+  return full === name || withoutTag(full) === name;
+}
+
+/** Everything that an image is called by. */
+export function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
+  return [id, ...repoTags, ...repoDigests];
+}
+
+/** What a container says about its image, the most exact first; which of these a runtime fills differs. */
+export function imageKeys({imageId, imageRef, image}: Container): readonly string[] {
+  return [imageId, imageRef, image?.image ?? ''].filter((key) => key !== '');
+}
+
+/**
+ * Whether a container was made of the image that `wanted` names. `names` is all that the image is called by;
+ * it is empty when the image is gone, and then the name in the container's config decides.
+ */
+export function usesImage(container: Container, wanted: string, names: ReadonlySet<string>): boolean {
+  if (imageKeys(container).some((key) => names.has(key))) return true;
+  const {image = '', userSpecifiedImage = ''} = container.image ?? {};
+  return [image, userSpecifiedImage].some((known) => known !== '' && isCalled(known, wanted));
 }
 
 /** The name with its registry and library folder, as Docker's rules fill them in. */

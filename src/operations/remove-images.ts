@@ -1,6 +1,6 @@
 import type {Connection, Image, RuntimeService} from '../cri/index.js';
 import {parseJson} from '../format/json.js';
-import {imageKeys, namesOf} from './containers.js';
+import {imageKeys, namesOf} from './image-names.js';
 import {inspectImage} from './inspect.js';
 import {withContext} from './with-context.js';
 

@@ -1,30 +1,27 @@
-import {KcriError} from '../base/errors.js';
 import {
   containerId,
   podSandboxId,
   type Container,
   type ContainerId,
-  type PodSandbox,
+  type ImageService,
   type PodSandboxId,
   type RuntimeService,
 } from '../cri/index.js';
-import {isFullId, newestFirst} from './filters.js';
-import {podNameOf, podNamespaceOf} from './pod-labels.js';
+import {usersOf} from './containers.js';
+import {isFullId} from './filters.js';
+import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
+import {
+  containerKind,
+  finder,
+  newestAttempts,
+  SANDBOX_KIND,
+  targetOf,
+  NoSuchError,
+  type Target,
+} from './look-up.js';
+import {labelledPodOf, podsOf} from './pod-labels.js';
 
-/** Nothing of that id or name exists. */
-export class NoSuchError extends KcriError {
-  readonly code = 'NOT_FOUND';
-}
-
-/** An id's beginning or a name fits several objects. */
-export class AmbiguousError extends KcriError {
-  readonly code = 'AMBIGUOUS';
-}
-
-/** What a word on the command line stands for: an object's id, or why there is none. */
-export type Target<Id> =
-  | {readonly kind: 'found'; readonly ref: string; readonly id: Id}
-  | {readonly kind: 'missing'; readonly ref: string; readonly error: NoSuchError};
+export {AmbiguousError, NoSuchError, type Target} from './look-up.js';
 
 /** How words are looked up. */
 export interface ResolveOptions {
@@ -33,33 +30,84 @@ export interface ResolveOptions {
   readonly verify?: boolean;
   /** A name means the newest of several attempts of one container or pod. Default true. */
   readonly newestAttempt?: boolean;
+  /** Where a word that names no container is looked up as an image; it is not unless given. */
+  readonly images?: ImageService;
+  /** Take every word for an id and let the runtime find out, as crictl does. Default false. */
+  readonly literal?: boolean;
 }
 
 /**
- * The containers that words stand for: an id, the beginning of one, a name, `pod/name` or
- * `namespace/pod/name`. Whole ids cost no call, anything else one ListContainers for all. Throws
- * AmbiguousError, so that nothing is done to any, when a word fits several containers.
+ * The containers that words stand for: an id, the beginning of one, a name, `pod/name`, `namespace/pod/name`, or
+ * an image that only one container runs. Throws AmbiguousError, so that nothing is done to any, when a word fits
+ * several containers.
+ *
+ * Whole ids cost no call, anything else one ListContainers for all words; then one ListPodSandbox if a word does
+ * not fit exactly one and some containers have no labels of a pod, and one ListImages if a word fits none.
  */
 export async function resolveContainers(
   runtime: RuntimeService,
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  if (options.verify !== true && refs.every(isFullId)) return refs.map((ref) => found(ref, containerId(ref)));
-  const {containers} = await runtime.listContainers({}, {signal: options.signal});
-  return refs.map((ref) => pick(ref, containers, CONTAINER, options));
+  if (isLiteral(refs, options)) return refs.map((ref) => found(ref, containerId(ref)));
+  const containers = await listAllContainers(runtime, {}, options.signal);
+  return await resolveAmong(runtime, refs, containers, options);
 }
 
-/** The sandboxes that words stand for: an id, the beginning of one, a pod's name or `namespace/name`. */
+/** As resolveContainers, among containers that are known already. */
+export async function resolveAmong(
+  runtime: RuntimeService,
+  refs: readonly string[],
+  containers: readonly Container[],
+  {signal, newestAttempt = true, images}: ResolveOptions,
+): Promise<readonly Target<ContainerId>[]> {
+  let kind = containerKind(labelledPodOf);
+  let fits = refs.map(finder(containers, kind, newestAttempt));
+  if (fits.some(({length}) => length !== 1)) {
+    const podOf = await podsOf(runtime, containers, signal);
+    kind = containerKind(podOf);
+    if (podOf !== labelledPodOf) fits = refs.map(finder(containers, kind, newestAttempt));
+  }
+  if (images !== undefined && fits.some(({length}) => length === 0)) {
+    const known = await listAllImages(images, signal);
+    const users = (ref: string) => runningUsers(containers.filter(usersOf(ref, known)));
+    const meant = (ref: string) => (newestAttempt ? newestAttempts(users(ref), kind) : users(ref));
+    fits = fits.map((fit, index) => (fit.length === 0 ? meant(refs[index] ?? '') : fit));
+  }
+  return refs.map((ref, index) => targetOf(ref, fits[index] ?? [], kind));
+}
+
+/** Of the containers of an image those that run, or all when none does. */
+function runningUsers(users: readonly Container[]): readonly Container[] {
+  const running = users.filter(({state}) => state === 'CONTAINER_RUNNING');
+  return running.length > 0 ? running : users;
+}
+
+/** The sandboxes that words stand for: an id, the beginning of one, a pod's name, `namespace/name` or its UID. */
 export async function resolveSandboxes(
   runtime: RuntimeService,
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<PodSandboxId>[]> {
-  if (options.verify !== true && refs.every(isFullId))
-    return refs.map((ref) => found(ref, podSandboxId(ref)));
-  const {items} = await runtime.listPodSandbox({}, {signal: options.signal});
-  return refs.map((ref) => pick(ref, items, SANDBOX, options));
+  if (isLiteral(refs, options)) return refs.map((ref) => found(ref, podSandboxId(ref)));
+  const sandboxes = await listAllSandboxes(runtime, {}, options.signal);
+  const find = finder(sandboxes, SANDBOX_KIND, options.newestAttempt ?? true);
+  return refs.map((ref) => targetOf(ref, find(ref), SANDBOX_KIND));
+}
+
+/**
+ * The sandboxes of the one pod that a word stands for: every attempt when the pod is named, one when an id is
+ * given. Throws NoSuchError and AmbiguousError.
+ */
+export async function resolvePod(
+  runtime: RuntimeService,
+  ref: string,
+  signal: AbortSignal,
+): Promise<readonly PodSandboxId[]> {
+  if (isFullId(ref)) return [podSandboxId(ref)];
+  const attempts = finder(await listAllSandboxes(runtime, {}, signal), SANDBOX_KIND, false)(ref);
+  first([targetOf(ref, newestAttempts(attempts, SANDBOX_KIND), SANDBOX_KIND)]);
+  return attempts.map(({id}) => id);
 }
 
 /** The one container that a word stands for. Throws NoSuchError and AmbiguousError. */
@@ -68,7 +116,7 @@ export async function resolveContainer(
   ref: string,
   options: ResolveOptions,
 ): Promise<ContainerId> {
-  return only(await resolveContainers(runtime, [ref], options));
+  return first(await resolveContainers(runtime, [ref], options));
 }
 
 /** The one sandbox that a word stands for. Throws NoSuchError and AmbiguousError. */
@@ -77,7 +125,7 @@ export async function resolveSandbox(
   ref: string,
   options: ResolveOptions,
 ): Promise<PodSandboxId> {
-  return only(await resolveSandboxes(runtime, [ref], options));
+  return first(await resolveSandboxes(runtime, [ref], options));
 }
 
 /** The error, in crictl's words, for filters that let nothing through; `lister` is the command that shows all. */
@@ -87,85 +135,15 @@ export function nothingFound(lister: string): NoSuchError {
   });
 }
 
-function only<Id>([target]: readonly Target<Id>[]): Id {
-  if (target?.kind === 'found') return target.id;
-  throw target?.error ?? new Error('a lookup of one word gave nothing');
-}
-
-interface Identified {
-  readonly id: string;
-  readonly createdAt: bigint;
-}
-
-interface Kind<T> {
-  readonly noun: string;
-  readonly lister: string;
-  /** The object's names, the most exact one last. */
-  readonly names: (item: T) => readonly string[];
-}
-
-const CONTAINER: Kind<Container> = {
-  noun: 'container',
-  lister: 'kcri ps -a',
-  names: (item) => {
-    const name = item.metadata?.name ?? '';
-    const pod = `${podNameOf(item) ?? item.podSandboxId}/${name}`;
-    return [name, pod, `${podNamespaceOf(item) ?? 'unknown'}/${pod}`];
-  },
-};
-
-const SANDBOX: Kind<PodSandbox> = {
-  noun: 'pod',
-  lister: 'kcri pods',
-  names: ({metadata}) => {
-    const name = metadata?.name ?? '';
-    return [name, `${metadata?.namespace ?? ''}/${name}`];
-  },
-};
-
-function pick<T extends Identified>(
-  ref: string,
-  items: readonly T[],
-  kind: Kind<T>,
-  {newestAttempt = true}: ResolveOptions,
-): Target<T['id']> {
-  const byId = items.filter(({id}) => ref !== '' && id.startsWith(ref));
-  const exact = byId.find(({id}) => id === ref);
-  if (exact !== undefined) return found(ref, exact.id);
-  const byName = items.filter((item) => kind.names(item).includes(ref));
-  const named = newestAttempt ? newestPerName(byName, kind) : byName;
-  const candidates = [...new Set([...byId, ...named])];
-  if (candidates.length > 1) throw ambiguous(ref, candidates, kind);
-  const [candidate] = candidates;
-  return candidate === undefined ? missing(ref, kind) : found(ref, candidate.id);
-}
-
-/** Attempts of one container or pod share all their names; only the newest is meant by them. */
-function newestPerName<T extends Identified>(items: readonly T[], {names}: Kind<T>): readonly T[] {
-  const newest = new Map<string, T>();
-  for (const item of newestFirst(items, undefined).toReversed()) newest.set(names(item).at(-1) ?? '', item);
-  return [...newest.values()];
+function isLiteral(refs: readonly string[], {literal = false, verify = false}: ResolveOptions): boolean {
+  return literal || (!verify && refs.every(isFullId));
 }
 
 function found<Id>(ref: string, id: Id): Target<Id> {
   return {kind: 'found', ref, id};
 }
 
-function missing<T>(ref: string, {noun, lister}: Kind<T>): Target<never> {
-  const error = new NoSuchError(`no such ${noun} "${ref}"`, {hint: `"${lister}" lists what there is`});
-  return {kind: 'missing', ref, error};
-}
-
-function ambiguous<T extends Identified>(
-  ref: string,
-  candidates: readonly T[],
-  kind: Kind<T>,
-): AmbiguousError {
-  const shown = candidates
-    .slice(0, 10)
-    .map((item) => `${item.id.slice(0, 13)} (${kind.names(item).at(-1) ?? ''})`);
-  const more = candidates.length > shown.length ? ', …' : '';
-  return new AmbiguousError(`"${ref}" fits ${candidates.length} ${kind.noun}s`, {
-    hint: `name one of ${shown.join(', ')}${more}`,
-  });
+function first<Id>([target]: readonly Target<Id>[]): Id {
+  if (target?.kind === 'found') return target.id;
+  throw target?.error ?? new Error('a lookup of one word gave nothing');
 }

@@ -1,5 +1,13 @@
-import {podSandboxId, type PodSandbox, type PodSandboxState, type RuntimeService} from '../cri/index.js';
-import {matches, newestFirst} from './filters.js';
+import {
+  podSandboxId,
+  type Init,
+  type PodSandbox,
+  type PodSandboxFilter,
+  type PodSandboxState,
+  type RuntimeService,
+} from '../cri/index.js';
+import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
+import {listAllSandboxes} from './list-all.js';
 
 /** Which sandboxes are wanted; what is left out does not matter. */
 export interface SandboxQuery {
@@ -13,23 +21,35 @@ export interface SandboxQuery {
   readonly limit?: number | undefined;
 }
 
-/** The sandboxes that match, newest first. One ListPodSandbox. */
+/** The sandboxes that match, newest first. One ListPodSandbox, whose answer is checked here as well. */
 export async function listSandboxes(
   runtime: RuntimeService,
   query: SandboxQuery,
   signal: AbortSignal,
 ): Promise<readonly PodSandbox[]> {
-  const filter = {
-    ...(query.id === undefined ? {} : {id: podSandboxId(query.id)}),
-    ...(query.state === undefined ? {} : {state: {state: query.state}}),
-    ...(query.labels === undefined ? {} : {labelSelector: query.labels}),
-  };
-  const {items} = await runtime.listPodSandbox({filter}, {signal});
-  const wanted = items.filter(
-    ({metadata}) =>
-      metadata !== undefined &&
-      matches(query.name, metadata.name) &&
-      matches(query.namespace, metadata.namespace),
+  const all = await listAllSandboxes(runtime, filterOf(query), signal);
+  return newestFirst(
+    all.filter((sandbox) => matchesQuery(sandbox, query)),
+    query.limit,
   );
-  return newestFirst(wanted, query.limit);
+}
+
+/** What the runtime is asked for: it takes the beginning of an id only when that is unique. */
+function filterOf({id, state, labels}: SandboxQuery): Init<PodSandboxFilter> {
+  return {
+    ...(id !== undefined && isFullId(id) ? {id: podSandboxId(id)} : {}),
+    ...(state === undefined ? {} : {state: {state}}),
+    ...(labels === undefined ? {} : {labelSelector: labels}),
+  };
+}
+
+function matchesQuery({id, metadata, state, labels}: PodSandbox, query: SandboxQuery): boolean {
+  return (
+    metadata !== undefined &&
+    id.startsWith(query.id ?? '') &&
+    (query.state === undefined || state === query.state) &&
+    hasLabels(labels, query.labels) &&
+    matches(query.name, metadata.name) &&
+    matches(query.namespace, metadata.namespace)
+  );
 }
