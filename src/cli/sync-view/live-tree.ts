@@ -2,16 +2,12 @@ import type {ChalkInstance} from 'chalk';
 import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+import {InPlace} from '../in-place.js';
 import type {Output} from '../output.js';
 import {callBegun, callEnded, initialView, statusSeen, subjectOf, type PodView} from './model.js';
 import {containerOf, isNews, type SyncRenderer} from './renderer.js';
 import {podTitle} from './text.js';
 import {FRAME_MS, treeLines} from './tree.js';
-
-const HIDE_CURSOR = '\u001B[?25l';
-const SHOW_CURSOR = '\u001B[?25h';
-const CLEAR_BELOW = '\u001B[J';
-const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
 
 /** What a LiveTree draws with. */
 export interface LiveTreeOptions {
@@ -32,11 +28,7 @@ export class LiveTree implements SyncRenderer {
   readonly #views = new Map<string, PodView>();
   readonly #names = new Map<string, string>();
   readonly #ended = new AbortController();
-  /** Not only `end` ends a drawing: a second Ctrl-C ends the process at once. */
-  readonly #restore = (): void => {
-    this.#output.write(SHOW_CURSOR);
-  };
-  #drawn = 0;
+  readonly #screen: InPlace;
 
   constructor({output, chalk, clock, warnings}: LiveTreeOptions) {
     this.#output = output;
@@ -44,8 +36,7 @@ export class LiveTree implements SyncRenderer {
     this.#clock = clock;
     this.#warnings = warnings;
     this.#startedAt = clock.now();
-    output.write(HIDE_CURSOR);
-    process.once('exit', this.#restore);
+    this.#screen = new InPlace(output);
     // Ends with `end`, which is the only thing that can reject its sleep.
     void this.#spin();
   }
@@ -61,17 +52,13 @@ export class LiveTree implements SyncRenderer {
     }
   }
 
-  #draw(above = '', rows = this.#output.rows ?? 24): void {
+  #draw(above = '', room = this.#screen.room): void {
     const tree = treeLines([...this.#views.values()], {
       chalk: this.#chalk,
       columns: this.#output.columns ?? 80,
       elapsedMs: this.#clock.now() - this.#startedAt,
     });
-    // What has scrolled out at the top can't be drawn over; the last line is the cursor's.
-    const lines = tree.slice(0, rows - 1);
-    const text = lines.map((line) => `${line}\n`).join('');
-    this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${text}`);
-    this.#drawn = lines.length;
+    this.#screen.draw(tree.slice(0, room), above);
   }
 
   #update(ref: PodRef, change: (view: PodView) => PodView): void {
@@ -116,7 +103,6 @@ export class LiveTree implements SyncRenderer {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.#draw('', Infinity);
-    process.off('exit', this.#restore);
-    this.#restore();
+    this.#screen.end();
   }
 }
