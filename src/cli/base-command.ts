@@ -1,9 +1,9 @@
 import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
+import {concurrently} from '../base/concurrently.js';
 import {UsageError} from '../base/errors.js';
 import type {Connection} from '../cri/index.js';
 import type {Target} from '../operations/resolve.js';
-import {concurrently} from './concurrently.js';
 import {processContext, type CliContext} from './context.js';
 import {discoverEndpoint} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
