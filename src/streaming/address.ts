@@ -41,7 +41,8 @@ function parse(text: string): URL | undefined {
 function reachable(hostname: string): string {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
+  // What listens on all addresses of IPv6 mostly does on those of IPv4 too, and a machine may lack the former.
+  return host === '::' ? 'localhost' : host;
 }
 
 /** True for the machine itself, which no proxy stands before. */

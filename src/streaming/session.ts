@@ -31,9 +31,9 @@ export interface RemoteSession {
   readonly halfClosesStdin: boolean;
   /** Tells the process its terminal's size; does nothing without one. */
   resize(size: TerminalSize): void;
-  /** The remote end's verdict; rejects with StreamingError when the connection is lost before it. */
+  /** The remote end's verdict; rejects with StreamingError when the connection ends before it. */
   readonly result: Promise<RemoteResult>;
-  /** Ends the connection at once; the process is not told. A result that is still out never comes. */
+  /** Ends the connection at once; the process is not told. */
   close(): void;
 }
 

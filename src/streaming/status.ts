@@ -1,10 +1,16 @@
 import type {RemoteResult} from './session.js';
 
+interface Cause {
+  readonly reason?: unknown;
+  readonly message?: unknown;
+}
+
+/** Whatever the server sent, with the members that matter, each of any type. */
 interface Status {
   readonly status?: unknown;
   readonly message?: unknown;
   readonly reason?: unknown;
-  readonly details?: {readonly causes?: readonly {readonly reason?: unknown; readonly message?: unknown}[]};
+  readonly details?: {readonly causes?: unknown};
 }
 
 /**
@@ -31,8 +37,9 @@ function parse(text: string): Status | undefined {
 }
 
 function exitCodeIn({details}: Status): number | undefined {
-  const causes = Array.isArray(details?.causes) ? details.causes : [];
-  const cause = causes.find(({reason}) => reason === 'ExitCode');
-  const exitCode = Number(cause?.message);
-  return cause !== undefined && Number.isInteger(exitCode) ? exitCode : undefined;
+  const causes = Array.isArray(details?.causes) ? (details.causes as readonly (Cause | null)[]) : [];
+  const cause = causes.find((one) => one?.reason === 'ExitCode');
+  return typeof cause?.message === 'string' && /^\d{1,3}$/.test(cause.message)
+    ? Number(cause.message)
+    : undefined;
 }

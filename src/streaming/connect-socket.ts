@@ -1,0 +1,152 @@
+import {once} from 'node:events';
+import {readFile} from 'node:fs/promises';
+import {request, type ClientRequest} from 'node:http';
+import {connect, isIP, type Socket} from 'node:net';
+import type {ConnectionOptions} from 'node:tls';
+import {messageOf} from '../base/errors.js';
+import {authority, type StreamingAddress} from './address.js';
+import {StreamingError} from './errors.js';
+import {proxyFor} from './proxy.js';
+import type {DialOptions, TlsOptions} from './session.js';
+
+/** A streaming server is on this machine or near it. */
+const DIAL_LIMIT_MS = 30_000;
+
+/**
+ * A connected socket to a streaming server, through a proxy and TLS where they are called for. Its events are
+ * not listened to yet. Rejects with StreamingError, or with the signal's reason.
+ */
+export async function connectSocket(address: StreamingAddress, options: DialOptions): Promise<Socket> {
+  const limit = new AbortController();
+  const signal = AbortSignal.any([options.signal, limit.signal]);
+  const clock = options.clock.sleep(DIAL_LIMIT_MS, signal).then(
+    () => {
+      limit.abort(new StreamingError(`connecting to ${authority(address)}: no answer`));
+    },
+    () => undefined,
+  );
+  try {
+    return await dial(address, {...options, signal});
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof StreamingError
+      ? error
+      : new StreamingError(`connecting to ${authority(address)}: ${messageOf(error)}`, {cause: error});
+  } finally {
+    limit.abort();
+    await clock;
+  }
+}
+
+async function dial(address: StreamingAddress, options: DialOptions): Promise<Socket> {
+  const proxy = proxyFor(address, options.env);
+  const socket =
+    proxy === undefined
+      ? await connected(address.host, address.port, options.signal)
+      : await tunnel(address, proxy, options.signal);
+  return address.secure ? await secured(socket, address, options) : socket;
+}
+
+async function connected(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({host, port, noDelay: true});
+  return await untilEvent(socket, 'connect', signal);
+}
+
+/** Waits for a socket's event; the socket is gone when anything else comes first. */
+async function untilEvent<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
+  try {
+    await once(socket, event, {signal});
+    return socket;
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    throw error;
+  }
+}
+
+/** A connection through an HTTP proxy (CONNECT). */
+async function tunnel(address: StreamingAddress, proxy: URL, signal: AbortSignal): Promise<Socket> {
+  const target = authority(address);
+  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const asked = request({
+    host: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: proxy.port === '' ? 80 : proxy.port,
+    method: 'CONNECT',
+    path: target,
+    headers: {
+      host: target,
+      ...(login === ':' ? {} : {'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}`}),
+    },
+    agent: false,
+  });
+  const opened = new Promise<Socket>((resolve, reject) => {
+    asked.once('error', (error) => {
+      reject(new StreamingError(`connecting to the proxy ${proxy.host}: ${error.message}`, {cause: error}));
+    });
+    asked.once('connect', ({statusCode = 0}, socket: Socket, head: Buffer) => {
+      if (statusCode === 200) {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      reject(new StreamingError(`the proxy ${proxy.host} refused a connection to ${target}: ${statusCode}`));
+    });
+    asked.end();
+  });
+  return await cancellable(opened, asked, signal);
+}
+
+/**
+ * What comes of a request. The signal ends it only until then: later the socket has another owner, which the
+ * signal that Node.js' requests take by themselves would not know.
+ */
+export async function cancellable<T>(
+  opened: Promise<T>,
+  asked: ClientRequest,
+  signal: AbortSignal,
+): Promise<T> {
+  const cancel = (): void => void asked.destroy(signal.reason as Error);
+  signal.addEventListener('abort', cancel, {once: true});
+  try {
+    if (signal.aborted) cancel();
+    return await opened;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function secured(socket: Socket, address: StreamingAddress, options: DialOptions): Promise<Socket> {
+  const settings = await tlsSettings(address.host, options.tls);
+  const tls = await import('node:tls');
+  try {
+    return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', options.signal);
+  } catch (error) {
+    throw new StreamingError(`TLS with ${authority(address)}: ${messageOf(error)}`, {
+      cause: error,
+      hint: "name the server's certificate authority with --tls-ca and its name with --tls-server-name",
+    });
+  }
+}
+
+async function tlsSettings(host: string, tls: TlsOptions): Promise<ConnectionOptions> {
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map(pem));
+  const name = tls.serverName ?? host;
+  return {
+    host: name,
+    // An address is checked against the certificate too, but must not be sent as a name.
+    ...(isIP(name) === 0 ? {servername: name} : {}),
+    rejectUnauthorized: tls.insecure !== true,
+    ...(ca === undefined ? {} : {ca}),
+    ...(cert === undefined ? {} : {cert}),
+    ...(key === undefined ? {} : {key}),
+  };
+}
+
+async function pem(path: string | undefined): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StreamingError(`reading "${path}": ${messageOf(error)}`, {cause: error});
+  }
+}

@@ -1,0 +1,57 @@
+import {BlockList, isIP} from 'node:net';
+import {isLoopback, type StreamingAddress} from './address.js';
+import {StreamingError} from './errors.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The HTTP proxy that the environment names for an address, by the rules that Go's programs follow: HTTP_PROXY
+ * or HTTPS_PROXY in either case, NO_PROXY with hosts, domains, addresses and networks; never for loopback.
+ * Throws StreamingError for a proxy that kcri can't speak to.
+ */
+export function proxyFor(address: StreamingAddress, env: Env): URL | undefined {
+  if (isLoopback(address.host)) return undefined;
+  const name = address.secure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const text = variable(env, name);
+  if (
+    text === '' ||
+    variable(env, 'NO_PROXY')
+      .split(',')
+      .some((rule) => exempts(rule.trim(), address))
+  )
+    return undefined;
+  const absolute = text.includes('://') ? text : `http://${text}`;
+  const url = URL.canParse(absolute) ? new URL(absolute) : undefined;
+  if (url?.protocol !== 'http:')
+    throw new StreamingError(`${name} does not name an HTTP proxy`, {
+      hint: `make it http://HOST:PORT, or name ${address.host} in NO_PROXY`,
+    });
+  return url;
+}
+
+function variable(env: Env, name: string): string {
+  return env[name] ?? env[name.toLowerCase()] ?? '';
+}
+
+/** Whether one entry of NO_PROXY speaks of the address. */
+function exempts(rule: string, {host, port}: StreamingAddress): boolean {
+  if (rule === '') return false;
+  if (rule === '*') return true;
+  const [, name = '', rulePort] =
+    /^(.*?|\[.*\])(?::(\d+))?$/.exec(isIP(rule) === 6 ? `[${rule}]` : rule) ?? [];
+  if (rulePort !== undefined && Number(rulePort) !== port) return false;
+  const bare = name.replace(/^\[(.*)\]$/, '$1');
+  if (bare.includes('/')) return isIn(bare, host);
+  const domain = bare.replace(/^\*?\./, '').toLowerCase();
+  return host.toLowerCase() === domain || host.toLowerCase().endsWith(`.${domain}`);
+}
+
+function isIn(network: string, host: string): boolean {
+  const [base = '', bits = ''] = network.split('/');
+  const family = isIP(base);
+  if (family === 0 || family !== isIP(host) || !/^\d{1,3}$/.test(bits)) return false;
+  if (Number(bits) > (family === 4 ? 32 : 128)) return false;
+  const list = new BlockList();
+  list.addSubnet(base, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  return list.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}

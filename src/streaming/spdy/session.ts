@@ -1,0 +1,117 @@
+import type {Clock} from '../../base/clock.js';
+import {streamingAddress} from '../address.js';
+import {StreamingError} from '../errors.js';
+import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from '../session.js';
+import {remoteResult} from '../status.js';
+import type {SpdyConnection} from './connection.js';
+import {dialSpdy} from './dial.js';
+import type {SpdyStream} from './stream.js';
+
+/** The first version that tells exit codes; every server of the last ten years has it. */
+const PROTOCOLS = ['v4.channel.k8s.io'];
+
+/** What a pipe holds: with less input than this a process can't leave one full behind. */
+const PIPE_CAPACITY = 64 * 1024;
+/** A status takes some hundred bytes, and a failure's text not much more. */
+const MAX_STATUS = 1024 * 1024;
+const STUCK_AFTER_MS = 2000;
+
+/**
+ * Opens an exec or attach session over SPDY at the URL that the runtime gave. Rejects with UpgradeRefusedError when the server takes no SPDY,
+ * with StreamingError when it can't be reached, or with the signal's reason.
+ */
+export async function openSpdySession(
+  url: string,
+  request: SessionRequest,
+  options: DialOptions,
+): Promise<RemoteSession> {
+  const {connection} = await dialSpdy(streamingAddress(url), PROTOCOLS, options);
+  return startSession(connection, request, options.clock);
+}
+
+/** The streams of a session. The server waits for exactly these. */
+function startSession(connection: SpdyConnection, request: SessionRequest, clock: Clock): RemoteSession {
+  const types = [
+    'error',
+    ...(request.stdin ? ['stdin'] : []),
+    ...(request.stdout ? ['stdout'] : []),
+    ...(request.stderr && !request.tty ? ['stderr'] : []),
+    ...(request.tty ? ['resize'] : []),
+  ];
+  const opened = connection.openStreams(...types.map((streamtype) => ({streamtype})));
+  const streams = new Map(types.map((type, index) => [type, opened[index]]));
+  const [stdin, stdout, stderr] = ['stdin', 'stdout', 'stderr'].map((type) => streams.get(type));
+  const ended = new AbortController();
+  const result = Promise.race([
+    verdict(connection, streams.get('error')),
+    stuck({stdin, outputs: [stdout, stderr], clock, tty: request.tty}, ended.signal),
+  ]).finally(() => {
+    ended.abort();
+  });
+  // Whoever waits for the result is told; whoever has closed the session wants to know no more.
+  result.catch(() => undefined);
+  return {
+    stdin,
+    stdout,
+    stderr,
+    halfClosesStdin: true,
+    resize: ({columns, rows}) => void streams.get('resize')?.write(`{"Width":${columns},"Height":${rows}}`),
+    result,
+    close: () => {
+      connection.close();
+    },
+  };
+}
+
+async function verdict(connection: SpdyConnection, stream: SpdyStream | undefined): Promise<RemoteResult> {
+  const status = stream === undefined ? '' : await boundedText(stream);
+  if (status !== '') return remoteResult(status);
+  const cause = connection.failure;
+  throw new StreamingError(
+    `the connection to the streaming server was lost before it said how the command ended${cause === undefined ? '' : `: ${cause.message}`}`,
+    {cause, hint: 'the command may still be running in the container'},
+  );
+}
+
+async function boundedText(stream: SpdyStream): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_STATUS)
+      throw new StreamingError('the streaming server does not end its account of the command');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+interface Watched {
+  readonly stdin: SpdyStream | undefined;
+  readonly outputs: readonly (SpdyStream | undefined)[];
+  readonly clock: Clock;
+  readonly tty: boolean;
+}
+
+/**
+ * Rejects when the process is over and its end is never told: containerd waits for ever for the rest of the
+ * input to be taken when a process ends with its stdin full. Ends with the signal.
+ */
+async function stuck({stdin, outputs, clock, tty}: Watched, signal: AbortSignal): Promise<never> {
+  for (const output of outputs) await untilRead(output);
+  for (;;) {
+    const before = stdin?.bytesSent ?? 0;
+    await clock.sleep(STUCK_AFTER_MS, signal);
+    if (!tty && before > PIPE_CAPACITY && before === stdin?.bytesSent)
+      throw new StreamingError('the command has ended, but the runtime does not say how', {
+        hint: 'it waits for the rest of the input to be read; let the command read all of it, as in "…; cat >/dev/null"',
+      });
+  }
+}
+
+/** Resolves when all of an output is read. */
+async function untilRead(stream: SpdyStream | undefined): Promise<void> {
+  if (stream === undefined || stream.readableEnded || stream.destroyed) return;
+  await new Promise<void>((resolve) => {
+    stream.once('end', resolve).once('close', resolve);
+  });
+}

@@ -1,0 +1,110 @@
+import {Duplex} from 'node:stream';
+
+/** What a reader may be behind before the connection stops reading. */
+const READ_AHEAD = 1024 * 1024;
+
+/** What a stream needs of its connection. */
+export interface StreamLink {
+  /** Sends a payload; `done` is called when the system has taken it. */
+  send(streamId: number, payload: Buffer, done: () => void): void;
+  fin(streamId: number, done: () => void): void;
+  reset(streamId: number): void;
+  /** The stream's reader is behind: nothing more must come until `readable`. */
+  behind(stream: SpdyStream): void;
+  readable(stream: SpdyStream): void;
+  /** The stream is destroyed. */
+  forget(stream: SpdyStream): void;
+}
+
+/**
+ * One stream of a SPDY connection. Both directions end on their own (`end()`, and the 'end' event). When the
+ * other side gives the stream up or the connection breaks, what came before can still be read, then it ends;
+ * what is written then is dropped. Destroying it gives it up.
+ */
+export class SpdyStream extends Duplex {
+  readonly id: number;
+  readonly #link: StreamLink;
+  /** The server has accepted the stream. It drops what comes before that. */
+  #open = false;
+  #gone = false;
+  #ended = false;
+  #acknowledge: (() => void) | undefined;
+  #decide: (accepted: boolean) => void = () => undefined;
+  /** Resolves when the server has accepted the stream, or with false when it is gone before that. */
+  readonly accepted = new Promise<boolean>((resolve) => {
+    this.#decide = resolve;
+  });
+  /** Bytes that the system has taken. */
+  bytesSent = 0;
+
+  constructor(id: number, link: StreamLink) {
+    super({readableHighWaterMark: READ_AHEAD, writableHighWaterMark: READ_AHEAD});
+    this.id = id;
+    this.#link = link;
+  }
+
+  /** The server has accepted the stream. */
+  accept(): void {
+    this.#open = true;
+    this.#decide(true);
+  }
+
+  receive(piece: Buffer): void {
+    if (!this.#ended && !this.push(piece)) this.#link.behind(this);
+  }
+
+  receiveEnd(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.push(null);
+  }
+
+  /** The other side takes nothing more and sends nothing more. */
+  receiveReset(): void {
+    this.#gone = true;
+    this.receiveEnd();
+    this.#decide(false);
+    this.#acknowledge?.();
+  }
+
+  override _read(): void {
+    this.#link.readable(this);
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    this.#whenOpen(callback, (done) => {
+      this.#link.send(this.id, chunk, () => {
+        this.bytesSent += chunk.length;
+        done();
+      });
+    });
+  }
+
+  override _final(callback: () => void): void {
+    this.#whenOpen(callback, (done) => {
+      this.#link.fin(this.id, done);
+    });
+  }
+
+  /** Acts as soon as the stream is open; not at all when it is gone. Node.js asks for one thing at a time. */
+  #whenOpen(callback: () => void, act: (done: () => void) => void): void {
+    const acknowledge = (): void => {
+      if (this.#acknowledge !== acknowledge) return;
+      this.#acknowledge = undefined;
+      callback();
+    };
+    this.#acknowledge = acknowledge;
+    const start = (): void => {
+      if (this.#gone) acknowledge();
+      else act(acknowledge);
+    };
+    if (this.#open || this.#gone) start();
+    else void this.accepted.then(start);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    if (!this.#gone && !(this.#ended && this.writableFinished)) this.#link.reset(this.id);
+    this.#link.forget(this);
+    callback(error);
+  }
+}
