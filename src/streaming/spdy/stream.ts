@@ -67,6 +67,11 @@ export class SpdyStream extends Duplex {
     this.#acknowledge?.();
   }
 
+  /** True when the other side has given the stream up, or the connection is gone. */
+  get isGone(): boolean {
+    return this.#gone;
+  }
+
   override _read(): void {
     this.#link.readable(this);
   }
