@@ -8,7 +8,7 @@ export interface JsonObject {
 export interface JsonTextOptions {
   /** Write the keys of objects in alphabetical order, as Go does for maps. */
   readonly sortKeys?: boolean;
-  /** Escape `<`, `>` and `&`, as Go does. */
+  /** Escape `<`, `>`, `&` and the line separators of Unicode, as Go does. */
   readonly escapeHtml?: boolean;
 }
 
@@ -17,12 +17,27 @@ export function jsonText(value: Json, options: JsonTextOptions = {}): string {
   return write(value, '\n', options);
 }
 
+/** JSON text without any blanks, as Go's encoder writes it: keys sorted, `<`, `>` and `&` escaped. */
+export function jsonLine(value: Json): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'string') return quote(value, {escapeHtml: true});
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (isJsonList(value)) return `[${value.map(jsonLine).join(',')}]`;
+  const members = Object.entries(value).sort(byKey);
+  return `{${members.map(([key, item]) => `${quote(key, {escapeHtml: true})}:${jsonLine(item)}`).join(',')}}`;
+}
+
+/** An object's own member, or undefined. */
+export function memberOf(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 function write(value: Json, newline: string, options: JsonTextOptions): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return quote(value, options);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const inner = `${newline}  `;
-  if (isList(value))
+  if (isJsonList(value))
     return wrap(
       value.map((item) => write(item, inner, options)),
       '[]',
@@ -34,7 +49,8 @@ function write(value: Json, newline: string, options: JsonTextOptions): string {
   return wrap(members, '{}', newline);
 }
 
-function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+/** True for a list, which TypeScript does not tell from an object when it is readonly. */
+export function isJsonList(value: readonly Json[] | JsonObject): value is readonly Json[] {
   return Array.isArray(value);
 }
 
@@ -43,11 +59,18 @@ function wrap(members: readonly string[], brackets: '[]' | '{}', newline: string
   return `${brackets.charAt(0)}${newline}  ${members.join(`,${newline}  `)}${newline}${brackets.charAt(1)}`;
 }
 
-const HTML: Readonly<Record<string, string>> = {'<': '\\u003c', '>': '\\u003e', '&': '\\u0026'};
+/** What Go's encoder escapes besides what JSON needs. */
+const HTML: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
 
 function quote(text: string, {escapeHtml}: JsonTextOptions): string {
   const quoted = JSON.stringify(text);
-  return escapeHtml === true ? quoted.replace(/[<>&]/g, (char) => HTML[char] ?? char) : quoted;
+  return escapeHtml === true ? quoted.replace(/[<>&\u2028\u2029]/g, (char) => HTML[char] ?? char) : quoted;
 }
 
 /** Orders entries by key as Go orders map keys: by bytes. */
@@ -58,7 +81,7 @@ export function byKey([a]: readonly [string, unknown], [b]: readonly [string, un
 /** The same data without members that are null, at every depth. */
 export function withoutNulls(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (isList(value)) return value.map(withoutNulls);
+  if (isJsonList(value)) return value.map(withoutNulls);
   const kept = Object.entries(value).filter(([, item]) => item !== null);
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
 }

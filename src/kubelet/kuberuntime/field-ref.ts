@@ -3,7 +3,7 @@ import type {NodeFacts} from '../container/node.js';
 import {podRef} from '../container/pod-ref.js';
 import {sortPodIps} from '../network/pod-ips.js';
 import {ContainerConfigError} from './config-errors.js';
-import {goQuote} from './go-quote.js';
+import {goQuote} from '../../format/go-quote.js';
 
 /** What a fieldRef is looked up in. */
 export interface FieldRefContext {

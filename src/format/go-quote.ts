@@ -16,6 +16,11 @@ export function goQuote(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escape)}"`;
 }
 
+/** The text as Go's %+q writes it: everything beyond ASCII is escaped too (strconv.QuoteToASCII). */
+export function goQuoteAscii(text: string): string {
+  return `"${text.replace(/["\\]|[^ -~]/gu, escape)}"`;
+}
+
 function escape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = (digits: number): string => code.toString(16).padStart(digits, '0');

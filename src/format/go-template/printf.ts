@@ -1,0 +1,247 @@
+import {goQuote, goQuoteAscii} from '../go-quote.js';
+import {byKey, isJsonList} from '../json.js';
+import {exponentText, floatText, GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
+
+/** What stands between `%` and the verb. */
+interface Spec {
+  readonly verb: string;
+  readonly flags: string;
+  readonly width: number | undefined;
+  readonly precision: number | undefined;
+}
+
+/**
+ * Go's fmt.Sprintf for what templates hold: verbs v s q d x X o b c U e f g t T with flags, width, precision,
+ * `*` and `[n]`. What does not fit is shown inside the text as Go does, `%!d(string=x)`.
+ */
+export function sprintf(format: string, args: readonly Value[]): string {
+  return new Formatter(format, args).text();
+}
+
+/** The parts of a directive: flags, index, width, index, precision, index, verb. */
+type Groups = readonly (string | undefined)[];
+
+const DIRECTIVE = /%([-+# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:\.(?:\[(\d+)\])?(\*|\d*))?(?:\[(\d+)\])?(.|\n|$)/gsu;
+
+class Formatter {
+  readonly #format: string;
+  readonly #args: readonly Value[];
+  #next = 0;
+  #reordered = false;
+
+  constructor(format: string, args: readonly Value[]) {
+    this.#format = format;
+    this.#args = args;
+  }
+
+  text(): string {
+    const text = this.#format.replace(DIRECTIVE, (_, ...groups: (string | undefined)[]) =>
+      this.#directive(groups.slice(0, 7)),
+    );
+    return text + this.#extra();
+  }
+
+  #directive([flags = '', index, width, precisionIndex, precision, lateIndex, verb = '']: Groups): string {
+    if (verb === '') return '%!(NOVERB)';
+    this.#jump(index);
+    const givenWidth = this.#measure(width);
+    this.#jump(precisionIndex);
+    const givenPrecision = precision === '' ? 0 : this.#measure(precision);
+    this.#jump(lateIndex);
+    if (givenWidth === 'bad') return '%!(BADWIDTH)';
+    if (givenPrecision === 'bad') return '%!(BADPREC)';
+    if (verb === '%') return '%';
+    return (
+      this.#missing(verb) ?? format(this.#args[this.#next++], spec(verb, flags, givenWidth, givenPrecision))
+    );
+  }
+
+  #missing(verb: string): string | undefined {
+    if (this.#next >= 0 && this.#next < this.#args.length) return undefined;
+    return `%!${verb}(${this.#reordered ? 'BADINDEX' : 'MISSING'})`;
+  }
+
+  #jump(index: string | undefined): void {
+    if (index === undefined) return;
+    const position = Number(index) - 1;
+    this.#reordered = true;
+    this.#next = position < this.#args.length ? position : -1;
+  }
+
+  #measure(text: string | undefined): number | 'bad' | undefined {
+    if (text === undefined) return undefined;
+    if (text !== '*') return Number(text);
+    const value = this.#args[this.#next++];
+    return value instanceof GoNumber && value.type === 'int' ? Number(value.value) : 'bad';
+  }
+
+  #extra(): string {
+    if (this.#reordered || this.#next >= this.#args.length) return '';
+    const extra = this.#args.slice(this.#next).map(described);
+    return `%!(EXTRA ${extra.join(', ')})`;
+  }
+}
+
+/** A width below 0 is one to the left. */
+function spec(verb: string, flags: string, width: number | undefined, precision: number | undefined): Spec {
+  const left = width !== undefined && width < 0;
+  return {
+    verb,
+    flags: left ? `${flags}-` : flags,
+    width: width === undefined ? width : Math.abs(width),
+    precision,
+  };
+}
+
+/** A value with its type, as Go's complaints show it. */
+function described(value: Value): string {
+  return value === undefined || value === null ? '<nil>' : `${typeName(value)}=${valueText(value)}`;
+}
+
+function format(value: Value, spec: Spec): string {
+  if (spec.verb === 'T') return pad(value === undefined || value === null ? '<nil>' : typeName(value), spec);
+  if (value === undefined || value === null)
+    return spec.verb === 'v' ? pad('<nil>', spec) : `%!${spec.verb}(<nil>)`;
+  return formatInner(value, spec);
+}
+
+function formatInner(value: Value, spec: Spec): string {
+  switch (kindOf(value)) {
+    case 'none':
+      return pad('<nil>', spec);
+    case 'list':
+      return formatList(value as readonly Value[], spec);
+    case 'map':
+      return formatMap(value as Readonly<Record<string, Value>>, spec);
+    case 'bool':
+      return 'vt'.includes(spec.verb) ? pad(valueText(value), spec) : bad(value, spec);
+    case 'string':
+    case 'number':
+      return formatText(valueText(value), value, spec);
+    case 'float':
+      return formatFloat(Number((value as GoNumber).value), value, spec);
+    default:
+      return formatInteger(BigInt((value as GoNumber).value), value, spec);
+  }
+}
+
+function formatList(items: readonly Value[], spec: Spec): string {
+  if (!isJsonList(items as never)) return bad(items as Value, spec);
+  return `[${items.map((item) => formatInner(item, spec)).join(' ')}]`;
+}
+
+function formatMap(map: Readonly<Record<string, Value>>, spec: Spec): string {
+  const members = Object.entries(map)
+    .sort(byKey)
+    .map(([key, item]) => `${formatInner(key, spec)}:${formatInner(item, spec)}`);
+  return `map[${members.join(' ')}]`;
+}
+
+function formatText(text: string, value: Value, spec: Spec): string {
+  const {verb, flags, precision} = spec;
+  const cut = precision === undefined ? text : characters(text).slice(0, precision).join('');
+  switch (verb) {
+    case 'v':
+      return pad(flags.includes('#') ? goQuote(text) : cut, spec);
+    case 's':
+      return pad(cut, spec);
+    case 'q':
+      return pad(quoteText(cut, flags), spec);
+    case 'x':
+      return pad(hexText(text, spec), spec);
+    case 'X':
+      return pad(hexText(text, spec).toUpperCase(), spec);
+    default:
+      return bad(value, spec);
+  }
+}
+
+function hexText(text: string, {flags, precision}: Spec): string {
+  const bytes = [...Buffer.from(text).subarray(0, precision)];
+  const digits = bytes.map((byte) => byte.toString(16).padStart(2, '0'));
+  const prefix = flags.includes('#') ? '0x' : '';
+  return flags.includes(' ') ? digits.map((byte) => prefix + byte).join(' ') : prefix + digits.join('');
+}
+
+/** A text's characters as Go counts them: its code points. */
+function characters(text: string): readonly string[] {
+  return Array.from(text);
+}
+
+function quoteText(text: string, flags: string): string {
+  const raw = flags.includes('#') && !/[`\p{Cc}]/u.test(text.replaceAll('\t', ''));
+  return raw ? `\`${text}\`` : flags.includes('+') ? goQuoteAscii(text) : goQuote(text);
+}
+
+const RADIX: Readonly<Record<string, number>> = {v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16};
+const PREFIX: Readonly<Record<string, string>> = {b: '0b', o: '0', x: '0x', X: '0X'};
+
+function formatInteger(number: bigint, value: Value, spec: Spec): string {
+  const {verb, flags, precision} = spec;
+  if (verb === 'c') return pad(character(number), spec);
+  if (verb === 'q') return pad(`'${goQuote(character(number)).slice(1, -1)}'`, spec);
+  if (verb === 'U') return pad(`U+${number.toString(16).toUpperCase().padStart(4, '0')}`, spec);
+  const radix = RADIX[verb];
+  if (radix === undefined) return bad(value, spec);
+  const digits = (number < 0n ? -number : number).toString(radix);
+  const prefix = verb === 'O' ? '0o' : flags.includes('#') ? (PREFIX[verb] ?? '') : '';
+  const exact = digits.padStart(precision ?? 0, '0');
+  return numeric(number < 0n, prefix, verb === 'X' ? exact.toUpperCase() : exact, spec);
+}
+
+function character(number: bigint): string {
+  return number >= 0n && number <= 0x10ffffn ? String.fromCodePoint(Number(number)) : '\ufffd';
+}
+
+function formatFloat(number: number, value: Value, spec: Spec): string {
+  const {verb, precision} = spec;
+  const size = Math.abs(number);
+  switch (verb) {
+    case 'v':
+    case 'g':
+    case 'G':
+      return numeric(number < 0, '', general(size, precision), spec);
+    case 'f':
+    case 'F':
+      return numeric(number < 0, '', size.toFixed(precision ?? 6), spec);
+    case 'e':
+    case 'E':
+      return numeric(number < 0, '', exponential(size, precision ?? 6, verb), spec);
+    default:
+      return bad(value, spec);
+  }
+}
+
+function general(size: number, precision: number | undefined): string {
+  return precision === undefined
+    ? floatText(size)
+    : floatText(Number(size.toPrecision(Math.max(precision, 1))));
+}
+
+function exponential(size: number, precision: number, verb: string): string {
+  const [mantissa = '', exponent = '0'] = size.toExponential(precision).split('e');
+  return `${mantissa}${verb}${exponentText(Number(exponent))}`;
+}
+
+/** A number with its sign, padded with zeros behind the sign where the flag says so. */
+function numeric(negative: boolean, prefix: string, digits: string, spec: Spec): string {
+  const {flags, width = 0, precision} = spec;
+  const sign = negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
+  const head = sign + prefix;
+  const zeros =
+    flags.includes('0') && !flags.includes('-') && (precision === undefined || digits.includes('.'));
+  return zeros
+    ? head + digits.padStart(width - head.length, '0')
+    : pad(head + digits, {...spec, flags: flags.replaceAll('0', '')});
+}
+
+function pad(text: string, {flags, width}: Spec): string {
+  const missing = (width ?? 0) - characters(text).length;
+  if (missing <= 0) return text;
+  if (flags.includes('-')) return text + ' '.repeat(missing);
+  return (flags.includes('0') ? '0' : ' ').repeat(missing) + text;
+}
+
+function bad(value: Value, {verb}: Spec): string {
+  return `%!${verb}(${described(value)})`;
+}
