@@ -1,0 +1,16 @@
+import type {Readable} from 'node:stream';
+
+/** What a server says on a side channel takes some hundred bytes; of more than this the rest is left out. */
+const MAX_LENGTH = 64 * 1024;
+
+/** The text of a stream, read to its end. `onText` is called each time that some has come. */
+export async function boundedText(stream: Readable, onText?: () => void): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    if (length < MAX_LENGTH) pieces.push(piece);
+    length += piece.length;
+    onText?.();
+  }
+  return Buffer.concat(pieces).toString();
+}
