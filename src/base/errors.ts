@@ -20,6 +20,11 @@ export abstract class KcriError extends Error {
     this.name = new.target.name;
     this.hint = options.hint;
   }
+
+  /** The message in plain words, without what only a protocol's expert reads. */
+  get plainMessage(): string {
+    return this.message;
+  }
 }
 
 /** The command line is wrong: a flag, an argument or their combination. */

@@ -2,13 +2,14 @@ import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import {concurrently} from '../base/concurrently.js';
 import {UsageError} from '../base/errors.js';
-import type {Connection} from '../cri/index.js';
+import type {CallObserver, Connection} from '../cri/index.js';
 import type {Target} from '../operations/resolve.js';
 import {processContext, type CliContext} from './context.js';
-import {discoverEndpoint} from './endpoint.js';
+import {discoverEndpoint, givenEndpoint, retryText} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
+import {startInstruments, wantsInstruments, type Instrument} from './instruments/instruments.js';
 import {Output, wantsColor} from './output.js';
 import {argValues, flagValues, givenValues, type Values} from './parse.js';
 import {exitCodeOf, renderError} from './render-error.js';
@@ -32,19 +33,23 @@ export abstract class BaseCommand extends Command {
   #stdout: Output | undefined;
   #stderr: Output | undefined;
   #exitCode: number = EXIT.ok;
+  #instruments: readonly Instrument[] = [];
 
   /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
   async execute(context: CliContext): Promise<number> {
     this.#context = context;
     this.#globals = context.globals;
+    let failure: unknown;
     try {
       await this.run();
     } catch (error) {
       if (error instanceof HelpRequest) throw error;
+      failure = error;
       this.fail(error);
     } finally {
       for (const connection of this.#connections) connection.close();
     }
+    for (const instrument of this.#instruments) await instrument.finish(failure);
     await this.#flush();
     return this.#exitCode;
   }
@@ -83,6 +88,7 @@ export abstract class BaseCommand extends Command {
     if (tokens.help) throw new HelpRequest(this.words);
     const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags);
     this.#globals = {...this.#globals, ...givenValues(globals, tokens)};
+    await this.#startInstruments();
     const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags);
     const args = await argValues(definitions.args ?? {}, tokens, definitions.strict !== false);
     return {
@@ -93,6 +99,18 @@ export abstract class BaseCommand extends Command {
       nonExistentFlags: [],
       raw: [],
     } as unknown as ParserOutput<F, B, A>;
+  }
+
+  async #startInstruments(): Promise<void> {
+    if (!wantsInstruments(this.#globals)) return;
+    this.#instruments = await startInstruments(this.#globals, {
+      name: this.words.join(' '),
+      program: this.compat ? 'cri-tools' : 'kcri',
+      inform: (text) => {
+        if (this.compat) this.note(text);
+      },
+      warn: (text) => void this.warn(text),
+    });
   }
 
   /** The words that name the command, such as `['runtime', 'up']`. */
@@ -122,7 +140,10 @@ export abstract class BaseCommand extends Command {
 
   /** What flags, environment and config file say. Valid after `parse`. */
   protected get settings(): Settings {
-    this.#settings ??= resolveSettings(this.#globals, this.#context);
+    if (this.#settings === undefined) {
+      this.#settings = resolveSettings(this.#globals, this.#context);
+      for (const warning of this.#settings.warnings) this.warn(warning);
+    }
     return this.#settings;
   }
 
@@ -134,7 +155,7 @@ export abstract class BaseCommand extends Command {
   protected async cri(timeoutMs = 0): Promise<Connection> {
     if (this.#connection !== undefined) return this.#connection;
     const endpoint =
-      this.settings.runtimeEndpoint ??
+      givenEndpoint(this.settings.runtimeEndpoint) ??
       (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
     this.#connection = await this.connectTo(endpoint, timeoutMs);
     return this.#connection;
@@ -146,9 +167,26 @@ export abstract class BaseCommand extends Command {
     const connection = connect(endpoint, {
       timeoutMs: timeoutMs > 0 ? timeoutMs : this.settings.timeoutMs,
       imageEndpoint: this.settings.imageEndpoint,
+      maxRetries: this.settings.maxRetries,
+      onRetry: (error, attempt, delayMs) => {
+        if (this.stderr.isTerminal) this.note(`kcri: ${retryText(error, attempt, delayMs)}`);
+      },
+      observers: await this.#observers(),
     });
     this.#connections.push(connection);
     return connection;
+  }
+
+  async #observers(): Promise<readonly CallObserver[]> {
+    const measuring = this.#instruments.flatMap(({observer}) => (observer === undefined ? [] : [observer]));
+    if (!this.settings.debug) return measuring;
+    const {debugLog} = await import('./instruments/debug-log.js');
+    return [
+      ...measuring,
+      debugLog((line) => {
+        this.stderr.write(`${line}\n`);
+      }),
+    ];
   }
 
   /** Where data goes. */

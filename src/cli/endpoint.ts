@@ -1,6 +1,7 @@
 import {connect} from 'node:net';
 import {ConfigError, hasErrno} from '../base/errors.js';
 import {socketPath} from '../cri/endpoint.js';
+import type {CriError} from '../cri/errors.js';
 import {findPrivateEndpoint} from '../private-runtime/endpoint.js';
 
 /**
@@ -17,6 +18,19 @@ export async function discoverEndpoint(wellKnown: readonly string[], rootDir: st
   throw new ConfigError(`no container runtime found; looked for ${wellKnown.map(socketPath).join(', ')}`, {
     hint: 'start one with "kcri runtime up", or name its socket with --runtime-endpoint',
   });
+}
+
+/** The endpoint that the user gave, if any. Throws ConfigError for one that is empty. */
+export function givenEndpoint(endpoint: string | undefined): string | undefined {
+  if (endpoint !== '') return endpoint;
+  throw new ConfigError('--runtime-endpoint is not set', {
+    hint: 'CONTAINER_RUNTIME_ENDPOINT or --runtime-endpoint is empty; give it a socket, or unset it to look for one',
+  });
+}
+
+/** What somebody who waits for a runtime is told before the next attempt. */
+export function retryText({plainMessage}: CriError, attempt: number, delayMs: number): string {
+  return `${plainMessage}; trying again in ${delayMs / 1000}s (${attempt})`;
 }
 
 /** Opens the socket and closes it: a file left behind by a dead runtime refuses. No call is made. */

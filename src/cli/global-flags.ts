@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {durationFlag} from './flags.js';
+import {durationFlag, integerFlag} from './flags.js';
 
 /**
  * The flags of every command. They may stand before the command, as crictl wants them, or behind it as long
@@ -38,7 +38,40 @@ export const GLOBAL_FLAGS = {
   debug: Flags.boolean({
     char: 'D',
     helpGroup: 'GLOBAL',
-    description: 'Show the causes and the stack of an error.',
+    description:
+      "Show each request and answer as a line of JSON on standard error, secrets masked, and an error's causes.",
+  }),
+  'max-retries': integerFlag({
+    helpGroup: 'GLOBAL',
+    helpValue: 'N',
+    description:
+      'How often to try again, after 0.5, 1, 2, 4, 5 seconds and so on, when nothing answers at the endpoint; less ' +
+      'than 0 is for ever. [default: 0]',
+  }),
+  'enable-tracing': Flags.boolean({
+    helpGroup: 'GLOBAL',
+    description: 'Send a trace of the command and of its calls to an OpenTelemetry collector.',
+  }),
+  'tracing-endpoint': Flags.string({
+    helpGroup: 'GLOBAL',
+    helpValue: 'HOST:PORT',
+    description: 'Where that collector takes OTLP over gRPC, without TLS. [default: 127.0.0.1:4317]',
+  }),
+  'tracing-sampling-rate-per-million': integerFlag({
+    helpGroup: 'GLOBAL',
+    helpValue: 'N',
+    description:
+      'How many of a million traces are sent; 1000000 or less than 0 is all of them. [default: -1]',
+  }),
+  'profile-cpu': Flags.string({
+    helpGroup: 'GLOBAL',
+    helpValue: 'FILE',
+    description: "Write a CPU profile of kcri, V8's .cpuprofile, as Chrome's developer tools read it.",
+  }),
+  'profile-mem': Flags.string({
+    helpGroup: 'GLOBAL',
+    helpValue: 'FILE',
+    description: "Write a profile of kcri's memory, V8's .heapprofile.",
   }),
   'root-dir': Flags.string({
     helpGroup: 'GLOBAL',

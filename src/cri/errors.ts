@@ -1,4 +1,5 @@
 import {KcriError} from '../base/errors.js';
+import {hintFor, plainText} from './error-words.js';
 
 /** gRPC's status codes by number; the names as Go prints them in `rpc error: code = NotFound`. */
 const CODES = [
@@ -63,39 +64,15 @@ export class CriError extends KcriError {
     this.details = failure.details;
     this.neverConnected = failure.neverConnected === true;
   }
-}
 
-function hintFor({method, endpoint, grpcCode, details}: CriFailure): string | undefined {
-  if (grpcCode === 'UNAVAILABLE') return unavailableHint(endpoint, details);
-  if (grpcCode === 'INTERNAL' && /protocol error|parse error/i.test(details)) return notCri(endpoint);
-  if (grpcCode !== 'UNIMPLEMENTED') return undefined;
-  // Both texts mean that the whole service is unknown, not one RPC of it.
-  return /unknown service|HTTP/.test(details)
-    ? notCri(endpoint)
-    : `this runtime does not implement ${method}; "kcri version" shows which runtime answers at ${endpoint}`;
-}
+  /** gRPC's number of the status. */
+  get grpcNumber(): number {
+    return CODES.findIndex(([name]) => name === this.grpcCode);
+  }
 
-/** part of the runtime's or the system's text → what to do */
-const UNAVAILABLE_HINTS: readonly (readonly [RegExp, (endpoint: string) => string])[] = [
-  [
-    /no such file or directory|not a directory/,
-    (endpoint) =>
-      `there is no socket at ${endpoint}; is the runtime running? Name another with --runtime-endpoint, or start one with "kcri runtime up"`,
-  ],
-  [
-    /permission denied|operation not permitted/,
-    (endpoint) => `no permission to open ${endpoint}; run kcri as root or as a member of the socket's group`,
-  ],
-  [/connection refused/, (endpoint) => `nothing listens at ${endpoint}; start the runtime that owns it`],
-  [/protocol error|server preface|no gRPC server/i, notCri],
-];
-
-function unavailableHint(endpoint: string, details: string): string | undefined {
-  return UNAVAILABLE_HINTS.find(([pattern]) => pattern.test(details))?.[1](endpoint);
-}
-
-function notCri(endpoint: string): string {
-  return `what listens at ${endpoint} is not a CRI runtime; name the runtime's CRI socket with --runtime-endpoint`;
+  override get plainMessage(): string {
+    return plainText(this);
+  }
 }
 
 /** True when the runtime says that the object does not exist. */

@@ -4,11 +4,19 @@ import {KcriError} from '../base/errors.js';
 export class OperationError extends KcriError {
   readonly code: string;
   override readonly exitCode: number;
+  readonly #doing: string;
+  readonly #failed: KcriError;
 
   constructor(doing: string, cause: KcriError) {
     super(`${doing}: ${cause.message}`, {cause, hint: cause.hint});
+    this.#doing = doing;
+    this.#failed = cause;
     this.code = cause.code;
     this.exitCode = cause.exitCode;
+  }
+
+  override get plainMessage(): string {
+    return `${this.#doing}: ${this.#failed.plainMessage}`;
   }
 }
 

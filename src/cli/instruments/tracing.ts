@@ -1,0 +1,128 @@
+import {hostname} from 'node:os';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import {OTLPTraceExporter} from '@opentelemetry/exporter-trace-otlp-grpc';
+import {resourceFromAttributes} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base';
+import {systemClock} from '../../base/clock.js';
+import {messageOf} from '../../base/errors.js';
+import {CriError, type CallObserver} from '../../cri/index.js';
+import type {Instrument, InstrumentedCommand} from './instruments.js';
+
+/** Where traces go, and how many. */
+export interface TracingOptions {
+  /** `HOST:PORT` of a collector that speaks OTLP over gRPC without TLS. */
+  readonly endpoint: string;
+  /** How many of a million traces are sent; negative for all. */
+  readonly perMillion: number;
+}
+
+/** How long the command's end may be held up by the collector. */
+const FLUSH_MS = 2000;
+const MILLION = 1_000_000;
+
+/**
+ * Traces a command: one span for it, and below it one for each call to the runtime, which is told of it as
+ * W3C's traceparent. `finish` sends them; a collector that doesn't take them is a warning.
+ */
+export function startTrace({endpoint, perMillion}: TracingOptions, command: InstrumentedCommand): Instrument {
+  let failure: string | undefined;
+  const exporter = reporting(
+    new OTLPTraceExporter({url: `http://${endpoint}`, timeoutMillis: FLUSH_MS}),
+    (error) => (failure = messageOf(error)),
+  );
+  const provider = new BasicTracerProvider({
+    sampler: samplerOf(perMillion),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+    resource: resourceFromAttributes({
+      'service.name': command.program,
+      'host.name': hostname(),
+      'process.pid': process.pid,
+    }),
+  });
+  const tracer = provider.getTracer('kcri');
+  const root = tracer.startSpan(command.name, {attributes: {command: command.name}}, ROOT_CONTEXT);
+  const finish = async (error: unknown): Promise<void> => {
+    endSpan(root, error);
+    const sent = provider.shutdown().then(
+      () => failure,
+      (problem: unknown) => messageOf(problem),
+    );
+    const problem = await Promise.race([sent, tooLate()]);
+    if (problem !== undefined) command.warn(`the trace could not be sent to ${endpoint}: ${problem}`);
+  };
+  return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root)), finish};
+}
+
+async function tooLate(): Promise<string> {
+  await systemClock.sleep(FLUSH_MS + 500);
+  return `no answer within ${FLUSH_MS / 1000}s`;
+}
+
+function samplerOf(perMillion: number): Sampler {
+  if (perMillion < 0 || perMillion >= MILLION) return new AlwaysOnSampler();
+  return perMillion === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(perMillion / MILLION);
+}
+
+/** The exporter, whose failures are told of: the SDK keeps them to itself. */
+function reporting(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
+  return {
+    export: (spans, done) => {
+      exporter.export(spans, (result) => {
+        if (result.error !== undefined) onFailure(result.error);
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** gRPC's number of each status that a CriError knows by name. */
+function statusNumber(error: unknown): number {
+  return error instanceof CriError ? error.grpcNumber : 0;
+}
+
+/** A span for each call, named and described as otelgrpc does. */
+function observer(tracer: Tracer, parent: Context): CallObserver {
+  return ({service, method}) => {
+    const span = tracer.startSpan(
+      `${service}/${method.rpc}`,
+      {
+        kind: SpanKind.CLIENT,
+        attributes: {'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method.rpc},
+      },
+      parent,
+    );
+    const {traceId, spanId, traceFlags} = span.spanContext();
+    return {
+      metadata: {traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`},
+      ended: (error) => {
+        span.setAttribute('rpc.grpc.status_code', statusNumber(error));
+        endSpan(span, error);
+      },
+    };
+  };
+}
+
+function endSpan(span: Span, error: unknown): void {
+  if (error !== undefined) {
+    span.setStatus({code: SpanStatusCode.ERROR, message: messageOf(error)});
+    if (error instanceof Error) span.recordException(error);
+  }
+  span.end();
+}

@@ -1,0 +1,124 @@
+import {existsSync} from 'node:fs';
+import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
+
+/** What is known of a failed call. */
+interface Failure {
+  readonly method: string;
+  readonly endpoint: string;
+  readonly grpcCode: string;
+  /** The runtime's own text. */
+  readonly details: string;
+}
+
+/** The words for a person: what is left of a text that matches, `$1` and so on as in String.replace. */
+const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/, '$2: $1'],
+  [/^connection error: desc = "error reading server preface: EOF"$/, 'the connection was closed at once'],
+  [/^Deadline exceeded after ([\d.]+)s.*$/s, 'no answer within $1s'],
+  [/^unknown (method|service) (\S+).*$/, 'the runtime does not know the $1 $2'],
+  [/^an error occurred when try to find (?:container|sandbox)(?: "[^"]*")?: /, ''],
+  [/^(container|sandbox) "([^"]*)": not found$/, 'there is no $1 "$2"'],
+];
+
+/** What went wrong in plain words, without gRPC's; a runtime's own text stays as it is. */
+export function plainText({grpcCode, details}: Pick<Failure, 'grpcCode' | 'details'>): string {
+  const text = PLAIN_WORDS.reduce((words, [pattern, plain]) => words.replace(pattern, plain), details);
+  return text === '' ? `the runtime answered ${grpcCode} without saying why` : text;
+}
+
+/** A part of the runtime's or the system's text, and what to do about it. */
+type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string)])[];
+
+/** What to do about a failed call; undefined when only the runtime's text can say. */
+export function hintFor(failure: Failure): string | undefined {
+  const advice = [...(BY_METHOD[failure.method] ?? []), ...(BY_CODE[failure.grpcCode] ?? []), ...BY_TEXT];
+  const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
+  return typeof found === 'function' ? found(failure) : found;
+}
+
+const notCri = ({endpoint}: Failure): string =>
+  `what listens at ${endpoint} is not a CRI runtime; name the runtime's CRI socket with --runtime-endpoint`;
+
+const UNAVAILABLE: Advice = [
+  [
+    /no such file or directory|not a directory/,
+    ({endpoint}) => `there is no socket at ${endpoint}; is the runtime running? ${elsewhere(endpoint)}`,
+  ],
+  [
+    /permission denied|operation not permitted/,
+    ({endpoint}) =>
+      `no permission to open ${endpoint}; run kcri as root, with sudo, or as a member of the socket's group`,
+  ],
+  [/connection refused/, ({endpoint}) => `nothing listens at ${endpoint}; start the runtime that owns it`],
+  [/protocol error|server preface|no gRPC server/i, notCri],
+  [/reset|closed|hung up|ended|EOF/i, 'the runtime went away during the call; look into its log'],
+];
+
+/** Where somebody may be listening instead. */
+function elsewhere(endpoint: string): string {
+  const other = WELL_KNOWN_ENDPOINTS.find((known) => known !== endpoint && existsSync(socketPath(known)));
+  return other === undefined
+    ? 'Name another with --runtime-endpoint, or start one with "kcri runtime up"'
+    : `There is a socket at ${other}: name it with --runtime-endpoint`;
+}
+
+const UNIMPLEMENTED: Advice = [
+  // Both texts mean that the whole service is unknown, not one RPC of it.
+  [/unknown service|HTTP/, notCri],
+  [
+    /^/,
+    ({method, endpoint}) =>
+      `this runtime does not implement ${method}; "kcri version" shows which runtime answers at ${endpoint}`,
+  ],
+];
+
+const BY_CODE: Readonly<Record<string, Advice>> = {
+  UNAVAILABLE,
+  UNIMPLEMENTED,
+  INTERNAL: [[/protocol error|parse error/i, notCri]],
+  DEADLINE_EXCEEDED: [
+    [/^/, 'the runtime may still be at it; --timeout 5m, or timeout in the config file, gives it longer'],
+  ],
+  RESOURCE_EXHAUSTED: [
+    [/message larger than/, 'the answer is too long for one message; ask for less with filters'],
+  ],
+};
+
+const PULL: Advice = [
+  [
+    /HTTP response to HTTPS client/,
+    "the registry speaks plain HTTP; allow that in the runtime's own configuration of registries",
+  ],
+  [/x509|certificate/, "the runtime does not trust the registry's certificate; tell the runtime of it"],
+  [
+    /unauthorized|401|403|access denied|authorization failed|no basic auth|authentication required/i,
+    'the registry wants other credentials or has no such image: see --creds, --auth-file, or "docker login"',
+  ],
+  [
+    /no such host|i\/o timeout|connection refused|network is unreachable/,
+    'the runtime does not reach the registry',
+  ],
+  [/not found/i, 'is the name right, with registry and tag?'],
+];
+
+const BY_METHOD: Readonly<Record<string, Advice>> = {
+  PullImage: PULL,
+  RunPodSandbox: [
+    [
+      /cni (plugin|config).*not initialized|no networks? found/i,
+      'the runtime has no CNI network: see /etc/cni/net.d',
+    ],
+    [
+      /no runtime for|runtime handler|get sandbox runtime/,
+      '"kcri info" lists the runtime handlers there are',
+    ],
+  ],
+};
+
+const BY_TEXT: Advice = [
+  [
+    /^(an error occurred when try to find container|container ).*not found/,
+    '"kcri ps -a" lists what there is',
+  ],
+  [/^(an error occurred when try to find sandbox|sandbox ).*not found/, '"kcri pods" lists what there is'],
+];
