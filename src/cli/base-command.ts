@@ -1,10 +1,10 @@
 import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import {concurrently} from '../base/concurrently.js';
-import {UsageError} from '../base/errors.js';
 import type {CallObserver, Connection} from '../cri/index.js';
 import type {Target} from '../operations/resolve.js';
 import {processContext, type CliContext} from './context.js';
+import {OWN, type Dialect} from './dialect.js';
 import {discoverEndpoint, givenEndpoint, retryText} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
@@ -12,9 +12,10 @@ import {HelpRequest} from './help-request.js';
 import {startInstruments, wantsInstruments, type Instrument} from './instruments/instruments.js';
 import {Output, wantsColor} from './output.js';
 import {argValues, flagValues, givenValues, type Values} from './parse.js';
-import {exitCodeOf, renderError} from './render-error.js';
+import {exitCodeOf} from './render-error.js';
 import {resolveSettings, rootDir, type Settings} from './settings.js';
-import {tokenize, type FlagShapes} from './tokenize.js';
+import type {FlagShapes} from './tokenize.js';
+import type {Voice} from './voice.js';
 
 /**
  * What every command is built on: crictl's flag syntax over oclif's definitions, the settings, the connection
@@ -24,8 +25,12 @@ export abstract class BaseCommand extends Command {
   static override baseFlags = GLOBAL_FLAGS;
   /** True when everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
   static flagsEndAtArgument = false;
+  /** True when a config file that the user named need not be there yet. */
+  static configFileMayBeMissing = false;
 
   #context = processContext();
+  #dialect: Dialect = OWN;
+  #voice: Voice | undefined;
   #globals: Values = {};
   #settings: Settings | undefined;
   #connection: Connection | undefined;
@@ -36,20 +41,23 @@ export abstract class BaseCommand extends Command {
   #instruments: readonly Instrument[] = [];
 
   /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
-  async execute(context: CliContext): Promise<number> {
+  async execute(context: CliContext, dialect: Dialect): Promise<number> {
     this.#context = context;
+    this.#dialect = dialect;
     this.#globals = context.globals;
     let failure: unknown;
     try {
       await this.run();
     } catch (error) {
-      if (error instanceof HelpRequest) throw error;
+      const help = error instanceof HelpRequest ? error : dialect.helpFor(error, this.words, this.#speaker);
+      if (help !== undefined) throw help;
       failure = error;
       this.fail(error);
     } finally {
       for (const connection of this.#connections) connection.close();
     }
     for (const instrument of this.#instruments) await instrument.finish(failure);
+    this.#speaker.end();
     await this.#flush();
     return this.#exitCode;
   }
@@ -83,14 +91,16 @@ export abstract class BaseCommand extends Command {
     const shared: FlagShapes = Object.fromEntries(
       Object.entries(definitions.baseFlags ?? GLOBAL_FLAGS).filter(([name]) => !Object.hasOwn(own, name)),
     );
-    const stopAtPositional = (this.ctor as typeof BaseCommand).flagsEndAtArgument;
-    const tokens = tokenize(argv, own, shared, {stopAtPositional});
+    const command = this.words.join(' ');
+    const {flagsEndAtArgument: stopAtPositional} = this.ctor as typeof BaseCommand;
+    const tokens = this.#dialect.tokenize(argv, {command, own, shared, stopAtPositional});
     if (tokens.help) throw new HelpRequest(this.words);
-    const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags);
+    const globals = await flagValues(shared as typeof GLOBAL_FLAGS, tokens.flags, this);
     this.#globals = {...this.#globals, ...givenValues(globals, tokens)};
     await this.#startInstruments();
-    const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags);
-    const args = await argValues(definitions.args ?? {}, tokens, definitions.strict !== false);
+    const flags = await flagValues(own as typeof GLOBAL_FLAGS, tokens.flags, this);
+    const strict = definitions.strict !== false && !this.#dialect.ignoresArguments(command);
+    const args = await argValues(definitions.args ?? {}, tokens, strict);
     return {
       flags: {...globals, ...flags},
       args,
@@ -124,13 +134,18 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Whether to behave as crictl to the byte. */
-  protected get compat(): boolean {
+  get compat(): boolean {
     return this.#context.compat;
   }
 
   /** Aborted by Ctrl-C or SIGTERM; every call and wait takes it. */
   protected get signal(): AbortSignal {
     return this.#context.signal;
+  }
+
+  /** The values of the global flags that were given. Valid after `parse`. */
+  protected get globals(): Values {
+    return this.#globals;
   }
 
   /** The directory of kcri's state. Valid after `parse`. */
@@ -141,8 +156,10 @@ export abstract class BaseCommand extends Command {
   /** What flags, environment and config file say. Valid after `parse`. */
   protected get settings(): Settings {
     if (this.#settings === undefined) {
-      this.#settings = resolveSettings(this.#globals, this.#context);
-      for (const warning of this.#settings.warnings) this.warn(warning);
+      const {configFileMayBeMissing: mayBeMissing} = this.ctor as typeof BaseCommand;
+      this.#settings = resolveSettings(this.#globals, this.#context, {mayBeMissing});
+      // crictl tells of its config file before it looks at the command.
+      if (!this.compat) for (const warning of this.#settings.warnings) this.warn(warning);
     }
     return this.#settings;
   }
@@ -174,6 +191,13 @@ export abstract class BaseCommand extends Command {
       observers: await this.#observers(),
     });
     this.#connections.push(connection);
+    await this.#dialect.check({
+      connection,
+      endpoint,
+      imageEndpoint: this.settings.imageEndpoint,
+      command: this.words.join(' '),
+      signal: this.signal,
+    });
     return connection;
   }
 
@@ -216,27 +240,40 @@ export abstract class BaseCommand extends Command {
     this.stdout.write(items.map(text).join(''));
   }
 
-  /** Tells the person something on stderr. */
+  get #speaker(): Voice {
+    const write = (text: string): void => {
+      this.stderr.write(text);
+    };
+    const options = {write, debug: () => this.#debug, usage: () => this.usageLine};
+    this.#voice ??= this.#dialect.voice(options, this.#context);
+    return this.#voice;
+  }
+
+  /** Tells the person something on stderr; crictl logs it as an information. */
   protected note(text: string): void {
-    this.stderr.write(`${text}\n`);
+    this.#speaker.note(text);
   }
 
   /** Tells the person about something that is likely not wanted. */
   override warn(input: Error | string): Error | string {
-    this.note(`kcri: warning: ${input instanceof Error ? input.message : input}`);
+    this.#speaker.warn(input instanceof Error ? input.message : input);
     return input;
+  }
+
+  /** Tells of an error that does not matter to how the command ends. */
+  protected complain(text: string): void {
+    this.#speaker.complain(text);
   }
 
   /** Shows an error and lets the command go on; it will end with the error's exit code. */
   protected fail(error: unknown): void {
-    this.note(renderError(error, this.#debug));
-    if (error instanceof UsageError) this.note(this.usageLine);
-    this.exitWith(exitCodeOf(error));
+    this.exitWith(this.#speaker.fail(error));
   }
 
   /**
    * Does something to each target, one after the other or at most `limit` at once. A target that is missing or
-   * fails is shown and does not keep the others from their turn; an interruption ends it all.
+   * fails is shown and does not keep the others from their turn; an interruption ends it all, and in crictl's
+   * dialect the first failure of what is done one after the other.
    */
   protected async forEachTarget<Id>(
     targets: readonly Target<Id>[],
@@ -249,6 +286,7 @@ export abstract class BaseCommand extends Command {
         if (target.kind === 'missing') throw target.error;
         await act(target.id, target.ref);
       } catch (error) {
+        if (this.compat && (limit === 1 || this.signal.aborted)) throw error;
         this.signal.throwIfAborted();
         this.fail(error);
       }

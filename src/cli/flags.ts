@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {parseDuration} from '../format/duration.js';
+import type {ParseContext} from './parse.js';
 
 /** The milliseconds of a Go duration (`1m30s`) or of bare seconds. Throws Error. */
 export function durationMs(text: string): number {
@@ -8,8 +9,14 @@ export function durationMs(text: string): number {
   return Number(nanos) / 1e6;
 }
 
-/** A flag that takes a duration; its value is in milliseconds. */
-export const durationFlag = Flags.custom<number>({parse: async (text) => durationMs(text)});
+/** A flag that takes a duration; its value is in milliseconds. crictl's have a unit always. */
+export const durationFlag = Flags.custom<number>({
+  parse: async (text, context: unknown) => {
+    if ((context as ParseContext).compat && /\d$/.test(text) && Number(text) !== 0)
+      throw new Error('missing unit in duration');
+    return durationMs(text);
+  },
+});
 
 /** A flag that takes a whole number. */
 export const integerFlag = Flags.custom<number>({

@@ -14,16 +14,25 @@ export class InterruptedError extends KcriError {
   }
 }
 
+/** That, as crictl has it: the call that was waited for failed. */
+class InterruptedCallError extends KcriError {
+  readonly code = 'INTERRUPTED_CALL';
+
+  constructor() {
+    super('interrupted: context canceled');
+  }
+}
+
 /**
  * A signal that the first Ctrl-C or SIGTERM aborts with an InterruptedError, so that the command can clean up;
  * the second one ends the process at once.
  */
-export function interruptSignal(): AbortSignal {
+export function interruptSignal({compat}: {readonly compat: boolean}): AbortSignal {
   const controller = new AbortController();
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     process.on(name, () => {
-      if (controller.signal.aborted) process.exit(SIGNALS[name]);
-      controller.abort(new InterruptedError(name));
+      if (controller.signal.aborted) process.exit(compat ? EXIT.failed : SIGNALS[name]);
+      controller.abort(compat ? new InterruptedCallError() : new InterruptedError(name));
     });
   }
   return controller.signal;

@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import type {Config} from '@oclif/core/interfaces';
-import {UsageError} from '../base/errors.js';
 import {closest} from '../base/closest.js';
 import {processContext, type CliContext} from './context.js';
+import {dialectOf, type Dialect} from './dialect.js';
 import {EXIT} from './exit-codes.js';
 import {commandNames, findCommand, isTopic, type FoundCommand} from './find-command.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
@@ -10,27 +10,41 @@ import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
 import {Output} from './output.js';
 import {flagValues, givenValues, type Values} from './parse.js';
-import {exitCodeOf, renderError} from './render-error.js';
-import {tokenize} from './tokenize.js';
+import {UnknownCommandError} from './usage-errors.js';
+import type {Voice} from './voice.js';
 
 /**
  * Runs one command line and gives the exit code; nothing is thrown. Only the named command's file is loaded.
  */
 export async function main(argv: readonly string[], context = interruptibleContext()): Promise<number> {
+  const dialect = await dialectOf(context);
+  const voice = dialect.voice(
+    {
+      write: (text) => context.stderr.write(text),
+      debug: () => false,
+      usage: () => 'hint: "kcri --help" lists commands and options',
+    },
+    context,
+  );
   try {
-    return await dispatch(argv, context).catch(async (error: unknown) => {
-      if (error instanceof HelpRequest) return await help(error.words, context);
-      throw error;
-    });
+    return await dispatch(argv, {context, dialect, voice});
   } catch (error) {
-    context.stderr.write(`${renderError(error, false)}\n`);
-    if (error instanceof UsageError) context.stderr.write('hint: "kcri --help" lists commands and options\n');
-    return exitCodeOf(error);
+    const exitCode = voice.fail(error);
+    voice.end();
+    return exitCode;
   }
 }
 
 function interruptibleContext(): CliContext {
-  return processContext(interruptSignal());
+  const context = processContext();
+  return {...context, signal: interruptSignal(context)};
+}
+
+/** What a command line is run with. */
+interface Run {
+  readonly context: CliContext;
+  readonly dialect: Dialect;
+  readonly voice: Voice;
 }
 
 interface Leading {
@@ -39,30 +53,52 @@ interface Leading {
   readonly words: readonly string[];
 }
 
-async function dispatch(argv: readonly string[], context: CliContext): Promise<number> {
-  const {globals, version, words} = await leadingFlags(argv);
-  if (version) return await print(`kcri version ${packageVersion()}\n`, context);
+/** Help that is asked for, or that is crictl's answer to an error, is shown here. */
+async function dispatch(argv: readonly string[], run: Run): Promise<number> {
+  try {
+    return await runCommand(await leadingFlags(argv, run), run);
+  } catch (error) {
+    const request = error instanceof HelpRequest ? error : run.dialect.helpFor(error, [], run.voice);
+    if (request === undefined) throw error;
+    const incorrect = request.error === undefined ? '' : `Incorrect Usage: ${request.error.message}\n\n`;
+    await help(request.words, run.context, incorrect);
+    if (request.error !== undefined) throw request.error;
+    return EXIT.ok;
+  }
+}
+
+async function runCommand({globals, version, words}: Leading, run: Run): Promise<number> {
+  const {dialect, voice} = run;
+  const context = {...run.context, globals};
+  if (version) return await print(`${versionLine(context)}\n`, context);
+  dialect.before(words, context, voice);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), context);
   const found = findCommand(words);
-  if (found !== undefined) return await run(found, {...context, globals});
-  return isTopic(first) ? await topic(words, context) : unknownCommand(first, context);
+  if (found !== undefined) return await execute(found, context, dialect);
+  if (isTopic(first)) return await topic(words, context);
+  throw unknownCommand(first);
 }
 
 const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 
 /** The global flags in front of the command, and the rest of the line. Throws HelpRequest and UsageError. */
-async function leadingFlags(argv: readonly string[]): Promise<Leading> {
-  const {flags, positionals, help: wanted} = tokenize(argv, GLOBAL_FLAGS, VERSION, {stopAtPositional: true});
-  if (wanted) throw new HelpRequest([]);
-  const globals = givenValues(await flagValues(GLOBAL_FLAGS, flags), {flags});
-  return {globals, version: flags.some(({name}) => name === 'version'), words: positionals};
+async function leadingFlags(argv: readonly string[], {dialect, context}: Run): Promise<Leading> {
+  const scope = {command: undefined, own: VERSION, shared: GLOBAL_FLAGS, stopAtPositional: true};
+  const tokens = dialect.tokenize(argv, scope);
+  if (tokens.help) throw new HelpRequest([]);
+  const globals = givenValues(await flagValues(GLOBAL_FLAGS, tokens.flags, context), tokens);
+  return {
+    globals,
+    version: tokens.flags.some(({name}) => name === 'version'),
+    words: tokens.positionals,
+  };
 }
 
-async function run(found: FoundCommand, context: CliContext): Promise<number> {
+async function execute(found: FoundCommand, context: CliContext, dialect: Dialect): Promise<number> {
   const command = await found.load();
-  return await new command(found.argv, NO_PLUGINS).execute(context);
+  return await new command(found.argv, NO_PLUGINS).execute(context, dialect);
 }
 
 /** All that oclif's Command asks its Config for on our path; the real one scans the package and its plugins. */
@@ -71,29 +107,30 @@ const NO_PLUGINS = {bin: 'kcri'} as Config;
 /** `kcri runtime`: its help. `kcri runtime foo`: an error. */
 async function topic(words: readonly string[], context: CliContext): Promise<number> {
   const [first = '', second] = words;
-  return second === undefined || /^(help|--help|-h)$/.test(second)
-    ? await help([first], context)
-    : unknownCommand(`${first} ${second}`, context);
+  if (second === undefined || /^(help|--help|-h)$/.test(second)) return await help([first], context);
+  throw unknownCommand(`${first} ${second}`);
 }
 
-async function help(words: readonly string[], context: CliContext): Promise<number> {
+/** Prints help, after a line that says why. Throws UnknownCommandError. */
+async function help(words: readonly string[], context: CliContext, before = ''): Promise<number> {
   const {helpText} = await import('./help.js');
+  const found = findCommand(words);
   const [first] = words;
-  if (first !== undefined && findCommand(words) === undefined && !isTopic(first))
-    return unknownCommand(words.join(' '), context);
-  return await print(await helpText(words), context);
+  if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words.join(' '));
+  return await print(before + (await helpText(found?.words ?? words)), context);
 }
 
-/** crictl's words and exit code for a command that does not exist, and what might have been meant. */
-function unknownCommand(name: string, {stderr}: CliContext): number {
+function unknownCommand(name: string): UnknownCommandError {
   const guess = closest(name, commandNames());
-  stderr.write(`No help topic for '${name}'\n`);
-  stderr.write(
-    guess === undefined
-      ? 'hint: "kcri --help" lists the commands\n'
-      : `hint: did you mean "kcri ${guess}"?\n`,
-  );
-  return EXIT.unknownCommand;
+  const hint = guess === undefined ? '"kcri --help" lists the commands' : `did you mean "kcri ${guess}"?`;
+  return new UnknownCommandError(name, hint);
+}
+
+/** The crictl that `compat` follows. */
+const CRICTL_VERSION = 'v1.36.0';
+
+function versionLine({compat}: CliContext): string {
+  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version ${packageVersion()}`;
 }
 
 function packageVersion(): string {

@@ -1,5 +1,6 @@
-import {messageOf, UsageError} from '../base/errors.js';
+import {messageOf} from '../base/errors.js';
 import type {FlagToken, Tokens} from './tokenize.js';
+import {ArgumentsError, FlagError} from './usage-errors.js';
 
 /** The part of an oclif flag definition that decides its value. */
 export interface FlagRule {
@@ -10,6 +11,12 @@ export interface FlagRule {
   readonly required?: boolean;
   readonly default?: unknown;
   readonly parse: (input: never, context: never, flag: never) => Promise<unknown>;
+}
+
+/** What a flag's own parser is told of the run, in place of oclif's command. */
+export interface ParseContext {
+  /** Take and say what crictl would. */
+  readonly compat: boolean;
 }
 
 /** The part of an oclif argument definition that decides its value. */
@@ -24,16 +31,17 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /**
  * The values of all flags: the last one given, all of them for `multiple` ones, else the default. Throws
- * UsageError for a value that is not among `options` or that the flag's own parser refuses.
+ * FlagError for a value that is not among `options` or that the flag's own parser refuses.
  */
 export async function flagValues(
   rules: Readonly<Record<string, FlagRule>>,
   tokens: readonly FlagToken[],
+  context: ParseContext,
 ): Promise<Values> {
   const entries = await Promise.all(
     Object.entries(rules).map(async ([name, rule]) => {
-      const given = tokens.filter((token) => token.name === name).map(({value}) => value);
-      return [name, await flagValue(name, rule, given)] as const;
+      const given = tokens.filter((token) => token.name === name);
+      return [name, await flagValue(name, rule, given, context)] as const;
     }),
   );
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
@@ -45,30 +53,40 @@ export function givenValues(values: Values, {flags}: Pick<Tokens, 'flags'>): Val
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
-type FlagValue = FlagToken['value'];
-
-async function flagValue(name: string, rule: FlagRule, given: readonly FlagValue[]): Promise<unknown> {
+async function flagValue(
+  name: string,
+  rule: FlagRule,
+  given: readonly FlagToken[],
+  context: ParseContext,
+): Promise<unknown> {
   const last = given.at(-1);
   if (last === undefined) {
-    if (rule.required === true) throw new UsageError(`the flag --${name} is required`);
+    if (rule.required === true) throw new FlagError(`the flag --${name} is required`);
     return await defaultOf(rule);
   }
-  if (rule.multiple !== true) return await parsed(name, rule, last);
-  const values = given.flatMap((value) => split(value, rule.delimiter));
-  return await Promise.all(values.map((value) => parsed(name, rule, value)));
+  if (rule.multiple !== true) return await parsed(rule, last, context);
+  const tokens = given.flatMap((token) => split(token, rule.delimiter));
+  return await Promise.all(tokens.map((token) => parsed(rule, token, context)));
 }
 
-function split(value: FlagValue, delimiter: string | undefined): readonly FlagValue[] {
-  return typeof value === 'boolean' || delimiter === undefined ? [value] : value.split(delimiter);
+function split(token: FlagToken, delimiter: string | undefined): readonly FlagToken[] {
+  const {value} = token;
+  if (typeof value === 'boolean' || delimiter === undefined) return [token];
+  return value.split(delimiter).map((part) => ({...token, value: part}));
 }
 
-async function parsed(name: string, rule: FlagRule, value: FlagValue): Promise<unknown> {
+async function parsed(
+  rule: FlagRule,
+  {name, value, spelling}: FlagToken,
+  context: ParseContext,
+): Promise<unknown> {
   if (rule.options !== undefined && !rule.options.includes(String(value)))
-    throw new UsageError(`--${name} should be one of ${rule.options.join(', ')}, not "${value}"`);
+    throw new FlagError(`--${name} should be one of ${rule.options.join(', ')}, not "${value}"`);
   try {
-    return await rule.parse(value as never, undefined as never, rule as never);
+    return await rule.parse(value as never, context as never, rule as never);
   } catch (error) {
-    throw new UsageError(`invalid value "${value}" for flag -${name}: ${messageOf(error)}`, {cause: error});
+    const reason = context.compat ? 'parse error' : messageOf(error);
+    throw new FlagError(`invalid value "${value}" for flag -${spelling}: ${reason}`, {cause: error});
   }
 }
 
@@ -79,7 +97,7 @@ async function defaultOf(rule: Partial<FlagRule>): Promise<unknown> {
 
 /**
  * The values of the named arguments, in their order; one marked `multiple` takes all that is left. Throws
- * UsageError for a missing required one and, unless `strict` is false, for what is left over.
+ * ArgumentsError for a missing required one and, unless `strict` is false, for what is left over.
  */
 export async function argValues(
   rules: Readonly<Record<string, ArgRule>>,
@@ -90,12 +108,12 @@ export async function argValues(
   const values: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(rules)) {
     const given = rule.multiple === true ? rest.splice(0) : rest.splice(0, 1);
-    if (given.length === 0 && rule.required === true) throw new UsageError(`missing argument ${name}`);
+    if (given.length === 0 && rule.required === true) throw new ArgumentsError(`missing argument ${name}`);
     const all = await Promise.all(
       given.map((text) => rule.parse(text as never, undefined as never, rule as never)),
     );
     values[name] = given.length === 0 ? await defaultOf(rule) : rule.multiple === true ? all : all[0];
   }
-  if (strict && rest.length > 0) throw new UsageError(`unexpected argument "${rest[0] ?? ''}"`);
+  if (strict && rest.length > 0) throw new ArgumentsError(`unexpected argument "${rest[0] ?? ''}"`);
   return values;
 }

@@ -1,5 +1,5 @@
-import {UsageError} from '../base/errors.js';
 import {closest} from '../base/closest.js';
+import {FlagError} from './usage-errors.js';
 
 /** What the tokenizer needs to know about a flag; oclif's flag definitions have this shape. */
 export interface FlagShape {
@@ -15,6 +15,8 @@ export type FlagShapes = Readonly<Record<string, FlagShape>>;
 /** One flag as it was written, under its canonical name. */
 export interface FlagToken {
   readonly name: string;
+  /** What was written, without dashes. */
+  readonly spelling: string;
   readonly value: string | boolean;
 }
 
@@ -36,7 +38,7 @@ export interface TokenizeOptions {
  * Takes a command line apart as crictl does (Go's flag package and urfave/cli's short options): `-f`, `-f=v`,
  * `-f v`, `-fv`, `-abc`, `--flag=v`, `-flag v`, `--bool=false`, `--`. Flags may also follow positionals.
  *
- * `own` flags win over `shared` ones where a letter or a name is used by both. Throws UsageError with Go's text.
+ * `own` flags win over `shared` ones where a letter or a name is used by both. Throws FlagError with Go's text.
  */
 export function tokenize(
   argv: readonly string[],
@@ -47,15 +49,16 @@ export function tokenize(
   return new Tokenizer(argv, nameTable(own, shared), options).run();
 }
 
-interface Named extends FlagShape {
+/** A flag's shape with its canonical name. */
+export interface NamedFlag extends FlagShape {
   readonly name: string;
 }
 
-const HELP: Named = {name: 'help', type: 'boolean'};
+const HELP: NamedFlag = {name: 'help', type: 'boolean'};
 
 /** Every spelling of every flag without its dashes; later writers win. */
-function nameTable(own: FlagShapes, shared: FlagShapes): ReadonlyMap<string, Named> {
-  const table = new Map<string, Named>([
+export function nameTable(own: FlagShapes, shared: FlagShapes): ReadonlyMap<string, NamedFlag> {
+  const table = new Map<string, NamedFlag>([
     ['h', HELP],
     ['help', HELP],
   ]);
@@ -71,13 +74,13 @@ function nameTable(own: FlagShapes, shared: FlagShapes): ReadonlyMap<string, Nam
 
 class Tokenizer {
   readonly #rest: string[];
-  readonly #table: ReadonlyMap<string, Named>;
+  readonly #table: ReadonlyMap<string, NamedFlag>;
   readonly #options: TokenizeOptions;
   readonly #flags: FlagToken[] = [];
   readonly #positionals: string[] = [];
   #help = false;
 
-  constructor(argv: readonly string[], table: ReadonlyMap<string, Named>, options: TokenizeOptions) {
+  constructor(argv: readonly string[], table: ReadonlyMap<string, NamedFlag>, options: TokenizeOptions) {
     this.#rest = [...argv];
     this.#table = table;
     this.#options = options;
@@ -121,34 +124,39 @@ class Tokenizer {
     if (rest !== '') this.#shorts(rest);
   }
 
-  #unknown(name: string): UsageError {
+  #unknown(name: string): FlagError {
     const words = [...this.#table.keys()].filter((spelling) => spelling.length > 1);
     const guess = closest(name, words);
-    return new UsageError(`flag provided but not defined: -${name}`, {
+    return new FlagError(`flag provided but not defined: -${name}`, {
       hint: guess === undefined ? undefined : `did you mean --${guess}?`,
     });
   }
 
-  #add(flag: Named, spelling: string, value: string | undefined): void {
+  #add(flag: NamedFlag, spelling: string, value: string | undefined): void {
     if (flag === HELP) {
       this.#help = true;
       return;
     }
     if (flag.type === 'boolean') {
-      this.#flags.push({name: flag.name, value: value === undefined || boolean(value, spelling)});
+      this.#flags.push({
+        name: flag.name,
+        spelling,
+        value: value === undefined || booleanValue(value, spelling),
+      });
       return;
     }
     const given = value ?? this.#rest.shift();
-    if (given === undefined) throw new UsageError(`flag needs an argument: -${spelling}`);
-    this.#flags.push({name: flag.name, value: given});
+    if (given === undefined) throw new FlagError(`flag needs an argument: -${spelling}`);
+    this.#flags.push({name: flag.name, spelling, value: given});
   }
 }
 
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
-function boolean(value: string, spelling: string): boolean {
+/** What `--flag=value` says. Throws FlagError in Go's words. */
+export function booleanValue(value: string, spelling: string): boolean {
   if (TRUE.includes(value)) return true;
   if (FALSE.includes(value)) return false;
-  throw new UsageError(`invalid boolean value "${value}" for -${spelling}: parse error`);
+  throw new FlagError(`invalid boolean value "${value}" for -${spelling}: parse error`);
 }

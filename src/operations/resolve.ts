@@ -128,9 +128,12 @@ export async function resolveSandbox(
   return first(await resolveSandboxes(runtime, [ref], options));
 }
 
-/** The error, in crictl's words, for filters that let nothing through; `lister` is the command that shows all. */
-export function nothingFound(lister: string): NoSuchError {
-  return new NoSuchError('No IDs provided or nothing found per filter', {
+/** Filters that were to choose what a command works on let nothing through. crictl shows its help then. */
+export class NothingChosenError extends NoSuchError {}
+
+/** That error in crictl's words; `lister` is the command that shows all. */
+export function nothingFound(lister: string): NothingChosenError {
+  return new NothingChosenError('No IDs provided or nothing found per filter', {
     hint: `"${lister}" lists what there is`,
   });
 }

@@ -71,7 +71,7 @@ describe('kcri', () => {
   });
 
   test.each([
-    [['-t', 'x', 'version'], 'invalid value "x" for flag -timeout: not a duration such as 1m30s'],
+    [['-t', 'x', 'version'], 'invalid value "x" for flag -t: not a duration such as 1m30s'],
     [['--bogus', 'version'], 'flag provided but not defined: -bogus'],
     [['version', 'x'], 'unexpected argument "x"'],
     [['-r', '', 'version'], '--runtime-endpoint is not set'],

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {UsageError} from '../../src/base/errors.js';
 import {tokenize, type FlagShapes} from '../../src/cli/tokenize.js';
+import {FlagError} from '../../src/cli/usage-errors.js';
 
 const OWN: FlagShapes = {
   all: {type: 'boolean', char: 'a'},
@@ -56,8 +56,8 @@ describe('tokenize reads flags as crictl does', () => {
   test('flags may follow positionals', () => {
     expect(tokenize(['x', '-a', 'y', '-', '-q'], OWN, SHARED)).toEqual({
       flags: [
-        {name: 'all', value: true},
-        {name: 'quiet', value: true},
+        {name: 'all', spelling: 'a', value: true},
+        {name: 'quiet', spelling: 'q', value: true},
       ],
       positionals: ['x', 'y', '-'],
       help: false,
@@ -87,6 +87,6 @@ describe('tokenize reads flags as crictl does', () => {
     [['-o'], 'flag needs an argument: -o'],
     [['--all=maybe'], 'invalid boolean value "maybe" for -all: parse error'],
   ])('%j is refused with "%s"', (argv, message) => {
-    expect(() => tokenize(argv, OWN, SHARED)).toThrow(new UsageError(message));
+    expect(() => tokenize(argv, OWN, SHARED)).toThrow(new FlagError(message));
   });
 });

@@ -1,4 +1,3 @@
-import {resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import {runKcri} from '../cli/run-kcri.js';
@@ -25,10 +24,11 @@ for (const [command, cases] of Object.entries(CASES)) {
     });
 
   describe(`${command}, as crictl has it`, () => {
-    test.each(cases.filter(({title}) => knownDifference(title) === undefined))('$title', async (each) => {
+    const alike = cases.filter(({title}) => knownDifference(title) === undefined);
+    test.each(alike.map((each) => [each.title, each] as const))('%s', async (_, each) => {
       const recorded = outcomes[each.title];
       expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
-      const said = await runCase(each, {path: resolve('bin/kcri.js'), call});
+      const said = await runCase(each, {path: process.argv[1] ?? '', call});
       expect({...said, stdout: withoutHelp(said.stdout, recorded!.stdout)}).toEqual(recorded);
     });
   });

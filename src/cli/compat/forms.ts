@@ -1,0 +1,82 @@
+import {UsageError} from '../../base/errors.js';
+import {goQuote} from '../../format/go-quote.js';
+import {TemplateError} from '../../format/template-error.js';
+import type {Form, Format, FormFlags, TemplateForm} from '../form.js';
+
+/** How one of crictl's commands takes `-o` and `--template`. */
+interface CrictlOutput {
+  /** What it says to a form that it doesn't have; without it it shows a table. */
+  readonly refusal?: (quoted: string) => string;
+  /** `-o ""` is JSON. */
+  readonly defaultsToJson?: true;
+  /** What stands before an error of a template; without it there are no templates. */
+  readonly template?: string;
+}
+
+const unsupported = (context: string): CrictlOutput => ({
+  refusal: (quoted) => `${context}unsupported output format ${quoted}`,
+});
+const inspecting = (context: string): CrictlOutput => ({
+  refusal: (quoted) => `${context}unsupported format: ${quoted}`,
+  template: `${context}execute template: `,
+});
+
+const OUTPUTS: Readonly<Record<string, CrictlOutput>> = {
+  events: {refusal: (quoted) => `don't support ${quoted} format`, template: ''},
+  imagefsinfo: {...inspecting(''), defaultsToJson: true},
+  images: {},
+  info: inspecting('getting status of runtime: '),
+  inspect: {...inspecting('get the status of containers: '), defaultsToJson: true},
+  inspecti: {...inspecting(''), defaultsToJson: true},
+  inspectp: {...inspecting('get the status of pod sandboxes: '), defaultsToJson: true},
+  metricdescs: {...unsupported(''), defaultsToJson: true},
+  metricsp: {...unsupported(''), defaultsToJson: true},
+  pods: unsupported('listing pod sandboxes: '),
+  ps: unsupported('listing containers: '),
+  stats: {},
+  statsp: {},
+};
+
+/** The name that crictl gives its templates. */
+const TEMPLATE_NAME = 'tmplExecuteRawJSON';
+
+/** The form that crictl would print in. Throws KcriError in its words. */
+export async function crictlForm<F extends Format>(
+  command: string,
+  {output: given, template = ''}: FormFlags,
+  formats: readonly F[],
+): Promise<Form<F>> {
+  const crictl = OUTPUTS[command] ?? unsupported('');
+  const output = given === undefined || (given === '' && crictl.defaultsToJson) ? formats[0] : given;
+  if (output === 'go-template' && crictl.template !== undefined)
+    return await crictlTemplate(command, template, crictl.template);
+  if (command === 'events' && template !== '' && (output === 'json' || output === 'yaml'))
+    throw new UsageError(`template can't be used with ${goQuote(output)} format`);
+  const kind = formats.find((known) => known === output && known !== 'wide');
+  if (kind !== undefined) return {kind, compat: true} as Form<F>;
+  if (crictl.refusal === undefined) return {kind: 'table', compat: true} as Form<F>;
+  throw new UsageError(crictl.refusal(goQuote(output ?? '')));
+}
+
+async function crictlTemplate(command: string, text: string, context: string): Promise<TemplateForm> {
+  const {compileGoTemplate} = await import('../../format/go-template/compile.js');
+  // events reads its template once more before it begins, under no name.
+  if (command === 'events')
+    inContext('failed to parse go-template: ', () => compileGoTemplate(text, ''));
+  const generating = `${context}failed to generate go-template: `;
+  const render = inContext(generating, () => compileGoTemplate(text, TEMPLATE_NAME));
+  return {
+    kind: 'template',
+    compat: true,
+    render: (json) => inContext(`${context}failed to template data: `, () => render(json)),
+  };
+}
+
+function inContext<T>(context: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new TemplateError(context + error.message, {cause: error});
+  }
+}

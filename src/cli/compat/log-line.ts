@@ -1,0 +1,39 @@
+import {goQuote} from '../../format/go-quote.js';
+
+/** How bad it is, as logrus names it. */
+export type Level = 'debug' | 'info' | 'warning' | 'error';
+
+/** When and where something is logged. */
+export interface LogPlace {
+  readonly nowMs: number;
+  /** When the program started. */
+  readonly startMs: number;
+  readonly terminal: boolean;
+}
+
+const COLORS = {debug: 37, info: 36, warning: 33, error: 31} as const satisfies Record<Level, number>;
+
+/** A line of crictl's log: fields for programs, colours on a terminal. */
+export function logLine(level: Level, message: string, {nowMs, startMs, terminal}: LogPlace): string {
+  if (!terminal) {
+    const text = message === '' ? '' : ` msg=${value(message)}`;
+    return `time="${localTime(nowMs)}" level=${level}${text}\n`;
+  }
+  const seconds = String(Math.floor((nowMs - startMs) / 1000)).padStart(4, '0');
+  const name = level.toUpperCase().slice(0, 4);
+  return `\x1b[${COLORS[level]}m${name}\x1b[0m[${seconds}] ${message.replace(/\n$/, '').padEnd(44)} \n`;
+}
+
+function value(text: string): string {
+  return /^[\w\-./@^+]*$/.test(text) ? text : goQuote(text);
+}
+
+/** RFC 3339 with seconds, in the machine's time zone. */
+function localTime(ms: number): string {
+  const offset = -new Date(ms).getTimezoneOffset();
+  const text = new Date(ms + offset * 60_000).toISOString().slice(0, 19);
+  if (offset === 0) return `${text}Z`;
+  const two = (number: number): string => String(Math.floor(number)).padStart(2, '0');
+  const distance = Math.abs(offset);
+  return `${text}${offset < 0 ? '-' : '+'}${two(distance / 60)}:${two(distance % 60)}`;
+}
