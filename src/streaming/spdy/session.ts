@@ -1,5 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import {streamingAddress} from '../address.js';
+import {boundedText} from '../bounded-text.js';
 import {StreamingError} from '../errors.js';
 import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from '../session.js';
 import {remoteResult} from '../status.js';
@@ -12,8 +13,6 @@ const PROTOCOLS = ['v4.channel.k8s.io'];
 
 /** What a pipe holds: with less input than this a process can't leave one full behind. */
 const PIPE_CAPACITY = 64 * 1024;
-/** A status takes some hundred bytes, and a failure's text not much more. */
-const MAX_STATUS = 1024 * 1024;
 const STUCK_AFTER_MS = 2000;
 
 /**
@@ -71,18 +70,6 @@ async function verdict(connection: SpdyConnection, stream: SpdyStream | undefine
     `the connection to the streaming server was lost before it said how the command ended${cause === undefined ? '' : `: ${cause.message}`}`,
     {cause, hint: 'the command may still be running in the container'},
   );
-}
-
-async function boundedText(stream: SpdyStream): Promise<string> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of stream as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > MAX_STATUS)
-      throw new StreamingError('the streaming server does not end its account of the command');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 interface Watched {

@@ -1,0 +1,70 @@
+import {Transform, type TransformCallback} from 'node:stream';
+import {UsageError} from '../../base/errors.js';
+
+/** What leaves a session unless the user names other keys: docker's, and crictl's. */
+export const DETACH_KEYS = 'ctrl-p,ctrl-q';
+
+/**
+ * The bytes of a key sequence in docker's form: characters and `ctrl-X` between commas, where X is a letter or one
+ * of `@[\]^_`. No keys at all mean that nothing detaches. Throws UsageError.
+ */
+export function parseDetachKeys(text: string): readonly number[] {
+  return text === '' ? [] : text.split(',').map(keyCode);
+}
+
+function keyCode(key: string): number {
+  const [, control] = /^ctrl-([a-z@[\\\]^_])$/i.exec(key) ?? [];
+  if (control !== undefined) return control.toUpperCase().charCodeAt(0) & 0x1f;
+  if (/^[\x21-\x7e]$/.test(key)) return key.charCodeAt(0);
+  throw new UsageError(`--detach-keys: "${key}" is not a key`, {
+    hint: 'keys are single characters or ctrl-X, with commas between them, such as ctrl-p,ctrl-q',
+  });
+}
+
+/**
+ * Passes on what is typed until the keys come in a row; then calls `onDetach`, and nothing more is passed on. What
+ * may be the keys' beginning is held back until the next key.
+ */
+export class DetachFilter extends Transform {
+  readonly #keys: readonly number[];
+  readonly #onDetach: () => void;
+  /** How many of the keys have come in a row. */
+  #matched = 0;
+
+  constructor(keys: readonly number[], onDetach: () => void) {
+    super();
+    this.#keys = keys;
+    this.#onDetach = onDetach;
+  }
+
+  get #isDetached(): boolean {
+    return this.#keys.length > 0 && this.#matched === this.#keys.length;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    const passed: number[] = [];
+    for (const byte of chunk) {
+      if (this.#isDetached) break;
+      this.#take(byte, passed);
+    }
+    if (this.#isDetached) this.#onDetach();
+    callback(null, Buffer.from(passed));
+  }
+
+  override _flush(callback: TransformCallback): void {
+    callback(null, Buffer.from(this.#isDetached ? [] : this.#keys.slice(0, this.#matched)));
+  }
+
+  #take(byte: number, passed: number[]): void {
+    // The longest end of what has come that is a beginning of the keys is held back.
+    const typed = [...this.#keys.slice(0, this.#matched), byte];
+    let held = Math.min(typed.length, this.#keys.length);
+    while (held > 0 && !this.#endsWithKeys(typed, held)) held -= 1;
+    passed.push(...typed.slice(0, typed.length - held));
+    this.#matched = held;
+  }
+
+  #endsWithKeys(typed: readonly number[], count: number): boolean {
+    return this.#keys.slice(0, count).every((key, index) => key === typed[typed.length - count + index]);
+  }
+}

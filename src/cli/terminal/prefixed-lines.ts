@@ -1,0 +1,45 @@
+import {Writable} from 'node:stream';
+
+/** A line that is longer is written in pieces. */
+const MAX_LINE = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * Writes whole lines to another stream, each with a prefix in front, so that several may share it. `finish` writes
+ * a last line that has no end.
+ */
+export class PrefixedLines extends Writable {
+  readonly #prefix: Buffer;
+  readonly #target: Writable;
+  #rest = Buffer.alloc(0);
+
+  constructor(prefix: string, target: Writable) {
+    super();
+    this.#prefix = Buffer.from(prefix);
+    this.#target = target;
+  }
+
+  finish(): void {
+    if (this.#rest.length > 0)
+      this.#target.write(Buffer.concat([this.#prefix, this.#rest, Buffer.of(NEWLINE)]));
+    this.#rest = Buffer.alloc(0);
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    const lines: Buffer[] = [];
+    let text = Buffer.concat([this.#rest, chunk]);
+    for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE)) {
+      lines.push(this.#prefix, text.subarray(0, end + 1));
+      text = text.subarray(end + 1);
+    }
+    this.#rest = text;
+    if (text.length > MAX_LINE) {
+      lines.push(this.#prefix, text, Buffer.of(NEWLINE));
+      this.#rest = Buffer.alloc(0);
+    }
+    // Its errors are the target's.
+    this.#target.write(Buffer.concat(lines), () => {
+      callback();
+    });
+  }
+}
