@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {chmod, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
+import {chmod, chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {getSystemErrorMap} from 'node:util';
 import {hasErrno, messageOf, SystemError} from './errors.js';
@@ -117,16 +117,28 @@ async function makeDirectory(path: string, mode: number): Promise<boolean> {
   return true;
 }
 
+/** Whose file it is. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /**
  * Replaces the file's whole content at once: readers see the old or the new one, also after a crash. The file has
- * exactly this mode whatever the umask is. When it fails nothing is left behind; a killed process can leave
- * `.<name>.<random>.tmp`. Rejects with SystemError.
+ * exactly this mode whatever the umask is, and this owner when one is given. When it fails nothing is left behind; a
+ * killed process can leave `.<name>.<random>.tmp`. Rejects with SystemError.
  */
-export async function writeFileAtomic(path: string, content: string, mode: number): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  content: string,
+  mode: number,
+  owner?: FileOwner,
+): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   await withFileErrors('writing', path, async () => {
     try {
       await writeNewFile(temporary, content, mode);
+      if (owner !== undefined) await chown(temporary, owner.uid, owner.gid);
       await rename(temporary, path);
       await syncDirectory(dirname(path));
     } catch (error) {

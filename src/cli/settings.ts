@@ -56,10 +56,15 @@ export function configPath(
 
 /**
  * The settings of one run: a flag before the environment before the config file before the default. Throws
- * ConfigError for a bad file.
+ * ConfigError for a bad file, and for a missing one that the user named unless it `mayBeMissing`.
  */
-export function resolveSettings(flags: Values, context: CliContext): Settings {
-  const read = (context.compat ? readAsCrictl : readOwn)(flags, context);
+export function resolveSettings(
+  flags: Values,
+  context: CliContext,
+  {mayBeMissing = false}: {readonly mayBeMissing?: boolean} = {},
+): Settings {
+  const required = {...configPath(flags, context), mayBeMissing};
+  const read = (context.compat ? readAsCrictl : readOwn)(required, context);
   const option = (key: ConfigKey): EffectiveOption =>
     effective(key, {flags, read, env: context.env, defaults: context.compat ? CRICTL_DEFAULTS : DEFAULTS});
   const value = (key: ConfigKey): EffectiveOption['value'] => option(key).value;
@@ -84,14 +89,20 @@ interface ReadFile {
   readonly warnings: readonly string[];
 }
 
+/** The config file to read. */
+interface WantedFile {
+  readonly path: string;
+  readonly named: boolean;
+  readonly mayBeMissing: boolean;
+}
+
 /** A missing file is empty unless it was named; an unknown option is a warning. */
-function readOwn(flags: Values, context: CliContext): ReadFile {
-  const {path: wanted, named} = configPath(flags, context);
+function readOwn({path: wanted, named, mayBeMissing}: WantedFile, context: CliContext): ReadFile {
   const warnings: string[] = [];
   const dialect = ownDialect((warning) => warnings.push(`${wanted}: ${warning}`));
   try {
     const {path, source} = findConfig(wanted, context);
-    if (source === undefined && named)
+    if (source === undefined && named && !mayBeMissing)
       throw new ConfigError(`reading "${wanted}": no such file or directory`);
     return {options: parseConfigFile(source ?? '', dialect), path, warnings};
   } catch (error) {
@@ -109,13 +120,13 @@ const inFile = (path: string, message: string): string =>
  * As crictl: it tells of a missing file, and a broken one is an error only when it was named. Without a file
  * it tries a runtime again that does not answer, with one only when the file says so.
  */
-function readAsCrictl(flags: Values, context: CliContext): ReadFile {
-  const {path: wanted, named} = configPath(flags, context);
+function readAsCrictl({path: wanted, named, mayBeMissing}: WantedFile, context: CliContext): ReadFile {
   const warnings: string[] = [];
   try {
     const {path, source} = findConfig(wanted, context);
     if (path !== wanted || source === undefined)
       warnings.push(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
+    if (source === undefined && mayBeMissing) return {options: {}, path: wanted, warnings};
     if (source === undefined) throw new ConfigError(`stat ${path}: no such file or directory`);
     const options = parseConfigFile(source, CRICTL_DIALECT);
     return {options: {'max-retries': 0, ...options}, path, warnings};

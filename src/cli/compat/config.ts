@@ -96,11 +96,11 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
   const {isMap, isScalar, Scalar: NewScalar, visit, YAMLMap: NewMap} = await import('yaml');
   const document = await configDocument(source);
   const map = isMap(document.contents) ? document.contents : new NewMap();
-  document.contents = map as never;
+  document.contents = map;
   for (const key of CONFIG_KEYS) {
     const value = values[key] ?? ZEROS[key];
     const pairs = map.items.filter((pair) => isScalar(pair.key) && pair.key.value === key);
-    if (pairs.length === 0) map.add({key, value: inQuotesIfEmpty(new NewScalar(value))} as never);
+    if (pairs.length === 0) map.add({key, value: inQuotesIfEmpty(new NewScalar(value))});
     for (const pair of pairs) if (isScalar(pair.value)) pair.value.value = value;
   }
   visit(document, {
