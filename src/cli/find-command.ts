@@ -16,7 +16,11 @@ export interface FoundCommand {
 }
 
 /** Commands with another name, crictl's. The classes name them too, for the help. */
-export const COMMAND_ALIASES: Readonly<Record<string, string>> = {image: 'images', img: 'images'};
+export const COMMAND_ALIASES: Readonly<Record<string, string>> = {
+  event: 'events',
+  image: 'images',
+  img: 'images',
+};
 
 const FOLDER = new URL('../commands/', import.meta.url);
 const EXTENSION = extname(import.meta.url);

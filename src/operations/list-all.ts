@@ -10,6 +10,7 @@ import {
   type ContainerFilter,
   type PodSandbox,
   type PodSandboxFilter,
+  type PodSandboxMetrics,
   type RuntimeService,
 } from '../cri/index.js';
 
@@ -98,6 +99,18 @@ export async function listAllImages(
   return await listAll({
     whole: async () => (await images.listImages(request, {signal})).images,
     pages: () => mapped(images.streamImages(request, pageCall(signal)), (page) => page.images),
+  });
+}
+
+/** The metrics of all sandboxes. */
+export async function listAllPodMetrics(
+  runtime: RuntimeService,
+  signal: AbortSignal,
+): Promise<readonly PodSandboxMetrics[]> {
+  return await listAll({
+    whole: async () => (await runtime.listPodSandboxMetrics({}, {signal})).podMetrics,
+    pages: () =>
+      mapped(runtime.streamPodSandboxMetrics({}, pageCall(signal)), (page) => page.podSandboxMetrics),
   });
 }
 

@@ -1,0 +1,149 @@
+import * as Flags from '@oclif/core/flags';
+import {SystemError, UsageError} from '../base/errors.js';
+import {BaseCommand} from '../cli/base-command.js';
+import {documentText} from '../cli/documents.js';
+import {listFlag} from '../cli/flags.js';
+import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
+import {eventLine} from '../cli/views/events.js';
+import type {RuntimeService} from '../cri/index.js';
+import {
+  EVENT_TYPES,
+  EventNames,
+  isWantedEvent,
+  type EventFilter,
+  type EventType,
+  type NamedEvent,
+} from '../operations/events.js';
+import {namePattern, parseLabels} from '../operations/filters.js';
+import {parseSince} from '../operations/logs/since.js';
+import {withContext} from '../operations/with-context.js';
+
+const FORMATS = ['table', 'json', 'yaml'] as const;
+type EventForm = Form<(typeof FORMATS)[number]>;
+
+/** Which events are shown, and from when on. */
+interface Choice {
+  readonly filter: EventFilter;
+  /** Nanoseconds since the epoch. */
+  readonly since: bigint;
+}
+
+export default class Events extends BaseCommand {
+  static override summary = 'Show what happens to containers and pods, as it happens';
+  static override description =
+    'One line an event: for people on a terminal, JSON in a pipe. Runtimes repeat events of the last minutes at ' +
+    'first; those are left out unless --since asks for them. Goes on until Ctrl-C.';
+  static override usage = 'events [OPTIONS]';
+  static override aliases = ['event'];
+  static override examples = [
+    '<%= config.bin %> events',
+    '<%= config.bin %> events --pod team/web --type stopped,deleted',
+    "<%= config.bin %> events | jq -r '.containerId'",
+    '<%= config.bin %> events --since 5m --label app=web -o yaml',
+  ];
+  static override flags = {
+    output: outputFlag(FORMATS),
+    template: templateFlag,
+    container: listFlag({helpValue: 'NAME', description: 'Only of a container, by id, name or POD/NAME.'}),
+    pod: listFlag({
+      char: 'p',
+      helpValue: 'NAME',
+      description: 'Only of a pod and its containers, by id or name.',
+    }),
+    type: listFlag({helpValue: EVENT_TYPES.join('|'), description: 'Only events of a type.'}),
+    namespace: Flags.string({description: 'Only in namespaces that match a regular expression.'}),
+    label: listFlag({description: 'Only where the container or its pod has a label, as KEY=VALUE.'}),
+    since: Flags.string({
+      helpValue: 'TIME',
+      description: 'Also what the runtime repeats since: 10m, 2026-11-20T14:00:00Z. [default: now]',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const {flags} = await this.parse(Events);
+    const form = this.compat ? await crictlForm(flags) : await this.#form(flags);
+    const nowMs = this.context.clock.now();
+    const choice = {
+      filter: {
+        types: flags.type?.map(eventType),
+        containers: flags.container,
+        pods: flags.pod,
+        namespace: namePattern(flags.namespace),
+        labels: parseLabels(flags.label),
+      },
+      since: flags.since === undefined ? BigInt(nowMs) * 1_000_000n : parseSince(flags.since, nowMs),
+    };
+    const {runtime} = await this.cri();
+    const shown = this.compat ? this.#showAll(runtime, form) : this.#show(runtime, form, choice);
+    await withContext('getting container events', shown);
+  }
+
+  async #form(flags: {
+    readonly output?: string | undefined;
+    readonly template?: string | undefined;
+  }): Promise<EventForm> {
+    const {output, template} = flags;
+    if (output !== undefined || template !== undefined) return await formOf(flags, FORMATS);
+    return {kind: this.stdout.isTerminal ? 'table' : 'json'};
+  }
+
+  /** As crictl: everything, until the runtime ends it. */
+  async #showAll(runtime: RuntimeService, form: EventForm): Promise<void> {
+    for await (const event of runtime.getContainerEvents({}, {signal: this.signal})) {
+      if (form.kind !== 'table') this.print(await messageText(form, 'ContainerEventResponse', event));
+      await this.stdout.ready(this.signal);
+    }
+  }
+
+  /** Ctrl-C and a reader that goes away end it; that the runtime ends it is an error. */
+  async #show(runtime: RuntimeService, form: EventForm, choice: Choice): Promise<void> {
+    const signal = AbortSignal.any([this.signal, this.stdout.closed]);
+    try {
+      const names = new EventNames();
+      await names.learn(runtime, signal);
+      let leftOut = false;
+      for await (const event of runtime.getContainerEvents({}, {signal})) {
+        const named = names.name(event);
+        if (!isWantedEvent(named, choice.filter)) continue;
+        if (event.createdAt >= choice.since) this.stdout.write(await textOf(form, named));
+        else if (!leftOut) {
+          leftOut = true;
+          this.note('events from before are left out; --since 10m shows those of ten minutes');
+        }
+        await this.stdout.ready(signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return;
+    }
+    if (!signal.aborted)
+      throw new SystemError('the runtime has ended the stream of events', {
+        hint: 'it was stopped or restarted; call "kcri events" again',
+      });
+  }
+}
+
+async function textOf(form: EventForm, named: NamedEvent): Promise<string> {
+  if (form.kind === 'table') return `${eventLine(named)}\n`;
+  return await documentText(form, 'ContainerEventResponse', named.event);
+}
+
+function eventType(word: string): EventType {
+  const known = EVENT_TYPES.find((type) => type === word.toLowerCase());
+  if (known === undefined)
+    throw new UsageError(`--type should be one of ${EVENT_TYPES.join(', ')}, not "${word}"`);
+  return known;
+}
+
+/** The form in crictl's rules and words. */
+async function crictlForm(flags: {
+  readonly output?: string | undefined;
+  readonly template?: string | undefined;
+}): Promise<EventForm> {
+  const {output = 'json', template = ''} = flags;
+  if (output === 'go-template')
+    return await withContext('failed to parse go-template', formOf({output, template}, FORMATS));
+  if (output !== 'json' && output !== 'yaml') throw new UsageError(`don't support "${output}" format`);
+  if (template !== '') throw new UsageError(`template can't be used with "${output}" format`);
+  return {kind: output};
+}
