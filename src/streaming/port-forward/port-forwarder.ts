@@ -1,17 +1,19 @@
-import type {Socket} from 'node:net';
+import type {Server, Socket} from 'node:net';
 import type {Clock} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
+import type {AddressGroup} from './addresses.js';
 import {forwardConnection} from './forward-connection.js';
+import {listen, type BoundPort} from './listen.js';
 import type {PortSpec} from './port-spec.js';
 import type {FarFailure, Tunnel} from './tunnel.js';
+
+/** Why a connection was not forwarded, or not to its end. */
+export type ConnectionFailure = FarFailure | {readonly kind: 'unreachable'; readonly error: KcriError};
 
 /** Told of each connection. */
 export interface ForwardObserver {
   accepted(ports: PortSpec): void;
-  failed(
-    ports: PortSpec,
-    failure: FarFailure | {readonly kind: 'unreachable'; readonly error: KcriError},
-  ): void;
+  failed(ports: PortSpec, failure: ConnectionFailure): void;
 }
 
 /** Takes local connections to a pod's ports; what happens to one does not matter to the others. */
@@ -20,6 +22,7 @@ export class PortForwarder {
   readonly #clock: Clock;
   readonly #observer: ForwardObserver;
   readonly #sockets = new Set<Socket>();
+  readonly #servers: Server[] = [];
   #ended = false;
 
   constructor(tunnel: Tunnel, clock: Clock, observer: ForwardObserver) {
@@ -28,8 +31,16 @@ export class PortForwarder {
     this.#observer = observer;
   }
 
-  /** Forwards a connection that was accepted for `ports`. */
-  accept(local: Socket, ports: PortSpec): void {
+  /** Listens on a port of each address, as far as possible, and forwards what connects there. */
+  async listen(spec: PortSpec, groups: readonly AddressGroup[]): Promise<BoundPort> {
+    const bound = await listen(spec, groups, (local, ports) => {
+      this.#accept(local, ports);
+    });
+    for (const {server} of bound.listeners) this.#servers.push(server);
+    return bound;
+  }
+
+  #accept(local: Socket, ports: PortSpec): void {
     this.#sockets.add(local);
     // Whoever is at the other end may go at any time; that is no error here.
     local.on('error', () => undefined).once('close', () => this.#sockets.delete(local));
@@ -38,9 +49,10 @@ export class PortForwarder {
     void this.#forward(local, ports);
   }
 
-  /** Ends all connections. */
+  /** Listens no more and ends all connections. */
   close(): void {
     this.#ended = true;
+    for (const server of this.#servers) server.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#tunnel.close();
   }
