@@ -1,49 +1,59 @@
 import * as Flags from '@oclif/core/flags';
+import {closest} from '../base/closest.js';
 import {UsageError} from '../base/errors.js';
 import {toJson, type Init, type MessageTypes} from '../cri/index.js';
-import {jsonText, withoutNulls, type Json} from '../format/json.js';
+import {asFloat64, jsonText, withoutNulls, type Json} from '../format/json.js';
+import type {Form, Format, FormFlags, ObjectForm} from './form.js';
 
-/** The forms in which data is printed, besides templates. */
-export type Format = 'table' | 'wide' | 'json' | 'yaml';
+export type {Form, Format, ObjectForm} from './form.js';
 
-/** A form that was chosen: one of a command's own, or a template that prints any object. */
-export type Form<F extends Format> =
-  Kind<F> | {readonly kind: 'template'; readonly render: (json: Json) => string};
-
-/** One member a form, so that a comparison tells them apart. */
-type Kind<F extends Format> = F extends Format ? {readonly kind: F} : never;
-
-/** A form that prints any object. */
-export type ObjectForm = Form<'json' | 'yaml'>;
-
-/** `-o`: crictl's forms. */
+/** `-o`: crictl's forms, and templates. */
 export function outputFlag(formats: readonly Format[]) {
   return Flags.string({
     char: 'o',
-    helpValue: formats.join('|'),
+    helpValue: [...formats, 'go-template=…', 'jsonpath=…'].join('|'),
     description: `Output format. [default: ${formats[0] ?? ''}]`,
   });
 }
 
 /** `--template`, which crictl uses with `-o go-template`. */
-export const templateFlag = Flags.string({hidden: true, description: 'Go template to print with.'});
+export const templateFlag = Flags.string({
+  helpValue: 'TEMPLATE',
+  description: 'Go template to print with, with or without -o go-template.',
+});
+
+/** Who asks for a form: a command, and whether it behaves as crictl. */
+interface Caller {
+  readonly compat: boolean;
+  readonly id?: string | undefined;
+}
 
 /**
- * The form that `-o` names, the first one by default. Throws UsageError in crictl's words for any other, and
- * for templates, which kcri does not have yet.
+ * The form that `-o` and `--template` name, the first of `formats` by default. A template is read here, before
+ * anything is asked of a runtime. Throws UsageError for a form that there is not, and TemplateError.
  */
 export async function formOf<F extends Format>(
-  flags: {readonly output?: string | undefined; readonly template?: string | undefined},
+  flags: FormFlags,
   formats: readonly F[],
+  {compat, id = ''}: Caller = {compat: false},
 ): Promise<Form<F>> {
-  const {output = formats[0], template} = flags;
-  if (output === 'go-template' || template !== undefined)
-    throw new UsageError('go-template output is not built into kcri yet', {
-      hint: 'use -o json with jq instead',
-    });
-  const kind = formats.find((known) => known === output);
-  if (kind !== undefined) return await Promise.resolve({kind} as Form<F>);
-  throw new UsageError(`unsupported output format "${output ?? ''}"`, {hint: `one of ${formats.join(', ')}`});
+  if (compat) {
+    const {crictlForm} = await import('./compat/forms.js');
+    return await crictlForm(id, flags, formats);
+  }
+  const {output = formats[0]} = flags;
+  const kind = flags.template === undefined ? formats.find((known) => known === output) : undefined;
+  if (kind !== undefined) return {kind} as Form<F>;
+  const {templateForm} = await import('./templates.js');
+  return (await templateForm(flags)) ?? refuse(output ?? '', formats);
+}
+
+function refuse(output: string, formats: readonly Format[]): never {
+  const known = [...formats, 'go-template=TEMPLATE', 'jsonpath=TEMPLATE'];
+  const guess = closest(output, formats);
+  throw new UsageError(`unsupported output format "${output}"`, {
+    hint: `${guess === undefined ? '' : `did you mean ${guess}? `}one of ${known.join(', ')}`,
+  });
 }
 
 /** A list as crictl prints it: proto JSON with all defaults in the order of the .proto, or that as YAML. */
@@ -56,13 +66,21 @@ export async function messageText<Name extends keyof MessageTypes>(
   return form.kind === 'json' ? jsonText(json) : await otherText(form, json);
 }
 
-/** What crictl prints with sorted keys: an inspected object, or the list of them. */
+/**
+ * What crictl prints with sorted keys: an inspected object, or the list of them. As crictl it loses the last
+ * digits of numbers beyond 2^53, and writes `<`, `>` and `&` by their codes.
+ */
 export async function sortedText(form: ObjectForm, json: Json): Promise<string> {
-  return form.kind === 'json' ? jsonText(json, {sortKeys: true}) : await otherText(form, json);
+  const {compat = false} = form;
+  const data = compat ? asFloat64(json) : json;
+  return form.kind === 'json'
+    ? jsonText(data, {sortKeys: true, escapeHtml: compat})
+    : await otherText(form, data);
 }
 
+/** YAML, or what a template makes of the data, without the line end that printing adds. */
 async function otherText(form: Exclude<ObjectForm, {kind: 'json'}>, json: Json): Promise<string> {
   if (form.kind === 'template') return form.render(json);
   const {yamlText} = await import('../format/yaml.js');
-  return await yamlText(json);
+  return yamlText(json);
 }

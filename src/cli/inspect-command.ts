@@ -3,7 +3,6 @@ import type {JsonObject} from '../format/json.js';
 import type {Target} from '../operations/resolve.js';
 import {BaseCommand} from './base-command.js';
 import {formOf, outputFlag, sortedText, templateFlag} from './formats.js';
-import type {StatusTextOptions} from './views/status-text.js';
 
 const FORMATS = ['json', 'yaml', 'table'] as const;
 
@@ -25,41 +24,73 @@ export interface Inspection<Id, Response> {
   readonly targets: readonly Target<Id>[];
   readonly fetch: (id: Id, verbose: boolean) => Promise<Response>;
   readonly json: (response: Response) => JsonObject;
-  readonly text: (response: Response, options: StatusTextOptions) => string;
+  /** The object as people read it. */
+  readonly text: (response: Response, nowMs: number) => string;
+  /** The object as crictl's table has it. */
+  readonly crictlText: (response: Response, options: CrictlTextOptions) => string;
+}
+
+/** How crictl's table is made. */
+export interface CrictlTextOptions {
+  readonly nowMs: number;
+  /** With what only the runtime knows. */
+  readonly verbose: boolean;
 }
 
 const AT_ONCE = 8;
 
 /** What `inspect`, `inspectp` and `inspecti` share. */
 export abstract class InspectCommand extends BaseCommand {
-  /** Throws UsageError for a form of output that there is not, before anything is asked. */
+  /** Throws UsageError for a form of output that there is not, before anything is asked. crictl finds out later. */
   protected async checkFormat(flags: InspectFlags): Promise<void> {
-    await formOf(flags, FORMATS);
+    if (!this.compat) await formOf(flags, FORMATS, this);
   }
 
   /**
    * Prints one object for one target and a list for several, in the targets' order. What can't be inspected is
-   * shown as an error and does not hide the others.
+   * shown as an error and does not hide the others; in crictl's dialect it ends the command.
    */
   protected async inspect<Id, Response>(
     flags: InspectFlags,
-    {targets, fetch, json, text}: Inspection<Id, Response>,
+    inspection: Inspection<Id, Response>,
   ): Promise<void> {
-    const form = await formOf(flags, FORMATS);
-    const verbose = !flags.quiet;
-    const responses = new Map<string, Response>();
-    const fetchOne = async (id: Id, ref: string): Promise<void> => {
-      responses.set(ref, await fetch(id, verbose));
-    };
-    await this.forEachTarget(targets, fetchOne, AT_ONCE);
-    const found = targets.flatMap(({ref}) => responses.get(ref) ?? []);
+    const {targets, json, text} = inspection;
+    if (this.compat && flags.output === 'table') {
+      await this.#printCrictlTable(flags, inspection);
+      return;
+    }
+    const found = await this.#fetchAll(flags, inspection);
     if (found.length === 0) return;
+    const form = await formOf(flags, FORMATS, this);
     if (form.kind === 'table') {
-      const options = {nowMs: this.context.clock.now(), verbose};
-      this.printAll(found, (response) => `${text(response, options)}\n`);
+      const nowMs = this.context.clock.now();
+      this.stdout.write(found.map((response) => text(response, nowMs)).join('\n'));
       return;
     }
     const objects = found.map(json);
     this.print(await sortedText(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
+  }
+
+  async #fetchAll<Id, Response>(
+    flags: InspectFlags,
+    {targets, fetch}: Inspection<Id, Response>,
+  ): Promise<readonly Response[]> {
+    const responses = new Map<string, Response>();
+    const fetchOne = async (id: Id, ref: string): Promise<void> => {
+      responses.set(ref, await fetch(id, !flags.quiet));
+    };
+    await this.forEachTarget(targets, fetchOne, this.compat ? 1 : AT_ONCE);
+    return targets.flatMap(({ref}) => responses.get(ref) ?? []);
+  }
+
+  /** crictl prints its table while it goes on asking. */
+  async #printCrictlTable<Id, Response>(
+    flags: InspectFlags,
+    {targets, fetch, crictlText}: Inspection<Id, Response>,
+  ): Promise<void> {
+    const [nowMs, verbose] = [this.context.clock.now(), !flags.quiet];
+    await this.forEachTarget(targets, async (id) => {
+      this.print(crictlText(await fetch(id, verbose), {nowMs, verbose}));
+    });
   }
 }

@@ -16,7 +16,7 @@ export default class Info extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Info);
-    const form = await formOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS, this);
     const {runtime} = await this.cri();
     const response = runtime.status({verbose: !flags.quiet}, {signal: this.signal});
     const status = runtimeStatusJson(await withContext('getting status of runtime', response));

@@ -86,6 +86,14 @@ export function withoutNulls(value: Json): Json {
   return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
 }
 
+/** The same data with all numbers as JavaScript's and Go's float64 hold them. */
+export function asFloat64(value: Json): Json {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (isJsonList(value)) return value.map(asFloat64);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asFloat64(item)]));
+}
+
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const BIG = '\u0000big:';
 

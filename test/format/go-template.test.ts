@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {compileGoTemplate} from '../../src/format/go-template/compile.js';
-import {TemplateError} from '../../src/format/go-template/template-error.js';
+import {TemplateError} from '../../src/format/template-error.js';
 import {parseJson} from '../../src/format/json.js';
 
 interface Recording {

@@ -2,11 +2,14 @@ import {UsageError} from '../../base/errors.js';
 import {goQuote} from '../../format/go-quote.js';
 import {TemplateError} from '../../format/template-error.js';
 import type {Form, Format, FormFlags, TemplateForm} from '../form.js';
+import {ArgumentsError} from '../usage-errors.js';
 
 /** How one of crictl's commands takes `-o` and `--template`. */
 interface CrictlOutput {
   /** What it says to a form that it doesn't have; without it it shows a table. */
   readonly refusal?: (quoted: string) => string;
+  /** It shows its help for a form that it doesn't have. */
+  readonly showsHelp?: true;
   /** `-o ""` is JSON. */
   readonly defaultsToJson?: true;
   /** What stands before an error of a template; without it there are no templates. */
@@ -29,8 +32,8 @@ const OUTPUTS: Readonly<Record<string, CrictlOutput>> = {
   inspect: {...inspecting('get the status of containers: '), defaultsToJson: true},
   inspecti: {...inspecting(''), defaultsToJson: true},
   inspectp: {...inspecting('get the status of pod sandboxes: '), defaultsToJson: true},
-  metricdescs: {...unsupported(''), defaultsToJson: true},
-  metricsp: {...unsupported(''), defaultsToJson: true},
+  metricdescs: {showsHelp: true, defaultsToJson: true},
+  metricsp: {showsHelp: true, defaultsToJson: true},
   pods: unsupported('listing pod sandboxes: '),
   ps: unsupported('listing containers: '),
   stats: {},
@@ -47,22 +50,27 @@ export async function crictlForm<F extends Format>(
   formats: readonly F[],
 ): Promise<Form<F>> {
   const crictl = OUTPUTS[command] ?? unsupported('');
-  const output = given === undefined || (given === '' && crictl.defaultsToJson) ? formats[0] : given;
+  const isDefault = given === undefined || (given === '' && crictl.defaultsToJson === true);
+  const output = isDefault ? (formats[0] ?? '') : given;
   if (output === 'go-template' && crictl.template !== undefined)
     return await crictlTemplate(command, template, crictl.template);
-  if (command === 'events' && template !== '' && (output === 'json' || output === 'yaml'))
+  if (command === 'events' && template !== '' && /^(json|yaml)$/.test(output))
     throw new UsageError(`template can't be used with ${goQuote(output)} format`);
+  return {kind: knownKind(output, formats, crictl), compat: true} as Form<F>;
+}
+
+function knownKind(output: string, formats: readonly Format[], {refusal, showsHelp}: CrictlOutput): Format {
   const kind = formats.find((known) => known === output && known !== 'wide');
-  if (kind !== undefined) return {kind, compat: true} as Form<F>;
-  if (crictl.refusal === undefined) return {kind: 'table', compat: true} as Form<F>;
-  throw new UsageError(crictl.refusal(goQuote(output ?? '')));
+  if (kind === undefined && showsHelp === true)
+    throw new ArgumentsError(`unsupported output format "${output}"`);
+  if (kind === undefined && refusal !== undefined) throw new UsageError(refusal(goQuote(output)));
+  return kind ?? 'table';
 }
 
 async function crictlTemplate(command: string, text: string, context: string): Promise<TemplateForm> {
   const {compileGoTemplate} = await import('../../format/go-template/compile.js');
   // events reads its template once more before it begins, under no name.
-  if (command === 'events')
-    inContext('failed to parse go-template: ', () => compileGoTemplate(text, ''));
+  if (command === 'events') inContext('failed to parse go-template: ', () => compileGoTemplate(text, ''));
   const generating = `${context}failed to generate go-template: `;
   const render = inContext(generating, () => compileGoTemplate(text, TEMPLATE_NAME));
   return {

@@ -3,7 +3,7 @@ import {byKey, memberOf, type Json, type JsonObject} from '../json.js';
 import {CallError, FUNCTIONS, type Parameter, type TemplateFunction} from './functions.js';
 import {nodeText, type Branch, type Command, type Node, type Operand, type Pipeline} from './nodes.js';
 import type {ParsedTemplate} from './parser.js';
-import {TemplateError} from './template-error.js';
+import {TemplateError} from '../template-error.js';
 import {
   boxed,
   cellType,

@@ -1,9 +1,10 @@
 import {goQuote} from '../go-quote.js';
+import {unquoteGo} from '../go-unquote.js';
 import {tokenizeTemplate, type Token, type TokenType} from './lexer.js';
-import {parseNumber, unquoteGo} from './literals.js';
+import {parseNumber} from './literals.js';
 import type {Branch, Command, Node, NumberConstant, Operand, Pipeline} from './nodes.js';
 import {nodeText} from './nodes.js';
-import {TemplateError} from './template-error.js';
+import {TemplateError} from '../template-error.js';
 
 /** A template that was read: its own body and those it defines, by name. */
 export interface ParsedTemplate {

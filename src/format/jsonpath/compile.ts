@@ -1,0 +1,36 @@
+import {goQuote} from '../go-quote.js';
+import type {Json} from '../json.js';
+import {TemplateError} from '../template-error.js';
+import {evaluateJsonPath} from './evaluate.js';
+import {parseJsonPath} from './parser.js';
+
+/**
+ * A template in kubectl's dialect of JSONPath, ready to be filled in; a bare path needs no braces. Throws
+ * TemplateError when the template is wrong, and when it does not fit the data.
+ */
+export function compileJsonPath(text: string): (data: Json) => string {
+  const parts = explained(`error parsing jsonpath ${text}, `, () => parseJsonPath(withBraces(text)));
+  return (data) =>
+    explained(`error executing jsonpath ${goQuote(text)}: Error executing template: `, () =>
+      withoutLineEnd(evaluateJsonPath(parts, data)),
+    );
+}
+
+function withBraces(text: string): string {
+  if (text.includes('{')) return text;
+  return /^[.[$@]/.test(text) ? `{${text}}` : `{.${text}}`;
+}
+
+/** Printing adds a line end; a template that ends with one has it already. */
+function withoutLineEnd(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+function explained<T>(context: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new TemplateError(context + error.message, {cause: error});
+  }
+}
