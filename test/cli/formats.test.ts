@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
-import {FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
+import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
 import {runKcri} from './run-kcri.js';
 
 const web = aSandbox({name: 'web'});
@@ -12,7 +12,7 @@ async function started(): Promise<FakeRuntime> {
     sandboxes: [web],
     containers: [
       aContainer({sandbox: web, name: 'main', labels: {app: '<b>'}}),
-      aContainer({sandbox: web, name: 'side', attempt: 2}),
+      aContainer({sandbox: web, name: 'side', attempt: 2, createdAt: BUILT_AT_NANOS + 1n}),
     ],
   });
 }
