@@ -1,0 +1,36 @@
+import type {Clock} from '../../src/base/clock.js';
+
+/** A clock that a test moves; it wakes who has slept long enough. */
+export class ManualClock implements Clock {
+  #now = 0;
+  #sleepers: {readonly until: number; readonly wake: () => void}[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sleeper = {until: this.#now + ms, wake: resolve};
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', () => {
+        this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /** How many are asleep. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  /** Lets time pass, and whoever wakes do what can be done at once. */
+  async advance(ms: number): Promise<void> {
+    this.#now += ms;
+    const due = this.#sleepers.filter(({until}) => until <= this.#now);
+    this.#sleepers = this.#sleepers.filter(({until}) => until > this.#now);
+    for (const {wake} of due) wake();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,115 @@
+import {expect, test} from 'vitest';
+import {ConnectionPool} from '../../../src/streaming/port-forward/connection-pool.js';
+import {ManualClock} from '../manual-clock.js';
+
+/** A connection that only knows whether it is open. */
+class Plain {
+  isOpen = true;
+
+  constructor(readonly name: number) {}
+
+  close(): void {
+    this.isOpen = false;
+  }
+}
+
+function aPool({limit = 10, idleMs = 1000} = {}) {
+  const clock = new ManualClock();
+  const opened: Plain[] = [];
+  const failures: Error[] = [];
+  const open = async (): Promise<Plain> => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    const item = new Plain(opened.length);
+    opened.push(item);
+    return item;
+  };
+  return {pool: new ConnectionPool({open, limit, idleMs, clock}), clock, opened, failures};
+}
+
+test('a connection that is given back serves the next one', async () => {
+  const {pool, opened} = aPool();
+  const first = await pool.lease();
+  pool.release(first.item);
+  const second = await pool.lease();
+  expect(second).toEqual({item: first.item, reused: true});
+  expect(opened).toHaveLength(1);
+});
+
+test('who comes meanwhile gets a connection of its own', async () => {
+  const {pool} = aPool();
+  const [first, second] = [await pool.lease(), await pool.lease()];
+  expect([first.reused, second.reused, first.item === second.item]).toEqual([false, false, false]);
+});
+
+test('of several idle connections the one used last goes first, so that the others may be closed', async () => {
+  const {pool, clock, opened} = aPool();
+  const leased = [await pool.lease(), await pool.lease()];
+  for (const {item} of leased) pool.release(item);
+  await clock.advance(900);
+  const busy = await pool.lease();
+  await clock.advance(200);
+  pool.release(busy.item);
+  expect(opened.map(({isOpen}) => isOpen)).toEqual([false, true]);
+  await clock.advance(1000);
+  expect(opened.map(({isOpen}) => isOpen)).toEqual([false, false]);
+  expect(clock.sleeping).toBe(0);
+});
+
+test('a connection that ended while it was idle is not given to anybody', async () => {
+  const {pool} = aPool();
+  const {item} = await pool.lease();
+  pool.release(item);
+  item.close();
+  expect((await pool.lease()).reused).toBe(false);
+});
+
+test('a discarded connection is closed', async () => {
+  const {pool} = aPool();
+  const {item} = await pool.lease();
+  pool.discard(item);
+  expect(item.isOpen).toBe(false);
+  expect((await pool.lease()).reused).toBe(false);
+});
+
+test('more than the limit wait, in the order in which they came', async () => {
+  const {pool, opened} = aPool({limit: 1});
+  const first = await pool.lease();
+  const order: string[] = [];
+  const second = pool.lease().then(({item}) => {
+    order.push('second');
+    pool.release(item);
+  });
+  const third = pool.lease().then(() => order.push('third'));
+  pool.release(first.item);
+  await Promise.all([second, third]);
+  expect({order, opened: opened.length}).toEqual({order: ['second', 'third'], opened: 1});
+});
+
+test('a connection that could not be opened takes no place', async () => {
+  const {pool, failures} = aPool({limit: 1});
+  failures.push(new Error('no runtime'));
+  await expect(pool.lease()).rejects.toThrow('no runtime');
+  expect((await pool.lease()).reused).toBe(false);
+});
+
+test('giving back twice counts once', async () => {
+  const {pool} = aPool({limit: 1});
+  const {item} = await pool.lease();
+  pool.release(item);
+  pool.release(item);
+  pool.discard(item);
+  expect(await pool.lease()).toEqual({item, reused: true});
+});
+
+test('the end of the pool closes what is idle and what is in use, and what is being opened', async () => {
+  const {pool, clock, opened} = aPool();
+  const [idle] = [await pool.lease(), await pool.lease()];
+  pool.release(idle.item);
+  const late = pool.lease().then(({item}) => item);
+  pool.close();
+  await late;
+  await clock.advance(0);
+  expect(opened.every(({isOpen}) => !isOpen)).toBe(true);
+  expect(clock.sleeping).toBe(0);
+});
