@@ -4,6 +4,7 @@ import {request, type ClientRequest} from 'node:http';
 import {connect, isIP, type Socket} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../base/errors.js';
+import {timeLimit} from '../base/time-limit.js';
 import {authority, type StreamingAddress} from './address.js';
 import {StreamingError} from './errors.js';
 import {proxyFor} from './proxy.js';
@@ -17,14 +18,12 @@ const DIAL_LIMIT_MS = 30_000;
  * not listened to yet. Rejects with StreamingError, or with the signal's reason.
  */
 export async function connectSocket(address: StreamingAddress, options: DialOptions): Promise<Socket> {
-  const limit = new AbortController();
-  const signal = AbortSignal.any([options.signal, limit.signal]);
-  const clock = options.clock.sleep(DIAL_LIMIT_MS, signal).then(
-    () => {
-      limit.abort(new StreamingError(`connecting to ${authority(address)}: no answer`));
-    },
-    () => undefined,
+  using limit = timeLimit(
+    options.clock,
+    DIAL_LIMIT_MS,
+    () => new StreamingError(`connecting to ${authority(address)}: no answer`),
   );
+  const signal = AbortSignal.any([options.signal, limit.signal]);
   try {
     return await dial(address, {...options, signal});
   } catch (error) {
@@ -32,9 +31,6 @@ export async function connectSocket(address: StreamingAddress, options: DialOpti
     throw error instanceof StreamingError
       ? error
       : new StreamingError(`connecting to ${authority(address)}: ${messageOf(error)}`, {cause: error});
-  } finally {
-    limit.abort();
-    await clock;
   }
 }
 

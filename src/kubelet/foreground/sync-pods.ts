@@ -8,7 +8,7 @@ import type {LocalPods} from '../local-pods.js';
 import {PodError, podErrorOf, podErrorOfCall, SupersededError} from '../pod-error.js';
 import type {PodSyncer, SyncPass} from '../pod-syncer.js';
 import {judge, type Verdict, type WaitFor} from './judge.js';
-import {timeLimit} from './time-limit.js';
+import {timeLimit} from '../../base/time-limit.js';
 
 /** How often a pod is looked at while it is waited for. */
 const POLL_MS = 250;

@@ -1,4 +1,4 @@
-import type {Clock} from '../../base/clock.js';
+import type {Clock} from './clock.js';
 
 /** Longer waits don't fit into a timer of Node.js. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1;
@@ -9,14 +9,14 @@ export interface TimeLimit extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** A limit of `ms` milliseconds from now on, undefined for none. */
-export function timeLimit(clock: Clock, ms: number | undefined): TimeLimit {
+/** A limit of `ms` milliseconds from now on, undefined for none; `reason` makes what its signal is aborted with. */
+export function timeLimit(clock: Clock, ms: number | undefined, reason?: () => Error): TimeLimit {
   const reached = new AbortController();
   const disposed = new AbortController();
   if (ms !== undefined)
     sleepLong(clock, ms, disposed.signal).then(
       () => {
-        reached.abort();
+        reached.abort(reason?.());
       },
       () => undefined, // disposed of first
     );

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import type {Clock} from '../../../src/base/clock.js';
-import {timeLimit} from '../../../src/kubelet/foreground/time-limit.js';
+import type {Clock} from '../../src/base/clock.js';
+import {timeLimit} from '../../src/base/time-limit.js';
 
 /** A clock whose sleeps are noted, and end when the test says so. */
 function aHandClock(): Clock & {readonly sleeps: number[]; wake(): Promise<void>} {
