@@ -33,6 +33,11 @@ export class Output {
     return this.#closed.signal;
   }
 
+  /** The stream itself, for who pipes into it. */
+  get stream(): OutputStream {
+    return this.#stream;
+  }
+
   get isTerminal(): boolean {
     return this.#stream.isTTY === true;
   }

@@ -1,27 +1,44 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {BaseCommand} from '../cli/base-command.js';
+import {timeLimit, type TimeLimit} from '../base/time-limit.js';
+import {choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
 import {EXIT} from '../cli/exit-codes.js';
-import {CONTAINER_FILTERS, containerQuery, type ContainerFilterValues} from '../cli/filter-flags.js';
+import {CONTAINER_FILTERS, isFiltered, type ContainerFilterValues} from '../cli/filter-flags.js';
 import {integerFlag} from '../cli/flags.js';
-import type {ContainerId, ExecSyncResponse} from '../cri/index.js';
-import {listContainers} from '../operations/containers.js';
+import {SESSION_FLAGS, StreamingCommand, type SessionFlagValues} from '../cli/streaming-command.js';
+import {ArgumentsError} from '../cli/usage-errors.js';
+import type {ContainerId} from '../cri/index.js';
+import {truncateId} from '../format/id.js';
+import {CommandExitError, ExecFailedError, ExecTimeoutError} from '../operations/exec-failure.js';
+import {openExec} from '../operations/exec-session.js';
 import {execSync} from '../operations/exec-sync.js';
-import {NoSuchError, resolveContainers, type Target} from '../operations/resolve.js';
+import {NothingChosenError, type Target} from '../operations/resolve.js';
 import {withContext} from '../operations/with-context.js';
+import {wrapCommand} from '../operations/wrap-command.js';
 
 /** As crictl: every container at the same time. */
 const AT_ONCE = 64;
 
-export default class Exec extends BaseCommand {
+export default class Exec extends StreamingCommand {
   static override summary = 'Run a command in a container';
   static override description =
-    "The exit code is the command's. Without filters the first argument names the container; with filters the " +
-    'command runs in every container that they let through.\n\n' +
-    'The output is shown when the command has ended (ExecSync); a command that reads from the terminal is not ' +
-    'possible yet.';
+    "The exit code is the command's: 128 + n for signal n, 127 and 126 for a command that is not there or can't be " +
+    'executed. Options end at the container (or at the command, where filters choose the containers); a -- before ' +
+    'the command is left out.\n\n' +
+    'With filters the command runs in every container that they let through, one after the other.\n\n' +
+    'The command does not end with kcri: after Ctrl-C without -t, after --timeout without --sync, and after the ' +
+    'detach keys it goes on in the container.\n\n' +
+    "CRI knows no user, environment or directory of a command's own. --user, --env and --workdir are had by running " +
+    "the command through the container's own programs: env, sh, and one of chroot, setuidgid, su-exec, gosu and su.";
   static override usage = 'exec [OPTIONS] [CONTAINER] COMMAND [ARG...]';
+  static override examples = [
+    '<%= config.bin %> exec -it web sh',
+    '<%= config.bin %> exec web ls -la /etc',
+    'tar c . | <%= config.bin %> exec -i shop/web tar x -C /srv',
+    '<%= config.bin %> exec --env LANG=C --workdir /srv --user nobody web ls',
+    '<%= config.bin %> exec -x --label app=web hostname',
+  ];
   static override strict = false;
   static override flagsEndAtArgument = true;
   static override args = {
@@ -34,80 +51,179 @@ export default class Exec extends BaseCommand {
       helpValue: 'created|running|exited|unknown',
       description: 'Only containers in a state. [default: running]',
     }),
-    sync: Flags.boolean({char: 's', description: 'Run the command with ExecSync.'}),
+    interactive: Flags.boolean({char: 'i', description: 'Pass standard input on to the command.'}),
+    tty: Flags.boolean({char: 't', description: 'Give the command a terminal.'}),
+    sync: Flags.boolean({
+      char: 's',
+      description: 'Run the command with ExecSync: no input, and its output when it has ended, up to 16 MiB.',
+    }),
     timeout: integerFlag({
       default: 0,
       helpValue: 'SECONDS',
-      description: 'End the command after so many seconds. [default: never]',
+      description:
+        'Wait no longer than so many seconds; with --sync the runtime ends the command. [default: for ever]',
     }),
-    quiet: Flags.boolean({char: 'q', description: 'Leave out the id above the output of each container.'}),
+    user: Flags.string({
+      helpValue: 'USER[:GROUP]',
+      description: 'Run the command as a user, by name or number.',
+    }),
+    env: Flags.string({
+      multiple: true,
+      helpValue: 'NAME=VALUE',
+      description: 'Set a variable of the command. May be repeated.',
+    }),
+    workdir: Flags.string({helpValue: 'DIR', description: 'Run the command in a directory.'}),
+    quiet: Flags.boolean({char: 'q', description: 'Do not say which container an output is from.'}),
     'ignore-errors': Flags.boolean({char: 'e', description: 'Exit with 0 whatever happens.'}),
-    parallel: Flags.boolean({char: 'x', description: 'Run in all containers at once, without ids.'}),
-    tty: Flags.boolean({char: 't', hidden: true, description: 'Give the command a terminal.'}),
-    interactive: Flags.boolean({char: 'i', hidden: true, description: 'Let the command read.'}),
+    parallel: Flags.boolean({
+      char: 'x',
+      description: 'Run in all chosen containers at once, with the container in front of each line.',
+    }),
+    ...SESSION_FLAGS,
   };
 
   async run(): Promise<void> {
     const {argv, flags} = await this.parse(Exec);
-    if (flags.tty || flags.interactive)
-      throw new UsageError('exec with -i or -t is not built into kcri yet', {
-        hint: 'leave out -i and -t; the command then gets no input and no terminal',
-      });
-    if (flags.timeout < 0) throw new UsageError('--timeout must not be negative');
-    const words = argv as string[];
-    const filtered = isFiltered(flags);
-    const [targets, command] = filtered ? [await this.#chosen(flags), words] : await this.#named(words);
-    if (command.length === 0) throw new UsageError('no command to run');
-    const header = filtered && !flags.quiet && !flags.parallel;
-    await this.#runIn(targets, {command, timeoutSeconds: flags.timeout, header, parallel: flags.parallel});
+    const plan = this.#plan(argv as string[], flags);
+    if (this.compat && flags['ignore-errors'] && !flags.quiet)
+      this.warn(
+        'The `--ignore-errors` option has been set all errors returned by the command will be ignored.',
+      );
+    const targets = await this.#targets(plan);
+    if (targets.length > 1 && (flags.interactive || flags.tty) && !this.compat)
+      throw new UsageError(`-i and -t need one container, and ${targets.length} were chosen`);
+    await this.#runIn(targets, plan);
     if (flags['ignore-errors']) this.forgiveErrors();
   }
 
-  async #chosen(flags: ContainerFilterValues): Promise<readonly Target<ContainerId>[]> {
-    const chosen = listContainers(await this.cri(), containerQuery(flags), this.signal);
-    const containers = await withContext('listing containers', chosen);
-    if (containers.length === 0)
-      throw new NoSuchError('No containers found per filter flags', {
-        hint: '"kcri ps -a" lists what there is',
-      });
-    return containers.map(({id}) => ({kind: 'found', ref: id, id}));
+  /** What is to be done, checked before anything is asked. Throws UsageError. */
+  #plan(words: readonly string[], flags: ExecFlags): Plan {
+    const filtered = isFiltered(flags);
+    const refs = filtered ? [] : words.slice(0, 1);
+    const rest = words.slice(refs.length);
+    const command = !filtered && !this.compat && rest[0] === '--' ? rest.slice(1) : rest;
+    if (command.length === 0)
+      throw new ArgumentsError('a container and a command are needed, or a filter and a command');
+    if (!this.compat) checkFlags(flags);
+    const {env = [], workdir, user} = flags;
+    return {
+      choice: choiceOf(refs, flags, {states: 'running'}),
+      command,
+      wrapped: wrapCommand(command, {env, workdir, user}),
+      flags,
+    };
   }
 
-  async #named([ref, ...words]: readonly string[]) {
-    if (ref === undefined || words.length === 0)
-      throw new UsageError('a container and a command are needed, or a filter and a command');
-    const {runtime} = await this.cri();
-    const targets = await resolveContainers(runtime, [ref], {signal: this.signal});
-    return [targets, words[0] === '--' ? words.slice(1) : words] as const;
+  async #targets({choice}: Plan): Promise<readonly Target<ContainerId>[]> {
+    const {signal, compat: literal} = this;
+    try {
+      return await chooseContainers(await this.cri(), choice, {signal, literal});
+    } catch (error) {
+      if (!(error instanceof NothingChosenError)) throw error;
+      throw new NothingChosenError('No containers found per filter flags', {hint: error.hint});
+    }
   }
 
-  async #runIn(targets: readonly Target<ContainerId>[], options: RunOptions): Promise<void> {
+  async #runIn(targets: readonly Target<ContainerId>[], plan: Plan): Promise<void> {
+    const {flags} = plan;
+    const several = targets.length > 1 || (this.compat && plan.choice.query !== undefined);
+    const label: Label =
+      flags.quiet || !several ? 'none' : !flags.parallel ? 'header' : this.compat ? 'none' : 'prefix';
+    const runOne = async (id: ContainerId, shown: string): Promise<void> => {
+      if (label === 'header') this.print(`${id}:`);
+      const running = flags.sync ? this.#sync(id, plan) : this.#stream(id, shown, {...plan, label});
+      const exitCode = await withContext(this.#doing(id, shown, plan), running);
+      if (several && exitCode !== EXIT.ok)
+        this.note(`kcri: the command ended with exit code ${exitCode} in the container "${shown}"`);
+      this.exitWith(exitCode);
+    };
+    await this.forEachTarget(targets, runOne, this.compat || flags.parallel ? AT_ONCE : 1);
+  }
+
+  #doing(id: ContainerId, shown: string, {command, flags}: Plan): string {
+    return this.compat
+      ? `execing command in container ${id}${flags.sync ? ' synchronously' : ''}`
+      : `running "${command[0] ?? ''}" in the container "${shown}"`;
+  }
+
+  async #sync(id: ContainerId, {command, wrapped, flags}: Plan): Promise<number> {
     const {runtime} = await this.cri();
     const {signal} = this;
-    const runOne = async (id: ContainerId, shown: string): Promise<void> => {
-      const response = await execSync(runtime, id, {...options, shown, signal});
-      if (options.header) this.print(`${id}:`);
-      this.#show(response);
-    };
-    await this.forEachTarget(targets, runOne, options.parallel ? AT_ONCE : 1);
+    const answer = await execSync(runtime, id, {command: wrapped, timeoutSeconds: flags.timeout, signal});
+    const {stdout, stderr, exitCode} = answer;
+    if (!this.compat) {
+      this.stdout.write(stdout);
+      this.stderr.write(stderr);
+      return exitCode;
+    }
+    if (exitCode !== EXIT.ok) {
+      const said = Buffer.from(stderr).toString();
+      throw new CommandExitError(exitCode, `command '${command.join(' ')}' exited with ${exitCode}: ${said}`);
+    }
+    for (const text of [stdout, '\n', stderr, '\n']) this.stdout.write(text);
+    return exitCode;
   }
 
-  #show({stdout, stderr, exitCode}: ExecSyncResponse): void {
-    this.stdout.write(stdout);
-    this.stderr.write(stderr);
-    if (exitCode === EXIT.ok) return;
-    this.note(`kcri: command terminated with exit code ${exitCode}`);
-    this.exitWith(exitCode);
+  async #stream(id: ContainerId, shown: string, plan: Plan & {readonly label: Label}): Promise<number> {
+    const {wrapped: command, flags, label} = plan;
+    const wanted = this.attainable({stdin: flags.interactive, tty: flags.tty});
+    using limit = this.#limit(plan);
+    const signal = AbortSignal.any([this.signal, limit.signal]);
+    const {runtime} = await this.cri();
+    const end = await this.meet({
+      shown,
+      open: (streams, options) => openExec(runtime, id, {...streams, command}, options),
+      wanted,
+      options: {...this.openOptions(flags, wanted), signal},
+      detachKeys: this.detachKeys(flags),
+      prefix: label === 'prefix' ? `[${truncateId(id)}] ` : undefined,
+    });
+    if (end.kind === 'failed') throw new ExecFailedError(end.message);
+    if (this.compat && end.kind === 'exited' && end.exitCode !== EXIT.ok)
+      throw new CommandExitError(end.exitCode);
+    return end.exitCode;
+  }
+
+  /** crictl takes no notice of the limit where it doesn't use ExecSync. */
+  #limit({command, flags}: Plan): TimeLimit {
+    const ms = this.compat || flags.timeout === 0 ? undefined : flags.timeout * 1000;
+    return timeLimit(
+      this.context.clock,
+      ms,
+      () => new ExecTimeoutError(command, flags.timeout, {hint: 'the command may go on in the container'}),
+    );
   }
 }
 
-interface RunOptions {
-  readonly command: readonly string[];
-  readonly timeoutSeconds: number;
-  readonly header: boolean;
+/** Throws UsageError. */
+function checkFlags({timeout, sync, interactive, tty, env = []}: ExecFlags): void {
+  if (timeout < 0) throw new UsageError('--timeout must not be negative');
+  if (sync && (interactive || tty))
+    throw new UsageError('--sync has neither input nor terminal', {hint: 'leave out -s, or -i and -t'});
+  const wrong = env.find((variable) => !/^[^=]+=/.test(variable));
+  if (wrong !== undefined) throw new UsageError(`--env takes NAME=VALUE, not "${wrong}"`);
+}
+
+interface ExecFlags extends SessionFlagValues, ContainerFilterValues {
+  readonly interactive: boolean;
+  readonly tty: boolean;
+  readonly sync: boolean;
+  readonly timeout: number;
+  readonly user?: string | undefined;
+  readonly env?: readonly string[] | undefined;
+  readonly workdir?: string | undefined;
+  readonly quiet: boolean;
+  readonly 'ignore-errors': boolean;
   readonly parallel: boolean;
 }
 
-function isFiltered({name, pod, image, state, label, latest, last}: ContainerFilterValues): boolean {
-  return latest === true || [name, pod, image, state, label, last].some((value) => value !== undefined);
+/** How it is said which container an output is from. */
+type Label = 'none' | 'header' | 'prefix';
+
+interface Plan {
+  readonly choice: Choice;
+  /** The command as it was given, and as it is run. */
+  readonly command: readonly string[];
+  readonly wrapped: readonly string[];
+  readonly flags: ExecFlags;
 }

@@ -1,22 +1,29 @@
-import type {ContainerId, ExecSyncResponse, RuntimeService} from '../cri/index.js';
-import {withContext} from './with-context.js';
+import {CriError, type ContainerId, type ExecSyncResponse, type RuntimeService} from '../cri/index.js';
+import {ExecFailedError, ExecTimeoutError} from './exec-failure.js';
 
-/** A command to run in a container; `shown` is what the user called that. */
-export interface ExecOptions {
-  readonly shown: string;
+/** A command to run in a container. */
+export interface ExecSyncOptions {
   readonly command: readonly string[];
   /** The runtime ends the command after so many seconds; 0 = never. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }
 
-/** Runs a command in a container and gives all its output and its exit code, whatever that is. */
+/**
+ * Runs a command in a container and gives all its output and its exit code, whatever that is. Rejects with
+ * ExecTimeoutError, ExecFailedError when it could not be started, CriError, or the signal's reason.
+ */
 export async function execSync(
   runtime: RuntimeService,
   containerId: ContainerId,
-  {shown, command, timeoutSeconds, signal}: ExecOptions,
+  {command, timeoutSeconds, signal}: ExecSyncOptions,
 ): Promise<ExecSyncResponse> {
-  const request = {containerId, cmd: command, timeout: BigInt(timeoutSeconds)};
-  const answer = runtime.execSync(request, {signal});
-  return await withContext(`execing command in container "${shown}" synchronously`, answer);
+  try {
+    return await runtime.execSync({containerId, cmd: command, timeout: BigInt(timeoutSeconds)}, {signal});
+  } catch (error) {
+    if (!(error instanceof CriError)) throw error;
+    if (error.grpcCode === 'DEADLINE_EXCEEDED')
+      throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
+    throw error.details.includes('OCI runtime exec failed') ? new ExecFailedError(error.message) : error;
+  }
 }

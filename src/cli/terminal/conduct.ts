@@ -11,9 +11,8 @@ export interface ConductOptions {
   readonly tty: boolean;
   /** The keys that leave the session; none = nothing does. Only where there is a terminal. */
   readonly detachKeys: readonly number[];
-  /** Where the output goes. */
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+  /** Where standard output and standard error go. */
+  readonly outputs: readonly Writable[];
   /** Aborted when nobody reads the output any more. */
   readonly unread: AbortSignal;
   /** Ends the session. */
@@ -36,7 +35,7 @@ export async function conduct(
   if (options.tty) followSize(session, terminal, over.signal);
   try {
     return await Promise.race([
-      verdict(session, options),
+      verdict(session, options.outputs),
       fed(session.stdin, {stdin: terminal.stdin, ...options}, over.signal),
       aborted(options.unread, over.signal).then(() => ({kind: 'unread'}) as const),
       aborted(options.signal, over.signal).then(() => {
@@ -61,8 +60,9 @@ async function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
 }
 
 /** The remote end's verdict, when all that came before it is written. */
-async function verdict(session: RemoteSession, {stdout, stderr}: ConductOptions): Promise<RemoteResult> {
-  await Promise.all([poured(session.stdout, stdout), poured(session.stderr, stderr)]);
+async function verdict(session: RemoteSession, outputs: ConductOptions['outputs']): Promise<RemoteResult> {
+  const sources = [session.stdout, session.stderr];
+  await Promise.all(outputs.map((target, index) => poured(sources[index], target)));
   return await session.result;
 }
 
