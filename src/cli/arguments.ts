@@ -1,5 +1,6 @@
 import * as Args from '@oclif/core/args';
 import {UsageError} from '../base/errors.js';
+import {ArgumentsError} from './usage-errors.js';
 
 /** `CONTAINER…`: ids, beginnings of ids, names, `pod/name`. */
 export const containerArgs = {
@@ -26,7 +27,14 @@ export const imageArgs = {
 
 /** The words given, at least one. Throws UsageError in crictl's words. */
 export function atLeastOne(words: readonly string[] | undefined): readonly string[] {
-  if (words === undefined || words.length === 0 || words.includes(''))
-    throw new UsageError('ID cannot be empty');
+  if (words === undefined || words.length === 0) throw new UsageError(NO_ID);
   return words;
 }
+
+/** The same where crictl shows its help instead. Throws ArgumentsError. */
+export function atLeastOneOrHelp(words: readonly string[] | undefined): readonly string[] {
+  if (words === undefined || words.length === 0) throw new ArgumentsError(NO_ID);
+  return words;
+}
+
+const NO_ID = 'ID cannot be empty';

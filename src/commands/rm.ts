@@ -1,17 +1,31 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOne, containerArgs} from '../cli/arguments.js';
+import {atLeastOneOrHelp, containerArgs} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
+import {CHOICE_FLAGS, choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
+import type {Connection, ContainerId} from '../cri/index.js';
+import {removeLogs, type GoneContainer} from '../operations/container-logs.js';
+import {listAllContainers} from '../operations/list-all.js';
 import {removeContainer} from '../operations/remove.js';
-import {resolveContainers} from '../operations/resolve.js';
+import type {Target} from '../operations/resolve.js';
 
 const AT_ONCE = 16;
 
 export default class Rm extends BaseCommand {
   static override summary = 'Remove containers';
-  static override description = 'Also deletes their logs, if they are files on this machine.';
-  static override usage = 'rm CONTAINER... [OPTIONS]';
+  static override description =
+    'Also deletes their logs, rotated ones too, if they are files on this machine that are not older than the ' +
+    'container. Containers are chosen by name, by filters, or both: then a name is looked up among those that the ' +
+    'filters let through.';
+  static override usage = 'rm [CONTAINER...] [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> rm web/nginx',
+    '<%= config.bin %> rm --force --pod web',
+    '<%= config.bin %> rm -f --label app=web',
+    '<%= config.bin %> rm --all --keep-logs',
+  ];
   static override args = containerArgs;
   static override flags = {
+    ...CHOICE_FLAGS,
     force: Flags.boolean({char: 'f', description: 'Kill a running container first.'}),
     'keep-logs': Flags.boolean({char: 'k', description: 'Leave the log files alone.'}),
     all: Flags.boolean({char: 'a', description: 'Remove all containers.'}),
@@ -20,24 +34,52 @@ export default class Rm extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Rm);
     const {signal} = this;
-    const refs = flags.all ? await this.#all() : atLeastOne(args.container);
-    const {runtime} = await this.cri();
-    const targets = await resolveContainers(runtime, refs, {signal, newestAttempt: false});
+    const choice = choiceOf(args.container, flags, {states: 'all'});
+    if (!flags.all && choice.query === undefined) atLeastOneOrHelp(choice.refs);
+    const services = await this.cri();
+    const targets = await this.#targets(services, choice, flags.all);
     if (targets.length === 0) this.note('No containers to remove');
-    const remove = async (id: Parameters<typeof removeContainer>[1], shown: string): Promise<void> => {
-      const onStopped = (): void => {
-        this.print(shown);
-      };
+    const remove = async (id: ContainerId, shown: string): Promise<void> => {
       const {force, 'keep-logs': keepLogs} = flags;
-      await removeContainer(runtime, id, {shown, force, keepLogs, onStopped, signal});
-      this.print(shown);
+      await removeContainer(services.runtime, id, {
+        shown,
+        force,
+        onStopped: () => {
+          this.print(shown);
+        },
+        onRemoved: async (gone) => {
+          this.print(shown);
+          if (!keepLogs) await this.#removeLogs(gone);
+        },
+        signal,
+      });
     };
     await this.forEachTarget(targets, remove, AT_ONCE);
   }
 
-  async #all(): Promise<readonly string[]> {
-    const {runtime} = await this.cri();
-    const {containers} = await runtime.listContainers({}, {signal: this.signal});
-    return containers.map(({id}) => id);
+  async #targets(
+    services: Connection,
+    choice: Choice,
+    all: boolean,
+  ): Promise<readonly Target<ContainerId>[]> {
+    const {signal, compat: literal} = this;
+    if (!all || choice.query !== undefined)
+      return await chooseContainers(services, choice, {signal, newestAttempt: false, literal});
+    const containers = await listAllContainers(services.runtime, {}, signal);
+    return containers.map(({id}) => ({kind: 'found', ref: id, id}));
+  }
+
+  async #removeLogs(container: GoneContainer): Promise<void> {
+    if (this.compat) {
+      const {crictlRemoveLogs} = await import('../cli/compat/remove-logs.js');
+      await crictlRemoveLogs(container, (text) => {
+        this.complain(text);
+      });
+      return;
+    }
+    await removeLogs(
+      container,
+      (file) => void this.warn(`${file} is older than the container, and left alone`),
+    );
   }
 }

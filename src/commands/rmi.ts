@@ -1,50 +1,88 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOne, imageArgs} from '../cli/arguments.js';
+import {atLeastOneOrHelp, imageArgs} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
-import {removeImage, sweepImages} from '../operations/remove-images.js';
-import type {Target} from '../operations/resolve.js';
+import {imageJudge, judgeImages, removeImage, type JudgedImage} from '../operations/remove-images.js';
 
 const AT_ONCE = 16;
+
+interface RmiFlags {
+  readonly all: boolean;
+  readonly prune: boolean;
+  readonly force: boolean;
+}
 
 export default class Rmi extends BaseCommand {
   static override summary = 'Remove images';
   static override description =
-    'The CRI removes images, not tags: naming one tag of an image removes the image with all its tags.';
+    'The CRI removes images, not tags: an image goes with all its tags. So one with other tags than the one that is ' +
+    'named is only removed with --force, and neither is one that the runtime has pinned or that a container uses.';
   static override usage = 'rmi IMAGE... [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> rmi docker.io/library/nginx:1.27',
+    '<%= config.bin %> rmi --prune',
+    '<%= config.bin %> rmi --all',
+    '<%= config.bin %> rmi --force 120940cca8359',
+  ];
   static override args = imageArgs;
   static override flags = {
     all: Flags.boolean({
       char: 'a',
       description: 'Remove all images but those that are pinned or in use by a container, and name these.',
     }),
-    prune: Flags.boolean({char: 'q', description: 'Remove all unused images.'}),
+    prune: Flags.boolean({char: 'q', description: 'Remove all unused images, without naming the others.'}),
+    force: Flags.boolean({
+      char: 'f',
+      description: 'Remove images with all their tags, also pinned ones and those that containers use.',
+    }),
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Rmi);
-    const {signal} = this;
-    const sweeping = flags.all || flags.prune;
     const named = args.image ?? [];
-    const refs = sweeping ? [...(await this.#unused(flags.all)), ...named] : atLeastOne(named);
-    if (refs.length === 0) this.note('No images to remove');
-    const services = await this.cri();
-    const targets = [...new Set(refs)].map((ref): Target<string> => ({kind: 'found', ref, id: ref}));
-    const remove = async (ref: string): Promise<void> => {
-      const onSeveralTags = (tags: readonly string[]): void => {
-        this.warn(
-          `Image "${ref}" has multiple tags. Removing this image will delete all of the following tags: ${tags.join(' ')}`,
-        );
-      };
-      const names = await removeImage(services, ref, {signal, onSeveralTags});
-      this.printAll(names, (name) => `Deleted: ${name}\n`);
-    };
-    await this.forEachTarget(targets, remove, AT_ONCE);
+    if (!flags.all && !flags.prune) atLeastOneOrHelp(named);
+    await (this.compat ? this.#runAsCrictl(named, flags) : this.#run(named, flags));
   }
 
-  async #unused(tellKept: boolean): Promise<readonly string[]> {
-    const {unused, kept} = await sweepImages(await this.cri(), this.signal);
-    if (tellKept)
-      for (const {image, reason} of kept) this.note(`kept ${image.repoTags[0] ?? image.id}: ${reason}`);
-    return unused.map(({id}) => id);
+  async #run(named: readonly string[], flags: RmiFlags): Promise<void> {
+    const {signal} = this;
+    const services = await this.cri();
+    const swept = flags.all || flags.prune ? await judgeImages(services, signal) : [];
+    const refs = [...this.#goingOf(swept, flags), ...named];
+    if (refs.length === 0) this.note('No images to remove');
+    const judge = flags.force || named.length === 0 ? undefined : await imageJudge(services, signal);
+    await this.#remove(refs, async (ref) => await removeImage(services, ref, {signal, judge}));
+  }
+
+  /** The ids of the images that a sweep takes; the others are named where the user said all. */
+  #goingOf(swept: readonly JudgedImage[], {all, prune, force}: RmiFlags): readonly string[] {
+    const stays = ({need}: JudgedImage): boolean => need !== undefined && !(all && force);
+    if (!prune)
+      for (const {image, need} of swept.filter(stays))
+        this.note(`kept ${image.repoTags[0] ?? image.id}: ${need ?? ''}`);
+    return swept.filter((each) => !stays(each)).map(({image}) => image.id);
+  }
+
+  async #runAsCrictl(refs: readonly string[], {all, prune}: RmiFlags): Promise<void> {
+    const {crictlRemovals, crictlRemoveImage} = await import('../cli/compat/remove-images.js');
+    const {signal} = this;
+    const services = await this.cri();
+    const telling = {
+      signal,
+      warn: (text: string) => void this.warn(text),
+      complain: (text: string) => {
+        this.complain(text);
+      },
+    };
+    const ids = await crictlRemovals(services, {refs, all, prune}, telling);
+    if (ids === undefined) this.note('No images to remove');
+    await this.#remove(ids ?? [], (ref) => crictlRemoveImage(services.images, ref, {prune, ...telling}));
+  }
+
+  async #remove(refs: readonly string[], remove: (ref: string) => Promise<readonly string[]>): Promise<void> {
+    const targets = [...new Set(refs)].map((ref) => ({kind: 'found', ref, id: ref}) as const);
+    const removeOne = async (ref: string): Promise<void> => {
+      this.printAll(await remove(ref), (name) => `Deleted: ${name}\n`);
+    };
+    await this.forEachTarget(targets, removeOne, AT_ONCE);
   }
 }

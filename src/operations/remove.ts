@@ -1,8 +1,7 @@
-import {readdir, rm} from 'node:fs/promises';
-import {basename, dirname, isAbsolute, join} from 'node:path';
-import {hasErrno, KcriError, messageOf, SystemError} from '../base/errors.js';
+import {KcriError} from '../base/errors.js';
 import type {ContainerId, PodSandboxId, RuntimeService} from '../cri/index.js';
-import {stopContainer, stopSandbox} from './stop.js';
+import type {GoneContainer} from './container-logs.js';
+import {stopContainer} from './stop.js';
 import {withContext} from './with-context.js';
 
 /** What must not be removed while it runs. */
@@ -22,19 +21,15 @@ export interface RemoveOptions {
 
 /** How a container is removed. */
 export interface RemoveContainerOptions extends RemoveOptions {
-  /** Leave its log files alone. */
-  readonly keepLogs: boolean;
+  /** Called when it is gone; its logs are still there. */
+  readonly onRemoved: (container: GoneContainer) => Promise<void>;
 }
 
-/**
- * Removes a container and, on this machine's file system, its log with rotations. A running one is killed
- * with `force` and refused without (StillRunningError). A log that can't be deleted is a SystemError; the
- * container is gone then.
- */
+/** Removes a container. A running one is killed with `force` and refused without (StillRunningError). */
 export async function removeContainer(
   runtime: RuntimeService,
   containerId: ContainerId,
-  {shown, force, keepLogs, onStopped, signal}: RemoveContainerOptions,
+  {shown, force, onRemoved, onStopped, signal}: RemoveContainerOptions,
 ): Promise<void> {
   const asked = runtime.containerStatus({containerId}, {signal});
   const {status} = await withContext(`getting container status "${shown}"`, asked);
@@ -44,7 +39,8 @@ export async function removeContainer(
     onStopped?.();
   }
   await withContext(`removing container "${shown}"`, runtime.removeContainer({containerId}, {signal}));
-  if (!keepLogs && status !== undefined) await removeLogs(status.logPath, shown);
+  const {logPath = '', createdAt = 0n} = status ?? {};
+  await onRemoved({shown, logPath, createdAt});
 }
 
 /** Removes a sandbox with its containers. A ready one is stopped with `force` and refused without. */
@@ -57,7 +53,8 @@ export async function removeSandbox(
   const {status} = await withContext(`getting sandbox status of pod "${shown}"`, asked);
   if (status?.state === 'SANDBOX_READY') {
     if (!force) throw stillRunning(`pod sandbox "${shown}"`);
-    await stopSandbox(runtime, podSandboxId, {shown, signal});
+    const stopped = runtime.stopPodSandbox({podSandboxId}, {signal});
+    await withContext(`stopping the pod sandbox "${shown}" failed`, stopped);
     onStopped?.();
   }
   await withContext(
@@ -70,21 +67,4 @@ function stillRunning(what: string): StillRunningError {
   return new StillRunningError(`${what} is running, please stop it first`, {
     hint: 'or give --force to stop and remove it',
   });
-}
-
-async function removeLogs(logPath: string, shown: string): Promise<void> {
-  if (!isAbsolute(logPath)) return;
-  try {
-    const folder = dirname(logPath);
-    const rotated = (await readdir(folder)).filter((name) => name.startsWith(`${basename(logPath)}.`));
-    await Promise.all(
-      [logPath, ...rotated.map((name) => join(folder, name))].map((file) => rm(file, {force: true})),
-    );
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return;
-    throw new SystemError(`removing the logs of container "${shown}": ${messageOf(error)}`, {
-      cause: error,
-      hint: 'the container is removed; --keep-logs leaves logs alone',
-    });
-  }
 }

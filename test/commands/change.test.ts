@@ -62,6 +62,30 @@ describe('start and stop', () => {
     );
   });
 
+  test.each([
+    [['stop', '--pod', 'web'], ['main']],
+    [['stop', '--label', 'io.kubernetes.pod.namespace=prod'], ['main']],
+    [['stop', '-p', 'api', 'main'], ['main']],
+    [['rm', '-p', 'web', '--name', 'done'], ['done']],
+    [
+      ['rm', '-f', '--pod', 'api'],
+      ['main', 'new'],
+    ],
+  ])('%j chooses containers by filters', async (args, names) => {
+    await using runtime = await started();
+    const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const changed = runtime.calls.filter(({method}) => /^(Stop|Remove)Container$/.test(method));
+    expect(new Set(changed.map(({request}) => Object.values(request)[0]))).toHaveLength(names.length);
+  });
+
+  test('filters that let nothing through change nothing and fail', async () => {
+    await using runtime = await started();
+    const {stderr, exitCode} = await runKcri(['stop', '--label', 'a=b'], {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(/^kcri: No IDs provided or nothing found per filter\nhint: /);
+    expect({exitCode, calls: mutations(runtime)}).toEqual({exitCode: 1, calls: []});
+  });
+
   test('a name that fits several changes nothing and lists them', async () => {
     await using runtime = await started();
     const {stderr, exitCode} = await runKcri(['stop', 'main', 'done'], {endpoint: runtime.endpoint});
@@ -116,6 +140,26 @@ describe('rm', () => {
     ]);
   });
 
+  test('leaves files alone that are older than the container, or only called like its logs', async () => {
+    const log = join(folder, '0.log');
+    for (const file of [log, `${log}.bak`]) writeFileSync(file, '');
+    const sandbox = aSandbox();
+    const logged = {sandbox, state: 'CONTAINER_EXITED', logPath: log} as const;
+    const young = BigInt(Date.now() + 3_600_000) * 1_000_000n;
+    const containers = [
+      aContainer({...logged, name: 'young', createdAt: young}),
+      aContainer({...logged, name: 'old'}),
+    ];
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers});
+    const {stderr, exitCode} = await runKcri(['rm', 'young'], {endpoint: runtime.endpoint});
+    expect({stderr, exitCode}).toEqual({
+      stderr: `kcri: warning: ${log} is older than the container, and left alone\n`,
+      exitCode: 0,
+    });
+    await runKcri(['rm', 'old'], {endpoint: runtime.endpoint});
+    expect([log, `${log}.bak`].map((file) => existsSync(file))).toEqual([false, true]);
+  });
+
   test('-k keeps the logs', async () => {
     const log = join(folder, '0.log');
     writeFileSync(log, '');
@@ -155,7 +199,7 @@ describe('rm', () => {
 
   test('without ids it is a usage error', async () => {
     const {stderr, exitCode} = await runKcri(['rm'], {endpoint: '/nowhere'});
-    expect(stderr).toMatch(/^kcri: ID cannot be empty\nusage: kcri rm CONTAINER\.\.\. /);
+    expect(stderr).toMatch(/^kcri: ID cannot be empty\nusage: kcri rm \[CONTAINER\.\.\.\] /);
     expect(exitCode).toBe(1);
   });
 });
@@ -185,11 +229,52 @@ describe('rmi', () => {
   const stocked = async () =>
     await FakeRuntime.start({images, sandboxes: [aSandbox()], containers: [aContainer()]});
 
-  test('removes an image with all its tags and says so', async () => {
+  const tagsOf = (runtime: FakeRuntime) => runtime.images.flatMap(({repoTags}) => repoTags).toSorted();
+
+  test('an image that has other tags than the one named is refused and names them', async () => {
     await using runtime = await stocked();
-    const {stdout, stderr} = await runKcri(['rmi', 'localhost:5000/old:1'], {endpoint: runtime.endpoint});
+    const {stdout, stderr, exitCode} = await runKcri(['rmi', 'localhost:5000/old:1'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stderr).toMatch(
+      /^kcri: image "localhost:5000\/old:1" is also tagged localhost:5000\/old:2\nhint: .*--force/,
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(tagsOf(runtime)).toContain('localhost:5000/old:1');
+  });
+
+  test.each([
+    ['-f', 'localhost:5000/old:1'],
+    ['-f', 'localhost:5000/old:2'],
+  ])('%s %s removes all tags', async (...args) => {
+    await using runtime = await stocked();
+    const result = await runKcri(['rmi', ...args], {endpoint: runtime.endpoint});
+    const stdout = 'Deleted: localhost:5000/old:1\nDeleted: localhost:5000/old:2\n';
+    expect(result).toEqual({stdout, stderr: '', exitCode: 0});
+  });
+
+  test('an id means the image with all its tags', async () => {
+    await using runtime = await stocked();
+    const {stdout} = await runKcri(['rmi', images[1]!.id.slice(7, 20)], {endpoint: runtime.endpoint});
     expect(stdout).toBe('Deleted: localhost:5000/old:1\nDeleted: localhost:5000/old:2\n');
-    expect(stderr).toContain('Image "localhost:5000/old:1" has multiple tags.');
+  });
+
+  test.each([
+    ['localhost:5000/busybox:1', /^kcri: image "\S+" is used by container [0-9a-f]{13} \(main\)\nhint: /],
+    ['localhost:5000/pause:3', /^kcri: image "\S+" is pinned by the runtime\nhint: /],
+  ])('%s is needed, and only removed by force', async (name, message) => {
+    await using runtime = await stocked();
+    const {stderr, exitCode} = await runKcri(['rmi', name], {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(message);
+    expect(exitCode).toBe(1);
+    const forced = await runKcri(['rmi', '--force', name], {endpoint: runtime.endpoint});
+    expect(forced).toEqual({stdout: `Deleted: ${name}\n`, stderr: '', exitCode: 0});
+  });
+
+  test('-af removes everything', async () => {
+    await using runtime = await stocked();
+    const {exitCode} = await runKcri(['rmi', '-af'], {endpoint: runtime.endpoint});
+    expect({exitCode, left: runtime.images}).toEqual({exitCode: 0, left: []});
   });
 
   test('an unknown image is an error', async () => {
@@ -214,8 +299,8 @@ describe('rmi', () => {
     const {stderr} = await runKcri(['rmi', '-a'], {endpoint: runtime.endpoint});
     expect(stderr.split('\n').toSorted()).toEqual([
       '',
-      'kept localhost:5000/busybox:1: in use',
-      'kept localhost:5000/pause:3: pinned',
+      expect.stringMatching(/^kept localhost:5000\/busybox:1: used by container [0-9a-f]{13} \(main\)$/),
+      'kept localhost:5000/pause:3: pinned by the runtime',
     ]);
   });
 });
