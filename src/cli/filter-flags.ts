@@ -31,6 +31,14 @@ export const SANDBOX_FILTERS = {
   last: integerFlag({char: 'n', description: 'Only the newest N pods; 0 for all.'}),
 };
 
+/** `--filter`: what `images` and `inspecti` choose images by. */
+export const IMAGE_FILTER = listFlag({
+  char: 'f',
+  helpValue: 'CONDITION',
+  description:
+    'Only images that fit: dangling=true|false, reference=REGULAR-EXPRESSION, before=IMAGE, since=IMAGE.',
+});
+
 /** The values of these flags. */
 export interface ContainerFilterValues {
   readonly id?: string | undefined;
@@ -89,8 +97,11 @@ function containerState(flags: ContainerFilterValues): ContainerState | undefine
   return named ?? (all === true ? undefined : 'CONTAINER_RUNNING');
 }
 
+/** The values of the flags that choose sandboxes. */
+export type SandboxFilterValues = Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>;
+
 /** The sandboxes that flags choose. Throws UsageError. */
-export function sandboxQuery(flags: Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>): SandboxQuery {
+export function sandboxQuery(flags: SandboxFilterValues): SandboxQuery {
   const {state} = flags;
   const named = state === undefined ? undefined : SANDBOX_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');

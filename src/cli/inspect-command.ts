@@ -28,6 +28,8 @@ export interface Inspection<Id, Response> {
   readonly text: (response: Response, nowMs: number) => string;
   /** The object as crictl's table has it. */
   readonly crictlText: (response: Response, options: CrictlTextOptions) => string;
+  /** What crictl says that it was doing when something fails. */
+  readonly crictlContext?: string;
 }
 
 /** How crictl's table is made. */
@@ -55,11 +57,9 @@ export abstract class InspectCommand extends BaseCommand {
     inspection: Inspection<Id, Response>,
   ): Promise<void> {
     const {targets, json, text} = inspection;
-    if (this.compat && flags.output === 'table') {
-      await this.#printCrictlTable(flags, inspection);
-      return;
-    }
-    const found = await this.#fetchAll(flags, inspection);
+    const found = await (this.compat
+      ? this.#fetchAsCrictl(flags, inspection)
+      : this.#fetchAll(flags, inspection));
     if (found.length === 0) return;
     const form = await formOf(flags, FORMATS, this);
     if (form.kind === 'table') {
@@ -79,18 +79,25 @@ export abstract class InspectCommand extends BaseCommand {
     const fetchOne = async (id: Id, ref: string): Promise<void> => {
       responses.set(ref, await fetch(id, !flags.quiet));
     };
-    await this.forEachTarget(targets, fetchOne, this.compat ? 1 : AT_ONCE);
+    await this.forEachTarget(targets, fetchOne, AT_ONCE);
     return targets.flatMap(({ref}) => responses.get(ref) ?? []);
   }
 
-  /** crictl prints its table while it goes on asking. */
-  async #printCrictlTable<Id, Response>(
+  /** crictl asks one after the other, ends at the first failure, and prints its table in between. */
+  async #fetchAsCrictl<Id, Response>(
     flags: InspectFlags,
-    {targets, fetch, crictlText}: Inspection<Id, Response>,
-  ): Promise<void> {
+    {targets, fetch, crictlText, crictlContext}: Inspection<Id, Response>,
+  ): Promise<readonly Response[]> {
+    const {saying} = await import('./compat/lists.js');
     const [nowMs, verbose] = [this.context.clock.now(), !flags.quiet];
+    const found: Response[] = [];
     await this.forEachTarget(targets, async (id) => {
-      this.print(crictlText(await fetch(id, verbose), {nowMs, verbose}));
+      const response = await (crictlContext === undefined
+        ? fetch(id, verbose)
+        : saying(crictlContext, () => fetch(id, verbose)));
+      if (flags.output === 'table') this.print(crictlText(response, {nowMs, verbose}));
+      else found.push(response);
     });
+    return found;
   }
 }

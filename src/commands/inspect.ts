@@ -1,18 +1,27 @@
 import * as Flags from '@oclif/core/flags';
 import {containerArgs} from '../cli/arguments.js';
-import {CONTAINER_FILTERS, containerQuery} from '../cli/filter-flags.js';
+import {chooseContainers, choiceOf} from '../cli/choose-containers.js';
+import {CONTAINER_FILTERS, containerQuery, type ContainerFilterValues} from '../cli/filter-flags.js';
 import {INSPECT_FLAGS, InspectCommand} from '../cli/inspect-command.js';
+import {containerStatusFacts} from '../cli/views/status-facts.js';
 import {containerStatusJson} from '../cli/views/status-json.js';
 import {containerStatusText} from '../cli/views/status-text.js';
-import {listContainers, type ContainerQuery} from '../operations/containers.js';
+import {containerId, type ContainerId} from '../cri/index.js';
 import {inspectContainer} from '../operations/inspect.js';
-import {nothingFound, resolveContainers} from '../operations/resolve.js';
-import {withContext} from '../operations/with-context.js';
+import {nothingFound, type Target} from '../operations/resolve.js';
 
 export default class Inspect extends InspectCommand {
   static override summary = 'Show all about containers';
-  static override description = 'Without names, all running containers that the filters let through.';
+  static override description =
+    'Without names, all running containers that the filters let through. Filters beside names say where to look ' +
+    'for them.';
   static override usage = 'inspect [CONTAINER...] [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> inspect web/nginx',
+    '<%= config.bin %> inspect nginx -o table',
+    '<%= config.bin %> inspect --pod web --all -q -o yaml',
+    "<%= config.bin %> inspect nginx -o jsonpath='{.info.pid}'",
+  ];
   static override args = containerArgs;
   static override flags = {
     ...INSPECT_FLAGS,
@@ -31,22 +40,41 @@ export default class Inspect extends InspectCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspect);
     await this.checkFormat(flags);
-    const given = args.container ?? [];
-    const refs = given.length > 0 ? given : await this.#chosen(containerQuery(flags));
+    const refs = args.container ?? [];
+    const targets = await (this.compat ? this.#chosenAsCrictl(refs, flags) : this.#chosen(refs, flags));
     const {runtime} = await this.cri();
     const {signal} = this;
     await this.inspect(flags, {
-      targets: await resolveContainers(runtime, refs, {signal}),
+      targets,
       fetch: async (id, verbose) => await inspectContainer(runtime, id, {verbose, signal}),
       json: containerStatusJson,
-      text: containerStatusText,
+      text: containerStatusFacts,
+      crictlText: containerStatusText,
+      crictlContext: 'get the status of containers',
     });
   }
 
-  async #chosen(query: ContainerQuery): Promise<readonly string[]> {
-    const chosen = listContainers(await this.cri(), query, this.signal);
-    const ids = (await withContext('listing containers', chosen)).map(({id}) => id);
-    if (ids.length === 0) throw nothingFound('kcri ps -a');
-    return ids;
+  async #chosen(
+    refs: readonly string[],
+    flags: ContainerFilterValues,
+  ): Promise<readonly Target<ContainerId>[]> {
+    const choice =
+      refs.length > 0 ? choiceOf(refs, flags, {states: 'all'}) : {refs, query: containerQuery(flags)};
+    return await chooseContainers(await this.cri(), choice, {signal: this.signal});
+  }
+
+  /** crictl knows ids only, and filters only without them. */
+  async #chosenAsCrictl(
+    refs: readonly string[],
+    flags: ContainerFilterValues,
+  ): Promise<readonly Target<ContainerId>[]> {
+    const found = (ref: string) => ({kind: 'found', ref, id: containerId(ref)}) as const;
+    if (refs.length > 0) return refs.map(found);
+    const {checkLabels, crictlContainers, saying} = await import('../cli/compat/lists.js');
+    const services = await this.cri();
+    checkLabels(flags);
+    const chosen = await saying('listing containers', () => crictlContainers(services, flags, this.signal));
+    if (chosen.length === 0) throw nothingFound('kcri ps -a');
+    return chosen.map(({id}) => found(id));
   }
 }

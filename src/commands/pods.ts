@@ -1,34 +1,101 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/base-command.js';
-import {SANDBOX_FILTERS, sandboxQuery} from '../cli/filter-flags.js';
-import {formOf, messageText, outputFlag} from '../cli/formats.js';
-import {sandboxBlock, sandboxColumns} from '../cli/views/sandboxes.js';
-import {renderTable} from '../format/table.js';
+import {SANDBOX_FILTERS, sandboxQuery, type SandboxFilterValues} from '../cli/filter-flags.js';
+import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
+import {arranger, listFlags, listTable, type ListFlagValues} from '../cli/list-flags.js';
+import {
+  podContainers,
+  SANDBOX_ORDERS,
+  sandboxBlock,
+  sandboxColumns,
+  sandboxDetailColumns,
+} from '../cli/views/sandboxes.js';
+import type {PodSandbox} from '../cri/index.js';
+import {sandboxDetails} from '../operations/details.js';
+import {listAllContainers} from '../operations/list-all.js';
+import {SANDBOX_KIND} from '../operations/look-up.js';
 import {listSandboxes} from '../operations/sandboxes.js';
 import {withContext} from '../operations/with-context.js';
 
-const FORMATS = ['table', 'json', 'yaml'] as const;
+const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
+
+type ListForm = Form<(typeof FORMATS)[number]>;
+
+interface PodsFlags extends SandboxFilterValues, ListFlagValues {
+  readonly output?: string | undefined;
+  readonly template?: string | undefined;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly 'no-trunc': boolean;
+}
 
 export default class Pods extends BaseCommand {
   static override summary = 'List pods';
+  static override description =
+    'The wide table also asks for the status of each pod, for addresses, PIDs and the ports of the node that lead ' +
+    'to it, and counts containers.';
+  static override examples = [
+    '<%= config.bin %> pods',
+    '<%= config.bin %> pods --state ready --namespace kube-system -o wide',
+    '<%= config.bin %> pods --sort namespace --no-headers',
+    '<%= config.bin %> pods -o name',
+  ];
   static override flags = {
     ...SANDBOX_FILTERS,
     id: Flags.string({description: 'Only the pod with an id that begins so.'}),
-    quiet: Flags.boolean({char: 'q', description: 'Print ids only.'}),
+    ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print everything about each pod.'}),
-    'no-trunc': Flags.boolean({description: 'Print whole ids.'}),
     output: outputFlag(FORMATS),
+    template: templateFlag,
   };
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Pods);
-    const form = await formOf(flags, FORMATS);
+    await (this.compat ? this.#asCrictl(flags) : this.#list(flags));
+  }
+
+  async #list(flags: PodsFlags): Promise<void> {
+    const form = await formOf(flags, FORMATS, this);
     const query = sandboxQuery(flags);
+    const arrange = arranger(flags, SANDBOX_ORDERS);
     const {runtime} = await this.cri();
-    const items = await withContext('listing pod sandboxes', listSandboxes(runtime, query, this.signal));
-    if (form.kind !== 'table') this.print(await messageText(form, 'ListPodSandboxResponse', {items}));
+    const listed = await withContext('listing pod sandboxes', listSandboxes(runtime, query, this.signal));
+    await this.#print(form, arrange(listed), flags);
+  }
+
+  async #asCrictl(flags: PodsFlags): Promise<void> {
+    const {checkLabels, crictlSandboxes, saying} = await import('../cli/compat/lists.js');
+    const {runtime} = await this.cri();
+    checkLabels(flags);
+    const items = await saying('listing pod sandboxes: list pod sandboxes', () =>
+      crictlSandboxes(runtime, flags, this.signal),
+    );
+    await this.#print(await formOf(flags, FORMATS, this), items, flags);
+  }
+
+  async #print(form: ListForm, items: readonly PodSandbox[], flags: PodsFlags): Promise<void> {
+    if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name')
+      this.print(await messageText(form, 'ListPodSandboxResponse', {items}));
     else if (flags.quiet) this.printAll(items, ({id}) => `${id}\n`);
     else if (flags.verbose) this.printAll(items, sandboxBlock);
-    else this.stdout.write(renderTable(sandboxColumns(this.context.clock.now(), flags['no-trunc']), items));
+    else if (form.kind === 'name') this.printAll(items, (item) => `${SANDBOX_KIND.fullName(item)}\n`);
+    else {
+      const columns = sandboxColumns(this.context.clock.now(), flags['no-trunc']);
+      if (form.kind === 'table') this.stdout.write(listTable(columns, items, flags));
+      else {
+        const more = await this.#detailColumns(items);
+        this.stdout.write(listTable([...columns, ...more], items, {...flags, narrow: true}));
+      }
+    }
+  }
+
+  async #detailColumns(items: readonly PodSandbox[]) {
+    const {runtime} = await this.cri();
+    const [{byId, failure}, containers] = await Promise.all([
+      sandboxDetails(runtime, items, this.signal),
+      withContext('listing containers', listAllContainers(runtime, {}, this.signal)),
+    ]);
+    if (failure !== undefined) this.warn(`some details are missing: ${failure.message}`);
+    return sandboxDetailColumns(byId, podContainers(containers));
   }
 }

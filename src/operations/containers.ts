@@ -11,7 +11,7 @@ import {
   type RuntimeService,
 } from '../cri/index.js';
 import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
-import {goesBy, imageKeys, namesOf, usesImage} from './image-names.js';
+import {goesBy, imageFinder, namesOf, usesImage} from './image-names.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
 import {finder, SANDBOX_KIND} from './look-up.js';
 import {labelledPodOf, podsOf, type PodOf} from './pod-labels.js';
@@ -118,18 +118,7 @@ export async function imageTags(
   containers: readonly Container[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const all = await listAllImages(images, signal);
-  const tags = new Map(
-    all.flatMap((image) => namesOf(image).map((name) => [name, image.repoTags[0]] as const)),
-  );
-  const pairs = containers.map(
-    (container) =>
-      [
-        container.id,
-        imageKeys(container)
-          .map((key) => tags.get(key))
-          .find(Boolean),
-      ] as const,
-  );
-  return new Map(pairs.filter((pair): pair is readonly [Container['id'], string] => pair[1] !== undefined));
+  const imageOf = imageFinder(await listAllImages(images, signal));
+  const tags = containers.map((container) => [container.id, imageOf(container)?.repoTags[0]] as const);
+  return new Map(tags.filter((pair): pair is readonly [Container['id'], string] => pair[1] !== undefined));
 }

@@ -1,14 +1,11 @@
 import {messageOf, UsageError} from '../base/errors.js';
+import {goRegexp} from './go-regexp.js';
 
-/**
- * An unanchored pattern as crictl takes it. Go's inline flags are understood in front (`(?i)web`). Throws
- * UsageError for a pattern that is none.
- */
+/** An unanchored pattern in Go's syntax; undefined when there is none. Throws UsageError in crictl's words. */
 export function namePattern(pattern: string | undefined): RegExp | undefined {
   if (pattern === undefined || pattern === '') return undefined;
-  const [, flags = '', source = pattern] = /^\(\?([ims]+)\)(.*)$/s.exec(pattern) ?? [];
   try {
-    return new RegExp(source, `u${flags}`);
+    return goRegexp(pattern);
   } catch (error) {
     throw new UsageError(`invalid regular expression "${pattern}": ${messageOf(error)}`, {cause: error});
   }

@@ -49,6 +49,39 @@ function isCalled(known: string, wanted: string): boolean {
   return full === name || withoutTag(full) === name;
 }
 
+/** All names of an image, with and without their tags and digests. */
+export function referencesOf(image: Pick<Image, 'repoTags' | 'repoDigests'>): readonly string[] {
+  const names = [...image.repoTags, ...image.repoDigests];
+  return [...names, ...names.map(withoutTag)];
+}
+
+/** The one name to call an image by: its first tag, else its first digest, else its id. */
+export function imageName({repoTags: [tag], repoDigests: [digest], id}: Image): string {
+  return tag ?? digest ?? id;
+}
+
+/** True for an image that no tag points to. */
+export function isDangling({repoTags: tags}: Image): boolean {
+  return tags.every((tag) => tag.startsWith(NONE));
+}
+
+/**
+ * Whether an image goes by a name in which `*` may stand for anything, also for what Docker's rules would fill
+ * in: both `busy*` and `docker.io/*` fit `docker.io/library/busybox:1`.
+ */
+export function namedLike(image: Image, wanted: string): boolean {
+  if (!wanted.includes('*')) return goesBy(image, wanted);
+  const pattern = new RegExp(`^${wanted.split('*').map(escaped).join('.*')}$`, 's');
+  return referencesOf(image).some((known) => {
+    const full = qualified(known);
+    return pattern.test(full) || pattern.test(full.replace(/^docker\.io\/(library\/)?/, ''));
+  });
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
 /** Everything that an image is called by. */
 export function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
   return [id, ...repoTags, ...repoDigests];
@@ -57,6 +90,15 @@ export function namesOf({id, repoTags, repoDigests}: Image): readonly string[] {
 /** What a container says about its image, the most exact first; which of these a runtime fills differs. */
 export function imageKeys({imageId, imageRef, image}: Container): readonly string[] {
   return [imageId, imageRef, image?.image ?? ''].filter((key) => key !== '');
+}
+
+/** Finds the image that a container was made of, as far as it is there. */
+export function imageFinder(images: readonly Image[]): (container: Container) => Image | undefined {
+  const byName = new Map(images.flatMap((image) => namesOf(image).map((name) => [name, image] as const)));
+  return (container) =>
+    imageKeys(container)
+      .map((key) => byName.get(key))
+      .find((image) => image !== undefined);
 }
 
 /**

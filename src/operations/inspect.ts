@@ -24,7 +24,7 @@ export async function inspectContainer(
   {verbose, signal}: InspectOptions,
 ): Promise<ContainerStatusResponse> {
   const answer = runtime.containerStatus({containerId, verbose}, {signal});
-  return await withContext('get the status of containers', answer);
+  return await withContext('get container status', answer);
 }
 
 /** A sandbox's status. */
@@ -34,7 +34,7 @@ export async function inspectSandbox(
   {verbose, signal}: InspectOptions,
 ): Promise<PodSandboxStatusResponse> {
   const answer = runtime.podSandboxStatus({podSandboxId, verbose}, {signal});
-  return await withContext('get the status of pod sandboxes', answer);
+  return await withContext('get pod sandbox status', answer);
 }
 
 /** An image's status. Throws NoSuchError when it isn't there, which the CRI says with an empty answer. */

@@ -114,9 +114,14 @@ function noSuch<T>(ref: string, {noun, lister}: Kind<T>): NoSuchError {
 const SHOWN = 10;
 
 function ambiguous<T extends Identified>(ref: string, fits: readonly T[], kind: Kind<T>): AmbiguousError {
-  const shown = fits.slice(0, SHOWN).map((item) => `${item.id.slice(0, 13)} (${kind.fullName(item)})`);
-  const more = fits.length > shown.length ? ', …' : '';
-  return new AmbiguousError(`"${ref}" fits ${fits.length} ${kind.noun}s`, {
-    hint: `name one of ${shown.join(', ')}${more}`,
+  const name = (item: T): string => `${item.id.slice(0, 13)} (${kind.fullName(item)})`;
+  return ambiguousError(ref, `${fits.length} ${kind.noun}s`, fits.map(name));
+}
+
+/** The error for a word that fits several things, with the first of their names. */
+export function ambiguousError(ref: string, count: string, names: readonly string[]): AmbiguousError {
+  const more = names.length > SHOWN ? ', …' : '';
+  return new AmbiguousError(`"${ref}" fits ${count}`, {
+    hint: `name one of ${names.slice(0, SHOWN).join(', ')}${more}`,
   });
 }

@@ -4,6 +4,7 @@ import {
   type Container,
   type ContainerId,
   type ImageService,
+  type PodSandbox,
   type PodSandboxId,
   type RuntimeService,
 } from '../cri/index.js';
@@ -11,6 +12,7 @@ import {usersOf} from './containers.js';
 import {isFullId} from './filters.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
 import {
+  ambiguousError,
   containerKind,
   finder,
   newestAttempts,
@@ -19,6 +21,7 @@ import {
   NoSuchError,
   type Target,
 } from './look-up.js';
+import {goesBy, imageName} from './image-names.js';
 import {labelledPodOf, podsOf} from './pod-labels.js';
 
 export {AmbiguousError, NoSuchError, type Target} from './look-up.js';
@@ -90,8 +93,16 @@ export async function resolveSandboxes(
   options: ResolveOptions,
 ): Promise<readonly Target<PodSandboxId>[]> {
   if (isLiteral(refs, options)) return refs.map((ref) => found(ref, podSandboxId(ref)));
-  const sandboxes = await listAllSandboxes(runtime, {}, options.signal);
-  const find = finder(sandboxes, SANDBOX_KIND, options.newestAttempt ?? true);
+  return resolveAmongSandboxes(refs, await listAllSandboxes(runtime, {}, options.signal), options);
+}
+
+/** As resolveSandboxes, among sandboxes that are known already. */
+export function resolveAmongSandboxes(
+  refs: readonly string[],
+  sandboxes: readonly PodSandbox[],
+  {newestAttempt = true}: Pick<ResolveOptions, 'newestAttempt'>,
+): readonly Target<PodSandboxId>[] {
+  const find = finder(sandboxes, SANDBOX_KIND, newestAttempt);
   return refs.map((ref) => targetOf(ref, find(ref), SANDBOX_KIND));
 }
 
@@ -108,6 +119,25 @@ export async function resolvePod(
   const attempts = finder(await listAllSandboxes(runtime, {}, signal), SANDBOX_KIND, false)(ref);
   first([targetOf(ref, newestAttempts(attempts, SANDBOX_KIND), SANDBOX_KIND)]);
   return attempts.map(({id}) => id);
+}
+
+/**
+ * The images that words stand for: a name, `repo@digest`, an id or the beginning of one; without a tag `latest`, or
+ * the only tag that there is. What is not found so is left to the runtime. Throws AmbiguousError.
+ */
+export async function resolveImages(
+  service: ImageService,
+  refs: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Target<string>[]> {
+  const images = await listAllImages(service, signal);
+  return refs.map((ref) => {
+    const latest = images.find((image) => goesBy(image, `${ref}:latest`));
+    const fits = latest === undefined ? images.filter((image) => goesBy(image, ref)) : [latest];
+    const [image] = fits;
+    if (fits.length > 1) throw ambiguousError(ref, `${fits.length} images`, fits.map(imageName));
+    return found(ref, image?.id ?? ref);
+  });
 }
 
 /** The one container that a word stands for. Throws NoSuchError and AmbiguousError. */

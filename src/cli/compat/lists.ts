@@ -32,28 +32,18 @@ class CrictlError extends KcriError {
   readonly code: string;
 
   constructor(doing: string, cause: KcriError) {
-    super(`${doing}: ${cause.message}`, {cause});
+    super(`${doing}${cause.message}`, {cause});
     this.code = cause.code;
   }
 }
 
 /** Does something, with what is being done in front of every error, also of those of the command line. */
-export async function saying<T>(doing: string, work: () => Promise<T>): Promise<T> {
+export async function saying<T>(doing: string, work: () => Promise<T>, mark = ': '): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof KcriError ? new CrictlError(doing, error) : error;
+    throw error instanceof KcriError ? new CrictlError(doing + mark, error) : error;
   }
-}
-
-/** The form that `-o` names. Throws UsageError for what is none of them. */
-export function crictlForm<F extends string>(
-  output: string | undefined,
-  forms: readonly [F, ...F[]],
-): {readonly kind: F} {
-  const kind = output === undefined ? forms[0] : forms.find((known) => known === output);
-  if (kind === undefined) throw new UsageError(`unsupported output format "${output ?? ''}"`);
-  return {kind};
 }
 
 /** The containers that flags choose. Throws KcriError. */
@@ -70,7 +60,9 @@ export async function crictlContainers(
     ...(state === undefined ? {} : {state: {state}}),
     ...(labels === undefined ? {} : {labelSelector: labels}),
   };
-  const {containers} = await saying('call list containers RPC', () => runtime.listContainers({filter}, {signal}));
+  const {containers} = await saying('call list containers RPC', () =>
+    runtime.listContainers({filter}, {signal}),
+  );
   const {name, namespace} = containerQuery({...flags, label: undefined});
   const ofImage = await imageUsers(images, containers, {image, signal});
   const wanted = containers.filter(
@@ -116,14 +108,13 @@ export async function crictlTags(
   {full, signal}: {readonly full: boolean; readonly signal: AbortSignal},
 ): Promise<ReadonlyMap<string, string>> {
   const tags = new Map<string, string>();
-  await saying('failed to fetch repo image', async () => {
-    for (const container of containers) {
-      const name = container.image?.image ?? '';
-      const {image} = await images.imageStatus({image: {image: full ? name : truncateDigest(name)}}, {signal});
-      const [tag] = image?.repoTags ?? [];
-      if (tag !== undefined) tags.set(container.id, tag);
-    }
-  });
+  for (const container of containers) {
+    const name = container.image?.image ?? '';
+    const asked = images.imageStatus({image: {image: full ? name : truncateDigest(name)}}, {signal});
+    const {image} = await saying('failed to fetch repo image', () => asked, ' ');
+    const [tag] = image?.repoTags ?? [];
+    if (tag !== undefined) tags.set(container.id, tag);
+  }
   return tags;
 }
 
@@ -157,7 +148,10 @@ export function checkLabels({label}: {readonly label?: readonly string[] | undef
 /** The images that a name and conditions leave; the name is the runtime's to look at. Throws KcriError. */
 export async function crictlImages(
   images: ImageService,
-  {name = '', filters = []}: {readonly name?: string | undefined; readonly filters?: readonly string[] | undefined},
+  {
+    name = '',
+    filters = [],
+  }: {readonly name?: string | undefined; readonly filters?: readonly string[] | undefined},
   signal: AbortSignal,
 ): Promise<readonly Image[]> {
   return await saying('listing images', async () => {
@@ -196,9 +190,7 @@ function filtered(images: readonly Image[], filter: string): readonly Image[] {
 /** What stands above an image in a list, or all of it. */
 function rowsAbove(images: readonly Image[], value: string): readonly Image[] {
   const [tagged, digested] = [value.includes(':'), value.includes('@')];
-  const comparable = digested
-    ? images.filter(({repoDigests}) => tagged && repoDigests.length > 0)
-    : images;
+  const comparable = digested ? images.filter(({repoDigests}) => tagged && repoDigests.length > 0) : images;
   const end = comparable.findIndex((image) => {
     if (digested) return image.repoDigests[0]?.startsWith(value) === true;
     if (!tagged) return image.id.startsWith(value);

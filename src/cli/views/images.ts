@@ -1,8 +1,19 @@
 import type {Image} from '../../cri/index.js';
+import {humanAgo} from '../../format/duration.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
-import {repoDigest, repoTags, type RepoTag} from '../../operations/image-names.js';
+import {imageName, repoDigest, repoTags, type RepoTag} from '../../operations/image-names.js';
+import type {ImageFacts} from '../../operations/verbose-info.js';
+import {byLargest, byText, type Orders} from '../list-flags.js';
+import {orDash} from './cells.js';
+
+/** What `images --sort` sorts by. */
+export const IMAGE_ORDERS = {
+  name: byText(imageName),
+  size: byLargest((image) => image.size),
+  id: byText((image) => image.id),
+} as const satisfies Orders<Image>;
 
 /** How images are shown. */
 export interface ImageViewOptions {
@@ -34,6 +45,30 @@ export function imageColumns({digests, full, pinned}: ImageViewOptions): readonl
     {header: 'IMAGE ID', value: ({image}) => id(image.id)},
     {header: 'SIZE', value: ({image}) => humanSize(image.size, 3)},
     ...(pinned ? [pin] : []),
+  ];
+}
+
+/** What `images -o wide` shows of an image besides. */
+export interface ImageDetails {
+  /** How images were built, by id. */
+  readonly facts: ReadonlyMap<string, ImageFacts>;
+  /** How many containers there are of each, by id. */
+  readonly containers: ReadonlyMap<string, number>;
+}
+
+/** The columns that `images -o wide` has besides. */
+export function imageDetailColumns(
+  {facts, containers}: ImageDetails,
+  nowMs: number,
+): readonly Column<ImageRow>[] {
+  const created = ({image}: ImageRow): string => {
+    const ms = facts.get(image.id)?.createdAtMs;
+    return orDash(ms === undefined ? undefined : humanAgo(BigInt(ms) * 1_000_000n, nowMs));
+  };
+  return [
+    {header: 'CREATED', value: created},
+    {header: 'PLATFORM', value: ({image}) => orDash(facts.get(image.id)?.platform)},
+    {header: 'CONTAINERS', value: ({image}) => String(containers.get(image.id) ?? 0)},
   ];
 }
 

@@ -7,20 +7,14 @@ import {humanAgo} from '../../format/duration.js';
 import {byKey} from '../../format/json.js';
 import {humanSize} from '../../format/size.js';
 import {formatGoTime} from '../../format/time.js';
+import type {CrictlTextOptions} from '../inspect-command.js';
 import {mapLines} from './lines.js';
 import {metadataLines} from './sandboxes.js';
 
-/** How a status is shown. */
-export interface StatusTextOptions {
-  readonly nowMs: number;
-  /** With what only the runtime knows. */
-  readonly verbose: boolean;
-}
-
-/** A container as `inspect -o table` shows it. */
+/** A container as crictl's `inspect -o table` shows it. */
 export function containerStatusText(
   {status, info}: ContainerStatusResponse,
-  {nowMs, verbose}: StatusTextOptions,
+  {nowMs, verbose}: CrictlTextOptions,
 ): string {
   if (status === undefined) return infoLine(info, verbose).join('\n');
   const {metadata, state} = status;
@@ -41,10 +35,10 @@ export function containerStatusText(
   ].join('\n');
 }
 
-/** A sandbox as `inspectp -o table` shows it. */
+/** A sandbox as crictl's `inspectp -o table` shows it. */
 export function sandboxStatusText(
   {status, info}: PodSandboxStatusResponse,
-  {verbose}: StatusTextOptions,
+  {verbose}: CrictlTextOptions,
 ): string {
   if (status === undefined) return infoLine(info, verbose).join('\n');
   const {metadata, network} = status;
@@ -62,8 +56,8 @@ export function sandboxStatusText(
   ].join('\n');
 }
 
-/** An image as `inspecti -o table` shows it. */
-export function imageStatusText({image, info}: ImageStatusResponse, {verbose}: StatusTextOptions): string {
+/** An image as crictl's `inspecti -o table` shows it. */
+export function imageStatusText({image, info}: ImageStatusResponse, {verbose}: CrictlTextOptions): string {
   if (image === undefined) return infoLine(info, verbose).join('\n');
   return [
     `ID: ${image.id}`,

@@ -1,0 +1,68 @@
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../base/errors.js';
+import {renderTable, type Column} from '../format/table.js';
+
+/** How rows are ordered, by the words that `--sort` takes. */
+export type Orders<Row> = Readonly<Record<string, (a: Row, b: Row) => number>>;
+
+/** The flags by which a list is arranged; `orders` are the keys that it can be sorted by. */
+export function listFlags(orders: Readonly<Record<string, unknown>>) {
+  return {
+    quiet: Flags.boolean({char: 'q', description: 'Print ids only.'}),
+    'no-trunc': Flags.boolean({description: 'Print whole ids.'}),
+    'no-headers': Flags.boolean({description: 'Leave the names of the columns out.'}),
+    sort: Flags.string({
+      helpValue: Object.keys(orders).join('|'),
+      description: 'What to sort by: times with the newest first, sizes with the largest first.',
+    }),
+    reverse: Flags.boolean({description: 'Turn the order round.'}),
+  };
+}
+
+/** The values of these flags. */
+export interface ListFlagValues {
+  readonly sort?: string | undefined;
+  readonly reverse: boolean;
+  readonly 'no-headers': boolean;
+}
+
+/** Puts rows in the order that flags name, or leaves them in theirs. Throws UsageError for an order that is none. */
+export function arranger<Row>(
+  {sort, reverse}: ListFlagValues,
+  orders: Orders<Row>,
+): (rows: readonly Row[]) => readonly Row[] {
+  const order = sort === undefined ? undefined : Object.hasOwn(orders, sort) ? orders[sort] : undefined;
+  if (sort !== undefined && order === undefined)
+    throw new UsageError(`--sort should be one of ${Object.keys(orders).join(', ')}, not "${sort}"`);
+  return (rows) => {
+    const sorted = order === undefined ? rows : rows.toSorted(order);
+    return reverse ? sorted.toReversed() : sorted;
+  };
+}
+
+/** An order by texts, as bytes have it. */
+export function byText<Row>(text: (row: Row) => string): (a: Row, b: Row) => number {
+  return (a, b) => compare(text(a), text(b));
+}
+
+/** An order with the largest first. */
+export function byLargest<Row>(value: (row: Row) => bigint | number): (a: Row, b: Row) => number {
+  return (a, b) => compare(value(b), value(a));
+}
+
+function compare<T extends string | bigint | number>(a: T, b: T): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** How wide a column is at least in tables that crictl does not have. */
+const NARROW = 0;
+
+/** A table as flags want it; a `narrow` one has no room to spare. */
+export function listTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  {'no-headers': bare, narrow = false}: {readonly 'no-headers': boolean; readonly narrow?: boolean},
+): string {
+  const table = narrow ? renderTable(columns, rows, NARROW) : renderTable(columns, rows);
+  return bare ? table.slice(table.indexOf('\n') + 1) : table;
+}
