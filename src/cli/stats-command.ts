@@ -6,36 +6,40 @@ import type {Measured} from '../operations/stats.js';
 import type {Usage} from '../operations/usage.js';
 import type {Target} from '../operations/resolve.js';
 import {integerFlag, listFlag} from './flags.js';
-import {formOf, outputFlag, type Form} from './formats.js';
+import type {FormFlags} from './form.js';
+import {formOf, outputFlag, templateFlag, type Form} from './formats.js';
 import {ArgumentsError} from './usage-errors.js';
-import type {SortKeys} from './views/stats.js';
+import {arranger, listFlags, listTable, type ListFlagValues, type Orders} from './list-flags.js';
 import {WatchCommand} from './watch-command.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
 type StatsForm = Form<(typeof FORMATS)[number]>;
 
-/** What `stats` and `statsp` share, but for whose letter and description differ. */
-export const STATS_FLAGS = {
-  label: listFlag({description: 'Only those with a label, as KEY=VALUE.'}),
-  output: outputFlag(FORMATS),
-  seconds: integerFlag({
-    char: 's',
-    default: 1,
-    helpValue: 'N',
-    description: 'Seconds over which the use of CPU is measured. [default: 1]',
-  }),
-  watch: Flags.boolean({char: 'w', description: 'Measure again and again, until Ctrl-C.'}),
-  'no-headers': Flags.boolean({description: 'Leave the names of the columns out.'}),
-};
+/** What `stats` and `statsp` share. */
+export function statsFlags(orders: Readonly<Record<string, unknown>>) {
+  const {sort, reverse, 'no-headers': noHeaders} = listFlags(orders);
+  return {
+    label: listFlag({description: 'Only those with a label, as KEY=VALUE.'}),
+    output: outputFlag(FORMATS),
+    template: templateFlag,
+    seconds: integerFlag({
+      char: 's',
+      default: 1,
+      helpValue: 'N',
+      description: 'Seconds over which the use of CPU is measured. [default: 1]',
+    }),
+    watch: Flags.boolean({char: 'w', description: 'Measure again and again, until Ctrl-C.'}),
+    sort,
+    reverse,
+    'no-headers': noHeaders,
+  };
+}
 
 /** The values of these flags. */
-export interface StatsFlagValues {
-  readonly output?: string | undefined;
+export interface StatsFlagValues extends ListFlagValues, FormFlags {
   readonly seconds: number;
   readonly watch: boolean;
-  readonly 'no-headers': boolean;
-  readonly sort?: string | undefined;
 }
 
 /** The stats of one kind of object, and how they are shown. */
@@ -43,7 +47,7 @@ export interface StatsKind<T, Name extends keyof MessageTypes> {
   readonly measure: () => Promise<Measured<T>>;
   readonly usage: (before: readonly T[], after: readonly T[]) => readonly Usage<T>[];
   readonly columns: (wide: boolean) => readonly Column<Usage<T>>[];
-  readonly sorts: SortKeys<T>;
+  readonly orders: Orders<Usage<T>>;
   /** The message that a list of them makes. */
   readonly message: {readonly name: Name; readonly of: (stats: readonly T[]) => Init<MessageTypes[Name]>};
   /** Show what has used nothing as well. */
@@ -59,8 +63,7 @@ export abstract class StatsCommand extends WatchCommand {
   /** The one id that crictl takes, as flag or argument; kcri takes several words. */
   protected refsOf(words: readonly string[], id: string | undefined): readonly string[] {
     if (this.compat && words.length > 1) throw new ArgumentsError(`unexpected argument "${words[1] ?? ''}"`);
-    const [first] = words;
-    if (this.compat) return [id ?? first ?? ''].filter((ref) => ref !== '');
+    if (this.compat) return [id ?? '', ...words].filter((ref) => ref !== '').slice(0, 1);
     return id === undefined ? words : [id, ...words];
   }
 
@@ -71,12 +74,10 @@ export abstract class StatsCommand extends WatchCommand {
     return ids.length === 0 && targets.length > 0 ? undefined : ids;
   }
 
-  /** The form to show stats in; crictl shows a table for what it doesn't know. Throws UsageError. */
+  /** The form to show stats in. Throws UsageError. */
   protected async statsForm(flags: StatsFlagValues): Promise<StatsForm> {
-    const kind = (['json', 'yaml'] as const).find((known) => known === flags.output);
-    if (this.compat) return {kind: kind ?? 'table'};
-    if (flags.seconds < 1) throw new UsageError('--seconds should be 1 or more');
-    return await formOf(flags, FORMATS);
+    if (flags.seconds < 1 && !this.compat) throw new UsageError('--seconds should be 1 or more');
+    return await formOf(flags, FORMATS, this);
   }
 
   protected async showStats<T, Name extends keyof MessageTypes>(
@@ -109,17 +110,15 @@ export abstract class StatsCommand extends WatchCommand {
   #tableOf<T>(
     flags: StatsFlagValues,
     wide: boolean,
-    {usage, columns, sorts, idle}: Omit<StatsKind<T, never>, 'measure' | 'message'>,
+    {usage, columns, orders, idle}: Pick<StatsKind<T, never>, 'usage' | 'columns' | 'orders' | 'idle'>,
   ): (before: readonly T[], after: readonly T[]) => string {
     const shown = (row: Usage<T>): boolean => idle || !row.idle;
     if (this.compat)
       return (before, after) =>
         CLEAR_SCREEN + renderTable(columns(false), usage(before, after).filter(shown).filter(isMeasured));
-    const order = sortOf(sorts, flags.sort);
-    return (before, after) => {
-      const table = renderTable(columns(wide), usage(before, after).filter(shown).toSorted(order));
-      return flags['no-headers'] ? table.slice(table.indexOf('\n') + 1) : table;
-    };
+    const arrange = arranger(flags, orders);
+    const layout = {'no-headers': flags['no-headers'], narrow: wide};
+    return (before, after) => listTable(columns(wide), arrange(usage(before, after).filter(shown)), layout);
   }
 }
 
@@ -127,14 +126,6 @@ export abstract class StatsCommand extends WatchCommand {
 function isMeasured({cpuPercent}: Usage<unknown>): boolean {
   if (cpuPercent === 'stale') throw new SystemError('cpu stat is not updated during sample');
   return cpuPercent !== 'new';
-}
-
-function sortOf<T>(sorts: SortKeys<T>, key: string | undefined): (a: Usage<T>, b: Usage<T>) => number {
-  if (key === undefined) return () => 0;
-  const order = Object.hasOwn(sorts, key) ? sorts[key] : undefined;
-  if (order === undefined)
-    throw new UsageError(`--sort should be one of ${Object.keys(sorts).join(', ')}, not "${key}"`);
-  return order;
 }
 
 function warningsOf({broken}: Measured<unknown>): readonly string[] {

@@ -3,6 +3,7 @@ import {SystemError, UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {documentText} from '../cli/documents.js';
 import {listFlag} from '../cli/flags.js';
+import type {FormFlags} from '../cli/form.js';
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
 import {eventLine} from '../cli/views/events.js';
 import type {RuntimeService} from '../cri/index.js';
@@ -10,6 +11,7 @@ import {
   EVENT_TYPES,
   EventNames,
   isWantedEvent,
+  needsNames,
   type EventFilter,
   type EventType,
   type NamedEvent,
@@ -61,7 +63,7 @@ export default class Events extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Events);
-    const form = this.compat ? await crictlForm(flags) : await this.#form(flags);
+    const form = await this.#form(flags);
     const nowMs = this.context.clock.now();
     const choice = {
       filter: {
@@ -78,12 +80,10 @@ export default class Events extends BaseCommand {
     await withContext('getting container events', shown);
   }
 
-  async #form(flags: {
-    readonly output?: string | undefined;
-    readonly template?: string | undefined;
-  }): Promise<EventForm> {
-    const {output, template} = flags;
-    if (output !== undefined || template !== undefined) return await formOf(flags, FORMATS);
+  /** Unless told otherwise for people on a terminal, for programs elsewhere, and as crictl always JSON. */
+  async #form(flags: FormFlags): Promise<EventForm> {
+    if (this.compat) return await formOf(flags, ['json', 'yaml'], this);
+    if (flags.output !== undefined || flags.template !== undefined) return await formOf(flags, FORMATS, this);
     return {kind: this.stdout.isTerminal ? 'table' : 'json'};
   }
 
@@ -100,7 +100,7 @@ export default class Events extends BaseCommand {
     const signal = AbortSignal.any([this.signal, this.stdout.closed]);
     try {
       const names = new EventNames();
-      await names.learn(runtime, signal);
+      if (form.kind === 'table' || needsNames(choice.filter)) await names.learn(runtime, signal);
       let leftOut = false;
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         const named = names.name(event);
@@ -133,17 +133,4 @@ function eventType(word: string): EventType {
   if (known === undefined)
     throw new UsageError(`--type should be one of ${EVENT_TYPES.join(', ')}, not "${word}"`);
   return known;
-}
-
-/** The form in crictl's rules and words. */
-async function crictlForm(flags: {
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
-}): Promise<EventForm> {
-  const {output = 'json', template = ''} = flags;
-  if (output === 'go-template')
-    return await withContext('failed to parse go-template', formOf({output, template}, FORMATS));
-  if (output !== 'json' && output !== 'yaml') throw new UsageError(`don't support "${output}" format`);
-  if (template !== '') throw new UsageError(`template can't be used with "${output}" format`);
-  return {kind: output};
 }

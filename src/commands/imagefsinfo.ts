@@ -19,7 +19,7 @@ export default class Imagefsinfo extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Imagefsinfo);
-    const form = await formOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS, this);
     const {images} = await this.cri();
     const info = await withContext(
       'image filesystem info request',

@@ -1,5 +1,5 @@
 import {BaseCommand} from '../cli/base-command.js';
-import {formOf, messageText, outputFlag} from '../cli/formats.js';
+import {formOf, messageText, outputFlag, templateFlag} from '../cli/formats.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['json', 'yaml'] as const;
@@ -12,11 +12,11 @@ export default class Metricdescs extends BaseCommand {
     '<%= config.bin %> metricdescs',
     "<%= config.bin %> metricdescs | jq -r '.descriptors[].name'",
   ];
-  static override flags = {output: outputFlag(FORMATS)};
+  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Metricdescs);
-    const form = await formOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS, this);
     const {runtime} = await this.cri();
     const listed = withContext(
       'list metric descriptors',

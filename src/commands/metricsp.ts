@@ -1,8 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {integerFlag} from '../cli/flags.js';
-import {formOf, outputFlag} from '../cli/formats.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+import {formOf, outputFlag, templateFlag} from '../cli/formats.js';
 import {WatchCommand} from '../cli/watch-command.js';
 import {listAllPodMetrics} from '../operations/list-all.js';
 import {withContext} from '../operations/with-context.js';
@@ -21,6 +20,7 @@ export default class Metricsp extends WatchCommand {
   ];
   static override flags = {
     output: outputFlag(FORMATS),
+    template: templateFlag,
     seconds: integerFlag({
       char: 's',
       default: 1,
@@ -32,9 +32,8 @@ export default class Metricsp extends WatchCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Metricsp);
-    if (this.compat && !isKnown(flags.output)) throw new ArgumentsError('no such format');
     if (flags.seconds < 1) throw new UsageError('--seconds should be 1 or more');
-    const form = await formOf(flags, FORMATS);
+    const form = await formOf(flags, FORMATS, this);
     const {runtime} = await this.cri();
     const list = async () =>
       await withContext('list pod sandbox metrics', listAllPodMetrics(runtime, this.signal));
@@ -47,9 +46,4 @@ export default class Metricsp extends WatchCommand {
       }),
     );
   }
-}
-
-/** crictl shows its help for any other format. */
-function isKnown(format: string | undefined): boolean {
-  return format === undefined || format === '' || format === 'json' || format === 'yaml';
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {containerArgs} from '../cli/arguments.js';
-import {StatsCommand, STATS_FLAGS} from '../cli/stats-command.js';
-import {CONTAINER_SORTS, containerStatsColumns} from '../cli/views/stats.js';
+import {StatsCommand, statsFlags} from '../cli/stats-command.js';
+import {CONTAINER_STATS_ORDERS, containerStatsColumns} from '../cli/views/stats.js';
 import {parseLabels} from '../operations/filters.js';
 import {resolveContainers, resolveSandbox} from '../operations/resolve.js';
 import {measureContainers} from '../operations/stats.js';
@@ -25,11 +25,7 @@ export default class Stats extends StatsCommand {
     all: Flags.boolean({char: 'a', description: 'Show containers that use nothing as well.'}),
     id: Flags.string({description: 'Only this container, by id or name.'}),
     pod: Flags.string({char: 'p', description: 'Only containers of a pod, by id or name.'}),
-    ...STATS_FLAGS,
-    sort: Flags.string({
-      helpValue: Object.keys(CONTAINER_SORTS).join('|'),
-      description: 'What to sort by, the largest first. [default: id]',
-    }),
+    ...statsFlags(CONTAINER_STATS_ORDERS),
   };
 
   async run(): Promise<void> {
@@ -56,7 +52,7 @@ export default class Stats extends StatsCommand {
         measure: async () => await measureContainers(runtime, query, {signal, thorough: !compat}),
         usage: containerUsage,
         columns: containerStatsColumns,
-        sorts: CONTAINER_SORTS,
+        orders: CONTAINER_STATS_ORDERS,
         message: {name: 'ListContainerStatsResponse', of: (stats) => ({stats})},
         idle: flags.all,
       }),

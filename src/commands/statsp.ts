@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {podArgs} from '../cli/arguments.js';
-import {StatsCommand, STATS_FLAGS} from '../cli/stats-command.js';
-import {SANDBOX_SORTS, sandboxStatsColumns} from '../cli/views/stats.js';
+import {StatsCommand, statsFlags} from '../cli/stats-command.js';
+import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../cli/views/stats.js';
 import {parseLabels} from '../operations/filters.js';
 import {resolveSandboxes} from '../operations/resolve.js';
 import {measureSandboxes} from '../operations/stats.js';
@@ -22,11 +22,7 @@ export default class Statsp extends StatsCommand {
   static override args = podArgs;
   static override flags = {
     id: Flags.string({description: 'Only this pod, by id or name.'}),
-    ...STATS_FLAGS,
-    sort: Flags.string({
-      helpValue: Object.keys(SANDBOX_SORTS).join('|'),
-      description: 'What to sort by, the largest first. [default: id]',
-    }),
+    ...statsFlags(SANDBOX_STATS_ORDERS),
   };
 
   async run(): Promise<void> {
@@ -51,7 +47,7 @@ export default class Statsp extends StatsCommand {
         measure,
         usage: sandboxUsage,
         columns: sandboxStatsColumns,
-        sorts: SANDBOX_SORTS,
+        orders: SANDBOX_STATS_ORDERS,
         message: {name: 'ListPodSandboxStatsResponse', of: (stats) => ({stats})},
         idle: false,
       }),

@@ -102,6 +102,13 @@ export interface EventFilter {
   readonly labels?: Labels | undefined;
 }
 
+/** Whether a filter looks at more than an event of something deleted says. */
+export function needsNames({containers, pods, namespace, labels = {}}: EventFilter): boolean {
+  return (
+    [containers, pods, namespace].some((wanted) => wanted !== undefined) || Object.keys(labels).length > 0
+  );
+}
+
 /** Whether an event passes all that the filter names. */
 export function isWantedEvent(named: NamedEvent, filter: EventFilter): boolean {
   const {type, pod, container} = named;

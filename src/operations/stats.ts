@@ -168,7 +168,7 @@ async function measureEach<T, Id extends string>(
     } catch (error) {
       if (!isFaultOfOne(error)) throw error;
       // What has ended since it was listed is not broken.
-      if (!isNotFound(error)) broken.push({...subject, reason: error.message});
+      if (!isNotFound(error)) broken.push({...subject, reason: error.details});
     }
   });
   if (stats.length === 0) throw cause;

@@ -4,25 +4,7 @@ import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
 import {podNameOf, podNamespaceOf} from '../../operations/pod-labels.js';
 import type {Usage} from '../../operations/usage.js';
-
-/** What a table of stats can be sorted by, and how. */
-export type SortKeys<T> = Readonly<Record<string, (a: Usage<T>, b: Usage<T>) => number>>;
-
-/** What orders numbers with the largest first. */
-function largest<T>(value: (usage: Usage<T>) => bigint | number): (a: Usage<T>, b: Usage<T>) => number {
-  return (a, b) => {
-    const [first, second] = [value(a), value(b)];
-    return first === second ? 0 : first < second ? 1 : -1;
-  };
-}
-
-/** What orders texts from A to Z. */
-function alphabetical<T>(text: (usage: Usage<T>) => string): (a: Usage<T>, b: Usage<T>) => number {
-  return (a, b) => {
-    const [first, second] = [text(a), text(b)];
-    return first === second ? 0 : first < second ? -1 : 1;
-  };
-}
+import {byLargest, byText, type Orders} from '../list-flags.js';
 
 const cpu = ({cpuPercent}: Usage<unknown>): number => (typeof cpuPercent === 'number' ? cpuPercent : -1);
 const disk = ({stats}: Usage<ContainerStats>): bigint => stats.writableLayer?.usedBytes?.value ?? 0n;
@@ -40,24 +22,24 @@ const processes = ({stats}: Usage<PodSandboxStats>): bigint =>
   stats.linux?.process?.processCount?.value ?? 0n;
 
 /** `--sort` of `stats`. */
-export const CONTAINER_SORTS = {
-  cpu: largest(cpu),
-  mem: largest(({memoryBytes}) => memoryBytes),
-  disk: largest(disk),
-  inodes: largest(inodes),
-  swap: largest(swap),
-  name: alphabetical(containerName),
-  pod: alphabetical((usage) => `${namespaceOf(usage)}/${podOf(usage)}`),
-} as const satisfies SortKeys<ContainerStats>;
+export const CONTAINER_STATS_ORDERS = {
+  cpu: byLargest(cpu),
+  mem: byLargest(({memoryBytes}) => memoryBytes),
+  disk: byLargest(disk),
+  inodes: byLargest(inodes),
+  swap: byLargest(swap),
+  name: byText(containerName),
+  pod: byText((usage) => `${namespaceOf(usage)}/${podOf(usage)}`),
+} as const satisfies Orders<Usage<ContainerStats>>;
 
 /** `--sort` of `statsp`. */
-export const SANDBOX_SORTS = {
-  cpu: largest(cpu),
-  mem: largest(({memoryBytes}) => memoryBytes),
-  pids: largest(processes),
-  name: alphabetical(sandboxName),
-  namespace: alphabetical(sandboxNamespace),
-} as const satisfies SortKeys<PodSandboxStats>;
+export const SANDBOX_STATS_ORDERS = {
+  cpu: byLargest(cpu),
+  mem: byLargest(({memoryBytes}) => memoryBytes),
+  pids: byLargest(processes),
+  name: byText(sandboxName),
+  namespace: byText(sandboxNamespace),
+} as const satisfies Orders<Usage<PodSandboxStats>>;
 
 /** The columns of `stats`; crictl's, and more of them in the wide form. */
 export function containerStatsColumns(wide: boolean): readonly Column<Usage<ContainerStats>>[] {
