@@ -21,6 +21,7 @@ can setuidgid "$w" && exec setuidgid "$w" "$@"
 can su-exec "$w" && exec su-exec "$w" "$@"
 can gosu "$w" && exec gosu "$w" "$@"
 done
+case $u in *[!0-9]*) ;; *) while IFS=: read -r name _ id _; do [ "$id" = "$u" ] && u=$name; done </etc/passwd;; esac
 su -s /bin/sh -c true -- "$u" </dev/null >/dev/null 2>&1 && exec su -s /bin/sh -c 'exec "$@"' -- "$u" sh "$@"
 echo "kcri: can't run a command as \\"$u\\" in this container: it needs root, that user, and one of chroot --userspec, setuidgid, su-exec, gosu and su" >&2
 exit 126`;

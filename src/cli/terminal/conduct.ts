@@ -3,7 +3,11 @@ import {messageOf, SystemError} from '../../base/errors.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
 import type {CliContext, OutputStream} from '../context.js';
 import {DetachFilter} from './detach-keys.js';
-import {isTerminal, rawMode, takeInput} from './input.js';
+import {feedFile} from './file-feed.js';
+import {isFile, isTerminal, rawMode, readUntil} from './input.js';
+
+/** Its file descriptor. */
+const STDIN = 0;
 
 /** How a session is connected to this process. */
 export interface ConductOptions {
@@ -36,7 +40,7 @@ export async function conduct(
   try {
     return await Promise.race([
       verdict(session, options.outputs),
-      fed(session.stdin, {stdin: terminal.stdin, ...options}, over.signal),
+      fed(session.stdin, {...options, stdin: terminal.stdin}, over.signal),
       aborted(options.unread, over.signal).then(() => ({kind: 'unread'}) as const),
       aborted(options.signal, over.signal).then(() => {
         throw options.signal.reason;
@@ -90,16 +94,21 @@ async function fed(
 ): Promise<SessionEnd> {
   return await new Promise<SessionEnd>((resolve, reject) => {
     if (target === undefined) return;
-    if (tty && isTerminal(stdin)) rawMode(stdin, until);
-    const input = takeInput(stdin, until);
-    input.once('error', (cause) => {
+    const fail = (cause: unknown): void => {
       reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
-    });
+    };
+    if (isFile(stdin)) {
+      feedFile(STDIN, target, until).catch(fail);
+      return;
+    }
+    if (tty && isTerminal(stdin)) rawMode(stdin, until);
+    readUntil(stdin, until);
+    stdin.once('error', fail);
     const detach = (): void => {
       resolve({kind: 'detached'});
     };
-    if (tty && detachKeys.length > 0) input.pipe(new DetachFilter(detachKeys, detach)).pipe(target);
-    else input.pipe(target);
+    if (tty && detachKeys.length > 0) stdin.pipe(new DetachFilter(detachKeys, detach)).pipe(target);
+    else stdin.pipe(target);
   });
 }
 

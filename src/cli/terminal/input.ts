@@ -1,26 +1,19 @@
-import {createReadStream, fstatSync} from 'node:fs';
+import {fstatSync} from 'node:fs';
 import {Socket} from 'node:net';
-import type {Readable} from 'node:stream';
 import type {InputStream} from '../context.js';
 
-const FILE_READ_SIZE = 256 * 1024;
+/** Whether standard input is a file's content. */
+export function isFile(stdin: InputStream): boolean {
+  return stdin === process.stdin && fstatSync(0).isFile();
+}
 
-/**
- * Standard input, to be read until the signal is aborted; then nothing more is, and nothing keeps the process alive
- * for it. A file is read in larger pieces than Node.js does by itself.
- */
-export function takeInput(stdin: InputStream, until: AbortSignal): Readable {
-  if (stdin === process.stdin && fstatSync(0).isFile()) {
-    const file = createReadStream('', {fd: 0, autoClose: false, highWaterMark: FILE_READ_SIZE});
-    until.addEventListener('abort', () => void file.destroy());
-    return file;
-  }
+/** Reads no more of standard input once the signal is aborted, and lets nothing keep the process alive for it. */
+export function readUntil(stdin: InputStream, until: AbortSignal): void {
   until.addEventListener('abort', () => {
     stdin.unpipe();
     stdin.pause();
     if (stdin instanceof Socket) stdin.unref();
   });
-  return stdin;
 }
 
 /** A terminal that is typed at. */
