@@ -157,9 +157,13 @@ export abstract class BaseCommand extends Command {
   protected get settings(): Settings {
     if (this.#settings === undefined) {
       const {configFileMayBeMissing: mayBeMissing} = this.ctor as typeof BaseCommand;
-      this.#settings = resolveSettings(this.#globals, this.#context, {mayBeMissing});
-      // crictl tells of its config file before it looks at the command.
-      if (!this.compat) for (const warning of this.#settings.warnings) this.warn(warning);
+      this.#settings = resolveSettings(this.#globals, this.#context, {
+        mayBeMissing,
+        onWarning: (text) => {
+          // crictl tells of its config file before it looks at the command.
+          if (!this.compat) this.warn(text);
+        },
+      });
     }
     return this.#settings;
   }

@@ -3,7 +3,6 @@ import {createRequire} from 'node:module';
 import type * as Yaml from 'yaml';
 import {closest} from '../base/closest.js';
 import {ConfigError, hasErrno} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
 import {parseDuration} from '../format/duration.js';
 
 /** What crictl's config file may hold. */
@@ -91,13 +90,13 @@ export function goParseError(key: ConfigKey, value: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(value)}: invalid syntax`;
 }
 
-/** The text of a config file; undefined when there is none. Throws ConfigError for one that can't be read. */
+/** The text of a config file; undefined when there is none. Throws what the system says. */
 export function readConfigText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    throw new ConfigError(`reading "${path}": ${systemReason(error)}`, {cause: error});
+    throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import {join, resolve} from 'node:path';
-import {ConfigError, messageOf} from '../base/errors.js';
+import {ConfigError, isSystemCallError, messageOf} from '../base/errors.js';
+import {systemReason} from '../base/files.js';
 import {DEFAULT_TIMEOUT_MS} from '../cri/deadlines.js';
 import {
   CONFIG_KEYS,
@@ -25,8 +26,6 @@ export interface Settings {
   readonly disablePullOnRun: boolean;
   /** How often to try again when nothing answers at the endpoint; `Infinity` for ever. */
   readonly maxRetries: number;
-  /** What the user should know of the config file. */
-  readonly warnings: readonly string[];
   /** Each option of the config file as it is in force, and what set it. */
   readonly options: readonly EffectiveOption[];
 }
@@ -36,6 +35,14 @@ export interface EffectiveOption {
   readonly key: ConfigKey;
   readonly value: string | number | boolean;
   readonly source: string;
+}
+
+/** How the config file is read. */
+export interface SettingsOptions {
+  /** A config file that the user named need not be there. */
+  readonly mayBeMissing?: boolean;
+  /** Told what the user should know of the config file. */
+  readonly onWarning: (text: string) => void;
 }
 
 /** Where kcri keeps its pods' state, an absolute path: flag, environment, default. */
@@ -61,10 +68,10 @@ export function configPath(
 export function resolveSettings(
   flags: Values,
   context: CliContext,
-  {mayBeMissing = false}: {readonly mayBeMissing?: boolean} = {},
+  {mayBeMissing = false, onWarning}: SettingsOptions,
 ): Settings {
-  const required = {...configPath(flags, context), mayBeMissing};
-  const read = (context.compat ? readAsCrictl : readOwn)(required, context);
+  const wanted = {...configPath(flags, context), mayBeMissing, onWarning};
+  const read = (context.compat ? readAsCrictl : readOwn)(wanted, context);
   const option = (key: ConfigKey): EffectiveOption =>
     effective(key, {flags, read, env: context.env, defaults: context.compat ? CRICTL_DEFAULTS : DEFAULTS});
   const value = (key: ConfigKey): EffectiveOption['value'] => option(key).value;
@@ -77,7 +84,6 @@ export function resolveSettings(
     pullImageOnCreate: value('pull-image-on-create') === true,
     disablePullOnRun: value('disable-pull-on-run') === true,
     maxRetries: retries < 0 ? Infinity : retries,
-    warnings: read.warnings,
     options: CONFIG_KEYS.map(option),
   };
 }
@@ -86,55 +92,62 @@ export function resolveSettings(
 interface ReadFile {
   readonly options: ConfigFile;
   readonly path: string;
-  readonly warnings: readonly string[];
 }
 
 /** The config file to read. */
-interface WantedFile {
+interface WantedFile extends SettingsOptions {
   readonly path: string;
   readonly named: boolean;
-  readonly mayBeMissing: boolean;
 }
 
 /** A missing file is empty unless it was named; an unknown option is a warning. */
-function readOwn({path: wanted, named, mayBeMissing}: WantedFile, context: CliContext): ReadFile {
-  const warnings: string[] = [];
-  const dialect = ownDialect((warning) => warnings.push(`${wanted}: ${warning}`));
+function readOwn(file: WantedFile, context: CliContext): ReadFile {
+  const {path: wanted, named, mayBeMissing, onWarning} = file;
+  const dialect = ownDialect((warning) => {
+    onWarning(`${wanted}: ${warning}`);
+  });
   try {
     const {path, source} = findConfig(wanted, context);
-    if (source === undefined && named && !mayBeMissing)
-      throw new ConfigError(`reading "${wanted}": no such file or directory`);
-    return {options: parseConfigFile(source ?? '', dialect), path, warnings};
+    if (source === undefined && named && !mayBeMissing) throw new ConfigError('no such file or directory');
+    return {options: parseConfigFile(source ?? '', dialect), path};
   } catch (error) {
-    throw new ConfigError(`get server config: ${inFile(wanted, messageOf(error))}`, {
+    throw new ConfigError(`get server config: reading "${wanted}": ${systemReason(error)}`, {
       cause: error,
       hint: named ? 'name another file with --config' : `correct or remove "${wanted}"`,
     });
   }
 }
 
-const inFile = (path: string, message: string): string =>
-  message.startsWith('reading ') ? message : `"${path}": ${message}`;
-
 /**
  * As crictl: it tells of a missing file, and a broken one is an error only when it was named. Without a file
  * it tries a runtime again that does not answer, with one only when the file says so.
  */
-function readAsCrictl({path: wanted, named, mayBeMissing}: WantedFile, context: CliContext): ReadFile {
-  const warnings: string[] = [];
+function readAsCrictl(file: WantedFile, context: CliContext): ReadFile {
+  const {path: wanted, named, mayBeMissing, onWarning} = file;
   try {
     const {path, source} = findConfig(wanted, context);
     if (path !== wanted || source === undefined)
-      warnings.push(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
-    if (source === undefined && mayBeMissing) return {options: {}, path: wanted, warnings};
+      onWarning(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
+    if (source === undefined && mayBeMissing) return {options: {}, path: wanted};
     if (source === undefined) throw new ConfigError(`stat ${path}: no such file or directory`);
     const options = parseConfigFile(source, CRICTL_DIALECT);
-    return {options: {'max-retries': 0, ...options}, path, warnings};
+    return {options: {'max-retries': 0, ...options}, path};
   } catch (error) {
     if (named)
-      throw new ConfigError(`get server config: load config file: ${messageOf(error)}`, {cause: error});
-    return {options: {}, path: wanted, warnings};
+      throw new ConfigError(`get server config: load config file: ${goReason(wanted, error)}`, {
+        cause: error,
+      });
+    return {options: {}, path: wanted};
   }
+}
+
+/** What Go says where Node.js has other words. */
+const GO_WORDS: Readonly<Record<string, string>> = {EISDIR: 'is a directory'};
+
+function goReason(path: string, error: unknown): string {
+  if (!isSystemCallError(error)) return messageOf(error);
+  const {syscall = '', code = ''} = error as NodeJS.ErrnoException;
+  return `${syscall} ${path}: ${GO_WORDS[code] ?? systemReason(error)}`;
 }
 
 /** The file's text, or that of the one in the program's folder; undefined with the latter's path for neither. */

@@ -17,7 +17,10 @@ afterEach(() => {
 function settings(flags: object, env: Record<string, string>, file?: string) {
   const path = join(folder, 'crictl.yaml');
   if (file !== undefined) writeFileSync(path, file);
-  return resolveSettings({...flags}, {...processContext(), env, defaultConfigFile: path});
+  const warnings: string[] = [];
+  const onWarning = (text: string) => warnings.push(text);
+  const context = {...processContext(), env, defaultConfigFile: path};
+  return {...resolveSettings({...flags}, context, {onWarning}), warnings};
 }
 
 describe('a setting comes from the flag, the environment, the file, the default', () => {
@@ -69,7 +72,7 @@ describe('a setting comes from the flag, the environment, the file, the default'
   test("the file in the program's folder is the second choice", () => {
     writeFileSync(join(folder, 'crictl.yaml'), 'timeout: 9');
     const context = {...processContext(), env: {}, defaultConfigFile: '/nonexistent', programFolder: folder};
-    expect(resolveSettings({}, context).timeoutMs).toBe(9000);
+    expect(resolveSettings({}, context, {onWarning: () => undefined}).timeoutMs).toBe(9000);
   });
 
   test('debug and max-retries come from the flag, the file, the default', () => {
@@ -108,7 +111,10 @@ describe('as crictl', () => {
     const path = join(folder, 'crictl.yaml');
     if (file !== undefined) writeFileSync(path, file);
     const context = {...processContext(), env: {}, compat: true, programFolder: '/nowhere'};
-    return resolveSettings({...flags}, {...context, defaultConfigFile: path});
+    const warnings: string[] = [];
+    const onWarning = (text: string) => warnings.push(text);
+    const settings = resolveSettings({...flags}, {...context, defaultConfigFile: path}, {onWarning});
+    return {...settings, warnings};
   }
 
   test('a missing file is told of, and has other defaults than an empty one', () => {

@@ -26,7 +26,12 @@ export const CRICTL: Dialect = {
   },
   ignoresArguments: (command) => crictlCommand(command).ignoresArguments === true,
   before: (words, context, voice) => {
-    for (const warning of resolveSettings(context.globals, context).warnings) voice.warn(warning);
+    resolveSettings(context.globals, context, {
+      mayBeMissing: words[0] === 'config',
+      onWarning: (text) => {
+        voice.warn(text);
+      },
+    });
   },
   check: validateServices,
 };
