@@ -2,21 +2,21 @@ import * as Args from '@oclif/core/args';
 import {UsageError} from '../base/errors.js';
 import {ArgumentsError} from './usage-errors.js';
 
-/** `CONTAINER…`: ids, beginnings of ids, names, `pod/name`. */
+/** `CONTAINER…`: ids, beginnings of ids, names, `pod/name`, images. */
 export const containerArgs = {
   container: Args.string({
     multiple: true,
     ignoreStdin: true,
-    description: 'Id, beginning of an id, name, or POD/NAME.',
+    description: 'Id, beginning of an id, name, POD/NAME, or image that only one container runs.',
   }),
 };
 
-/** `POD…`: ids, beginnings of ids, names, `namespace/name`. */
+/** `POD…`: ids, beginnings of ids, names, `namespace/name`, UIDs. */
 export const podArgs = {
   pod: Args.string({
     multiple: true,
     ignoreStdin: true,
-    description: 'Id, beginning of an id, name, or NAMESPACE/NAME.',
+    description: 'Id, beginning of an id, name, NAMESPACE/NAME, or UID of a pod.',
   }),
 };
 

@@ -171,6 +171,8 @@ export interface ImageSeed {
   readonly pinned?: boolean;
   readonly entrypoint?: readonly string[];
   readonly cmd?: readonly string[];
+  /** When it was built, as its config says; it does not unless given. */
+  readonly builtAt?: string;
 }
 
 /** An image with a tag and a digest: busybox unless told otherwise. */
@@ -186,6 +188,7 @@ export function anImage(seed: ImageSeed = {}): ImageRecord {
     pinned: seed.pinned ?? false,
     entrypoint: seed.entrypoint ?? [],
     cmd: seed.cmd ?? ['sh'],
+    builtAt: seed.builtAt,
   };
 }
 

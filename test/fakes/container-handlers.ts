@@ -102,8 +102,9 @@ async function execSync(
 
 function listContainers(
   state: RuntimeState,
-  filter: RequestOf<'ListContainers'>['filter'],
+  asked: RequestOf<'ListContainers'>['filter'],
 ): Loose<Message<'Container'>>[] {
+  const filter = state.options.ignoresFilters === true ? null : asked;
   const id = filterId(state.containers, filter?.id ?? '');
   const podSandboxId = filterId(state.sandboxes, filter?.podSandboxId ?? '');
   return [...state.containers.values()]

@@ -72,9 +72,10 @@ function imageOf({id, repoTags, repoDigests, size, user, pinned}: ImageRecord): 
   };
 }
 
-function verboseInfo({id, user, entrypoint, cmd}: ImageRecord): Record<string, string> {
+function verboseInfo({id, user, entrypoint, cmd, builtAt}: ImageRecord): Record<string, string> {
   const config = {User: user, Entrypoint: entrypoint, Cmd: cmd};
-  return {info: JSON.stringify({chainID: id, imageSpec: {architecture: 'amd64', os: 'linux', config}})};
+  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config};
+  return {info: JSON.stringify({chainID: id, imageSpec})};
 }
 
 function imageFsInfo(state: RuntimeState): ResponseOf<'ImageFsInfo'> {

@@ -43,4 +43,6 @@ export interface ImageRecord {
   readonly pinned: boolean;
   readonly entrypoint: readonly string[];
   readonly cmd: readonly string[];
+  /** When it was built, as its config says. */
+  readonly builtAt?: string | undefined;
 }

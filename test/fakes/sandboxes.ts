@@ -92,8 +92,9 @@ async function removePodSandbox(state: RuntimeState, sandbox: SandboxRecord): Pr
 
 function listPodSandbox(
   state: RuntimeState,
-  filter: RequestOf<'ListPodSandbox'>['filter'],
+  asked: RequestOf<'ListPodSandbox'>['filter'],
 ): Loose<Message<'PodSandbox'>>[] {
+  const filter = state.options.ignoresFilters === true ? null : asked;
   const id = filterId(state.sandboxes, filter?.id ?? '');
   return [...state.sandboxes.values()]
     .filter((sandbox) => id === '' || sandbox.id === id)

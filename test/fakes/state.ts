@@ -25,6 +25,8 @@ export interface StateOptions {
   readonly runtimeHandlers?: readonly string[] | undefined;
   /** Give the next listener the events that nobody heard, as containerd 2 does. */
   readonly keepsEvents?: boolean | undefined;
+  /** Lists of containers and sandboxes have everything in them, whatever the filter: the CRI allows that. */
+  readonly ignoresFilters?: boolean | undefined;
   /** Where Exec, Attach and PortForward send the caller; they are UNIMPLEMENTED without it. */
   readonly streamingUrl?: string | undefined;
 }
