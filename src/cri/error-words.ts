@@ -62,13 +62,26 @@ function elsewhere(endpoint: string): string {
     : `There is a socket at ${other}: name it with --runtime-endpoint`;
 }
 
+/** From which containerd on there is an RPC that not all have. */
+const CONTAINERD_SINCE: Readonly<Record<string, string>> = {
+  GetContainerEvents: '1.7',
+  RuntimeConfig: '2.0',
+  CheckpointContainer: '2.1',
+  ListMetricDescriptors: '2.2',
+  ListPodSandboxMetrics: '2.2',
+};
+
+function lacking(method: string): string {
+  const since = CONTAINERD_SINCE[method];
+  return `this runtime does not implement ${method}${since === undefined ? '' : `, which containerd has from ${since} on`}`;
+}
+
 const UNIMPLEMENTED: Advice = [
   // Both texts mean that the whole service is unknown, not one RPC of it.
   [/unknown service|HTTP/, notCri],
   [
     /^/,
-    ({method, endpoint}) =>
-      `this runtime does not implement ${method}; "kcri version" shows which runtime answers at ${endpoint}`,
+    ({method, endpoint}) => `${lacking(method)}; "kcri version" shows which runtime answers at ${endpoint}`,
   ],
 ];
 
@@ -101,7 +114,14 @@ const PULL: Advice = [
   [/not found/i, 'is the name right, with registry and tag?'],
 ];
 
+const STATS: Advice = [
+  [/cgroupPath is empty/, 'the pod was made without a cgroup of its own: see cgroup_parent in its config'],
+];
+
 const BY_METHOD: Readonly<Record<string, Advice>> = {
+  CheckpointContainer: [[/CRIU/i, "the runtime needs CRIU; install it on the runtime's machine"]],
+  ListPodSandboxStats: STATS,
+  PodSandboxStats: STATS,
   PullImage: PULL,
   RunPodSandbox: [
     [
