@@ -1,0 +1,207 @@
+import {once} from 'node:events';
+import {createServer, type IncomingMessage} from 'node:http';
+import type {AddressInfo, Socket} from 'node:net';
+import {Duplex} from 'node:stream';
+import {FrameReader, type FrameHandler} from '../../../src/streaming/spdy/frame-reader.js';
+import {dataHeader, FRAME} from '../../../src/streaming/spdy/frames.js';
+
+/** A port-forward request that has come to the server: its two streams, and which connection they are on. */
+export interface ForwardRequest {
+  readonly port: number;
+  readonly data: Duplex;
+  readonly error: Duplex;
+  /** The connections are numbered as they come. */
+  readonly connection: number;
+  /** The transport below, for whoever wants to break it. */
+  readonly socket: Socket;
+}
+
+/** A streaming server that takes port-forwards over SPDY. */
+export interface SpdyFake extends AsyncDisposable {
+  /** A new URL, as the runtime gives it. */
+  readonly url: () => Promise<string>;
+  /** How many URLs were asked for. */
+  readonly asked: number;
+  /** How many connections were made. */
+  readonly connections: number;
+  /** The connections that are open. */
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+/** How it behaves. */
+export interface SpdyFakeOptions {
+  /** What it does with each pair of streams. */
+  readonly onRequest: (request: ForwardRequest) => void;
+  /** Whether it accepts a connection's stream of that id. Default true. */
+  readonly accepts?: (connection: number, streamId: number) => boolean;
+  /** The HTTP status with which it refuses SPDY. */
+  readonly refusal?: number;
+}
+
+/** Starts one. URLs serve once, as those of real servers. */
+export async function startSpdyFake(options: SpdyFakeOptions): Promise<SpdyFake> {
+  const http = createServer();
+  const sockets = new Set<Socket>();
+  const tokens = new Set<string>();
+  const counts = {asked: 0, connections: 0};
+  http.on('upgrade', (request: IncomingMessage, socket: Socket) => {
+    const status = options.refusal ?? (tokens.delete(request.url ?? '') ? 101 : 404);
+    if (status !== 101) {
+      socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n' +
+        'X-Stream-Protocol-Version: portforward.k8s.io\r\n\r\n',
+    );
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    new ServerConnection(socket, counts.connections, options);
+    counts.connections += 1;
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const {port} = http.address() as AddressInfo;
+  return {
+    url: async () => {
+      counts.asked += 1;
+      const path = `/portforward/${counts.asked}`;
+      tokens.add(path);
+      return `http://127.0.0.1:${port}${path}`;
+    },
+    get asked() {
+      return counts.asked;
+    },
+    get connections() {
+      return counts.connections;
+    },
+    sockets,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      http.closeAllConnections();
+      http.close();
+      await once(http, 'close');
+    },
+  };
+}
+
+class ServerConnection implements FrameHandler {
+  readonly #streams = new Map<number, ServerStream>();
+  readonly #pairs = new Map<string, Map<string, Duplex>>();
+  readonly #socket: Socket;
+  readonly #number: number;
+  readonly #options: SpdyFakeOptions;
+
+  constructor(socket: Socket, number: number, options: SpdyFakeOptions) {
+    this.#socket = socket;
+    this.#number = number;
+    this.#options = options;
+    const reader = new FrameReader(this);
+    socket.on('data', (chunk: Buffer) => {
+      reader.read(chunk);
+    });
+    socket.on('error', () => undefined);
+    socket.once('end', () => socket.end());
+  }
+
+  onData(streamId: number, piece: Buffer): void {
+    this.#streams.get(streamId)?.push(piece);
+  }
+
+  onFin(streamId: number): void {
+    this.#streams.get(streamId)?.push(null);
+  }
+
+  onControl(type: number, _flags: number, payload: Buffer): void {
+    const id = payload.readUInt32BE(0);
+    if (type === FRAME.rstStream) this.#streams.get(id)?.destroy();
+    if (type !== FRAME.synStream) return;
+    if (this.#options.accepts?.(this.#number, id) === false) return;
+    const stream = new ServerStream(this.#socket, id);
+    this.#streams.set(id, stream);
+    const reply = Buffer.alloc(12);
+    reply.writeUInt32BE(0x80030000 + FRAME.synReply, 0);
+    reply.writeUInt32BE(4, 4);
+    reply.writeUInt32BE(id, 8);
+    this.#socket.write(reply);
+    this.#join(headersOf(payload.subarray(10)), stream);
+  }
+
+  #join(headers: ReadonlyMap<string, string>, stream: ServerStream): void {
+    const request = headers.get('requestid') ?? '';
+    const pair = this.#pairs.get(request) ?? new Map<string, Duplex>();
+    this.#pairs.set(request, pair.set(headers.get('streamtype') ?? '', stream));
+    const [data, error] = [pair.get('data'), pair.get('error')];
+    if (data === undefined || error === undefined) return;
+    const port = Number(headers.get('port'));
+    this.#options.onRequest({port, data, error, connection: this.#number, socket: this.#socket});
+  }
+}
+
+class ServerStream extends Duplex {
+  readonly #socket: Socket;
+  readonly #id: number;
+
+  constructor(socket: Socket, id: number) {
+    super({highWaterMark: 1024 * 1024});
+    this.#socket = socket;
+    this.#id = id;
+    // What is written to a stream that was given up is nobody's.
+    this.on('error', () => undefined);
+  }
+
+  override _read(): void {
+    // It takes what comes.
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#socket.write(dataHeader(this.#id, chunk.length, false));
+    this.#socket.write(chunk, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.write(dataHeader(this.#id, 0, true), done);
+  }
+}
+
+/** The headers in a block of kcri's: one stored deflate block, on the first with zlib's start before it. */
+function headersOf(encoded: Buffer): ReadonlyMap<string, string> {
+  const start = encoded[0] === 0x78 ? 2 : 0;
+  let rest = encoded.subarray(start + 5);
+  const word = (): number => {
+    const value = rest.readUInt32BE(0);
+    rest = rest.subarray(4);
+    return value;
+  };
+  const text = (): string => {
+    const length = word();
+    const value = rest.subarray(0, length).toString();
+    rest = rest.subarray(length);
+    return value;
+  };
+  return new Map(Array.from({length: word()}, () => [text(), text()]));
+}
+
+/** The server's end of a request whose pod says `answer` to whatever it is asked, and ends. */
+export function answering(answer: string): (request: ForwardRequest) => void {
+  return ({data, error}) => {
+    data.once('data', () => {
+      error.end();
+      data.end(answer);
+    });
+  };
+}
+
+/** The server's end of a request to a port that nothing listens on. */
+export function refusing({data, error, port}: ForwardRequest): void {
+  error.end(`error forwarding port ${port}: dial tcp4 127.0.0.1:${port}: connect: connection refused`);
+  data.end();
+}
+
+/** All that comes on a stream, which can still be written to afterwards. */
+export async function readAll(stream: Duplex): Promise<string> {
+  let said = '';
+  stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(stream, 'end');
+  return said;
+}
