@@ -115,7 +115,8 @@ const SHOWN = 10;
 
 function ambiguous<T extends Identified>(ref: string, fits: readonly T[], kind: Kind<T>): AmbiguousError {
   const name = (item: T): string => `${item.id.slice(0, 13)} (${kind.fullName(item)})`;
-  return ambiguousError(ref, `${fits.length} ${kind.noun}s`, fits.map(name));
+  const ordered = fits.toSorted((a, b) => (kind.fullName(a) < kind.fullName(b) ? -1 : 1));
+  return ambiguousError(ref, `${fits.length} ${kind.noun}s`, ordered.map(name));
 }
 
 /** The error for a word that fits several things, with the first of their names. */

@@ -10,7 +10,7 @@ let fake: FakeRuntime;
 let cri: Connection;
 beforeAll(async () => {
   const web = aSandbox({id: id('aa1'), name: 'web'});
-  const api = aSandbox({id: id('aa2'), name: 'api', namespace: 'prod'});
+  const api = aSandbox({id: id('aa2'), name: 'api', namespace: 'prod', uid: 'uid-of-api'});
   fake = await FakeRuntime.start({
     sandboxes: [web, api],
     containers: [
@@ -80,6 +80,7 @@ test.each([
   ['aa1', 'aa1'],
   ['web', 'aa1'],
   ['prod/api', 'aa2'],
+  ['uid-of-api', 'aa2'],
 ])('the pod %s is the sandbox %s', async (ref, start) => {
   expect(await resolveSandbox(cri.runtime, ref, {signal})).toBe(id(start));
 });
