@@ -1,11 +1,11 @@
 import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import {concurrently} from '../base/concurrently.js';
-import type {CallObserver, Connection} from '../cri/index.js';
+import type {CallObserver, Connection, ConnectOptions} from '../cri/index.js';
 import type {Target} from '../operations/resolve.js';
 import {processContext, type CliContext} from './context.js';
 import {OWN, type Dialect} from './dialect.js';
-import {discoverEndpoint, givenEndpoint, retryText} from './endpoint.js';
+import {retryText} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
@@ -175,33 +175,47 @@ export abstract class BaseCommand extends Command {
    */
   protected async cri(timeoutMs = 0): Promise<Connection> {
     if (this.#connection !== undefined) return this.#connection;
-    const endpoint =
-      givenEndpoint(this.settings.runtimeEndpoint) ??
-      (await discoverEndpoint(this.#context.wellKnownEndpoints, this.rootDir));
+    const endpoint = this.settings.runtimeEndpoint ?? (await this.#findEndpoint());
     this.#connection = await this.connectTo(endpoint, timeoutMs);
     return this.#connection;
   }
 
+  async #findEndpoint(): Promise<string> {
+    return await this.#dialect.find({
+      wellKnown: this.#context.wellKnownEndpoints,
+      rootDir: this.rootDir,
+      command: this.words.join(' '),
+      open: async (endpoint) => await this.#open(endpoint, {maxRetries: 0}),
+      voice: this.#speaker,
+      signal: this.signal,
+    });
+  }
+
   /** A connection to the runtime at `endpoint`, whatever the settings say; closed at the command's end. */
   protected async connectTo(endpoint: string, timeoutMs = 0): Promise<Connection> {
+    const {imageEndpoint} = this.settings;
+    const command = this.words.join(' ');
+    const connection = await this.#open(this.#dialect.address(endpoint, command), {
+      imageEndpoint,
+      ...(timeoutMs > 0 ? {timeoutMs} : {}),
+    });
+    await this.#dialect.check({connection, endpoint, imageEndpoint, command, signal: this.signal});
+    return connection;
+  }
+
+  async #open(endpoint: string, options: ConnectOptions): Promise<Connection> {
     const {connect} = await import('../cri/index.js');
+    const {timeoutMs, maxRetries} = this.settings;
     const connection = connect(endpoint, {
-      timeoutMs: timeoutMs > 0 ? timeoutMs : this.settings.timeoutMs,
-      imageEndpoint: this.settings.imageEndpoint,
-      maxRetries: this.settings.maxRetries,
+      timeoutMs,
+      maxRetries,
       onRetry: (error, attempt, delayMs) => {
         if (this.stderr.isTerminal) this.note(`kcri: ${retryText(error, attempt, delayMs)}`);
       },
       observers: await this.#observers(),
+      ...options,
     });
     this.#connections.push(connection);
-    await this.#dialect.check({
-      connection,
-      endpoint,
-      imageEndpoint: this.settings.imageEndpoint,
-      command: this.words.join(' '),
-      signal: this.signal,
-    });
     return connection;
   }
 

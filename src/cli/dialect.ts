@@ -1,5 +1,6 @@
 import type {Connection} from '../cri/index.js';
 import type {CliContext} from './context.js';
+import {discoverEndpoint, givenEndpoint} from './endpoint.js';
 import type {HelpRequest} from './help-request.js';
 import {tokenize, type FlagShapes, type Tokens} from './tokenize.js';
 import {ownVoice, type Voice, type VoiceOptions} from './voice.js';
@@ -24,6 +25,17 @@ export interface NewConnection {
   readonly signal: AbortSignal;
 }
 
+/** Where to look for a runtime, and how. */
+export interface EndpointSearch {
+  readonly wellKnown: readonly string[];
+  readonly rootDir: string;
+  readonly command: string;
+  /** A connection that is not checked yet. */
+  readonly open: (endpoint: string) => Promise<Connection>;
+  readonly voice: Voice;
+  readonly signal: AbortSignal;
+}
+
 /** All in which kcri differs from itself when it is called as crictl, but for the commands' own output. */
 export interface Dialect {
   tokenize(argv: readonly string[], scope: Scope): Tokens;
@@ -34,6 +46,10 @@ export interface Dialect {
   ignoresArguments(command: string): boolean;
   /** What comes before every command line but a request for help or the version. */
   before(words: readonly string[], context: CliContext, voice: Voice): void;
+  /** The endpoint to connect to for one that was given. Throws ConfigError. */
+  address(endpoint: string, command: string): string;
+  /** The endpoint when none was given. Rejects with KcriError when there is none. */
+  find(search: EndpointSearch): Promise<string>;
   /** What is to be known of a new connection before it is used. */
   check(made: NewConnection): Promise<void>;
 }
@@ -45,6 +61,8 @@ export const OWN: Dialect = {
   helpFor: () => undefined,
   ignoresArguments: () => false,
   before: () => undefined,
+  address: givenEndpoint,
+  find: async ({wellKnown, rootDir}) => await discoverEndpoint(wellKnown, rootDir),
   check: async () => {
     await Promise.resolve();
   },

@@ -20,8 +20,8 @@ export async function discoverEndpoint(wellKnown: readonly string[], rootDir: st
   });
 }
 
-/** The endpoint that the user gave, if any. Throws ConfigError for one that is empty. */
-export function givenEndpoint(endpoint: string | undefined): string | undefined {
+/** The endpoint that the user gave. Throws ConfigError for one that is empty. */
+export function givenEndpoint(endpoint: string): string {
   if (endpoint !== '') return endpoint;
   throw new ConfigError('--runtime-endpoint is not set', {
     hint: 'CONTAINER_RUNTIME_ENDPOINT or --runtime-endpoint is empty; give it a socket, or unset it to look for one',

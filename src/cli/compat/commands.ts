@@ -8,7 +8,7 @@ export interface CrictlCommand {
   /** Arguments that it has no use for are no reason to show the help. */
   readonly ignoresArguments?: true;
   /** What it connects to and checks first, the runtime service alone unless given. */
-  readonly services?: readonly ServiceName[];
+  readonly services?: readonly [ServiceName, ...ServiceName[]];
 }
 
 const COMMANDS: Readonly<Record<string, CrictlCommand>> = {

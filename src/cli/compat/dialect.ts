@@ -6,6 +6,7 @@ import {resolveSettings} from '../settings.js';
 import type {Tokens} from '../tokenize.js';
 import {ArgumentsError, FlagError, UnknownCommandError} from '../usage-errors.js';
 import {crictlCommand} from './commands.js';
+import {crictlAddress, findAsCrictl} from './endpoints.js';
 import {tokenizeAsGo} from './tokenize.js';
 import {validateServices} from './validate.js';
 import {crictlVoice} from './voice.js';
@@ -33,6 +34,8 @@ export const CRICTL: Dialect = {
       },
     });
   },
+  address: crictlAddress,
+  find: findAsCrictl,
   check: validateServices,
 };
 

@@ -15,13 +15,12 @@ export async function validateServices(made: NewConnection): Promise<void> {
   for (const service of crictlCommand(made.command).services ?? ['runtime']) await validate(service, made);
 }
 
-async function validate(
+/** Makes that call to one service. */
+export async function validate(
   service: ServiceName,
   {connection, endpoint, imageEndpoint = endpoint, signal}: NewConnection,
 ): Promise<void> {
   const {runtime, images} = connection;
-  if (endpoint === '')
-    throw new ServiceError(`--${service === 'images' ? 'image' : 'runtime'}-endpoint is not set`);
   const [api, at] = service === 'images' ? ['image', imageEndpoint] : ['runtime', endpoint];
   try {
     if (service === 'images') await images.imageFsInfo({}, {signal});
