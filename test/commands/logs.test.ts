@@ -71,9 +71,11 @@ describe('logs', () => {
 
   test.each([
     [['logs'], 'ID cannot be empty'],
-    [['logs', 'a', 'b'], 'unexpected argument "b"'],
+    [['logs', 'main', 'b'], 'no such container "b"'],
+    [['logs', 'main', '--since', '1m', '--since-time', '1m'], '--since and --since-time are the same'],
     [['logs', 'main', '-s', 'both'], 'invalid stream "both", must be "stdout" or "stderr"'],
-    [['logs', 'main', '--since', 'now'], '"now" is no time to show logs since'],
+    [['logs', 'main', '--since', 'now'], '"now" is no time for --since'],
+    [['logs', 'main', '--until', 'now'], '"now" is no time for --until'],
     [['logs', 'nope'], 'no such container "nope"'],
   ])('%j ends with 1', async (args, message) => {
     await using runtime = await started();
@@ -86,7 +88,7 @@ describe('logs', () => {
     await using runtime = await started();
     rmSync(path);
     const {stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
-    expect(stderr).toMatch(/^kcri: reading the log ".*": ENOENT.*\nhint: logs are files/);
+    expect(stderr).toMatch(/^kcri: reading the log ".*": no such file or directory\nhint: logs are files/);
     expect(exitCode).toBe(1);
   });
 

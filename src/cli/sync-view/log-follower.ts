@@ -4,8 +4,9 @@ import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import {containerId, type ContainerId, type RuntimeService} from '../../cri/index.js';
 import type {PodRef} from '../../kubelet/index.js';
-import {isRunning, logPathOf} from '../../operations/logs/container-log.js';
-import {readLog, type FollowOptions} from '../../operations/logs/read-log.js';
+import {isRunning, logPathOf, statusOf} from '../../operations/logs/container-log.js';
+import type {FollowOptions} from '../../operations/logs/log-source.js';
+import {readLog} from '../../operations/logs/read-log.js';
 import type {Output} from '../output.js';
 import type {SyncRenderer} from './renderer.js';
 
@@ -69,7 +70,7 @@ export class LogFollower {
       this.#renderer.log(pod, name, line);
     };
     try {
-      const {logPath} = await logPathOf(this.#runtime, id, this.#signal);
+      const logPath = logPathOf(await statusOf(this.#runtime, id, this.#signal));
       await readLog(
         logPath,
         {streams: ALL_STREAMS, follow: this.#follow(id), signal: this.#signal},
@@ -95,7 +96,9 @@ export class LogFollower {
     // Once it ends, every look at the clock is long after the one before.
     let skippedMs = 0;
     return {
-      isRunning: async () => !ending.aborted && (await isRunning(this.#runtime, id, this.#signal)),
+      progress: async () => ({
+        kind: !ending.aborted && (await isRunning(this.#runtime, id, this.#signal)) ? 'running' : 'ended',
+      }),
       clock: {
         now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
         sleep: async (ms, signal = this.#signal) => {

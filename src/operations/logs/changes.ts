@@ -2,22 +2,22 @@ import {watch, type FSWatcher} from 'node:fs';
 import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
 
-/** Tells when something in a folder has changed; where it can't be watched, `next` takes its whole time. */
+/** Tells when something in folders has changed; where one can't be watched, `next` may take its whole time. */
 export class FolderChanges implements Disposable {
-  readonly #watcher: FSWatcher | undefined;
+  readonly #watchers: readonly FSWatcher[];
   readonly #clock: Clock;
   #changed = false;
   #wake: (() => void) | undefined;
 
-  constructor(folder: string, clock: Clock) {
+  constructor(folders: readonly string[], clock: Clock) {
     this.#clock = clock;
     const notice = (): void => {
       this.#changed = true;
       this.#wake?.();
     };
-    this.#watcher = watcherOf(folder, notice);
+    this.#watchers = folders.flatMap((folder) => watcherOf(folder, notice) ?? []);
     // The folder may go away with the container; the poll goes on.
-    this.#watcher?.on('error', notice);
+    for (const watcher of this.#watchers) watcher.on('error', notice);
   }
 
   /** Waits for a change since the last wait, at most `ms`. Rejects with the signal's reason. */
@@ -40,7 +40,7 @@ export class FolderChanges implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watcher?.close();
+    for (const watcher of this.#watchers) watcher.close();
   }
 }
 

@@ -7,17 +7,19 @@ import {
   type ContainerStatus,
   type RuntimeService,
 } from '../../cri/index.js';
-import {withContext} from '../with-context.js';
 
-/** The status of a container that has a log file. Throws SystemError for one without. */
-export async function logPathOf(
+/** A container's status, as the runtime tells it. */
+export async function statusOf(
   runtime: RuntimeService,
   containerId: ContainerId,
   signal: AbortSignal,
-): Promise<ContainerStatus> {
-  const answer = runtime.containerStatus({containerId}, {signal});
-  const {status} = await withContext('getting container status', answer);
-  if (status !== undefined && status.logPath !== '') return status;
+): Promise<ContainerStatus | undefined> {
+  return (await runtime.containerStatus({containerId}, {signal})).status;
+}
+
+/** Where a container's log is. Throws SystemError for one without. */
+export function logPathOf(status: ContainerStatus | undefined): string {
+  if (status !== undefined && status.logPath !== '') return status.logPath;
   throw new SystemError('the container has not set log path', {
     hint: "a container has a log when its config has a log_path and its pod's a log_directory",
   });
@@ -26,8 +28,10 @@ export async function logPathOf(
 /** The log of the attempt before this one, as the kubelet names it. Throws SystemError for the first attempt. */
 export function previousLogPath({logPath, metadata}: ContainerStatus): string {
   const attempt = metadata?.attempt ?? 0;
-  if (attempt === 0) throw new SystemError(`previous terminated container ${metadata?.name ?? ''} not found`);
-  return join(dirname(logPath), `${attempt - 1}${extname(logPath)}`);
+  if (attempt > 0) return join(dirname(logPath), `${attempt - 1}${extname(logPath)}`);
+  throw new SystemError(`previous terminated container ${metadata?.name ?? ''} not found`, {
+    hint: 'this is its first attempt; "kcri ps -a" lists attempts',
+  });
 }
 
 /** Whether more may come; also true while the runtime is away, since containers run on without it. */
@@ -37,8 +41,7 @@ export async function isRunning(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const {status} = await runtime.containerStatus({containerId}, {signal});
-    return status?.state === 'CONTAINER_RUNNING';
+    return (await statusOf(runtime, containerId, signal))?.state === 'CONTAINER_RUNNING';
   } catch (error) {
     if (isNotFound(error)) return false;
     if (isUnavailable(error)) return true;

@@ -1,37 +1,40 @@
-import {parseDateTime} from './since.js';
-import type {LogLine, LogStream} from '../../cri/index.js';
+import type {LineView, LogStream} from '../../cri/index.js';
 
 /** Where log output goes. */
 export interface LogSink {
+  /** Takes bytes, which are not changed any more. */
   write(stream: LogStream, bytes: Uint8Array): void;
   /** Resolves when the sink takes more. */
   ready(): Promise<void>;
+  /** Both streams end in the same place, such as a terminal, so that their order matters. Default false. */
+  readonly together?: boolean;
 }
 
-/** What is written of a log. */
-export interface LogSelection {
-  readonly streams: ReadonlySet<LogStream>;
-  /** Only lines of this moment and later, in nanoseconds since the epoch. */
-  readonly since?: bigint | undefined;
-  /** Put each line's time in front. */
-  readonly timestamps?: boolean | undefined;
-  /** Stop after so many bytes. */
-  readonly limitBytes?: number | undefined;
-}
+const BATCH = 256 * 1024;
+/** Below it a loop copies faster than a call. */
+const SHORT = 48;
+/** `.` and nine digits behind the seconds. */
+const FRACTION = 10;
+const SECONDS_LENGTH = '2006-01-02T15:04:05'.length;
+const [SPACE, NEWLINE, DOT, ZERO, LETTER_Z] = [0x20, 0x0a, 0x2e, 0x30, 0x5a];
 
-/** Writes the wanted lines to the sink; lines that came in parts are joined per stream. */
+/** Gathers what is written into large pieces, and counts it. */
 export class LogWriter {
   readonly #sink: LogSink;
-  readonly #selection: LogSelection;
-  readonly #inLine: Record<LogStream, boolean> = {stdout: false, stderr: false};
+  readonly #batches: Readonly<Record<LogStream, Batch>>;
   #remaining: number;
-  #pending: Uint8Array[] = [];
-  #pendingStream: LogStream = 'stdout';
+  #hasNews = false;
 
-  constructor(sink: LogSink, selection: LogSelection) {
+  constructor(sink: LogSink, limitBytes = Infinity) {
     this.#sink = sink;
-    this.#selection = selection;
-    this.#remaining = selection.limitBytes ?? Infinity;
+    this.#remaining = limitBytes;
+    const stdout = new Batch((bytes) => {
+      sink.write('stdout', bytes);
+    });
+    const stderr = new Batch((bytes) => {
+      sink.write('stderr', bytes);
+    });
+    this.#batches = {stdout, stderr: sink.together === true ? stdout : stderr};
   }
 
   /** True when the limit is reached. */
@@ -39,43 +42,97 @@ export class LogWriter {
     return this.#remaining <= 0;
   }
 
-  /** Takes a line; `flush` must be called before its bytes are reused. */
-  add(line: LogLine): void {
-    const {stream, partial, content, time} = line;
-    if (!this.#selection.streams.has(stream) || this.#isTooOld(time)) return;
-    if (stream !== this.#pendingStream) this.flush();
-    this.#pendingStream = stream;
-    if (this.#selection.timestamps === true && !this.#inLine[stream]) this.#push(stamp(time));
-    this.#push(content);
-    this.#inLine[stream] = partial;
+  /** Where the stream goes to. */
+  place(stream: LogStream): Place {
+    return this.#batches[stream];
   }
 
-  #push(bytes: Uint8Array): void {
-    const kept = bytes.length > this.#remaining ? bytes.subarray(0, this.#remaining) : bytes;
-    this.#remaining -= kept.length;
-    this.#pending.push(kept);
+  /** Copies bytes, as far as the limit allows. */
+  put(stream: LogStream, bytes: Buffer, from = 0, to = bytes.length): void {
+    const end = Math.min(to, from + this.#remaining);
+    this.#remaining -= end - from;
+    this.#hasNews = true;
+    this.#batches[stream].put(bytes, from, end);
   }
 
-  #isTooOld(time: Uint8Array): boolean {
-    const {since} = this.#selection;
-    if (since === undefined) return false;
-    const moment = parseDateTime(Buffer.from(time).toString('latin1'));
-    return moment !== undefined && moment < since;
+  /** Copies what the container wrote in a line. */
+  putContent(line: LineView): void {
+    this.put(line.stream, line.bytes, line.from, line.to);
   }
 
-  /** Hands over what has been taken. */
+  /** Hands over what has been taken, and waits until the sink takes more. */
+  async flush(): Promise<void> {
+    if (!this.#hasNews) return;
+    this.#hasNews = false;
+    this.#batches.stdout.flush();
+    this.#batches.stderr.flush();
+    await this.#sink.ready();
+  }
+}
+
+/** Where a stream goes to; two may share one. */
+interface Place {
+  readonly atLineStart: boolean;
+  /** What wrote there last, for whoever wants to know. */
+  lastBy: object | undefined;
+}
+
+class Batch implements Place {
+  atLineStart = true;
+  lastBy: object | undefined;
+  readonly #write: (bytes: Uint8Array) => void;
+  #bytes = Buffer.allocUnsafeSlow(BATCH);
+  #start = 0;
+  #end = 0;
+
+  constructor(write: (bytes: Uint8Array) => void) {
+    this.#write = write;
+  }
+
+  put(bytes: Buffer, from: number, to: number): void {
+    if (to === from) return;
+    if (to - from > this.#bytes.length - this.#end) this.#renew(to - from);
+    const target = this.#bytes;
+    let at = this.#end;
+    if (to - from < SHORT) for (let index = from; index < to; index += 1) target[at++] = bytes[index] ?? 0;
+    else at += bytes.copy(target, at, from, to);
+    this.#end = at;
+    this.atLineStart = bytes[to - 1] === NEWLINE;
+  }
+
+  /** What was handed over may still be read: it is never written over. */
+  #renew(length: number): void {
+    this.flush();
+    this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH, length));
+    this.#start = 0;
+    this.#end = 0;
+  }
+
   flush(): void {
-    if (this.#pending.length === 0) return;
-    this.#sink.write(this.#pendingStream, Buffer.concat(this.#pending));
-    this.#pending = [];
+    if (this.#end > this.#start) this.#write(this.#bytes.subarray(this.#start, this.#end));
+    this.#start = this.#end;
   }
 }
 
-const TIME = /^(.*:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)$/;
+const TIME = Buffer.alloc(SECONDS_LENGTH + FRACTION + '+00:00 '.length);
 
-/** The time with all nine digits of the fraction, so that lines align, and a blank. */
-function stamp(time: Uint8Array): Uint8Array {
-  const text = Buffer.from(time).toString('latin1');
-  const [, seconds, fraction = '', zone = ''] = TIME.exec(text) ?? [];
-  return Buffer.from(`${seconds === undefined ? text : `${seconds}.${fraction.padEnd(9, '0')}${zone}`} `);
+/** The line's time with all nine digits of the fraction, and a blank. It holds until the next call. */
+export function timeText({timeBytes, timeFrom, timeTo, nanos}: LineView): Buffer {
+  timeBytes.copy(TIME, 0, timeFrom, timeFrom + SECONDS_LENGTH);
+  TIME[SECONDS_LENGTH] = DOT;
+  for (let at = SECONDS_LENGTH + FRACTION - 1, rest = nanos; at > SECONDS_LENGTH; at -= 1) {
+    TIME[at] = ZERO + (rest % 10);
+    rest = Math.trunc(rest / 10);
+  }
+  let end = SECONDS_LENGTH + FRACTION;
+  const zone = timeBytes[timeTo - 1] === LETTER_Z ? 1 : '+00:00'.length;
+  const isUtc = zone > 1 && timeBytes.toString('latin1', timeTo - 5, timeTo) === '00:00';
+  if (isUtc) TIME[end] = LETTER_Z;
+  else timeBytes.copy(TIME, end, timeTo - zone, timeTo);
+  end += isUtc ? 1 : zone;
+  TIME[end] = SPACE;
+  return TIME.subarray(0, end + 1);
 }
+
+/** The end of a line. */
+export const LINE_END = Buffer.of(NEWLINE);

@@ -11,7 +11,7 @@ test('what can not be watched is waited for as long as asked, and interruptibly'
       await Promise.resolve();
     },
   };
-  using changes = new FolderChanges('/nonexistent/folder', clock);
+  using changes = new FolderChanges(['/nonexistent/folder'], clock);
   await changes.next(1000, new AbortController().signal);
   expect(slept).toEqual([1000]);
   await expect(changes.next(1000, AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');

@@ -1,4 +1,5 @@
 import {appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {execFileSync} from 'node:child_process';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -6,6 +7,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
+import {logTime} from '../../../src/operations/logs/selection.js';
 
 let folder: string;
 let path: string;
@@ -68,10 +70,13 @@ describe('readLog', () => {
     expect(await read()).toEqual({stdout: 'a\n', stderr: '', unknown: 3});
   });
 
-  test('names the log that can be opened and not read', async () => {
+  test('refuses what is no regular file, and does not wait for a pipe', async () => {
     mkdirSync(path);
     await expect(read()).rejects.toThrow(SystemError);
-    await expect(read()).rejects.toThrow(`reading the log "${path}": EISDIR`);
+    await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);
+    path = join(folder, 'pipe');
+    execFileSync('mkfifo', [path]);
+    await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);
   });
 
   test('gives a last line without its end', async () => {
@@ -98,8 +103,8 @@ describe('readLog', () => {
   test('since leaves out older lines to the nanosecond', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b') + line(3, 'c'));
     const second = BigInt(Date.parse('2026-11-20T14:00:02.500Z')) * 1_000_000n;
-    expect((await read({since: second})).stdout).toBe('b\nc\n');
-    expect((await read({since: second + 1n})).stdout).toBe('c\n');
+    expect((await read({since: logTime(second)})).stdout).toBe('b\nc\n');
+    expect((await read({since: logTime(second + 1n)})).stdout).toBe('c\n');
   });
 
   test('a missing file is an error that names it', async () => {
@@ -188,10 +193,10 @@ describe('follow', () => {
       },
       ready: async () => undefined,
     };
-    const isRunning = async () => running;
+    const progress = async () => ({kind: running ? 'running' : 'ended'}) as const;
     await readLog(
       path,
-      {streams: BOTH, signal: never, follow: {clock: systemClock, isRunning}, ...options},
+      {streams: BOTH, signal: never, follow: {clock: systemClock, progress}, ...options},
       sink,
     );
     return stdout;

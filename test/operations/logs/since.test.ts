@@ -21,5 +21,5 @@ test.each([
 });
 
 test.each(['yesterday', '2026-13-40', '10 m', ''])('"%s" is refused with examples', (text) => {
-  expect(() => parseSince(text, NOW)).toThrow(`"${text}" is no time to show logs since`);
+  expect(() => parseSince(text, NOW)).toThrow(`"${text}" is no time for --since`);
 });

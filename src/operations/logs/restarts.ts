@@ -1,0 +1,118 @@
+import type {Clock} from '../../base/clock.js';
+import {
+  containerId,
+  isNotFound,
+  isUnavailable,
+  podSandboxId,
+  type Container,
+  type ContainerStatus,
+  type RuntimeService,
+} from '../../cri/index.js';
+import {listAllContainers, listAllSandboxes} from '../list-all.js';
+import {statusOf} from './container-log.js';
+import type {LogProgress} from './log-source.js';
+
+const POD_UID = 'io.kubernetes.pod.uid';
+/** Says that a kubelet, which starts containers again, has made this one. */
+const RESTART_COUNT = 'io.kubernetes.container.restartCount';
+/** The kubelet's longest back-off, and some time to do what it has waited for. */
+const PATIENCE_MS = 330_000;
+
+/** What a container is followed over its restarts with. */
+export interface RestartOptions {
+  readonly runtime: RuntimeService;
+  readonly clock: Clock;
+  /** What people call the container. */
+  readonly name: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Follows a container from attempt to attempt. When one has ended, the next one of the same name in the same pod is
+ * gone on with. It is waited for when a kubelet has made the container, as long as the pod's sandbox is ready and
+ * the kubelet's longest back-off is not over.
+ */
+export class Restarts {
+  readonly #options: RestartOptions;
+  #status: ContainerStatus;
+  #container: Container | undefined;
+  #endedAtMs: number | undefined;
+
+  constructor(status: ContainerStatus, options: RestartOptions) {
+    this.#status = status;
+    this.#options = options;
+  }
+
+  /** What has become of the container; `running` too while the runtime is away. */
+  async progress(): Promise<LogProgress> {
+    try {
+      return await this.#ask();
+    } catch (error) {
+      if (isUnavailable(error)) return {kind: 'running'};
+      throw error;
+    }
+  }
+
+  async #ask(): Promise<LogProgress> {
+    const {runtime, signal} = this.#options;
+    const {id} = this.#status;
+    const [known] = await listAllContainers(runtime, {id}, signal);
+    this.#container = known ?? this.#container;
+    const status = await this.#statusOf(id);
+    if (status !== undefined && status.state !== 'CONTAINER_EXITED') return {kind: 'running'};
+    this.#status = status ?? this.#status;
+    const next = await this.#nextAttempt();
+    return next === undefined ? await this.#mayComeBack() : this.#goOn(next);
+  }
+
+  async #statusOf(id: string): Promise<ContainerStatus | undefined> {
+    try {
+      return await statusOf(this.#options.runtime, containerId(id), this.#options.signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The first attempt after this one that has begun to write. */
+  async #nextAttempt(): Promise<ContainerStatus | undefined> {
+    const {runtime, signal} = this.#options;
+    const uid = this.#status.labels[POD_UID];
+    if (uid === undefined && this.#container === undefined) return undefined;
+    const filter =
+      uid === undefined
+        ? {podSandboxId: podSandboxId(this.#container?.podSandboxId ?? '')}
+        : {labelSelector: {[POD_UID]: uid}};
+    const {name, attempt = 0} = this.#status.metadata ?? {};
+    const later = (await listAllContainers(runtime, filter, signal))
+      .filter(({metadata}) => metadata?.name === name && metadata !== undefined && metadata.attempt > attempt)
+      .toSorted((a, b) => (a.metadata?.attempt ?? 0) - (b.metadata?.attempt ?? 0));
+    for (const {id} of later) {
+      const status = await this.#statusOf(id);
+      if (status !== undefined && status.state !== 'CONTAINER_CREATED' && status.logPath !== '')
+        return status;
+    }
+    return undefined;
+  }
+
+  #goOn(next: ContainerStatus): LogProgress {
+    this.#status = next;
+    this.#container = undefined;
+    this.#endedAtMs = undefined;
+    const notice = `${this.#options.name} was started again: attempt ${next.metadata?.attempt ?? 0}`;
+    return {kind: 'restarted', path: next.logPath, notice};
+  }
+
+  async #mayComeBack(): Promise<LogProgress> {
+    const {runtime, clock, name, signal} = this.#options;
+    const {labels, annotations, finishedAt, exitCode, reason} = this.#status;
+    const uid = labels[POD_UID];
+    if (uid === undefined || annotations[RESTART_COUNT] === undefined) return {kind: 'ended'};
+    this.#endedAtMs ??= finishedAt > 0n ? Number(finishedAt / 1_000_000n) : clock.now();
+    if (clock.now() - this.#endedAtMs > PATIENCE_MS) return {kind: 'ended'};
+    const filter = {labelSelector: {[POD_UID]: uid}, state: {state: 'SANDBOX_READY' as const}};
+    if ((await listAllSandboxes(runtime, filter, signal)).length === 0) return {kind: 'ended'};
+    const notice = `${name} has ended with exit code ${exitCode}${reason === '' ? '' : ` (${reason})`}; waiting for its next attempt`;
+    return {kind: 'waiting', notice};
+  }
+}
