@@ -51,7 +51,7 @@ const UNAVAILABLE: Advice = [
   ],
   [/connection refused/, ({endpoint}) => `nothing listens at ${endpoint}; start the runtime that owns it`],
   [/protocol error|server preface|no gRPC server/i, notCri],
-  [/reset|closed|hung up|ended|EOF/i, 'the runtime went away during the call; look into its log'],
+  [/reset|closed|dropped|hung up|ended|EOF/i, 'the runtime went away during the call; look into its log'],
 ];
 
 /** Where somebody may be listening instead. */

@@ -2,18 +2,23 @@ import {describe, expect, test} from 'vitest';
 import {COMMAND_ALIASES, commandNames, findCommand} from '../../src/cli/find-command.js';
 import {GLOBAL_FLAGS} from '../../src/cli/global-flags.js';
 
-/** crictl 1.36's flags: `name` or `name/letter` or `name/alias`. Streaming, TLS and templates come later. */
+/** crictl 1.36's flags: `name` or `name/letter` or `name/alias`; kcri has more. */
 const CRICTL: Readonly<Record<string, string>> = {
+  checkpoint: 'export/e',
   create: 'no-pull with-pull cancel-timeout/T creds auth username/u pull-timeout/pt',
+  events: 'output/o template',
   exec:
     'sync/s timeout tty/t interactive/i name pod/p image state label latest/l last/n quiet/q ignore-errors/e ' +
     'parallel/x',
+  imagefsinfo: 'output/o template',
   images: 'verbose/v quiet/q filter/f output/o digests no-trunc pinned',
   info: 'output/o quiet/q template',
   inspect: 'output/o quiet/q template name namespace pod/p image state/s label latest/l last/n all/a',
   inspecti: 'output/o quiet/q template name filter/f',
   inspectp: 'output/o quiet/q template name namespace state/s label latest/l last/n',
   logs: 'follow/f previous/p reopen/r tail limit-bytes since timestamps/t stream/s',
+  metricdescs: 'output/o',
+  metricsp: 'output/o watch/w',
   pods: 'id name namespace state/s label verbose/v quiet/q output/o latest/l last/n no-trunc',
   ps:
     'verbose/v id name pod/p image state/s label quiet/q output/o all/a latest/l last/n no-trunc ' +
@@ -23,9 +28,14 @@ const CRICTL: Readonly<Record<string, string>> = {
   rmi: 'all/a prune/q',
   rmp: 'force/f all/a',
   run: 'no-pull with-pull cancel-timeout/T creds auth username/u pull-timeout/pt runtime/r',
+  'runtime-config': '',
   start: '',
+  stats: 'all/a id pod/p label output/o seconds/s watch/w',
+  statsp: 'id label output/o seconds/s watch/w',
   stop: 'timeout/t all/a',
   stopp: '',
+  update: 'cpu-count cpu-maximum cpu-period cpu-quota cpu-share memory cpuset-cpus cpuset-mems oom-score-adj',
+  'update-runtime-config': 'pod-cidr/p',
   version: '',
 };
 
@@ -58,7 +68,7 @@ describe('commands', () => {
   test.each(Object.entries(CRICTL))("%s has crictl's flags", async (name, flags) => {
     const {flags: defined = {}} = await load(name);
     const wanted = flags.split(/[ /]/).filter((word) => word !== '');
-    expect(spellings(defined).toSorted()).toEqual(wanted.toSorted());
+    expect(spellings(defined)).toEqual(expect.arrayContaining(wanted));
   });
 
   test.each(Object.keys(CRICTL))('%s is described and has no spelling twice', async (name) => {

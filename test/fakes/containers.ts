@@ -210,7 +210,7 @@ export function announce(
   id: string,
   sandbox: SandboxRecord | undefined,
 ): void {
-  if (state.events.listeners === 0) return;
+  if (!state.events.matters) return;
   const gone = sandbox === undefined || !state.sandboxes.has(sandbox.id);
   state.events.publish({
     containerId: id,

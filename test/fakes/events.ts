@@ -16,6 +16,11 @@ export class Feed<T> {
     return this.#listeners.size;
   }
 
+  /** Whether anybody gets what is published now. */
+  get matters(): boolean {
+    return this.#keeps || this.#listeners.size > 0;
+  }
+
   publish(item: T): void {
     if (this.#keeps && this.#listeners.size === 0) this.#kept.push(item);
     for (const listener of this.#listeners) listener(item);
