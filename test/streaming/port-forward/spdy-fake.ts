@@ -18,6 +18,8 @@ export interface ForwardRequest {
 
 /** A streaming server that takes port-forwards over SPDY. */
 export interface SpdyFake extends AsyncDisposable {
+  /** What the URLs begin with. Each path below it serves once. */
+  readonly base: string;
   /** A new URL, as the runtime gives it. */
   readonly url: () => Promise<string>;
   /** How many URLs were asked for. */
@@ -42,10 +44,12 @@ export interface SpdyFakeOptions {
 export async function startSpdyFake(options: SpdyFakeOptions): Promise<SpdyFake> {
   const http = createServer();
   const sockets = new Set<Socket>();
-  const tokens = new Set<string>();
+  const used = new Set<string>();
   const counts = {asked: 0, connections: 0};
   http.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-    const status = options.refusal ?? (tokens.delete(request.url ?? '') ? 101 : 404);
+    const path = request.url ?? '';
+    const status = options.refusal ?? (used.has(path) ? 404 : 101);
+    used.add(path);
     if (status !== 101) {
       socket.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 0\r\n\r\n`);
       return;
@@ -62,12 +66,12 @@ export async function startSpdyFake(options: SpdyFakeOptions): Promise<SpdyFake>
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const {port} = http.address() as AddressInfo;
+  const base = `http://127.0.0.1:${port}`;
   return {
+    base,
     url: async () => {
       counts.asked += 1;
-      const path = `/portforward/${counts.asked}`;
-      tokens.add(path);
-      return `http://127.0.0.1:${port}${path}`;
+      return `${base}/portforward/${counts.asked}`;
     },
     get asked() {
       return counts.asked;
