@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {connect, createServer, type AddressInfo} from 'node:net';
+import {connect, createServer, type AddressInfo, type Server} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
@@ -73,7 +73,7 @@ async function ask(port: number, host = '127.0.0.1'): Promise<string> {
 
 /** Listens to a port on some addresses, so that nobody else can. */
 async function occupied(...addresses: readonly string[]) {
-  const servers = [];
+  const servers: Server[] = [];
   let port = 0;
   for (const host of addresses) {
     const server = createServer().listen({host, port, ipv6Only: true});
