@@ -14,10 +14,11 @@ import {CommandExitError, ExecFailedError, ExecTimeoutError} from '../operations
 import {openExec} from '../operations/exec-session.js';
 import {execSync} from '../operations/exec-sync.js';
 import {NothingChosenError, type Target} from '../operations/resolve.js';
+import {parseLabels} from '../operations/filters.js';
 import {withContext} from '../operations/with-context.js';
 import {wrapCommand} from '../operations/wrap-command.js';
 
-/** As crictl: every container at the same time. */
+/** How many containers a command runs in at a time with --parallel. */
 const AT_ONCE = 64;
 
 export default class Exec extends StreamingCommand {
@@ -107,37 +108,70 @@ export default class Exec extends StreamingCommand {
     if (!this.compat) checkFlags(flags);
     const {env = [], workdir, user} = flags;
     return {
-      choice: choiceOf(refs, flags, {states: 'running'}),
+      refs,
       command,
       wrapped: wrapCommand(command, {env, workdir, user}),
       flags,
     };
   }
 
-  async #targets({choice}: Plan): Promise<readonly Target<ContainerId>[]> {
+  async #targets({refs, flags}: Plan): Promise<readonly Target<ContainerId>[]> {
+    const targets =
+      this.compat && refs.length === 0
+        ? await this.#crictlTargets(flags)
+        : await this.#chosen(choiceOf(refs, flags, {states: 'running'}));
+    if (targets.length > 0) return targets;
+    throw new NothingChosenError('No containers found per filter flags', {
+      hint: '"kcri ps -a" lists what there is',
+    });
+  }
+
+  async #chosen(choice: Choice): Promise<readonly Target<ContainerId>[]> {
     const {signal, compat: literal} = this;
     try {
       return await chooseContainers(await this.cri(), choice, {signal, literal});
     } catch (error) {
-      if (!(error instanceof NothingChosenError)) throw error;
-      throw new NothingChosenError('No containers found per filter flags', {hint: error.hint});
+      if (error instanceof NothingChosenError) return [];
+      throw error;
     }
   }
 
+  async #crictlTargets(flags: ExecFlags): Promise<readonly Target<ContainerId>[]> {
+    parseLabels(flags.label);
+    const services = await this.cri();
+    const {crictlContainers, saying} = await import('../cli/compat/lists.js');
+    const containers = await saying('listing containers', () =>
+      crictlContainers(services, flags, this.signal),
+    );
+    return containers.map(({id}) => ({kind: 'found', ref: id, id}));
+  }
+
   async #runIn(targets: readonly Target<ContainerId>[], plan: Plan): Promise<void> {
-    const {flags} = plan;
-    const several = targets.length > 1 || (this.compat && plan.choice.query !== undefined);
-    const label: Label =
-      flags.quiet || !several ? 'none' : !flags.parallel ? 'header' : this.compat ? 'none' : 'prefix';
+    const label = labelOf(plan, {several: targets.length > 1, compat: this.compat});
+    if (this.compat && label === 'header') for (const {ref} of inOrderOfGo(targets)) this.print(`${ref}:`);
     const runOne = async (id: ContainerId, shown: string): Promise<void> => {
-      if (label === 'header') this.print(`${id}:`);
-      const running = flags.sync ? this.#sync(id, plan) : this.#stream(id, shown, {...plan, label});
+      if (!this.compat && label === 'header') this.print(`${id}:`);
+      const running = plan.flags.sync ? this.#sync(id, plan) : this.#stream(id, shown, {...plan, label});
       const exitCode = await withContext(this.#doing(id, shown, plan), running);
-      if (several && exitCode !== EXIT.ok)
+      if (targets.length > 1 && exitCode !== EXIT.ok)
         this.note(`kcri: the command ended with exit code ${exitCode} in the container "${shown}"`);
       this.exitWith(exitCode);
     };
-    await this.forEachTarget(targets, runOne, this.compat || flags.parallel ? AT_ONCE : 1);
+    if (this.compat) await this.#atOnce(targets, runOne, plan.flags);
+    else await this.forEachTarget(targets, runOne, plan.flags.parallel ? AT_ONCE : 1);
+  }
+
+  /** As crictl: always all together, with the errors in order at the end, or none if they are to be ignored. */
+  async #atOnce(
+    targets: readonly Target<ContainerId>[],
+    act: (id: ContainerId, shown: string) => Promise<void>,
+    flags: ExecFlags,
+  ): Promise<void> {
+    const found = targets.filter((target) => target.kind === 'found');
+    const ends = await Promise.allSettled(found.map(async ({id, ref}) => act(id, ref)));
+    this.signal.throwIfAborted();
+    if (flags['ignore-errors']) return;
+    for (const end of ends) if (end.status === 'rejected') this.fail(end.reason);
   }
 
   #doing(id: ContainerId, shown: string, {command, flags}: Plan): string {
@@ -195,6 +229,20 @@ export default class Exec extends StreamingCommand {
   }
 }
 
+/** crictl says from which container an output is even when there is only one, as long as filters chose it. */
+function labelOf(
+  {refs, flags}: Plan,
+  {several, compat}: {readonly several: boolean; readonly compat: boolean},
+): Label {
+  if (flags.quiet || (compat ? refs.length > 0 || flags.parallel : !several)) return 'none';
+  return flags.parallel ? 'prefix' : 'header';
+}
+
+/** In which goroutines that were started one after the other get their turn: the last one first. */
+function inOrderOfGo<T>(items: readonly T[]): readonly T[] {
+  return [...items.slice(-1), ...items.slice(0, -1)];
+}
+
 /** Throws UsageError. */
 function checkFlags({timeout, sync, interactive, tty, env = []}: ExecFlags): void {
   if (timeout < 0) throw new UsageError('--timeout must not be negative');
@@ -221,7 +269,8 @@ interface ExecFlags extends SessionFlagValues, ContainerFilterValues {
 type Label = 'none' | 'header' | 'prefix';
 
 interface Plan {
-  readonly choice: Choice;
+  /** The container that was named; empty where filters choose. */
+  readonly refs: readonly string[];
   /** The command as it was given, and as it is run. */
   readonly command: readonly string[];
   readonly wrapped: readonly string[];
