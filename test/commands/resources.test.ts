@@ -1,0 +1,347 @@
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
+import {interruptAt, QUICK} from './watching.js';
+
+const CRICTL = {KCRI_COMPAT: 'crictl'};
+
+async function started() {
+  const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api', namespace: 'prod'})];
+  return await FakeRuntime.start({
+    sandboxes: [web, api],
+    containers: [
+      aContainer({sandbox: web, name: 'main'}),
+      aContainer({sandbox: web, name: 'sidecar'}),
+      aContainer({sandbox: api, name: 'main'}),
+      aContainer({sandbox: api, name: 'done', state: 'CONTAINER_EXITED'}),
+    ],
+  });
+}
+
+const run = async (
+  runtime: FakeRuntime,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) => await runKcri(args, {endpoint: runtime.endpoint, env, clock: QUICK});
+
+describe('update', () => {
+  const updates = (runtime: FakeRuntime) =>
+    runtime.callsTo('UpdateContainerResources').map(({request}) => request);
+
+  test('sends the limits that are named, for each container', async () => {
+    await using runtime = await started();
+    const args = ['--cpu-period=100000', '--cpu-quota', '50000', '--cpu-share', '512'];
+    const more = ['--cpuset-cpus', '0-1', '--cpuset-mems', '0', '--oom-score-adj', '-500'];
+    const result = await run(runtime, ['update', ...args, ...more, 'web/main', 'sidecar']);
+    expect(result).toEqual({stdout: 'web/main\nsidecar\n', stderr: '', exitCode: 0});
+    const linux = {
+      cpu_period: '100000',
+      cpu_quota: '50000',
+      cpu_shares: '512',
+      cpuset_cpus: '0-1',
+      cpuset_mems: '0',
+      oom_score_adj: '-500',
+    };
+    expect(updates(runtime)).toEqual(
+      runtime.containers.slice(0, 2).map(({id}) => ({container_id: id, linux})),
+    );
+  });
+
+  test.each([
+    [['--memory', '512Mi'], {memory_limit_in_bytes: '536870912'}],
+    [['--memory=1g'], {memory_limit_in_bytes: '1073741824'}],
+    [['--memory', '1048576'], {memory_limit_in_bytes: '1048576'}],
+    [['--cpus', '1.5'], {cpu_period: '100000', cpu_quota: '150000'}],
+    [['--cpus', '2', '--cpu-period', '50000'], {cpu_period: '50000', cpu_quota: '100000'}],
+    [['--cpu-quota=-1'], {cpu_quota: '-1'}],
+  ])('%j is %j', async (args, linux) => {
+    await using runtime = await started();
+    const {exitCode} = await run(runtime, ['update', 'sidecar', ...args]);
+    expect(updates(runtime)).toEqual([{container_id: runtime.containers[1]!.id, linux}]);
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    [[], 'nothing to update'],
+    [['--memory', '10M'], 'invalid value "10M" for flag -memory: write Mi for steps of 1024'],
+    [['--memory', 'lots'], 'invalid value "lots" for flag -memory: not a size'],
+    [['--oom-score-adj', 'abc'], 'invalid value "abc" for flag -oom-score-adj: not a whole number'],
+    [['--oom-score-adj', '1001'], 'invalid value "1001" for flag -oom-score-adj'],
+    [['--cpu-share', '1.5'], 'invalid value "1.5" for flag -cpu-share: not a whole number'],
+    [['--cpus', '0'], 'invalid value "0" for flag -cpus: not a number of CPUs'],
+    [['--cpus', '1', '--cpu-quota', '5'], '--cpus and --cpu-quota say the same'],
+    [['--cpu-count', '1'], '--cpu-count is for nodes with Windows'],
+  ])('%j is refused before anything is asked: %s', async (args, message) => {
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await run(runtime, ['update', 'sidecar', ...args]);
+    expect(stderr).toContain(`kcri: ${message}`);
+    expect({stdout, exitCode, calls: runtime.calls}).toEqual({stdout: '', exitCode: 1, calls: []});
+  });
+
+  test('one that fails does not keep the others from their turn', async () => {
+    await using runtime = await started();
+    runtime.injectError('UpdateContainerResources', {code: 'INTERNAL', message: 'cgroup busy', times: 1});
+    const {stdout, stderr, exitCode} = await run(runtime, [
+      'update',
+      '--memory',
+      '1g',
+      'web/main',
+      'sidecar',
+    ]);
+    expect({stdout, exitCode}).toEqual({stdout: 'sidecar\n', exitCode: 1});
+    expect(stderr).toMatch(/^kcri: updating container resources for "web\/main": .*cgroup busy\n/);
+  });
+
+  test('called as crictl it takes bytes only, any score, and no limit at all', async () => {
+    await using runtime = await started();
+    const {id} = runtime.containers[0]!;
+    expect(await run(runtime, ['update', '--oom-score-adj', 'abc', id], CRICTL)).toMatchObject({
+      stdout: `${id}\n`,
+      exitCode: 0,
+    });
+    expect(updates(runtime)).toEqual([{container_id: id, linux: {}}]);
+    const bad = await run(runtime, ['update', '--memory', '1Mi', id], CRICTL);
+    expect(bad.exitCode).toBe(1);
+    expect(bad.stderr).toContain('invalid value \\"1Mi\\" for flag -memory: parse error');
+  });
+});
+
+describe('checkpoint', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kcri-checkpoint-'));
+  });
+  afterEach(() => {
+    rmSync(folder, {recursive: true});
+  });
+
+  test('lets the runtime write one archive', async () => {
+    await using runtime = await started();
+    const path = join(folder, 'main.tar');
+    const result = await run(runtime, ['checkpoint', '-e', path, 'web/main']);
+    expect(result).toEqual({stdout: 'web/main\n', stderr: '', exitCode: 0});
+    expect(runtime.callsTo('CheckpointContainer').map(({request}) => request)).toEqual([
+      {container_id: runtime.containers[0]!.id, location: path},
+    ]);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test.each(['/', ''])('several containers go into a directory, each by its id (%j)', async (slash) => {
+    await using runtime = await started();
+    const {stdout} = await run(runtime, ['checkpoint', `--export=${folder}${slash}`, 'sidecar', 'web/main']);
+    expect(stdout).toBe('sidecar\nweb/main\n');
+    expect(runtime.callsTo('CheckpointContainer').map(({request}) => request['location'])).toEqual([
+      join(folder, `${runtime.containers[1]!.id}.tar`),
+      join(folder, `${runtime.containers[0]!.id}.tar`),
+    ]);
+  });
+
+  test('several containers and one file are refused', async () => {
+    await using runtime = await started();
+    const path = join(folder, 'x.tar');
+    const {stderr, exitCode} = await run(runtime, ['checkpoint', '-e', path, 'sidecar', 'web/main']);
+    expect(stderr).toContain(`kcri: "${path}" can't hold the checkpoints of 2 containers`);
+    expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+  });
+
+  test('a relative path is one of the person, not of the runtime', async () => {
+    await using runtime = await started();
+    runtime.injectError('CheckpointContainer', {
+      code: 'UNKNOWN',
+      message: 'CRIU binary not found or too old',
+    });
+    const {stderr, exitCode} = await run(runtime, ['checkpoint', '-e', 'x.tar', 'sidecar']);
+    expect(runtime.callsTo('CheckpointContainer')[0]!.request['location']).toBe(join(process.cwd(), 'x.tar'));
+    expect(stderr).toMatch(/^kcri: checkpointing the container "sidecar" failed: .*CRIU.*\nhint: .*CRIU/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('a container that does not run and one that is not there are errors', async () => {
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await run(runtime, [
+      'checkpoint',
+      '-e',
+      folder,
+      'done',
+      'nope',
+      'sidecar',
+    ]);
+    expect({stdout, exitCode}).toEqual({stdout: 'sidecar\n', exitCode: 1});
+    expect(stderr).toContain('kcri: no such container "nope"');
+    expect(stderr).toMatch(/kcri: checkpointing the container "done" failed: .*CONTAINER_EXITED/);
+  });
+
+  test.each([
+    [['checkpoint', '-e', 'x'], 'ID cannot be empty'],
+    [
+      ['checkpoint', 'sidecar'],
+      'cannot checkpoint a container without specifying the checkpoint destination. Use --export=/path/to/checkpoint.tar',
+    ],
+  ])('%j says %s', async (args, message) => {
+    await using runtime = await started();
+    const {stderr, exitCode} = await run(runtime, args);
+    expect(stderr).toContain(`kcri: ${message}\n`);
+    expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+  });
+
+  test('called as crictl it writes all to one file, and stops at the first failure', async () => {
+    await using runtime = await started();
+    const path = join(folder, 'x.tar');
+    const [main, sidecar, , done] = runtime.containers.map(({id}) => id);
+    const args = ['checkpoint', '--export', path, main!, done!, sidecar!];
+    const {stdout, exitCode} = await run(runtime, args, CRICTL);
+    expect({stdout, exitCode}).toEqual({stdout: `${main!}\n`, exitCode: 1});
+    expect(runtime.callsTo('CheckpointContainer').map(({request}) => request['location'])).toEqual([
+      path,
+      path,
+    ]);
+  });
+});
+
+describe('metricsp and metricdescs', () => {
+  test('show metrics and what they mean', async () => {
+    await using runtime = await started();
+    const described = await run(runtime, ['metricdescs', '-o', 'jsonpath={.descriptors[*].name}']);
+    expect(described.stdout.trim().split(' ')).toEqual([
+      'container_cpu_usage_seconds_total',
+      'container_network_receive_bytes_total',
+    ]);
+    const {stdout} = await run(runtime, ['metricsp']);
+    const {podMetrics} = JSON.parse(stdout) as {podMetrics: {podSandboxId: string}[]};
+    expect(podMetrics.map(({podSandboxId}) => podSandboxId)).toEqual(runtime.sandboxes.map(({id}) => id));
+    expect((await run(runtime, ['metricsp', '-o', 'yaml'])).stdout).toMatch(
+      /^podMetrics:\n- containerMetrics:\n/,
+    );
+  });
+
+  test('metricsp -w is a line each time, and Ctrl-C is success', async () => {
+    await using runtime = await started();
+    const {stdout, exitCode} = await runKcri(['metricsp', '-w'], {
+      endpoint: runtime.endpoint,
+      clock: QUICK,
+      ...interruptAt(/(\n[^]*){3}/),
+    });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as {podMetrics: unknown[]}).podMetrics.length)).toEqual(
+      lines.map(() => 2),
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  test('a list that is too long for a message comes in pages', async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.fill({containers: 1200, pods: 1200});
+    runtime.injectError('ListPodSandboxMetrics', {
+      code: 'RESOURCE_EXHAUSTED',
+      message: 'message larger than max',
+    });
+    const {stdout} = await run(runtime, ['metricsp']);
+    expect((JSON.parse(stdout) as {podMetrics: unknown[]}).podMetrics).toHaveLength(1200);
+  });
+
+  test.each([
+    ['metricsp', 'ListPodSandboxMetrics', 'get pod metrics: list pod sandbox metrics: '],
+    ['metricdescs', 'ListMetricDescriptors', 'get metric descriptors: list metric descriptors: '],
+    ['runtime-config', 'RuntimeConfig', 'get runtime config: call RuntimeConfig RPC: '],
+  ] as const)('%s of a runtime without it says which has it', async (command, rpc, context) => {
+    await using runtime = await FakeRuntime.start({unimplemented: [rpc]});
+    const {stdout, stderr, exitCode} = await run(runtime, [command]);
+    expect(stderr.startsWith(`kcri: ${context}`)).toBe(true);
+    expect(stderr).toMatch(
+      new RegExp(`\\nhint: this runtime does not implement ${rpc}, which containerd has from 2`),
+    );
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
+
+  test.each([
+    ['metricsp', '-o', 'table'],
+    ['metricdescs', '-o', 'ini'],
+  ])('%s %s %s is refused; called as crictl it shows the help', async (...args) => {
+    await using runtime = await started();
+    expect((await run(runtime, args)).stderr).toContain('kcri: unsupported output format');
+    expect((await run(runtime, args, CRICTL)).exitCode).toBe(0);
+    expect(runtime.calls).toEqual([]);
+  });
+});
+
+describe('runtime-config and update-runtime-config', () => {
+  test("show the runtime's configuration", async () => {
+    await using runtime = await FakeRuntime.start({cgroupDriver: 'SYSTEMD'});
+    expect((await run(runtime, ['runtime-config'])).stdout).toBe('cgroup driver:   SYSTEMD\n');
+    const {stdout} = await run(runtime, ['runtime-config', '-o', 'json']);
+    expect(JSON.parse(stdout)).toEqual({linux: {cgroupDriver: 'SYSTEMD'}});
+  });
+
+  test.each([['-p'], ['--pod-cidr']])('%s tells the runtime the range of addresses', async (flag) => {
+    await using runtime = await FakeRuntime.start();
+    const ranges = '10.244.0.0/24,fd00:10:244::/64';
+    expect(await run(runtime, ['update-runtime-config', flag, ranges])).toEqual({
+      stdout: '',
+      stderr: 'Runtime config successfully updated\n',
+      exitCode: 0,
+    });
+    expect(runtime.callsTo('UpdateRuntimeConfig').map(({request}) => request)).toEqual([
+      {runtime_config: {network_config: {pod_cidr: ranges}}},
+    ]);
+    expect((await run(runtime, ['update-runtime-config', `${flag}=`])).exitCode).toBe(0);
+  });
+
+  test.each([
+    [[], 'nothing to update'],
+    [['-p', '10.244.0.0'], '"10.244.0.0" is no range of addresses'],
+    [['-p', '10.244.0.0/33'], '"10.244.0.0/33" is no range of addresses'],
+    [['-p', '10.0.0.0/8,'], '"" is no range of addresses'],
+    [['x'], 'unexpected argument "x"'],
+  ])('update-runtime-config %j is refused', async (args, message) => {
+    await using runtime = await FakeRuntime.start();
+    const {stderr, exitCode} = await run(runtime, ['update-runtime-config', ...args]);
+    expect(stderr).toContain(`kcri: ${message}\n`);
+    expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+  });
+});
+
+describe('imagefsinfo', () => {
+  test('is an object with sorted keys', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stdout} = await run(runtime, ['imagefsinfo']);
+    const {status} = JSON.parse(stdout) as {status: Record<string, unknown>};
+    expect(Object.keys(status)).toEqual(['containerFilesystems', 'imageFilesystems']);
+    const template = ['--template', '{{(index .status.imageFilesystems 0).fsId.mountpoint}}'];
+    expect((await run(runtime, ['imagefsinfo', ...template])).stdout).toBe('/var/lib/fake/snapshots\n');
+    expect((await run(runtime, ['imagefsinfo', '-oyaml'])).stdout).toMatch(
+      /^status:\n {2}containerFilesystems:\n/,
+    );
+  });
+
+  test('-o table is one to read; called as crictl it is crictl’s', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stdout} = await run(runtime, ['imagefsinfo', '-o', 'table']);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {3,}/));
+    expect(rows.map(([holds]) => holds)).toEqual(['HOLDS', 'images', 'containers']);
+    expect(rows[1]).toEqual([
+      'images',
+      expect.stringMatching(/B$/),
+      '100',
+      expect.stringMatching(/ ago$/),
+      '/var/lib/fake/snapshots',
+    ]);
+    const crictl = await run(runtime, ['imagefsinfo', '-o', 'table'], CRICTL);
+    expect(crictl.stdout).toMatch(
+      /^Container Filesystem \nTimeStamp\[0\]: \d+\nDisk\[0\]: \S+\nInodes\[0\]: \d+\n/,
+    );
+  });
+
+  test('an error of the runtime is one line', async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.injectError('ImageFsInfo', {code: 'UNKNOWN', message: 'no disk'});
+    const {stdout, stderr, exitCode} = await run(runtime, ['imagefsinfo']);
+    expect(stderr).toMatch(/^kcri: image filesystem info request: .*no disk\n$/);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
+});
