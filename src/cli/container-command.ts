@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
-import {parseContainerConfig, parseSandboxConfig, readConfigText} from '../operations/config-files.js';
 import {authOf, type Credentials} from '../operations/pull.js';
-import type {ContainerPlan} from '../operations/run-container.js';
+import type {ContainerPlan, PullListener} from '../operations/run-container.js';
 import {askPassword} from './ask-password.js';
 import {BaseCommand} from './base-command.js';
+import {configReader, type ConfigReader} from './config-reader.js';
 import {credentials, pullTimeoutMs} from './pull-flags.js';
 
 /** The two config files that `create` and `run` take. */
@@ -20,31 +20,37 @@ export const CONFIG_ARGS = {
   }),
 };
 
-interface ConfigPaths {
-  readonly 'container-config': string;
-  readonly 'pod-config': string;
-}
-
 type PullFlags = Credentials & {readonly 'pull-timeout'?: number | undefined};
 
-/** What `create` and `run` share. */
+/** What `create`, `run` and `pull` share. */
 export abstract class ContainerCommand extends BaseCommand {
-  /** Reads both files, before anything is changed. Throws ConfigError and UsageError. */
-  protected async plan(paths: ConfigPaths, flags: PullFlags, pulls: boolean): Promise<ContainerPlan> {
-    const onWarning = (warning: string): void => void this.warn(warning);
-    const read = async (path: string) => await readConfigText(path, this.signal);
-    return {
-      config: await parseContainerConfig(await read(paths['container-config']), onWarning),
-      sandboxConfig: await parseSandboxConfig(await read(paths['pod-config']), onWarning),
-      pull: pulls ? await this.#pull(flags) : undefined,
-    };
+  /** Reads the config files that the command line names, and warns of what is odd in them. */
+  protected async configs(): Promise<ConfigReader> {
+    const {compat, signal} = this;
+    return await configReader({compat, signal, warn: (text) => void this.warn(text)});
   }
 
-  async #pull(flags: PullFlags): Promise<ContainerPlan['pull']> {
+  /** How images are pulled, if they are. Throws UsageError. */
+  protected async pullPlan(flags: PullFlags, pulls: boolean): Promise<ContainerPlan['pull']> {
+    if (!pulls) return undefined;
     const {context} = this;
     return {
       auth: await authOf(credentials(flags, context.env), async () => await askPassword(context)),
-      timeoutMs: pullTimeoutMs(flags, context.env),
+      timeoutMs: pullTimeoutMs(flags, context),
+      onPull: this.compat ? this.#announce() : undefined,
+    };
+  }
+
+  /** crictl names the container's own image for those that it mounts, too. */
+  #announce(): PullListener['onPull'] {
+    let main = '';
+    return (image, mountedAt) => {
+      if (mountedAt === undefined) main = image;
+      this.note(
+        mountedAt === undefined
+          ? `Pulling container image: ${main}`
+          : `Pulling image ${main} to be mounted to container path: ${mountedAt}`,
+      );
     };
   }
 }

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {messageOf, UsageError} from '../base/errors.js';
 import type {Credentials} from '../operations/pull.js';
 import {durationFlag, durationMs} from './flags.js';
+import {FlagError} from './usage-errors.js';
 
 /** How `pull`, `create` and `run` get images. */
 export const PULL_FLAGS = {
@@ -21,15 +22,26 @@ export const PULL_FLAGS = {
   }),
 };
 
+/** `--runtime` of `run` and `runp`. */
+export const RUNTIME_FLAG = Flags.string({
+  char: 'r',
+  default: '',
+  helpValue: 'HANDLER',
+  description: "Runtime handler for a pod config. [default: the runtime's]",
+});
+
+/** `--cancel-timeout`. */
+export const CANCEL_TIMEOUT_FLAG = durationFlag({
+  char: 'T',
+  helpValue: 'DURATION',
+  description: 'How long one call to the runtime may take. [default: as --timeout]',
+});
+
 /** The flags of `create` and `run` that say whether to pull. */
 export const WHETHER_TO_PULL = {
   'no-pull': Flags.boolean({description: 'Use the images that are there, whatever the config file says.'}),
   'with-pull': Flags.boolean({description: 'Pull images first, whatever the config file says.'}),
-  'cancel-timeout': durationFlag({
-    char: 'T',
-    helpValue: 'DURATION',
-    description: 'How long one call may take. [default: --timeout]',
-  }),
+  'cancel-timeout': CANCEL_TIMEOUT_FLAG,
 };
 
 interface WhetherToPull {
@@ -55,10 +67,10 @@ export function credentials(flags: Credentials, env: Env): Credentials {
   };
 }
 
-/** The time limit of a pull in milliseconds: flag, environment, none. Throws UsageError. */
+/** The time limit of a pull in milliseconds: flag, environment, none. Throws FlagError. */
 export function pullTimeoutMs(
   flags: {readonly 'pull-timeout'?: number | undefined},
-  env: Env,
+  {env, compat}: {readonly env: Env; readonly compat: boolean},
 ): number | undefined {
   const given = env['CRICTL_PULL_TIMEOUT'];
   if (flags['pull-timeout'] !== undefined || given === undefined || given === '')
@@ -66,8 +78,8 @@ export function pullTimeoutMs(
   try {
     return durationMs(given);
   } catch (error) {
-    throw new UsageError(`invalid value "${given}" of CRICTL_PULL_TIMEOUT: ${messageOf(error)}`, {
-      cause: error,
-    });
+    const own = `invalid value "${given}" of CRICTL_PULL_TIMEOUT: ${messageOf(error)}`;
+    const crictls = `could not parse "${given}" as duration value from environment variable "CRICTL_PULL_TIMEOUT" for flag pull-timeout: time: invalid duration "${given}"`;
+    throw new FlagError(compat ? crictls : own, {cause: error});
   }
 }

@@ -1,16 +1,21 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {askPassword} from '../cli/ask-password.js';
-import {BaseCommand} from '../cli/base-command.js';
+import {ContainerCommand} from '../cli/container-command.js';
 import {listFlag} from '../cli/flags.js';
-import {credentials, PULL_FLAGS, pullTimeoutMs} from '../cli/pull-flags.js';
+import {PULL_FLAGS} from '../cli/pull-flags.js';
 import {parseLabels} from '../operations/filters.js';
-import {authOf, pullImage} from '../operations/pull.js';
+import {pullImage} from '../operations/pull.js';
+import {withContext} from '../operations/with-context.js';
 
-export default class Pull extends BaseCommand {
+export default class Pull extends ContainerCommand {
   static override summary = 'Pull an image from a registry';
   static override usage = 'pull NAME[:TAG|@DIGEST] [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> pull docker.io/library/busybox:1.36',
+    '<%= config.bin %> pull -u alice registry.example/app:2',
+    '<%= config.bin %> pull --pull-timeout 5m registry.example/app@sha256:0123…',
+  ];
   static override args = {name: Args.string({ignoreStdin: true, description: 'Image to pull.'})};
   static override flags = {
     ...PULL_FLAGS,
@@ -23,26 +28,19 @@ export default class Pull extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Pull);
-    const {context, signal} = this;
-    if ((args.name ?? '') === '') throw new UsageError('image name cannot be empty');
-    const auth = await authOf(credentials(flags, context.env), async () => await askPassword(context));
-    const options = {
-      auth,
-      annotations: parseLabels(flags.annotation),
-      sandboxConfig: await this.#sandboxConfig(flags['pod-config']),
-      timeoutMs: pullTimeoutMs(flags, context.env),
-      signal,
-    };
+    const {name = ''} = args;
+    if (name === '') throw new UsageError('image name cannot be empty');
+    const plan = await this.pullPlan(flags, true);
+    const sandboxConfig = await this.#sandboxConfig(flags['pod-config']);
+    const options = {...plan, annotations: parseLabels(flags.annotation), sandboxConfig, signal: this.signal};
     const {images} = await this.cri();
-    this.print(`Image is up to date for ${await pullImage(images, args.name ?? '', options)}`);
+    const imageRef = await withContext('pulling image', pullImage(images, name, options));
+    this.print(`Image is up to date for ${imageRef}`);
   }
 
   async #sandboxConfig(path: string | undefined) {
     if (path === undefined) return undefined;
-    const {parseSandboxConfig, readConfigText} = await import('../operations/config-files.js');
-    return await parseSandboxConfig(
-      await readConfigText(path, this.signal),
-      (warning) => void this.warn(warning),
-    );
+    const configs = await this.configs();
+    return await configs.saying('load podSandboxConfig', () => configs.sandbox(path));
   }
 }

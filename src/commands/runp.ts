@@ -1,16 +1,22 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
-import {UsageError} from '../base/errors.js';
-import {durationFlag} from '../cli/flags.js';
+import {configReader, type ConfigReader} from '../cli/config-reader.js';
 import {PodCommand, type ManifestFlagValues} from '../cli/pod-command.js';
 import {POD_FLAGS} from '../cli/pod-flags.js';
+import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../cli/pull-flags.js';
 import {runSync} from '../cli/sync-session.js';
 import {chooseRenderer} from '../cli/sync-view/choose.js';
 import {SilentRenderer} from '../cli/sync-view/renderer.js';
-import {parseSandboxConfig, readConfigText} from '../operations/config-files.js';
+import {ArgumentsError} from '../cli/usage-errors.js';
 import type {ManifestSource} from '../operations/read-manifests.js';
 import type {NamedText} from '../operations/read-text.js';
 import {withContext} from '../operations/with-context.js';
+
+const LOADING = 'load podSandboxConfig';
+
+interface SandboxFlags {
+  readonly runtime: string;
+  readonly 'cancel-timeout'?: number | undefined;
+}
 
 export default class Runp extends PodCommand {
   static override summary = 'Run a pod';
@@ -18,6 +24,11 @@ export default class Runp extends PodCommand {
     "Takes crictl's pod config, and makes its sandbox; or a Kubernetes Pod manifest, and runs the whole pod. " +
     'Either way the id of the sandbox is printed.';
   static override usage = 'runp pod-config.[json|yaml]|pod.yaml|- [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> runp pod-config.json',
+    '<%= config.bin %> runp --runtime kata pod-config.yaml',
+    '<%= config.bin %> runp pod.yaml',
+  ];
   static override args = {
     file: Args.string({
       ignoreStdin: true,
@@ -26,31 +37,29 @@ export default class Runp extends PodCommand {
   };
   static override flags = {
     ...POD_FLAGS,
-    runtime: Flags.string({
-      char: 'r',
-      default: '',
-      helpValue: 'HANDLER',
-      description: "Runtime handler for a pod config. [default: the runtime's]",
-    }),
-    'cancel-timeout': durationFlag({
-      char: 'T',
-      helpValue: 'DURATION',
-      description: 'How long one call to the runtime may take. [default: as --timeout]',
-    }),
+    runtime: RUNTIME_FLAG,
+    'cancel-timeout': CANCEL_TIMEOUT_FLAG,
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Runp);
     const {file = ''} = args;
-    if (file === '') throw new UsageError('no pod config or manifest is given');
+    if (file === '') throw new ArgumentsError('no pod config or manifest is given');
     // Read once, since a pipe gives its text only once.
-    const source = file === '-' ? file : await readConfigText(file, this.signal);
+    const {compat, signal} = this;
+    const configs = await configReader({compat, signal, warn: (text) => void this.warn(text)});
+    const read = async () => await configs.saying(LOADING, () => configs.text(file));
+    const source = file === '-' ? file : await read();
     if (typeof source === 'string' || isManifest(source.text)) await this.#runManifest(source, flags);
-    else await this.#runSandbox(source, flags.runtime, flags['cancel-timeout']);
+    else await this.#runSandbox(source, configs, flags);
   }
 
-  async #runSandbox(source: NamedText, runtimeHandler: string, timeoutMs: number | undefined): Promise<void> {
-    const config = await parseSandboxConfig(source, (text) => void this.warn(text));
+  async #runSandbox(
+    source: NamedText,
+    configs: ConfigReader,
+    {runtime: runtimeHandler, 'cancel-timeout': timeoutMs}: SandboxFlags,
+  ): Promise<void> {
+    const config = await configs.saying(LOADING, () => configs.sandbox(source));
     const {runtime} = await this.cri(timeoutMs);
     const running = runtime.runPodSandbox({config, runtimeHandler}, {signal: this.signal});
     this.print((await withContext('run pod sandbox', running)).podSandboxId);

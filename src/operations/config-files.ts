@@ -6,16 +6,39 @@ import {readFileOrPipeText, type NamedText} from './read-text.js';
 /** Told about everything in a file that is likely a mistake. */
 export type OnWarning = (warning: string) => void;
 
+/** How is told what is wrong with a config file. */
+export interface ConfigWords {
+  readonly wrong: (file: string, what: string) => string;
+  readonly unreadable: (file: string, error: unknown) => string;
+  /** Nothing for what isn't worth a warning. */
+  readonly unknownField: (file: string, kind: string, key: string) => string | undefined;
+  readonly noCgroupParent: (file: string) => string;
+  /** What follows where a part of some metadata is missing. */
+  readonly metadata: (metadata: Readonly<Record<string, unknown>>) => string;
+}
+
+const OWN_WORDS: ConfigWords = {
+  wrong: (file, what) => `reading the config "${file}": ${what}`,
+  unreadable: (file, error) => `reading the config "${file}": ${messageOf(error)}`,
+  unknownField: (file, kind, key) => `${file}: unknown field "${key}" in the ${kind}, ignored`,
+  noCgroupParent: (file) => `${file}: cgroup_parent is not set; the runtime chooses the pod's cgroup`,
+  metadata: () => '',
+};
+
 /**
  * A config file or pipe, read once: a pipe gives its text only once. Throws ConfigError, in crictl's words where it
  * has any, and the signal's reason.
  */
-export async function readConfigText(file: string, signal: AbortSignal): Promise<NamedText> {
+export async function readConfigText(
+  file: string,
+  signal: AbortSignal,
+  words = OWN_WORDS,
+): Promise<NamedText> {
   try {
     return {file, text: await readFileOrPipeText(file, signal)};
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) throw new ConfigError(`config at ${file} not found`, {cause: error});
-    throw explained(file, error);
+    throw isExpected(error) ? new ConfigError(words.unreadable(file, error), {cause: error}) : error;
   }
 }
 
@@ -26,14 +49,15 @@ export async function readConfigText(file: string, signal: AbortSignal): Promise
 export async function parseContainerConfig(
   source: NamedText,
   onWarning: OnWarning,
+  words = OWN_WORDS,
 ): Promise<Init<ContainerConfig>> {
-  const config = await parseConfig('ContainerConfig', source, onWarning);
-  const {file: path} = source;
+  const config = await parseConfig('ContainerConfig', source, {onWarning, words});
+  const wrong = (what: string): ConfigError => new ConfigError(words.wrong(source.file, what));
   const {metadata, image} = config;
-  if (metadata === undefined) throw wrong(path, 'metadata is not set');
-  if ((metadata.name ?? '') === '') throw wrong(path, 'name is not in metadata');
-  if (image === undefined) throw wrong(path, 'image is not set');
-  if ((image.image ?? '') === '') throw wrong(path, 'image field is not set in image');
+  if (metadata === undefined) throw wrong('metadata is not set');
+  if ((metadata.name ?? '') === '') throw wrong(`name is not in metadata${words.metadata(metadata)}`);
+  if (image === undefined) throw wrong('image is not set');
+  if ((image.image ?? '') === '') throw wrong(`image field is not set in image${words.metadata(image)}`);
   return {...config, image: {...image, userSpecifiedImage: image.userSpecifiedImage ?? image.image}};
 }
 
@@ -43,16 +67,19 @@ export async function parseContainerConfig(
 export async function parseSandboxConfig(
   source: NamedText,
   onWarning: OnWarning,
+  words = OWN_WORDS,
 ): Promise<Init<PodSandboxConfig>> {
-  const config = await parseConfig('PodSandboxConfig', source, onWarning);
-  const {file: path} = source;
-  const {metadata, linux} = config;
-  if (metadata === undefined) throw wrong(path, 'metadata is not set');
-  if ((metadata.name ?? '') === '' || (metadata.namespace ?? '') === '')
-    throw wrong(path, 'name or namespace is not in metadata');
-  if (linux !== undefined && (linux.cgroupParent ?? '') === '')
-    onWarning(`${path}: cgroup_parent is not set; the runtime chooses the pod's cgroup`);
-  return {...config, metadata: {...metadata, uid: metadata.uid ?? podUid(randomUUID())}};
+  const config = await parseConfig('PodSandboxConfig', source, {onWarning, words});
+  const {file} = source;
+  const wrong = (what: string): ConfigError => new ConfigError(words.wrong(file, what));
+  if (config.metadata === undefined) throw wrong('metadata is not set');
+  const {name = '', uid, namespace = '', ...rest} = config.metadata;
+  const metadata = {name, uid: uid ?? podUid(randomUUID()), namespace, ...rest};
+  if (name === '' || namespace === '')
+    throw wrong(`name or namespace is not in metadata${words.metadata(metadata)}`);
+  if (config.linux !== undefined && (config.linux.cgroupParent ?? '') === '')
+    onWarning(words.noCgroupParent(file));
+  return {...config, metadata};
 }
 
 interface Configs {
@@ -63,37 +90,34 @@ interface Configs {
 async function parseConfig<Name extends keyof Configs>(
   name: Name,
   {file, text}: NamedText,
-  onWarning: OnWarning,
+  {onWarning, words}: {readonly onWarning: OnWarning; readonly words: ConfigWords},
 ): Promise<Configs[Name]> {
   const onUnknown = (key: string): void => {
-    onWarning(`${file}: unknown field "${key}" in the ${name}, ignored`);
+    const warning = words.unknownField(file, name, key);
+    if (warning !== undefined) onWarning(warning);
   };
-  const data = await parseText(file, text);
+  const wrong = (error: unknown): ConfigError =>
+    new ConfigError(words.wrong(file, messageOf(error)), {cause: error});
+  const data = await parseText(text, wrong);
   try {
     // Config files hold the values of env variables as they are, though the CRI's field is bytes.
     return fromJson(name, data, {onUnknown, bytes: 'text'});
   } catch (error) {
-    throw explained(file, error);
+    throw isExpected(error) ? wrong(error) : error;
   }
 }
 
-async function parseText(file: string, text: string): Promise<unknown> {
+async function parseText(text: string, wrong: (error: unknown) => ConfigError): Promise<unknown> {
   const {parse} = await import('yaml');
   try {
     return parse(text, {version: '1.1', intAsBigInt: true}) as unknown;
   } catch (error) {
     // Besides its own errors it throws plain ones, for aliases without an anchor or with a billion laughs.
-    throw wrong(file, messageOf(error), error);
+    throw wrong(error);
   }
 }
 
-/** The file's name before what is wrong with it; faults of the program are left as they are. */
-function explained(file: string, error: unknown): unknown {
-  return error instanceof KcriError || isSystemCallError(error)
-    ? wrong(file, messageOf(error), error)
-    : error;
-}
-
-function wrong(path: string, what: string, cause?: unknown): ConfigError {
-  return new ConfigError(`reading the config "${path}": ${what}`, {cause});
+/** Whether an error is the file's; faults of the program are left as they are. */
+function isExpected(error: unknown): boolean {
+  return error instanceof KcriError || isSystemCallError(error);
 }

@@ -1,6 +1,5 @@
-import {UsageError} from '../base/errors.js';
+import {KcriError, UsageError} from '../base/errors.js';
 import type {AuthConfig, ImageRef, ImageService, Init, PodSandboxConfig} from '../cri/index.js';
-import {withContext} from './with-context.js';
 
 /** How an image is pulled. */
 export interface PullOptions {
@@ -12,16 +11,21 @@ export interface PullOptions {
   readonly signal: AbortSignal;
 }
 
-/** Pulls an image and gives what the runtime calls it. Throws UsageError for a negative time limit. */
+/** The time limit of a pull is none. */
+class PullTimeoutError extends KcriError {
+  readonly code = 'PULL_TIMEOUT';
+}
+
+/** Pulls an image and gives what the runtime calls it. Throws KcriError. */
 export async function pullImage(
   images: ImageService,
   image: string,
   {auth, annotations = {}, sandboxConfig, timeoutMs = 0, signal}: PullOptions,
 ): Promise<ImageRef> {
-  if (timeoutMs < 0) throw new UsageError('timeout should be bigger than 0');
+  if (timeoutMs < 0) throw new PullTimeoutError('timeout should be bigger than 0');
   const request = {image: {image, annotations}, auth, sandboxConfig};
-  const answer = images.pullImage(request, {signal, ...(timeoutMs > 0 ? {timeoutMs} : {})});
-  return (await withContext('pulling image', answer)).imageRef;
+  const {imageRef} = await images.pullImage(request, {signal, ...(timeoutMs > 0 ? {timeoutMs} : {})});
+  return imageRef;
 }
 
 /** What the user gave to get into a registry. */

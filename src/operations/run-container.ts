@@ -13,15 +13,23 @@ import {withContext} from './with-context.js';
 
 type Services = Pick<Connection, 'runtime' | 'images'>;
 
+/** Told of each image that is going to be pulled; one that is mounted comes with its path in the container. */
+export interface PullListener {
+  readonly onPull?: ((image: string, mountedAt?: string) => void) | undefined;
+}
+
 /** What a container is made of. */
 export interface ContainerPlan {
   readonly config: Init<ContainerConfig>;
   readonly sandboxConfig: Init<PodSandboxConfig>;
   /** Undefined: use the images that are there. */
-  readonly pull: Pick<PullOptions, 'auth' | 'timeoutMs'> | undefined;
+  readonly pull: (Pick<PullOptions, 'auth' | 'timeoutMs'> & PullListener) | undefined;
 }
 
-/** Creates a container in a sandbox, after pulling its image and the images it mounts if that is wanted. */
+/**
+ * Creates a container in a sandbox, after pulling its image and the images it mounts if that is wanted. What fails is
+ * the caller's to say.
+ */
 export async function createContainer(
   services: Services,
   podSandboxId: PodSandboxId,
@@ -30,18 +38,27 @@ export async function createContainer(
 ): Promise<ContainerId> {
   await pullImages(services, plan, signal);
   const {config, sandboxConfig} = plan;
-  const answer = services.runtime.createContainer({podSandboxId, config, sandboxConfig}, {signal});
-  return (await withContext('creating container', answer)).containerId;
+  const request = {podSandboxId, config, sandboxConfig};
+  return (await services.runtime.createContainer(request, {signal})).containerId;
 }
 
 async function pullImages({images}: Services, plan: ContainerPlan, signal: AbortSignal): Promise<void> {
   const {config, sandboxConfig, pull} = plan;
   if (pull === undefined) return;
-  const mounted = (config.mounts ?? []).map(({image}) => image?.image ?? '');
-  const names = [config.image?.image ?? '', ...mounted].filter((name) => name !== '');
+  const {onPull, ...how} = pull;
+  const main = config.image?.image ?? '';
+  const mounted = mountedImages(config);
+  onPull?.(main);
+  for (const {image, path} of mounted) onPull?.(image, path);
   const annotations = config.image?.annotations ?? {};
-  for (const name of new Set(names))
-    await pullImage(images, name, {...pull, annotations, sandboxConfig, signal});
+  for (const name of new Set([main, ...mounted.map(({image}) => image)]))
+    await pullImage(images, name, {...how, annotations, sandboxConfig, signal});
+}
+
+function mountedImages({mounts = []}: ContainerPlan['config']) {
+  return mounts
+    .map(({image, containerPath = ''}) => ({image: image?.image ?? '', path: containerPath}))
+    .filter(({image}) => image !== '');
 }
 
 /** How a container is run in a sandbox of its own. */
@@ -60,11 +77,12 @@ export interface RunPlan extends ContainerPlan {
 export async function runContainer(services: Services, plan: RunPlan): Promise<ContainerId> {
   const {sandboxConfig, runtimeHandler, signal} = plan;
   const {runtime} = services;
-  await pullImages(services, plan, signal);
+  await withContext(CREATING, pullImages(services, plan, signal));
   const answer = runtime.runPodSandbox({config: sandboxConfig, runtimeHandler}, {signal});
   const {podSandboxId} = await withContext('run pod sandbox', answer);
   try {
-    const containerId = await createContainer(services, podSandboxId, {...plan, pull: undefined}, signal);
+    const creating = createContainer(services, podSandboxId, {...plan, pull: undefined}, signal);
+    const containerId = await withContext(CREATING, creating);
     await withContext(
       `starting the container "${containerId}"`,
       runtime.startContainer({containerId}, {signal}),
@@ -75,6 +93,8 @@ export async function runContainer(services: Services, plan: RunPlan): Promise<C
     throw error;
   }
 }
+
+const CREATING = 'creating container failed';
 
 /** Takes no signal: the clean-up has to happen after Ctrl-C as well. */
 async function discard(

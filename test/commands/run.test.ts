@@ -160,9 +160,9 @@ describe('run', () => {
 
   test.each([
     [['run'], 'missing argument container-config'],
-    [['run', '/nowhere/c.yaml', '/nowhere/p.yaml'], 'config at /nowhere/c.yaml not found'],
+    [['run', '/nowhere/c.yaml', '/nowhere/p.yaml'], 'config at /nowhere/p.yaml not found'],
     [['run', '--no-pull', '--with-pull', 'a', 'b'], 'conflict: no-pull and with-pull are both set'],
-    [['run', tmpdir(), 'b'], 'EISDIR'],
+    [['run', 'a', tmpdir()], 'EISDIR'],
   ])('%j is refused', async (args, message) => {
     const {stderr, exitCode} = await runKcri(args, {endpoint: '/nowhere'});
     expect(stderr).toContain(message);
@@ -221,7 +221,7 @@ describe('pull', () => {
     [['pull', 'a', 'b'], 'unexpected argument "b"'],
     [['pull', '--creds', 'a', '--auth', 'b', 'c'], 'both `--creds` and `--auth` are specified'],
     [['pull', '--creds', ':b', 'c'], "username can't be empty"],
-    [['pull', '--pull-timeout', '-1s', 'c'], 'timeout should be bigger than 0'],
+    [['pull', '--pull-timeout', '-1s', 'c'], 'pulling image: timeout should be bigger than 0'],
     [['pull', '-u', 'me', 'c'], 'no password was given'],
     [['pull', 'localhost:5000/none:1'], 'pulling image: rpc error: code = NotFound'],
   ])('%j ends with 1', async (args, message) => {

@@ -32,10 +32,10 @@ export async function runCase(
       text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...places})[name] ?? whole);
     const outcome = await program.call({words: words.map(fill), env: environment(env, fill)});
     const shown = {...places, BIN: dirname(program.path)};
-    const stdout = withoutPlaces(outcome.stdout, shown);
+    const order = unordered === true ? sorted : (text: string) => text;
     return {
-      stdout: unordered === true ? stdout.split('\n').toSorted().join('\n') : stdout,
-      stderr: withoutPlaces(withoutKlog(outcome.stderr), shown),
+      stdout: order(withoutPlaces(outcome.stdout, shown)),
+      stderr: order(withoutPlaces(withoutKlog(outcome.stderr), shown)),
       exitCode: outcome.exitCode,
     };
   } finally {
@@ -63,7 +63,19 @@ function withoutPlaces(text: string, places: Readonly<Record<string, string>>): 
     (rest, [name, value]) => rest.replaceAll(value, `{${name}}`),
     text,
   );
-  return placed.replace(/time="[^"]*"/g, 'time="{TIME}"');
+  return placed
+    .replace(/time="[^"]*"/g, 'time="{TIME}"')
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '{UUID}');
+}
+
+/** Lines, and the parts of a message of several errors, in an order of their own. */
+function sorted(text: string): string {
+  const sortedBy = (part: string, between: string): string => part.split(between).toSorted().join(between);
+  const messages = text.replace(
+    /msg="((?:[^"\\]|\\.)*)"/g,
+    (_, message: string) => `msg="${sortedBy(message, String.raw`\n`)}"`,
+  );
+  return sortedBy(messages, '\n');
 }
 
 /** The CRI client's own log, which says every failure of an RPC a first time. */

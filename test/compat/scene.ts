@@ -73,6 +73,14 @@ function fullScene(directory: string): FakeRuntimeOptions {
       }),
       aContainer({sandbox: PODS.api, name: 'fresh', state: 'CONTAINER_CREATED', createdAt: at(2025, 6, 1)}),
       aContainer({sandbox: PODS.job, name: 'lost', state: 'CONTAINER_UNKNOWN', createdAt: at(2023, 1, 1)}),
+      aContainer({
+        sandbox: PODS.job,
+        name: 'gone',
+        state: 'CONTAINER_EXITED',
+        exitCode: 3,
+        createdAt: at(2022, 12, 1),
+        logPath: log('gone.log'),
+      }),
     ],
   };
 }
@@ -105,9 +113,9 @@ const IMAGES = [
 /** The ids that the command lines name, as `{NAME}`. */
 export const NAMES: Readonly<Record<string, string>> = (() => {
   const {containers = [], images = []} = fullScene('/');
-  const [nginx, sidecar, init, api, api1, fresh, lost] = containers.map(({id}) => id);
+  const [nginx, sidecar, init, api, api1, fresh, lost, gone] = containers.map(({id}) => id);
   const [busybox, nginxImage, pause, untagged, nameless] = images.map(({id}) => id);
-  const named = {nginx, sidecar, init, api, api1, fresh, lost};
+  const named = {nginx, sidecar, init, api, api1, fresh, lost, gone};
   const imageIds = {busybox, nginxImage, pause, untagged, nameless};
   const pods = {web: PODS.web.id, apiPod: PODS.api.id, job: PODS.job.id};
   return Object.fromEntries(
