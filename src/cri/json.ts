@@ -68,6 +68,8 @@ function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): J
       return sortedByKey(value as Record<string, string>);
     case 'message':
       return messageToJson(type.name, value as Record<string, unknown>, options);
+    case 'enum':
+      return shortName(String(value));
     case 'int64':
     case 'uint64':
       return String(value);
@@ -76,6 +78,13 @@ function valueToJson(type: FieldType, value: unknown, options: ToJsonOptions): J
     default:
       return value as Json;
   }
+}
+
+/** Signals are SIGTERM and the like up to CRI 0.36, and what reads our output knows them so. */
+const SIGNAL_PREFIX = 'SIGNAL_';
+
+function shortName(name: string): string {
+  return name.startsWith(SIGNAL_PREFIX) ? name.slice(SIGNAL_PREFIX.length) : name;
 }
 
 /** Proto JSON in Go writes maps in the order of their keys. */
@@ -179,11 +188,14 @@ function mapFromJson(value: unknown, context: ReadContext): Record<string, strin
 
 function enumFromJson(type: FieldType & {kind: 'enum'}, value: unknown, context: ReadContext): string {
   const {names, numbers} = type.values;
-  const known =
-    typeof value === 'number' ? names.get(value) : numbers.has(String(value)) ? String(value) : undefined;
-  const byNumber = /^\d+$/.test(String(value)) ? names.get(Number(value)) : undefined;
-  const found = known ?? byNumber;
-  if (found === undefined) throw wrongType(context, `one of ${[...numbers.keys()].join(', ')}`, value);
+  const name = String(value);
+  if (/^-?\d+$/.test(name)) {
+    const found = names.get(Number(name));
+    if (found !== undefined) return found;
+  }
+  const found = [name, SIGNAL_PREFIX + name].find((each) => numbers.has(each));
+  if (found === undefined)
+    throw wrongType(context, `one of ${[...numbers.keys()].map(shortName).join(', ')}`, value);
   return found;
 }
 

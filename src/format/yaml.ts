@@ -1,28 +1,86 @@
-import type {Document} from 'yaml';
-import type {Json} from './json.js';
+import {floatText} from './go-float.js';
+import {isJsonList, type Json, type JsonObject} from './json.js';
+import {yamlScalar, type ScalarPlace} from './yaml-scalar.js';
+
+/** Keys longer than this stand on a line of their own, behind a `?`. */
+const LONGEST_KEY_BYTES = 128;
 
 /**
- * The data as YAML in the form of sigs.k8s.io/yaml: keys sorted, lists not indented, no folding, texts that
- * would read as something else in double quotes. Ends with a line end. Loads the YAML library when called.
+ * The data as YAML, byte for byte as sigs.k8s.io/yaml writes it: keys in natural order, lists not indented, long
+ * texts folded, those that YAML 1.1 would read as something else in double quotes. Ends with a line end.
  */
-export async function yamlText(value: Json): Promise<string> {
-  const {Document: Yaml, isScalar, Scalar, visit} = await import('yaml');
-  const document: Document = new Yaml(value, {sortMapEntries: true, version: '1.1', intAsBigInt: true});
-  visit(document, {
-    Scalar: (_, node) => {
-      if (isScalar(node) && typeof node.value === 'string' && readsAsOther(node.value))
-        node.type = Scalar.QUOTE_DOUBLE;
-    },
-  });
-  return document.toString({indentSeq: false, lineWidth: 0, singleQuote: true, nullStr: 'null'});
+export function yamlText(value: Json): string {
+  return `${isBlock(value) ? block(value, '').trimStart() : scalar(value, {indent: '  ', column: 0})}\n`;
 }
 
-/** Texts that YAML 1.1 takes for a number, a truth value, a time or nothing. */
-function readsAsOther(text: string): boolean {
-  return (
-    /^(~|null|true|false|yes|no|on|off|y|n|)$/i.test(text) ||
-    /^[-+]?[\d.][\d_.,:]*(e[-+]?\d+)?$/i.test(text) ||
-    /^\d{4}-\d\d?-\d\d?([Tt ].*)?$/.test(text) ||
-    /^[-+]?0[xob][\da-f_]+$/i.test(text)
-  );
+/** True for what is written over several lines. */
+function isBlock(value: Json): value is readonly Json[] | JsonObject {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}
+
+/** A list or object, each line behind a line end and the indentation. */
+function block(value: readonly Json[] | JsonObject, indent: string): string {
+  if (isJsonList(value)) return value.map((item) => `\n${indent}- ${inItem(item, `${indent}  `)}`).join('');
+  return Object.entries(value)
+    .sort(([a], [b]) => (isBefore(a, b) ? -1 : 1))
+    .map(([key, item]) => `\n${indent}${member(key, item, indent)}`)
+    .join('');
+}
+
+/** What stands behind `- `, `: ` or `? `, of which the first line begins at the indentation. */
+function inItem(value: Json, indent: string): string {
+  return isBlock(value) ? block(value, indent).trimStart() : scalar(value, {indent, column: indent.length});
+}
+
+function member(key: string, value: Json, indent: string): string {
+  const inner = `${indent}  `;
+  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES || /[\n\r\u2028\u2029]/.test(key))
+    return `? ${inItem(key, inner)}\n${indent}: ${inItem(value, inner)}`;
+  const start = `${yamlScalar(key, {indent: inner})}:`;
+  // A list stands below its key without indentation, an object with two blanks.
+  if (isBlock(value)) return start + block(value, isJsonList(value) ? indent : inner);
+  const column = indent.length + Array.from(start).length + 1;
+  return `${start} ${scalar(value, {indent: inner, column})}`;
+}
+
+function scalar(value: Json, place: ScalarPlace): string {
+  if (typeof value === 'string') return yamlScalar(value, place);
+  if (typeof value === 'number') return isWhole(value) ? String(value) : floatText(value);
+  if (typeof value === 'object' && value !== null) return isJsonList(value) ? '[]' : '{}';
+  return String(value);
+}
+
+/** Whole numbers that fit Go's integers. */
+function isWhole(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64;
+}
+
+/** Go's natural order of keys: signs before letters, numbers by their value. */
+function isBefore(a: string, b: string): boolean {
+  const [left, right] = [Array.from(a), Array.from(b)];
+  const at = left.findIndex((char, index) => char !== right[index]);
+  const [x, y] = [left[at], right[at]];
+  if (at < 0 || x === undefined || y === undefined) return left.length < right.length;
+  const [isLetter, otherIsLetter] = [/\p{L}/u.test(x), /\p{L}/u.test(y)];
+  if (isLetter && otherIsLetter) return codeOf(x) < codeOf(y);
+  if (isLetter || otherIsLetter) return otherIsLetter;
+  return isNumberBefore(left, right, at);
+}
+
+function isNumberBefore(left: readonly string[], right: readonly string[], at: number): boolean {
+  const [a, b] = [digitsFrom(left, at), digitsFrom(right, at)];
+  // A zero inside a number counts as much as the digits in front of it.
+  const hasZero = left[at] === '0' || right[at] === '0';
+  const lead = hasZero && /[1-9]\d*$/.test(left.slice(0, at).join('')) ? '1' : '0';
+  const [an, bn] = [BigInt(lead + a), BigInt(lead + b)];
+  if (an !== bn) return an < bn;
+  return a.length === b.length ? codeOf(left[at]) < codeOf(right[at]) : a.length < b.length;
+}
+
+function digitsFrom(chars: readonly string[], at: number): string {
+  return /^\d*/.exec(chars.slice(at).join(''))?.[0] ?? '';
+}
+
+function codeOf(char: string | undefined): number {
+  return char?.codePointAt(0) ?? 0;
 }

@@ -1,6 +1,7 @@
+import {exponentText, floatText} from '../go-float.js';
 import {goQuote, goQuoteAscii} from '../go-quote.js';
 import {byKey, isJsonList} from '../json.js';
-import {exponentText, floatText, GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
+import {GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
 
 /** What stands between `%` and the verb. */
 interface Spec {

@@ -1,3 +1,4 @@
+import {floatText} from '../go-float.js';
 import {byKey, isJsonList, type Json, type JsonObject} from '../json.js';
 
 /** A number that a template made itself. Numbers in the data are Go's json.Number: text that looks like a number. */
@@ -106,20 +107,4 @@ export function valueText(value: Value): string {
   if (isJsonList(value)) return `[${value.map(valueText).join(' ')}]`;
   const members = Object.entries(value).sort(byKey);
   return `map[${members.map(([key, item]) => `${key}:${valueText(item)}`).join(' ')}]`;
-}
-
-/** The shortest text of a float64 as Go's `%g` writes it: with an exponent below -4 and from 6 on. */
-export function floatText(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  if (Object.is(value, -0)) return '-0';
-  const [mantissa = '', exponent = '0'] = value.toExponential().split('e');
-  const power = Number(exponent);
-  if (power >= -4 && power < 6) return String(value);
-  return `${mantissa}e${exponentText(power)}`;
-}
-
-/** An exponent as Go writes it: with its sign and two digits at least. */
-export function exponentText(power: number): string {
-  return `${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
