@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args';
-import {authOf, type Credentials} from '../operations/pull.js';
+import {authOf, type Credentials, type ImageAuth} from '../operations/pull.js';
 import type {ContainerPlan, PullListener} from '../operations/run-container.js';
 import {askPassword} from './ask-password.js';
 import {BaseCommand} from './base-command.js';
 import {configReader, type ConfigReader} from './config-reader.js';
-import {credentials, pullTimeoutMs} from './pull-flags.js';
+import {credentials, pullTimeoutMs, type AuthFileFlags} from './pull-flags.js';
 
 /** The two config files that `create` and `run` take. */
 export const CONFIG_ARGS = {
@@ -20,7 +20,7 @@ export const CONFIG_ARGS = {
   }),
 };
 
-type PullFlags = Credentials & {readonly 'pull-timeout'?: number | undefined};
+type PullFlags = Credentials & AuthFileFlags & {readonly 'pull-timeout'?: number | undefined};
 
 /** What `create`, `run` and `pull` share. */
 export abstract class ContainerCommand extends BaseCommand {
@@ -35,9 +35,26 @@ export abstract class ContainerCommand extends BaseCommand {
     if (!pulls) return undefined;
     const {context} = this;
     return {
-      auth: await authOf(credentials(flags, context.env), async () => await askPassword(context)),
+      authFor: await this.#authFor(flags),
       timeoutMs: pullTimeoutMs(flags, context),
       onPull: this.compat ? this.#announce() : undefined,
+    };
+  }
+
+  /** What was given counts for every image; else what is kept for each, which crictl knows nothing of. */
+  async #authFor(flags: PullFlags): Promise<ImageAuth> {
+    const {context, signal} = this;
+    const given = await authOf(credentials(flags, context.env), async () => await askPassword(context));
+    if (given !== undefined || this.compat || flags['no-auth-file']) return () => Promise.resolve(given);
+    return async (image) => {
+      const {storedAuth} = await import('../operations/registry-auth/stored-auth.js');
+      const file = flags['auth-file'];
+      return await storedAuth(image, {
+        file,
+        env: context.env,
+        signal,
+        onWarning: (text) => void this.warn(text),
+      });
     };
   }
 

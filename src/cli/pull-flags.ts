@@ -14,7 +14,17 @@ export const PULL_FLAGS = {
     helpValue: 'BASE64',
     description: 'The same as base64. [env: CRICTL_AUTH]',
   }),
-  username: Flags.string({char: 'u', description: 'User for the registry; the password is asked for.'}),
+  username: Flags.string({
+    char: 'u',
+    description: 'User for the registry; the password is asked for, or read from a pipe.',
+  }),
+  'auth-file': Flags.string({
+    helpValue: 'FILE',
+    description:
+      "File with credentials for registries, docker's config.json or podman's auth.json. [default: " +
+      '$REGISTRY_AUTH_FILE, or both of these where docker and podman keep them]',
+  }),
+  'no-auth-file': Flags.boolean({description: 'Use no credentials but those given here.'}),
   'pull-timeout': durationFlag({
     aliases: ['pt'],
     helpValue: 'DURATION',
@@ -57,6 +67,12 @@ export function wantsPull(flags: WhetherToPull, configured: boolean): boolean {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** The values of the flags for credentials that docker or podman keep. */
+export interface AuthFileFlags {
+  readonly 'auth-file'?: string | undefined;
+  readonly 'no-auth-file'?: boolean;
+}
 
 /** The credentials in the flags, else in the environment. */
 export function credentials(flags: Credentials, env: Env): Credentials {

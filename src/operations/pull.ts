@@ -1,9 +1,12 @@
 import {KcriError, UsageError} from '../base/errors.js';
 import type {AuthConfig, ImageRef, ImageService, Init, PodSandboxConfig} from '../cri/index.js';
 
+/** Finds what lets one into the registry of an image; undefined for nothing. */
+export type ImageAuth = (image: string) => Promise<Init<AuthConfig> | undefined>;
+
 /** How an image is pulled. */
 export interface PullOptions {
-  readonly auth?: Init<AuthConfig> | undefined;
+  readonly authFor?: ImageAuth | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly sandboxConfig?: Init<PodSandboxConfig> | undefined;
   /** 0 = as long as it takes. */
@@ -20,9 +23,10 @@ class PullTimeoutError extends KcriError {
 export async function pullImage(
   images: ImageService,
   image: string,
-  {auth, annotations = {}, sandboxConfig, timeoutMs = 0, signal}: PullOptions,
+  {authFor, annotations = {}, sandboxConfig, timeoutMs = 0, signal}: PullOptions,
 ): Promise<ImageRef> {
   if (timeoutMs < 0) throw new PullTimeoutError('timeout should be bigger than 0');
+  const auth = await authFor?.(image);
   const request = {image: {image, annotations}, auth, sandboxConfig};
   const {imageRef} = await images.pullImage(request, {signal, ...(timeoutMs > 0 ? {timeoutMs} : {})});
   return imageRef;

@@ -23,7 +23,7 @@ export interface ContainerPlan {
   readonly config: Init<ContainerConfig>;
   readonly sandboxConfig: Init<PodSandboxConfig>;
   /** Undefined: use the images that are there. */
-  readonly pull: (Pick<PullOptions, 'auth' | 'timeoutMs'> & PullListener) | undefined;
+  readonly pull: (Pick<PullOptions, 'authFor' | 'timeoutMs'> & PullListener) | undefined;
 }
 
 /**
