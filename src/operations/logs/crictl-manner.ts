@@ -31,7 +31,7 @@ function said(path: string, error: unknown): string {
   const reason = systemReason(error);
   if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP'))
     return `failed to try resolving symlinks in path ${quoted}: lstat ${firstMissing(path)}: ${reason}`;
-  if (hasErrno(error, 'EISDIR')) return `failed to read log file ${quoted}: read ${path}: ${reason}`;
+  if (hasErrno(error, 'EISDIR')) return `failed to read log file ${quoted}: read ${path}: is a directory`;
   return `failed to open log file ${quoted}: open ${path}: ${reason}`;
 }
 

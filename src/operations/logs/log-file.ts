@@ -1,7 +1,8 @@
 import {constants} from 'node:fs';
 import {open, type FileHandle} from 'node:fs/promises';
-import type {Readable} from 'node:stream';
 import {SystemError} from '../../base/errors.js';
+
+const UNZIPPED_CHUNK = 64 * 1024;
 
 /** A log file that is open for reading, plain or gzipped. */
 export interface LogFile extends AsyncDisposable {
@@ -12,8 +13,8 @@ export interface LogFile extends AsyncDisposable {
 }
 
 /**
- * Opens a log for reading. What a path leads to is the runtime's word: nothing is waited for (a pipe without a
- * writer), and what is no regular file is refused.
+ * Opens a log for reading. What a path leads to is the runtime's word: a pipe, which could be waited at for ever, and
+ * a disk are refused.
  */
 export async function openLog(path: string): Promise<LogFile> {
   return path.endsWith('.gz') ? await GzippedLogFile.open(path) : await PlainLogFile.open(path);
@@ -33,7 +34,7 @@ export class PlainLogFile implements LogFile {
   }
 
   static async open(path: string): Promise<PlainLogFile> {
-    const {handle, inode} = await openRegular(path);
+    const {handle, inode} = await openChecked(path);
     return new PlainLogFile(path, inode, handle);
   }
 
@@ -66,29 +67,23 @@ export class PlainLogFile implements LogFile {
 class GzippedLogFile implements LogFile {
   readonly path: string;
   readonly inode: number;
-  readonly #stream: Readable;
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #handle: FileHandle;
+  #chunks: AsyncGenerator<Buffer> | undefined;
   #chunk: Buffer = Buffer.alloc(0);
 
-  private constructor(path: string, inode: number, stream: Readable) {
+  private constructor(path: string, inode: number, handle: FileHandle) {
     this.path = path;
     this.inode = inode;
-    this.#stream = stream;
-    this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+    this.#handle = handle;
   }
 
   static async open(path: string): Promise<GzippedLogFile> {
-    const {createGunzip} = await import('node:zlib');
-    const {handle, inode} = await openRegular(path);
-    const compressed = handle.createReadStream();
-    const stream = createGunzip({chunkSize: 64 * 1024});
-    // An error of the file is one of the log.
-    compressed.on('error', (error) => stream.destroy(error));
-    stream.on('close', () => compressed.destroy());
-    return new GzippedLogFile(path, inode, compressed.pipe(stream));
+    const {handle, inode} = await openChecked(path);
+    return new GzippedLogFile(path, inode, handle);
   }
 
   async read(into: Buffer, at: number): Promise<number> {
+    this.#chunks ??= unzipped(this.#handle);
     while (this.#chunk.length === 0) {
       const next = await this.#chunks.next();
       if (next.done === true) return 0;
@@ -100,15 +95,27 @@ class GzippedLogFile implements LogFile {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stream.destroy();
-    await Promise.resolve();
+    await this.#chunks?.return(undefined);
+    await this.#handle.close();
   }
 }
 
-async function openRegular(path: string): Promise<{handle: FileHandle; inode: number}> {
+async function* unzipped(handle: FileHandle): AsyncGenerator<Buffer> {
+  const [{createGunzip}, {pipeline}] = await Promise.all([
+    import('node:zlib'),
+    import('node:stream/promises'),
+  ]);
+  const gunzip = createGunzip({chunkSize: UNZIPPED_CHUNK});
+  // What it rejects with comes out of the iteration as well.
+  const piping = pipeline(handle.createReadStream({autoClose: false}), gunzip).catch(() => undefined);
+  yield* gunzip as AsyncIterable<Buffer>;
+  await piping;
+}
+
+async function openChecked(path: string): Promise<{handle: FileHandle; inode: number}> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await handle.stat();
-  if (stats.isFile()) return {handle, inode: stats.ino};
+  if (!stats.isFIFO() && !stats.isBlockDevice()) return {handle, inode: stats.ino};
   await handle.close();
   throw new SystemError(`the log "${path}" is not a regular file`, {
     hint: 'the runtime names another file as the log; see "logPath" in "kcri inspect"',

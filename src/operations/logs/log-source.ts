@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
-import {ifPresent} from '../../base/files.js';
+import {ifPresent, systemReason} from '../../base/files.js';
 import type {LineView, LogStream} from '../../cri/index.js';
 import {LineReader} from './line-reader.js';
 import {openLog, PlainLogFile} from './log-file.js';
@@ -103,13 +103,28 @@ export class LogSource implements AsyncDisposable {
   /** Reads until a wanted line is at hand, or there is nothing more for now. */
   async fill(): Promise<void> {
     try {
-      while (!this.hasLine && !this.ended) {
-        if (this.advance()) return;
-        if ((await this.#reader?.fill()) === true) continue;
-        if (!(await this.#goOn())) return;
-      }
+      while (!this.hasLine && !this.ended && (await this.#step()));
     } catch (error) {
       throw this.#options.manner.failure(this.#path, error);
+    }
+  }
+
+  /** False when there is nothing more for now. */
+  async #step(): Promise<boolean> {
+    if (this.advance() || this.ended) return true;
+    return (await this.#readOn()) || (await this.#goOn());
+  }
+
+  /** Reads more of the file. False at its end, also where a file that was rotated is broken. */
+  async #readOn(): Promise<boolean> {
+    const reader = this.#reader;
+    if (reader === undefined) return false;
+    try {
+      return await reader.fill();
+    } catch (error) {
+      if (this.#queue.length === 0) throw error;
+      this.notices.push(`left out the rest of "${reader.file.path}": ${systemReason(error)}`);
+      return false;
     }
   }
 

@@ -39,7 +39,7 @@ export async function planHistory(path: string, options: HistoryOptions): Promis
   const {tailLines} = options;
   const tail = tailLines === undefined ? undefined : new Tail(tailLines, options);
   const live = await PlainLogFile.open(path);
-  const stretches = [await planFile(live, options, tail)];
+  const stretches = [await planOrClose(live, options, tail)];
   const skipped: string[] = [];
   for (const older of (await rotatedSegments(path)).toReversed()) {
     if (stretches[0]?.isFirst === true || tail?.done === true) break;
@@ -74,15 +74,23 @@ async function planOlder(
   tail: Tail | undefined,
 ): Promise<PlannedStretch | undefined> {
   const file = await openLog(path);
+  if (file.inode !== liveInode) return await planOrClose(file, options, tail);
+  // It was rotated just now.
+  await file[Symbol.asyncDispose]();
+  return undefined;
+}
+
+async function planOrClose(
+  file: LogFile,
+  options: HistoryOptions,
+  tail: Tail | undefined,
+): Promise<PlannedStretch> {
   try {
-    // It was rotated just now.
-    if (file.inode !== liveInode) return await planFile(file, options, tail);
+    return await planFile(file, options, tail);
   } catch (error) {
     await file[Symbol.asyncDispose]();
     throw error;
   }
-  await file[Symbol.asyncDispose]();
-  return undefined;
 }
 
 interface PlannedStretch extends Stretch {

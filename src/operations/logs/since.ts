@@ -106,9 +106,15 @@ function layoutOf(text: string, local: boolean): readonly LayoutElement[] {
 function parseDateTime(text: string): bigint | undefined {
   const [, date, hours = '00', minutes = '00', seconds = '00', fraction = '', zone = ''] =
     DATE_TIME.exec(text) ?? [];
-  if (date === undefined) return undefined;
+  if (date === undefined || !isDay(date)) return undefined;
   const ms = Date.parse(`${date}T${hours}:${minutes}:${seconds}${zone}`);
   return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + fractionNanos(fraction);
+}
+
+/** JavaScript takes the 30th of February for a day of March. */
+function isDay(date: string): boolean {
+  const day = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
 }
 
 function fractionNanos(fraction: string): bigint {

@@ -70,10 +70,10 @@ describe('readLog', () => {
     expect(await read()).toEqual({stdout: 'a\n', stderr: '', unknown: 3});
   });
 
-  test('refuses what is no regular file, and does not wait for a pipe', async () => {
+  test('refuses a folder, and a pipe without waiting for its writer', async () => {
     mkdirSync(path);
     await expect(read()).rejects.toThrow(SystemError);
-    await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);
+    await expect(read()).rejects.toThrow(`reading the log "${path}": illegal operation on a directory`);
     path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
     await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);

@@ -1,5 +1,5 @@
-import {expect, test} from 'vitest';
-import {parseSince} from '../../../src/operations/logs/since.js';
+import {describe, expect, test} from 'vitest';
+import {parseSince, parseSinceAsCrictl} from '../../../src/operations/logs/since.js';
 
 const NOW = Date.parse('2026-11-20T14:00:00Z');
 const nanos = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
@@ -20,6 +20,38 @@ test.each([
   expect(parseSince(text, NOW)).toBe(moment);
 });
 
-test.each(['yesterday', '2026-13-40', '10 m', ''])('"%s" is refused with examples', (text) => {
+test.each(['yesterday', '2026-13-40', '2026-02-30', '10 m', ''])('"%s" is refused with examples', (text) => {
   expect(() => parseSince(text, NOW)).toThrow(`"${text}" is no time for --since`);
+});
+
+describe("crictl's since", () => {
+  test('counts a duration in whole seconds', () => {
+    expect(parseSinceAsCrictl('10m', NOW + 999)).toEqual({seconds: NOW / 1000 - 600, nanos: 0});
+  });
+
+  test('is none when it is empty', () => {
+    expect(parseSinceAsCrictl('', NOW)).toBeUndefined();
+  });
+
+  // As recorded from crictl 1.36.
+  test.each([
+    ['2026-13-40', 'parsing time "2026-13-40": month out of range'],
+    ['2026-02-30', 'parsing time "2026-02-30": day out of range'],
+    ['2026-11-20 10:00', 'parsing time "2026-11-20 10:00": extra text: " 10:00"'],
+    ['not-a-date', 'parsing time "not-a-date" as "2006-01-02": cannot parse "not-a-date" as "2006"'],
+    ['2026-11-20T25:00', 'parsing time "2026-11-20T25:00": hour out of range'],
+    ['2026-11-20T10:00:61Z', 'parsing time "2026-11-20T10:00:61Z": second out of range'],
+    [
+      '2026-11-20T10:00:00.5x-01:00',
+      'parsing time "2026-11-20T10:00:00.5x-01:00" as "2006-01-02T15:04:05.999999999Z07:00": cannot parse "x-01:00" as "Z07:00"',
+    ],
+    ['2026-11', 'parsing time "2026-11" as "2006-01-02": cannot parse "" as "-"'],
+    ['12:00', 'failed to parse value as time or duration: "12:00"'],
+    [
+      '2026-11-20T10:00+1',
+      'parsing time "2026-11-20T10:00+1" as "2006-01-02T15Z07:00": cannot parse ":00+1" as "Z07:00"',
+    ],
+  ])('%s is refused in the words of Go', (text, message) => {
+    expect(() => parseSinceAsCrictl(text, NOW)).toThrow(message);
+  });
 });
