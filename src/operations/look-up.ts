@@ -66,6 +66,7 @@ export function finder<T extends Identified>(
   newestAttempt: boolean,
 ): (ref: string) => readonly T[] {
   const byId = new Map(items.map((item) => [item.id, item]));
+  const inOrder = items.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const byName = new Map<string, T[]>();
   for (const item of items)
     for (const name of new Set(kind.names(item))) {
@@ -79,12 +80,21 @@ export function finder<T extends Identified>(
     if (ref === '') return [];
     const named = byName.get(ref) ?? [];
     return [
-      ...new Set([
-        ...items.filter(({id}) => id.startsWith(ref)),
-        ...(newestAttempt ? newestAttempts(named, kind) : named),
-      ]),
+      ...new Set([...startingWith(inOrder, ref), ...(newestAttempt ? newestAttempts(named, kind) : named)]),
     ];
   };
+}
+
+/** Those of items ordered by id whose id begins so. */
+function startingWith<T extends Identified>(inOrder: readonly T[], prefix: string): readonly T[] {
+  let [start, end] = [0, inOrder.length];
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if ((inOrder[middle]?.id ?? '') < prefix) start = middle + 1;
+    else end = middle;
+  }
+  while (inOrder[end]?.id.startsWith(prefix) === true) end += 1;
+  return inOrder.slice(start, end);
 }
 
 /** Attempts of one container or pod share their whole name; the newest of each is left. */

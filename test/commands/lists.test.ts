@@ -187,20 +187,22 @@ describe('ps', () => {
   });
 
   test.each([
-    [['ps', '-o', 'wide'], 'unsupported output format "wide"'],
+    [['ps', '-o', 'wider'], 'unsupported output format "wider"'],
+    [['ps', '--sort', 'size'], '--sort should be one of created, name'],
+    [['pods', '--sort', 'image'], '--sort should be one of created, name'],
+    [['images', '-f', 'dangling=maybe'], 'dangling should be true or false, not "maybe"'],
     [['ps', '-s', 'constructor'], '--state should be one of created, running, exited or unknown'],
     [['pods', '-s', '__proto__'], '--state should be ready or notready'],
     [['ps', '-s', 'dead'], '--state should be one of created, running, exited or unknown'],
     [['ps', '--label', 'x'], 'incorrectly specified label: x'],
     [['ps', '--name', '('], 'invalid regular expression "("'],
     [['ps', 'foo'], 'unexpected argument "foo"'],
-    [['ps', '-n', 'x'], 'invalid value "x" for flag -last'],
+    [['ps', '-n', 'x'], 'invalid value "x" for flag -n'],
     [['ps', '--bogus'], 'flag provided but not defined: -bogus'],
     [['ps', '-o'], 'flag needs an argument: -o'],
     [['pods', '-s', 'up'], '--state should be ready or notready'],
     [['images', '-f', 'size=3'], 'unknown filter flag: size=3'],
     [['info', '-o', 'table'], 'unsupported output format "table"'],
-    [['info', '-o', 'go-template', '--template', '{{.}}'], 'go-template output is not built into kcri yet'],
   ])('%j is refused without a call and without a stack', async (args, message) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});

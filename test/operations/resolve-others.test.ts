@@ -36,7 +36,11 @@ async function started() {
     ],
   });
   const cri = connect(runtime.endpoint);
-  return {runtime, cri, [Symbol.asyncDispose]: async () => (cri.close(), await runtime.stop())};
+  const stop = async (): Promise<void> => {
+    cri.close();
+    await runtime.stop();
+  };
+  return {runtime, cri, [Symbol.asyncDispose]: stop};
 }
 
 describe('containers that no kubelet made', () => {

@@ -7,79 +7,24 @@ async function started() {
   return await FakeRuntime.start({
     sandboxes: [web, api],
     containers: [
-      aContainer({sandbox: web, name: 'main', createdAt: BUILT_AT_NANOS + 5n}),
+      aContainer({
+        sandbox: web,
+        name: 'main',
+        createdAt: BUILT_AT_NANOS + 5n,
+        annotations: {note: 'a', 'io.kubernetes.container.restartCount': '4'},
+      }),
       aContainer({sandbox: api, name: 'server'}),
-      aContainer({sandbox: api, name: 'done', state: 'CONTAINER_EXITED', exitCode: 3}),
+      aContainer({
+        sandbox: api,
+        name: 'done',
+        state: 'CONTAINER_EXITED',
+        exitCode: 3,
+        message: 'first line\nsecond line',
+        logPath: '/var/log/pods/done/0.log',
+      }),
     ],
-    exec: ([command, ...args]) =>
-      command === 'say' ? {stdout: args.join(' '), stderr: 'note', exitCode: args.length} : undefined,
   });
 }
-
-describe('exec', () => {
-  test('gives both streams as they are and the exit code', async () => {
-    await using runtime = await started();
-    const result = await runKcri(['exec', '-s', 'main', 'say', '-x', 'b', '-x', '--'], {
-      endpoint: runtime.endpoint,
-    });
-    expect(result).toEqual({
-      stdout: '-x b -x --',
-      stderr: 'notekcri: command terminated with exit code 4\n',
-      exitCode: 4,
-    });
-    expect(runtime.callsTo('ExecSync')[0]!.request).toEqual({
-      container_id: runtime.containers[0]!.id,
-      cmd: ['say', '-x', 'b', '-x', '--'],
-    });
-  });
-
-  test.each([
-    [['--', 'main', 'true']],
-    [['main', '--', 'true']],
-    [['--timeout', '9', 'web/main', 'true']],
-    [['-r', 'overridden', 'main', 'true']],
-  ])('%j runs true', async (words) => {
-    await using runtime = await started();
-    const globals = words[0] === '-r' ? ['-r', runtime.endpoint] : [];
-    const args = ['exec', ...globals, ...(words[0] === '-r' ? words.slice(2) : words)];
-    expect((await runKcri(args, {endpoint: runtime.endpoint})).exitCode).toBe(0);
-    expect(runtime.callsTo('ExecSync')[0]!.request).toMatchObject({cmd: ['true']});
-  });
-
-  test('--timeout is the time of the command, not of the call', async () => {
-    await using runtime = await started();
-    await runKcri(['exec', '--timeout', '9', 'main', 'true'], {endpoint: runtime.endpoint});
-    expect(runtime.callsTo('ExecSync')[0]!.request).toMatchObject({timeout: '9'});
-  });
-
-  test('with a filter it runs in all that match, with their ids above', async () => {
-    await using runtime = await started();
-    const [main, server] = runtime.containers;
-    const {stdout} = await runKcri(['exec', '--name', '.', 'echo', 'hi'], {endpoint: runtime.endpoint});
-    expect(stdout).toBe(`${main!.id}:\nhi\n${server!.id}:\nhi\n`);
-    const quiet = await runKcri(['exec', '-q', '--name', '.', 'echo', 'hi'], {endpoint: runtime.endpoint});
-    expect(quiet.stdout).toBe('hi\nhi\n');
-  });
-
-  test('-e forgives', async () => {
-    await using runtime = await started();
-    expect((await runKcri(['exec', '-e', 'main', 'false'], {endpoint: runtime.endpoint})).exitCode).toBe(0);
-  });
-
-  test.each([
-    [['exec'], 'a container and a command are needed'],
-    [['exec', 'main'], 'a container and a command are needed'],
-    [['exec', '-it', 'main', 'sh'], 'exec with -i or -t is not built into kcri yet'],
-    [['exec', '--name', 'zzz', 'true'], 'No containers found per filter flags'],
-    [['exec', 'done', 'true'], 'execing command in container "done" synchronously: rpc error'],
-    [['exec', '--timeout', '1s', 'main', 'true'], 'invalid value "1s" for flag -timeout: not a whole number'],
-  ])('%j ends with 1', async (args, message) => {
-    await using runtime = await started();
-    const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
-    expect(stderr).toContain(`kcri: ${message}`);
-    expect(exitCode).toBe(1);
-  });
-});
 
 interface Inspected {
   readonly status: Readonly<Record<string, unknown>>;
@@ -123,12 +68,48 @@ describe('inspect', () => {
     expect(Object.keys(JSON.parse(stdout) as Inspected)).toEqual(['status']);
   });
 
-  test('-o table shows the raw state and how long ago', async () => {
+  test('-o table tells people how it is and how it went', async () => {
     await using runtime = await started();
-    const {stdout} = await runKcri(['inspect', '-q', '-o', 'table', 'done'], {endpoint: runtime.endpoint});
-    expect(stdout).toMatch(
-      /^ID: [0-9a-f]{64}\nName: done\nState: CONTAINER_EXITED\nCreated: .* ago\nStarted: .* ago\nFinished: .* ago\nExit Code: 3\nLabels:\n\tio\.kubernetes/,
+    const {stdout} = await runKcri(['inspect', '-o', 'table', 'done'], {endpoint: runtime.endpoint});
+    const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' '));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Name: done',
+        'Pod: default/api',
+        'State: Exited (failed)',
+        'Exit code: 3',
+        'Reason: Error',
+        'Image: localhost:5000/busybox:1',
+        'User: 0:0',
+        'Log: /var/log/pods/done/0.log',
+        'Labels:',
+        ' io.kubernetes.pod.name=api',
+      ]),
     );
+    expect(stdout).toMatch(/\nMessage: +first line\n +second line\n/);
+    expect(stdout).toMatch(/\nFinished: +2026-05-01T\d\d:00:02\S* \(.* ago\)\n/);
+    expect(stdout).not.toContain('map[');
+  });
+
+  test('-o table leaves out what there is not, and parts objects by an empty line', async () => {
+    await using runtime = await started();
+    const {stdout} = await runKcri(['inspect', '-o', 'table', 'main', 'server'], {
+      endpoint: runtime.endpoint,
+    });
+    const [main = '', server = ''] = stdout.split('\n\n');
+    expect(main).toMatch(/^Name: +main\n(.*\n)*Restarts: +4\n/);
+    expect(server).toMatch(/^Name: +server\n/);
+    expect(stdout).not.toMatch(/^(Exit code|Reason|Message|Finished|Log):/m);
+    expect(server).not.toMatch(/^(Restarts|Annotations):/m);
+  });
+
+  test('filters say where to look for names', async () => {
+    await using runtime = await started();
+    const found = await runKcri(['inspect', '-q', '--pod', 'api', 'done'], {endpoint: runtime.endpoint});
+    expect(JSON.parse(found.stdout)).toMatchObject({status: {metadata: {name: 'done'}}});
+    const missing = await runKcri(['inspect', '--pod', 'api', 'main'], {endpoint: runtime.endpoint});
+    expect(missing).toMatchObject({stdout: '', exitCode: 1});
+    expect(missing.stderr).toContain('kcri: no such container "main"');
   });
 
   test('-o yaml has the same data', async () => {
@@ -162,9 +143,40 @@ describe('inspectp and inspecti', () => {
   test('inspectp -o table shows addresses', async () => {
     await using runtime = await started();
     const {stdout} = await runKcri(['inspectp', '-o', 'table', 'web'], {endpoint: runtime.endpoint});
-    expect(stdout).toMatch(
-      /\nAttempt: 0\nStatus: SANDBOX_READY\nCreated: 2026-05-01 .*\nIP Addresses: 10\.244\.0\.2\n/,
+    expect(stdout).toMatch(/\nState: +Ready\n(.*\n)*IP: +10\.244\.0\.2\n(.*\n)*Created: +2026-05-01T/);
+  });
+
+  test('inspectp takes a UID, and filters beside names', async () => {
+    await using runtime = await started();
+    const uid = runtime.sandboxes[0]!.config.metadata!.uid;
+    for (const args of [[uid], ['web', '--state', 'ready']]) {
+      const {stdout} = await runKcri(['inspectp', '-q', ...args], {endpoint: runtime.endpoint});
+      expect(JSON.parse(stdout)).toMatchObject({status: {metadata: {name: 'web'}}});
+    }
+    const {exitCode} = await runKcri(['inspectp', 'web', '--state', 'notready'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(exitCode).toBe(1);
+  });
+
+  test('inspecti -o table shows how an image was built', async () => {
+    const image = anImage({entrypoint: ['/app'], cmd: ['serve', "it's"], builtAt: '2026-05-01T00:00:00Z'});
+    await using runtime = await FakeRuntime.start({images: [image]});
+    const {stdout} = await runKcri(['inspecti', '-o', 'table', 'localhost:5000/busybox'], {
+      endpoint: runtime.endpoint,
+    });
+    const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' '));
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Tags:',
+        ' localhost:5000/busybox:1',
+        'Size: 2.17MB',
+        'Platform: linux/amd64',
+        'Entrypoint: /app',
+        "Command: serve 'it'\\''s'",
+      ]),
     );
+    expect(stdout).toMatch(/^Created: +2026-05-01T.* ago\)$/m);
   });
 
   test('inspecti shows an image', async () => {
@@ -194,14 +206,4 @@ describe('inspectp and inspecti', () => {
         .exitCode,
     ).toBe(0);
   });
-});
-
-test('info shows the status with sorted keys', async () => {
-  await using runtime = await FakeRuntime.start();
-  const {stdout} = await runKcri(['info'], {endpoint: runtime.endpoint});
-  const info = JSON.parse(stdout) as Inspected;
-  expect(Object.keys(info)).toEqual(Object.keys(info).toSorted());
-  expect(info.status['conditions']).toEqual(
-    expect.arrayContaining([expect.objectContaining({type: 'RuntimeReady', status: true})]),
-  );
 });
