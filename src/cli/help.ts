@@ -4,11 +4,12 @@ import type {Command} from '@oclif/core/command';
 import {Help} from '@oclif/core/help';
 
 /**
- * The help of a command, of a topic, or of kcri itself for no words. This is the one place that loads
- * oclif's whole configuration, so it is imported only when needed.
+ * The help of a command, of a topic, or of the program itself for no words; `program` is what it is called as. This
+ * is the one place that loads oclif's whole configuration, so it is imported only when needed.
  */
-export async function helpText(words: readonly string[]): Promise<string> {
+export async function helpText(words: readonly string[], program: string): Promise<string> {
   const config = await Config.load({root: fileURLToPath(new URL('../../', import.meta.url))});
+  config.bin = program;
   const help = new HelpText(config);
   await help.showHelp([...words]);
   return help.text;

@@ -117,7 +117,8 @@ async function help(words: readonly string[], context: CliContext, before = ''):
   const found = findCommand(words);
   const [first] = words;
   if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words.join(' '));
-  return await print(before + (await helpText(found?.words ?? words)), context);
+  const program = context.compat ? 'crictl' : 'kcri';
+  return await print(before + (await helpText(found?.words ?? words, program)), context);
 }
 
 function unknownCommand(name: string): UnknownCommandError {

@@ -19,7 +19,7 @@ export interface Call {
 
 /** Calls a program in the scene of a case, and gives what it said without what differs from run to run. */
 export async function runCase(
-  {words, env, scene = 'full', fault, unordered}: CompatCase,
+  {words, env, scene = 'full', fault, delay, crash, unordered}: CompatCase,
   program: {readonly path: string; readonly call: (call: Call) => Promise<Outcome>},
 ): Promise<Outcome> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-compat-'));
@@ -27,6 +27,8 @@ export async function runCase(
     await writeSceneFiles(directory);
     await using runtime = await startScene(scene, directory);
     if (fault !== undefined) runtime.injectError(fault[0], {code: fault[1], message: 'it "fails"'});
+    if (delay !== undefined) runtime.injectDelay(...delay);
+    if (crash !== undefined) runtime.injectCrash(crash);
     const places = {DIR: directory, ENDPOINT: runtime.endpoint, SOCKET: runtime.socketPath};
     const fill = (text: string): string =>
       text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...places})[name] ?? whole);

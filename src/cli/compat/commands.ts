@@ -14,7 +14,7 @@ export interface CrictlCommand {
 const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   attach: {combinesShorts: true},
   checkpoint: {combinesShorts: true},
-  config: {combinesShorts: true},
+  config: {combinesShorts: true, ignoresArguments: true},
   'create jsonschema': {combinesShorts: true},
   events: {combinesShorts: true},
   exec: {combinesShorts: true, services: ['runtime', 'images']},

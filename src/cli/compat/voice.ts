@@ -26,13 +26,23 @@ export function crictlVoice({write}: VoiceOptions, {clock, stderr}: CliContext):
     fail: (error) => {
       if (!(error instanceof KcriError)) write(`${renderError(error, true)}\n`);
       else if (isBare(error)) write(`${error.message}\n`);
-      else failures.push(error.message);
+      else failures.push(inGoWords(error.message));
       return error instanceof UnknownCommandError ? error.exitCode : EXIT.failed;
     },
     end: () => {
       if (failures.length > 0) log('error', failures.splice(0).join('\n'));
     },
   };
+}
+
+/** What gRPC itself says of a call that failed, by kcri's library and by crictl's. */
+const GRPC_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/(code = DeadlineExceeded desc = )Deadline exceeded after .*$/s, '$1context deadline exceeded'],
+  [/(code = Unavailable desc = )Connection dropped$/, '$1error reading from server: EOF'],
+];
+
+function inGoWords(message: string): string {
+  return GRPC_WORDS.reduce((text, [pattern, words]) => text.replace(pattern, words), message);
 }
 
 /** What crictl writes past its log. */
