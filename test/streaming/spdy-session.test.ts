@@ -1,0 +1,254 @@
+import {text} from 'node:stream/consumers';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../src/base/clock.js';
+import type {DialOptions, RemoteSession, SessionRequest} from '../../src/streaming/session.js';
+import {openSpdySession} from '../../src/streaming/spdy/session.js';
+import {until} from '../base/until.js';
+import {
+  control,
+  FakeStreamingServer,
+  frameHeader,
+  type StreamingServerOptions,
+} from '../fakes/streaming/spdy-server.js';
+import {ManualClock} from './manual-clock.js';
+
+const ALL: SessionRequest = {stdin: true, stdout: true, stderr: true, tty: false};
+const DIAL: DialOptions = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
+
+async function open(
+  options: StreamingServerOptions,
+  request: SessionRequest = ALL,
+  dial: Partial<DialOptions> = {},
+): Promise<{session: RemoteSession; server: FakeStreamingServer}> {
+  const server = await FakeStreamingServer.start(options);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const session = await openSpdySession(`${server.url}/exec/token`, request, {...DIAL, ...dial});
+  onTestFinished(() => {
+    session.close();
+  });
+  return {session, server};
+}
+
+describe('a session over SPDY', () => {
+  test('asks for the protocol that tells exit codes', async () => {
+    const {server} = await open({});
+    expect(server.sessions[0]?.request).toMatch(/^POST \/exec\/token HTTP\/1.1/);
+    expect(server.sessions[0]?.request).toMatch(/upgrade: SPDY\/3.1/i);
+    expect(server.sessions[0]?.request).toMatch(/x-stream-protocol-version: v4.channel.k8s.io/i);
+  });
+
+  test.each([
+    [ALL, ['error', 'stdin', 'stdout', 'stderr']],
+    [{...ALL, stdin: false}, ['error', 'stdout', 'stderr']],
+    [{...ALL, tty: true}, ['error', 'stdin', 'stdout', 'resize']],
+  ])('opens exactly the streams that were asked for: %o', async (request, types) => {
+    const {server} = await open({}, request);
+    await until(() => server.sessions[0]?.streams.size === types.length);
+    expect([...(server.sessions[0]?.streams.keys() ?? [])]).toEqual(types);
+  });
+
+  test('keeps the outputs apart, passes on input and its end, and gives the exit code', async () => {
+    const {session} = await open({
+      play: async (server) => {
+        const stdin = server.stream('stdin');
+        await stdin.until((_text, {isEnded}) => isEnded);
+        server.stream('stdout').send(`read ${stdin.received}`);
+        server.stream('stderr').send('and complained');
+        server.exit(7);
+      },
+    });
+    session.stdin?.write('some ');
+    session.stdin?.end('words');
+    expect(await Promise.all([text(session.stdout!), text(session.stderr!)])).toEqual([
+      'read some words',
+      'and complained',
+    ]);
+    expect(await session.result).toEqual({kind: 'exited', exitCode: 7});
+  });
+
+  test('tells the size of the terminal', async () => {
+    const {session, server} = await open({}, {...ALL, tty: true});
+    session.resize({columns: 80, rows: 24});
+    await until(() => server.sessions[0]?.streams.get('resize')?.received === '{"Width":80,"Height":24}');
+  });
+
+  test('answers pings', async () => {
+    const {server} = await open({});
+    await until(() => server.sessions[0] !== undefined);
+    server.sessions[0]?.ping(2);
+    await until(() => server.sessions[0]?.pongs[0] === 2);
+  });
+
+  test('gives the text of a failure', async () => {
+    const {session} = await open({
+      play: (server) => {
+        server.verdict({status: 'Failure', reason: 'InternalError', message: 'no such program'});
+      },
+    });
+    expect(await session.result).toEqual({kind: 'failed', message: 'no such program'});
+  });
+
+  test.each<[string, StreamingServerOptions['play'], RegExp]>([
+    [
+      'the connection is reset',
+      (server) => {
+        server.crash();
+      },
+      /was lost before.*: the connection.*broke: /,
+    ],
+    [
+      'the connection ends',
+      (server) => {
+        server.end();
+      },
+      /was lost before it said how the command ended$/,
+    ],
+    [
+      'the connection ends within a frame',
+      (server) => {
+        server.sendRaw(frameHeader(5, 0, 100));
+        server.end();
+      },
+      /was lost.*ended in the middle$/,
+    ],
+    [
+      'the server talks of something else',
+      (server) => {
+        server.sendRaw(Buffer.from([0x80, 0x54, 0x54, 0x50, 0x2f, 0x31, 0x2e, 0x31]));
+      },
+      /was lost.*something that is not SPDY\/3.1$/,
+    ],
+    [
+      'a control frame is too short',
+      (server) => {
+        server.sendRaw(control(3, Buffer.alloc(1)));
+      },
+      /was lost.*a control frame that is too short$/,
+    ],
+    [
+      'the error stream is given up',
+      (server) => {
+        server.stream('error').reset();
+      },
+      /was lost before it said how the command ended$/,
+    ],
+  ])('is an error when %s, after what was there to read', async (_what, end, message) => {
+    const {session} = await open({
+      play: async (server) => {
+        server.stream('stdout').send('the beginning');
+        await server.stream('stdin').until((read) => read === 'go on');
+        await end?.(server);
+      },
+    });
+    let output = '';
+    let ended = false;
+    session.stdout?.on('data', (piece: Buffer) => (output += piece.toString()));
+    session.stdout?.on('end', () => (ended = true));
+    await until(() => output !== '');
+    session.stdin?.write('go on');
+    await expect(session.result).rejects.toThrow(message);
+    session.close();
+    await until(() => ended);
+    expect(output).toBe('the beginning');
+  });
+
+  test('takes no notice of streams that it has not opened', async () => {
+    const {session} = await open({
+      play: (server) => {
+        server.sendRaw(Buffer.concat([frameHeader(99, 0, 3), Buffer.from('abc'), frameHeader(99, 1, 0)]));
+        server.sendRaw(control(2, Buffer.from([0, 0, 0, 99])));
+        server.sendRaw(control(8, Buffer.alloc(12)));
+        server.exit(0);
+      },
+    });
+    expect(await session.result).toEqual({kind: 'exited', exitCode: 0});
+  });
+
+  test('gives up when the command has ended with its input full', async () => {
+    const clock = new ManualClock();
+    const {session} = await open(
+      {
+        play: async (server) => {
+          await server.stream('stdin').until((read) => read.length > 100_000);
+          server.stream('stdout').fin();
+          server.stream('stderr').fin();
+        },
+      },
+      ALL,
+      {clock},
+    );
+    session.stdin?.write(Buffer.alloc(200_000));
+    const ended = Promise.all([text(session.stdout!), text(session.stderr!)]);
+    await ended;
+    await until(() => clock.sleeping > 0);
+    await clock.advance(2000);
+    await expect(session.result).rejects.toThrow('the command has ended, but the runtime does not say how');
+  });
+
+  test('waits on when little was put in: nothing can be stuck', async () => {
+    const clock = new ManualClock();
+    const {session, server} = await open(
+      {
+        play: (remote) => {
+          remote.stream('stdout').fin();
+          remote.stream('stderr').fin();
+        },
+      },
+      ALL,
+      {clock},
+    );
+    session.stdin?.write('little');
+    await Promise.all([text(session.stdout!), text(session.stderr!)]);
+    for (let times = 0; times < 5; times += 1) {
+      await until(() => clock.sleeping > 0);
+      await clock.advance(2000);
+    }
+    server.sessions[0]?.exit(3);
+    expect(await session.result).toEqual({kind: 'exited', exitCode: 3});
+  });
+
+  test('reads no more than its reader takes, and loses nothing', async () => {
+    const total = 256;
+    const piece = Buffer.alloc(256 * 1024, 'x');
+    const {session, server} = await open({
+      play: (remote) => {
+        for (let sent = 0; sent < total; sent += 1) remote.stream('stdout').send(piece);
+        remote.exit(0);
+      },
+    });
+    const [remote] = [() => server.sessions[0]!];
+    await until(() => (session.stdout?.readableLength ?? 0) > 0);
+    const before = remote().unsentLength;
+    await new Promise((resolve) => setImmediate(resolve));
+    // What is on its way in the system's buffers is some megabytes at most.
+    expect(before).toBeGreaterThan((total - 100) * piece.length);
+    expect(session.stdout?.readableLength).toBeLessThan(4 * 1024 * 1024);
+    let length = 0;
+    for await (const chunk of session.stdout as AsyncIterable<Buffer>) length += chunk.length;
+    expect(length).toBe(total * piece.length);
+    expect(await session.result).toEqual({kind: 'exited', exitCode: 0});
+  });
+
+  test.each([
+    [{refusal: {status: 404, body: 'page not found'}}, /refused the session: 404: page not found/],
+    [{refusal: {status: 403, body: '\x1b[31mno'}}, /refused the session: 403: \[31mno/],
+    [{protocol: 'v1.channel.k8s.io'}, /chose the protocol "v1.channel.k8s.io", which was not offered/],
+  ])('is refused: %o', async (options, message) => {
+    await expect(open(options)).rejects.toThrow(message);
+  });
+
+  test('is not opened when the signal is aborted, and ended by nothing but close later', async () => {
+    const controller = new AbortController();
+    const {session, server} = await open({}, ALL, {signal: controller.signal});
+    controller.abort(new Error('enough'));
+    session.stdin?.write('still here');
+    await until(() => server.sessions[0]?.streams.get('stdin')?.received === 'still here');
+    await expect(open({}, ALL, {signal: controller.signal})).rejects.toThrow('enough');
+  });
+
+  test('says what can not be reached, without the token', async () => {
+    const opening = openSpdySession('http://127.0.0.1:1/exec/geheim', ALL, DIAL);
+    await expect(opening).rejects.toThrow(/^connecting to 127.0.0.1:1: connect ECONNREFUSED/);
+    await expect(opening).rejects.not.toThrow(/geheim/);
+  });
+});
