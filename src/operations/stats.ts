@@ -26,7 +26,10 @@ export interface ContainerStatsQuery extends StatsQuery<ContainerId> {
 /** How stats are asked for. */
 export interface MeasureOptions {
   readonly signal: AbortSignal;
-  /** Ask for each object by itself when the list fails because of one; say which named ones have no stats. */
+  /**
+   * Do what a runtime leaves undone: ask for each object by itself when the list fails because of one, filter
+   * what comes, say which named ones have no stats.
+   */
   readonly thorough: boolean;
 }
 
@@ -134,8 +137,9 @@ async function measure<T extends Attributed, Id extends string>(
       throw error;
     },
   );
+  if (!thorough) return {stats: stats.toSorted(byId), broken};
   const wanted = stats.filter((item) => isWanted(item, query)).toSorted(byId);
-  return {stats: wanted, broken: thorough ? [...broken, ...missing(query, wanted, broken)] : broken};
+  return {stats: wanted, broken: [...broken, ...missing(query, wanted, broken)]};
 }
 
 function missing<Id extends string>(
@@ -187,14 +191,14 @@ function isFaultOfOne(error: unknown): error is CriError {
   return error instanceof CriError && FAULTS_OF_ONE.has(error.grpcCode);
 }
 
-/** Not every runtime filters by labels, and none by several ids. */
+/** Not every runtime filters by all that it is asked to, and none by several ids. */
 function isWanted<Id extends string>(
   {attributes}: Attributed,
   {ids = [], labels = {}}: StatsQuery<Id>,
 ): boolean {
   const own: Readonly<Record<string, string>> = attributes?.labels ?? {};
   return (
-    (ids.length < 2 || ids.some((id) => id === attributes?.id)) &&
+    (ids.length === 0 || ids.some((id) => id === attributes?.id)) &&
     Object.entries(labels).every(([key, value]) => own[key] === value)
   );
 }

@@ -1,5 +1,5 @@
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';
-import {FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
+import {FakeRuntime, aContainer, aSandbox, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {QUICK} from './watching.js';
 
 /** A table's rows, cell by cell; the columns are at least three spaces apart. */
@@ -13,7 +13,7 @@ export const cells = (table: string): string[][] =>
 export const ESCAPES = /\u001B/;
 
 /** Two pods: one with two containers that run, one with one that runs and one that has ended. */
-export async function started() {
+export async function started(options: FakeRuntimeOptions = {}) {
   const [web, api] = [
     aSandbox({name: 'web', labels: {app: 'web'}}),
     aSandbox({name: 'api', namespace: 'prod', labels: {app: 'api'}}),
@@ -26,6 +26,7 @@ export async function started() {
       aContainer({id: 'b'.repeat(64), sandbox: api, name: 'main'}),
       aContainer({id: 'd'.repeat(64), sandbox: api, name: 'done', state: 'CONTAINER_EXITED'}),
     ],
+    ...options,
   });
 }
 

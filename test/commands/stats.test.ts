@@ -56,11 +56,17 @@ describe('stats', () => {
     expect(names(stdout).slice(1)).toEqual(expected);
   });
 
-  test('a runtime that takes no notice of labels is helped out', async () => {
-    await using runtime = await started();
-    for (const container of runtime.containers) Object.assign(container.config, {labels: {}});
-    const {stdout} = await run(runtime, ['stats', '--no-headers', '--label', 'tier=front']);
-    expect(stdout).toBe('');
+  test.each([
+    [['--label', 'tier=front'], ['main']],
+    [['sidecar'], ['sidecar']],
+    [
+      ['sidecar', 'web/main'],
+      ['sidecar', 'main'],
+    ],
+  ])('a runtime that takes no notice of filters is helped out: %j', async (args, expected) => {
+    await using runtime = await started({ignoresFilters: true});
+    const {stdout} = await run(runtime, ['stats', ...args]);
+    expect(names(stdout).slice(1)).toEqual(expected);
   });
 
   test('a container that is not there is an error, and the others are shown', async () => {

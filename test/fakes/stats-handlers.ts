@@ -10,23 +10,24 @@ const DISK_BYTES = 64 * 2 ** 10;
 
 /** The stats RPCs, after containerd's container_stats*.go and sandbox_stats*.go: what doesn't run has none. */
 export function statsHandlers(state: RuntimeState): Handlers {
+  const honoured = <T>(filter: T): T | null => (state.options.ignoresFilters === true ? null : filter);
   return {
     ContainerStats: ({containerId}) => {
       const container = state.container(containerId, 'failed to find container');
       if (container.state !== 'CONTAINER_RUNNING') throw failed('unexpected metrics response: []');
       return {stats: containerStats(state, container)};
     },
-    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, filter)}),
+    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, honoured(filter))}),
     *StreamContainerStats({filter}) {
-      for (const stats of pages(listContainerStats(state, filter))) yield {containerStats: stats};
+      for (const stats of pages(listContainerStats(state, honoured(filter)))) yield {containerStats: stats};
     },
     PodSandboxStats: ({podSandboxId}) => {
       const missing = `an error occurred when trying to find sandbox ${podSandboxId}`;
       return {stats: podSandboxStats(state, state.sandbox(podSandboxId, missing))};
     },
-    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, filter)}),
+    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, honoured(filter))}),
     *StreamPodSandboxStats({filter}) {
-      for (const stats of pages(listPodSandboxStats(state, filter))) yield {podSandboxStats: stats};
+      for (const stats of pages(listPodSandboxStats(state, honoured(filter)))) yield {podSandboxStats: stats};
     },
   };
 }
