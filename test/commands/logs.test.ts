@@ -1,10 +1,14 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {appendFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {processContext, type OutputStream} from '../../src/cli/context.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
+import {main} from '../../src/cli/main.js';
 import {runKcri} from '../cli/run-kcri.js';
-import {FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
+import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
 
 let folder: string;
 let path: string;
@@ -98,3 +102,170 @@ describe('logs', () => {
     expect(stderr).toContain('kcri: the container has not set log path');
   });
 });
+
+describe('logs of several containers', () => {
+  const KUBELET = {'io.kubernetes.container.restartCount': '0'};
+  const log = (name: string, ...lines: readonly (readonly [number, string])[]): string => {
+    const file = join(folder, name);
+    writeFileSync(
+      file,
+      lines.map(([second, text]) => `2026-11-20T14:00:0${second}Z stdout F ${text}\n`).join(''),
+    );
+    return file;
+  };
+
+  async function pod() {
+    const sandbox = aSandbox({labels: {app: 'web'}});
+    const [a0, a1, b] = [
+      log('a0', [1, 'a0']),
+      log('a1', [2, 'a1'], [5, 'a2']),
+      log('b', [3, 'b1'], [4, 'b2']),
+    ];
+    const exited = {sandbox, state: 'CONTAINER_EXITED', labels: {app: 'web'}} as const;
+    return await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [
+        aContainer({...exited, name: 'a', attempt: 0, logPath: a0}),
+        aContainer({...exited, name: 'a', attempt: 1, createdAt: BUILT_AT_NANOS + 1n, logPath: a1}),
+        aContainer({...exited, name: 'sidecar', logPath: b}),
+      ],
+    });
+  }
+
+  test.each([
+    [['a', 'sidecar']],
+    [['--pod', 'web']],
+    [['--pod', 'default/web']],
+    [['--label', 'app=web']],
+    [['--name', '.']],
+  ])('%j: the newest attempt of each, merged by time, behind its name', async (chosen) => {
+    await using runtime = await pod();
+    const result = await runKcri(['logs', ...chosen], {endpoint: runtime.endpoint});
+    const stdout = 'a       | a1\nsidecar | b1\nsidecar | b2\na       | a2\n';
+    expect(result).toEqual({stdout, stderr: '', exitCode: 0});
+  });
+
+  test('names are coloured where colours are wanted, and can be left out', async () => {
+    await using runtime = await pod();
+    const {endpoint} = runtime;
+    const colored = await runKcri(['logs', 'a', 'sidecar', '--tail', '1'], {
+      endpoint,
+      env: {FORCE_COLOR: '1'},
+    });
+    expect(colored.stdout).toBe('\u001b[33msidecar |\u001b[39m b2\n\u001b[36ma       |\u001b[39m a2\n');
+    const bare = await runKcri(['logs', 'a', 'sidecar', '--no-prefix'], {endpoint});
+    expect(bare.stdout).toBe('a1\nb1\nb2\na2\n');
+  });
+
+  test('one that is not there does not keep the others from being shown', async () => {
+    await using runtime = await pod();
+    const {stdout, stderr, exitCode} = await runKcri(['logs', 'a', 'nope'], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('a1\na2\n');
+    expect(stderr).toContain('kcri: no such container "nope"');
+    expect(exitCode).toBe(1);
+  });
+
+  test('-f goes on with the next attempt of a container that a kubelet starts again', async () => {
+    const sandbox = aSandbox();
+    const finishedAt = BigInt(Date.now()) * 1_000_000n;
+    const container = {sandbox, name: 'main', annotations: KUBELET, createdAt: finishedAt} as const;
+    const [first, second] = [log('0.log', [1, 'one']), log('1.log', [2, 'two'])];
+    const ended = {state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
+    await using runtime = await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [aContainer({...container, ...ended, attempt: 0, logPath: first})],
+    });
+    const onStdout = (text: string): void => {
+      if (text === 'one\n')
+        runtime.state.addContainer(aContainer({...container, ...ended, attempt: 1, logPath: second}));
+      else for (const over of runtime.state.sandboxes.values()) over.state = 'SANDBOX_NOTREADY';
+    };
+    const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
+    expect(result).toEqual({
+      stdout: 'one\ntwo\n',
+      stderr: expect.stringMatching(/^kcri: main was started again: attempt 1\n/) as string,
+      exitCode: 0,
+    });
+  });
+
+  test.each([
+    ['its pod is over', {state: 'SANDBOX_NOTREADY'}, KUBELET, 0],
+    ['no kubelet has made it', {}, {}, 0],
+    ['it ended long ago', {}, KUBELET, 600_000],
+  ] as const)('-f ends with the container when %s', async (_, seed, annotations, agoMs) => {
+    const sandbox = aSandbox(seed);
+    const finishedAt = BigInt(Date.now() - agoMs) * 1_000_000n;
+    const state = 'CONTAINER_EXITED' as const;
+    await using runtime = await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [aContainer({sandbox, name: 'main', state, annotations, finishedAt, logPath: path})],
+    });
+    const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint});
+    expect(result).toEqual({stdout: 'one\n', stderr: 'two\n', exitCode: 0});
+  });
+
+  test('-f says what it waits for, and Ctrl-C ends it with 0', async () => {
+    const sandbox = aSandbox();
+    const finishedAt = BigInt(Date.now()) * 1_000_000n;
+    const seed = {sandbox, name: 'main', state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
+    await using runtime = await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [aContainer({...seed, annotations: KUBELET, logPath: path})],
+    });
+    const controller = new AbortController();
+    const running = runKcri(['logs', '-f', 'main'], {
+      endpoint: runtime.endpoint,
+      signal: controller.signal,
+    });
+    await expect.poll(() => runtime.callsTo('ListPodSandbox').length, {timeout: 10_000}).toBeGreaterThan(1);
+    controller.abort(new InterruptedError('SIGINT'));
+    expect(await running).toEqual({
+      stdout: 'one\n',
+      stderr: 'two\nkcri: main has ended with exit code 3 (Error); waiting for its next attempt\n',
+      exitCode: 0,
+    });
+  });
+
+  test('lines in no known format are counted', async () => {
+    writeFileSync(path, 'garbage\n2026-11-20T14:00:01Z stdout F one\nmore\n');
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
+    expect({stdout, exitCode}).toEqual({stdout: 'one\n', exitCode: 0});
+    expect(stderr).toBe(`kcri: warning: left out 2 lines of "${path}" that are in no known log format\n`);
+  });
+
+  test('a slow reader holds back the reading', async () => {
+    const text = `2026-11-20T14:00:01Z stdout F ${'x'.repeat(90)}\n`.repeat(400_000);
+    writeFileSync(path, text);
+    await using runtime = await started();
+    const child = spawn(process.execPath, ['-e', SLOW_READER]);
+    child.stdin.on('error', () => undefined);
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const stdout = child.stdin as OutputStream;
+    const running = main(['logs', 'main'], {
+      ...processContext(),
+      env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+      stdout,
+    });
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }, 5);
+    expect(await running).toBe(0);
+    clearInterval(watching);
+    child.stdin.end();
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(0);
+    expect(most).toBeLessThan(16 * 1024 * 1024);
+  });
+});
+
+const SLOW_READER = `
+let bytes = 0;
+process.stdin.on('data', (chunk) => {
+  bytes += chunk.length;
+  process.stdin.pause();
+  setTimeout(() => process.stdin.resume(), 1);
+});
+process.stdin.on('end', () => process.exit(bytes === 91 * 400_000 ? 0 : 1));
+`;
