@@ -25,19 +25,30 @@ export const COMMAND_ALIASES: Readonly<Record<string, string>> = {
 const FOLDER = new URL('../commands/', import.meta.url);
 const EXTENSION = extname(import.meta.url);
 
+/** crictl's other names for commands below commands. */
+const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {js: 'jsonschema'};
+
 /**
  * The command that the words name: its file's path below commands/ is its words, `runtime/up` for
- * `kcri runtime up`. Undefined when there is none.
+ * `kcri runtime up`. A command may have others below it: `create/jsonschema` beside `create`. Undefined when there
+ * is none.
  */
 export function findCommand(argv: readonly string[]): FoundCommand | undefined {
   const words: string[] = [];
+  let found: FoundCommand | undefined;
   for (const word of argv) {
-    if (!/^[a-z][a-z-]*$/.test(word)) return undefined;
-    words.push(words.length === 0 ? (COMMAND_ALIASES[word] ?? word) : word);
+    if (!/^[a-z][a-z-]*$/.test(word)) break;
+    const aliases = words.length === 0 ? COMMAND_ALIASES : SUBCOMMAND_ALIASES;
+    words.push(Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word);
     const file = new URL(`${words.join('/')}${EXTENSION}`, FOLDER);
-    if (existsSync(file)) return {words, argv: argv.slice(words.length), load: () => load(file, words)};
+    if (existsSync(file)) found = foundAt(file, [...words], argv);
+    else if (found !== undefined) break;
   }
-  return undefined;
+  return found;
+}
+
+function foundAt(file: URL, words: readonly string[], argv: readonly string[]): FoundCommand {
+  return {words, argv: argv.slice(words.length), load: () => load(file, words)};
 }
 
 /** True for the first word of commands with several words, such as `runtime`. */
@@ -53,9 +64,10 @@ async function load(file: URL, words: readonly string[]): Promise<CommandClass> 
 
 /** The first words of all commands. */
 export function commandNames(): readonly string[] {
-  return readdirSync(fileURLToPath(FOLDER), {withFileTypes: true})
+  const names = readdirSync(fileURLToPath(FOLDER), {withFileTypes: true})
     .filter(
       (entry) => entry.isDirectory() || (entry.name.endsWith(EXTENSION) && !entry.name.endsWith('.d.ts')),
     )
     .map(({name}) => name.replace(/\.[jt]s$/, ''));
+  return [...new Set(names)];
 }

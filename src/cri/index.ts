@@ -7,6 +7,7 @@ export {WELL_KNOWN_ENDPOINTS, socketPath} from './endpoint.js';
 export {DEFAULT_TIMEOUT_MS} from './deadlines.js';
 export * from './ids.js';
 export {LineView, parseLine, type LogLine, type LogStream} from './log-line.js';
+export {messageJsonSchema} from './json-schema.js';
 export {fromJson, toJson, type FromJsonOptions, type ToJsonOptions} from './json.js';
 export type {ImageService, RuntimeService} from './gen/services.js';
 export type * from './gen/types.js';

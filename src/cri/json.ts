@@ -2,13 +2,22 @@ import {ConfigError} from '../base/errors.js';
 import type {Init} from './call.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
-import {messageSchema, type FieldSchema, type FieldType, type ScalarKind} from './schema.js';
+import {
+  messageSchema,
+  NEWER_THAN_CRICTL,
+  type FieldSchema,
+  type FieldType,
+  type ScalarKind,
+} from './schema.js';
 
 type Json = string | number | boolean | null | readonly Json[] | {readonly [key: string]: Json};
 
 /** How a message is written as proto JSON. */
 export interface ToJsonOptions {
-  /** Write fields at their default too, as crictl's lists do; absent sub-messages become null. Default false. */
+  /**
+   * Write fields at their default too, as crictl's lists do, but for those that crictl does not know; absent
+   * sub-messages become null. Default false.
+   */
   readonly emitDefaults?: boolean;
   /** `camel` = podSandboxId (proto JSON's own names, the default), `proto` = pod_sandbox_id. */
   readonly names?: 'camel' | 'proto';
@@ -32,7 +41,8 @@ function messageToJson(
   const {fields, defaults} = messageSchema(name);
   for (const field of fields) {
     const value = message[field.name] ?? defaults[field.name];
-    if (options.emitDefaults !== true && isEmpty(field, value)) continue;
+    const optional = options.emitDefaults !== true || NEWER_THAN_CRICTL.has(`${name}.${field.protoName}`);
+    if (optional && isEmpty(field, value)) continue;
     result[options.names === 'proto' ? field.protoName : field.name] = fieldToJson(field, value, options);
   }
   return result;

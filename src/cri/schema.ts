@@ -36,6 +36,12 @@ export interface EnumSchema {
   readonly names: ReadonlyMap<number, string>;
 }
 
+/** Fields, as `Message.field`, of messages that crictl 1.36 prints and its CRI 0.36 does not have. */
+export const NEWER_THAN_CRICTL: ReadonlySet<string> = new Set([
+  'Mount.mount_options',
+  'RuntimeFeatures.mount_options',
+]);
+
 const messages = new Map<string, MessageSchema>();
 const enums = new Map<string, EnumSchema>();
 

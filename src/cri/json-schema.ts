@@ -1,0 +1,82 @@
+import type {MessageName} from './gen/schema.js';
+import {
+  messageSchema,
+  NEWER_THAN_CRICTL,
+  type FieldSchema,
+  type FieldType,
+  type ScalarKind,
+} from './schema.js';
+
+/** A JSON schema, or a part of one. */
+export interface JsonSchema {
+  readonly [keyword: string]: string | boolean | JsonSchema | readonly JsonSchema[];
+}
+
+const SCALAR_TYPES = {
+  string: 'string',
+  bytes: 'string',
+  bool: 'boolean',
+  int32: 'integer',
+  uint32: 'integer',
+  int64: 'integer',
+  uint64: 'integer',
+  double: 'number',
+} as const satisfies Record<ScalarKind, string>;
+
+/** Which fields a schema has. */
+export interface JsonSchemaOptions {
+  /** Only those that crictl 1.36 knows: then it is crictl's schema to the byte. */
+  readonly crictl?: boolean;
+}
+
+/** The JSON schema of a message as it is written in config files, with the names of the .proto. */
+export function messageJsonSchema(name: MessageName, {crictl = false}: JsonSchemaOptions = {}): JsonSchema {
+  const names = [...reachable(name)].sort();
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `https://k8s.io/cri-api/pkg/apis/runtime/v1/${kebab(name)}`,
+    $ref: reference(name),
+    $defs: Object.fromEntries(names.map((each) => [each, definition(each, crictl)])),
+  };
+}
+
+/** A message and all that it is made of. */
+function reachable(name: MessageName, known = new Set<MessageName>()): ReadonlySet<MessageName> {
+  if (known.has(name)) return known;
+  known.add(name);
+  for (const {type} of messageSchema(name).fields) if (type.kind === 'message') reachable(type.name, known);
+  return known;
+}
+
+function definition(name: MessageName, crictl: boolean): JsonSchema {
+  const properties = messageSchema(name)
+    .fields.filter(({protoName}) => !crictl || !NEWER_THAN_CRICTL.has(`${name}.${protoName}`))
+    .map((field) => [field.protoName, fieldSchema(field)] as const);
+  return {properties: Object.fromEntries(properties), additionalProperties: false, type: 'object'};
+}
+
+function fieldSchema({type, repeated}: FieldSchema): JsonSchema {
+  const one = typeSchema(type);
+  return repeated ? {items: one, type: 'array'} : one;
+}
+
+function typeSchema(type: FieldType): JsonSchema {
+  switch (type.kind) {
+    case 'message':
+      return {$ref: reference(type.name)};
+    case 'map':
+      return {additionalProperties: {type: 'string'}, type: 'object'};
+    case 'enum':
+      return {oneOf: [{type: 'string'}, {type: 'integer'}]};
+    default:
+      return {type: SCALAR_TYPES[type.kind]};
+  }
+}
+
+function reference(name: MessageName): string {
+  return `#/$defs/${name}`;
+}
+
+function kebab(name: string): string {
+  return name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+}
