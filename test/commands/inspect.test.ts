@@ -207,3 +207,13 @@ describe('inspectp and inspecti', () => {
     ).toBe(0);
   });
 });
+
+test('info shows the status with sorted keys', async () => {
+  await using runtime = await FakeRuntime.start();
+  const {stdout} = await runKcri(['info'], {endpoint: runtime.endpoint});
+  const info = JSON.parse(stdout) as Inspected;
+  expect(Object.keys(info)).toEqual(Object.keys(info).toSorted());
+  expect(info.status['conditions']).toEqual(
+    expect.arrayContaining([expect.objectContaining({type: 'RuntimeReady', status: true})]),
+  );
+});
