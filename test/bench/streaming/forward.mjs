@@ -1,0 +1,99 @@
+// port-forward: a long download, and many short requests.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import {connect} from 'node:net';
+import {BIG_MIB, MIB} from './runtime.mjs';
+
+const REQUESTS = 500;
+const AT_ONCE = 20;
+
+/** One download of 1 GiB. */
+export async function forwardDownload(tool, runtime) {
+  return await withForwarder(tool, runtime, async (forwarder) => {
+    const seconds = await secondsOf(async () => {
+      const bytes = await get(forwarder, '/big');
+      if (bytes < BIG_MIB * MIB) throw new Error(`${tool.name} gave ${bytes} bytes`);
+    });
+    return {rate: BIG_MIB / seconds, cpuSeconds: forwarder.cpuSeconds()};
+  });
+}
+
+/** Requests for a few bytes, each over a new connection, one after the other. */
+export async function forwardInTurn(tool, runtime) {
+  return await requests(tool, runtime, 1);
+}
+
+/** The same, some at a time. */
+export async function forwardAtOnce(tool, runtime) {
+  return await requests(tool, runtime, AT_ONCE);
+}
+
+async function requests(tool, runtime, atOnce) {
+  return await withForwarder(tool, runtime, async (forwarder) => {
+    let left = REQUESTS;
+    const work = async () => {
+      while (left > 0) {
+        left -= 1;
+        if ((await get(forwarder, '/small')) === 0) throw new Error(`${tool.name} gave nothing`);
+      }
+    };
+    const seconds = await secondsOf(() => Promise.all(Array.from({length: atOnce}, work)));
+    return {seconds, cpuSeconds: forwarder.cpuSeconds()};
+  });
+}
+
+async function secondsOf(work) {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+/** Calls `use` with where the tool listens. The processor time is what it has taken since it began to. */
+async function withForwarder(tool, {env, ip, port}, use) {
+  if (tool.forward === undefined) return await use({host: ip, port, cpuSeconds: () => 0});
+  const [program, ...args] = tool.forward();
+  const child = spawn(program, args, {env, stdio: ['ignore', 'pipe', 'inherit']});
+  try {
+    const local = await firstPort(child.stdout);
+    child.stdout.resume();
+    const before = processorSeconds(child.pid);
+    const cpuSeconds = () => processorSeconds(child.pid) - before;
+    return await use({host: '127.0.0.1', port: local, cpuSeconds});
+  } finally {
+    child.kill('SIGINT');
+    await once(child, 'exit');
+  }
+}
+
+async function firstPort(stdout) {
+  let said = '';
+  for (;;) {
+    const [chunk] = await once(stdout, 'data');
+    said += chunk;
+    const match = /Forwarding from 127\.0\.0\.1:(\d+) ->/.exec(said);
+    if (match !== null) return Number(match[1]);
+  }
+}
+
+/** User and system time of a process, in the hundredths of a second that /proc has. */
+function processorSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** The length of what the server answers. */
+async function get({host, port}, path) {
+  let bytes = 0;
+  const onread = {
+    buffer: Buffer.allocUnsafe(MIB / 4),
+    callback: (length) => {
+      bytes += length;
+      return true;
+    },
+  };
+  const socket = connect({host, port, onread});
+  socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+  await once(socket, 'close');
+  return bytes;
+}

@@ -1,0 +1,61 @@
+// A private containerd with one pod, in which a web server runs.
+import {execFile} from 'node:child_process';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {busyboxSpec} from '../../../scripts/test-images.mjs';
+import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
+
+export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+export const MIB = 1024 * 1024;
+/** What is downloaded. */
+export const BIG_MIB = 1024;
+const PORT = 8080;
+
+const SERVE = `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB}; exec httpd -f -p ${PORT} -h /www`;
+
+/** Starts it, and takes it down when `use` is done with it. */
+export async function withRuntime(folder, use) {
+  const rootDir = await mkdtemp(join(tmpdir(), 'kcri-bench-'));
+  const env = {...process.env, KCRI_ROOT_DIR: rootDir};
+  const kcri = async (...args) => {
+    const {stdout} = await promisify(execFile)(process.execPath, [KCRI, ...args], {env});
+    return stdout.trim();
+  };
+  try {
+    const endpoint = await kcri('runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder]));
+    env.CONTAINER_RUNTIME_ENDPOINT = endpoint;
+    await writeFile(join(rootDir, 'image.tar'), ociArchive(await busyboxSpec()));
+    await kcri('runtime', 'load', join(rootDir, 'image.tar'));
+    await writeFile(join(rootDir, 'pod.json'), JSON.stringify(POD));
+    await writeFile(join(rootDir, 'container.json'), JSON.stringify(CONTAINER));
+    const files = ['container.json', 'pod.json'].map((name) => join(rootDir, name));
+    const container = await kcri('run', '--no-pull', ...files);
+    const pod = await kcri('pods', '--quiet', '--no-trunc');
+    const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));
+    const {status} = JSON.parse(await kcri('inspectp', '-o', 'json', pod));
+    await use({
+      env,
+      endpoint,
+      container,
+      pod,
+      version,
+      port: PORT,
+      ip: status.network.ip,
+      dir: rootDir,
+    });
+  } finally {
+    await kcri('runtime', 'down');
+    await rm(rootDir, {recursive: true});
+  }
+}
+
+const POD = {metadata: {name: 'bench', namespace: 'default', uid: 'uid-of-bench', attempt: 0}, linux: {}};
+const CONTAINER = {
+  metadata: {name: 'main'},
+  image: {image: 'docker.io/library/busybox:1.36'},
+  command: ['sh', '-c', SERVE],
+  linux: {},
+};
