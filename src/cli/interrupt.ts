@@ -23,6 +23,11 @@ class InterruptedCallError extends KcriError {
   }
 }
 
+/** The error of a command that a signal ended. */
+export function interruption(signal: keyof typeof SIGNALS, {compat}: {readonly compat: boolean}): KcriError {
+  return compat ? new InterruptedCallError() : new InterruptedError(signal);
+}
+
 /**
  * A signal that the first Ctrl-C or SIGTERM aborts with an InterruptedError, so that the command can clean up;
  * the second one ends the process at once.
@@ -32,7 +37,7 @@ export function interruptSignal({compat}: {readonly compat: boolean}): AbortSign
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(compat ? EXIT.failed : SIGNALS[name]);
-      controller.abort(compat ? new InterruptedCallError() : new InterruptedError(name));
+      controller.abort(interruption(name, {compat}));
     });
   }
   return controller.signal;

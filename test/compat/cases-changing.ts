@@ -42,6 +42,7 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['stop -a', {scene: 'empty'}],
     ['stop {nginx} {api}', {fault: ['StopContainer', 'UNKNOWN']}],
     ['stop -a', {fault: ['ListContainers', 'UNKNOWN']}],
+    ['stop {nginx} {api}', {delay: ['StopContainer', 5000], interrupted: true}],
   ],
   stopp: [
     'stopp {web}',
@@ -85,6 +86,7 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['rm {init}', {fault: ['RemoveContainer', 'UNKNOWN']}],
     ['rm -f {nginx}', {fault: ['StopContainer', 'UNKNOWN']}],
     ['rm -a', {fault: ['ListContainers', 'UNKNOWN']}],
+    ['rm -f {nginx}', {delay: ['StopContainer', 5000], interrupted: true}],
     ['rm {init}', {fault: ['ContainerStatus', 'PERMISSION_DENIED']}],
   ],
   rmp: [
@@ -164,6 +166,7 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     'pull --bogus',
     'pull -h',
     ['pull localhost:5000/new:1', {fault: ['PullImage', 'UNAVAILABLE']}],
+    ['pull localhost:5000/new:1', {delay: ['PullImage', 5000], interrupted: true}],
     ['pull localhost:5000/new:1', {fault: ['PullImage', 'UNAUTHENTICATED']}],
   ],
   create: [

@@ -111,6 +111,7 @@ export const LISTING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['ps -o yaml', {scene: 'empty'}],
     ...CODES.map((code): Case => ['ps', {fault: ['ListContainers', code]}]),
     ['ps --image x', {fault: ['ImageStatus', 'UNKNOWN']}],
+    ['ps', {delay: ['ListContainers', 5000], interrupted: true}],
   ],
   pods: [
     'pods',
@@ -149,6 +150,7 @@ export const LISTING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['pods', {scene: 'empty'}],
     ['pods -o json', {scene: 'empty'}],
     ['pods', {fault: ['ListPodSandbox', 'UNKNOWN']}],
+    ['pods', {delay: ['ListPodSandbox', 5000], interrupted: true}],
     ['pods', {fault: ['ListPodSandbox', 'DEADLINE_EXCEEDED']}],
   ],
   images: [

@@ -79,6 +79,7 @@ export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
     'exec -h',
     ['exec -s {nginx} true', {fault: ['ExecSync', 'DEADLINE_EXCEEDED']}],
     ['exec {nginx} true', {fault: ['Exec', 'UNKNOWN']}],
+    ['exec -s {nginx} true', {delay: ['ExecSync', 5000], interrupted: true}],
   ],
   attach: [
     'attach',
@@ -123,6 +124,7 @@ export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
     'stats -s x',
     'stats a b',
     'stats --bogus',
+    ['stats', {delay: ['ListContainerStats', 5000], interrupted: true}],
     ['stats', {scene: 'empty'}],
     ['stats -o json', {scene: 'empty'}],
     ['stats', {fault: ['ListContainerStats', 'UNKNOWN']}],

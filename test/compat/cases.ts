@@ -15,6 +15,8 @@ export interface Circumstances {
   readonly fault?: readonly [Rpc, GrpcCode];
   /** An RPC that takes so many milliseconds. */
   readonly delay?: readonly [Rpc, number];
+  /** Ctrl-C in the midst of the RPC that takes long. */
+  readonly interrupted?: true;
   /** An RPC in the midst of which the runtime dies. */
   readonly crash?: Rpc;
   /** Lines come in any order. */
@@ -40,12 +42,13 @@ export const CASES: Readonly<Record<string, readonly CompatCase[]>> = Object.fro
 function compatCase(given: Case): CompatCase {
   const [line, circumstances] = typeof given === 'string' ? [given, {}] : given;
   const words = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
-  const {scene, env = {}, fault, delay, crash} = circumstances;
+  const {scene, env = {}, fault, delay, crash, interrupted} = circumstances;
   const extras = [
     ...Object.entries(env).map(([name, value]) => `${name}=${value ?? '(unset)'}`),
     ...(scene === undefined ? [] : [`(${scene})`]),
     ...(fault === undefined ? [] : [`(${fault[0]} fails with ${fault[1]})`]),
     ...(delay === undefined ? [] : [`(${delay[0]} takes ${delay[1]} ms)`]),
+    ...(interrupted === undefined ? [] : ['(Ctrl-C)']),
     ...(crash === undefined ? [] : [`(the runtime dies in ${crash})`]),
   ];
   return {...circumstances, words, title: ['crictl', ...words.map(shown), ...extras].join(' ')};

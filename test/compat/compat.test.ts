@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
+import {interruption} from '../../src/cli/interrupt.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {CASES} from './cases.js';
 import {knownDifference} from './known-differences.js';
@@ -10,8 +11,13 @@ process.env['TZ'] = 'UTC';
 
 for (const [command, cases] of Object.entries(CASES)) {
   const {outcomes, recordedAtMs} = await readRecordings(command);
-  const call = async ({words, env}: Call): Promise<Outcome> =>
-    await runKcri(words, {
+  const call = async ({words, env, interrupted}: Call): Promise<Outcome> => {
+    const controller = new AbortController();
+    void interrupted?.then(() => {
+      controller.abort(interruption('SIGINT', {compat: true}));
+    });
+    return await runKcri(words, {
+      signal: controller.signal,
       env: {...env, KCRI_COMPAT: 'crictl'},
       clock: {...systemClock, now: () => recordedAtMs},
       // crictl looks for its file there, and for the runtimes' sockets; neither is on a machine that tests.
@@ -22,6 +28,7 @@ for (const [command, cases] of Object.entries(CASES)) {
         'unix:///var/run/cri-dockerd.sock',
       ],
     });
+  };
 
   describe(`${command}, as crictl has it`, () => {
     const alike = cases.filter(({title}) => knownDifference(title) === undefined);

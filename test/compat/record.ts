@@ -10,8 +10,8 @@ import {runCase, type Call, type Outcome} from './run-case.js';
  * test/compat/recordings. The program behind scripts/record-crictl.mjs.
  */
 export async function record(crictl: string, only: readonly string[]): Promise<void> {
-  const call = async ({words, env}: Call): Promise<Outcome> => await run(crictl, words, env);
-  const version = (await run(crictl, ['--version'], {})).stdout.trim();
+  const call = async (made: Call): Promise<Outcome> => await run(crictl, made);
+  const version = (await run(crictl, {words: ['--version'], env: {}})).stdout.trim();
   for (const [command, cases] of Object.entries(CASES)) {
     if (only.length > 0 && !only.includes(command)) continue;
     const recordedAtMs = Date.now();
@@ -25,8 +25,9 @@ export async function record(crictl: string, only: readonly string[]): Promise<v
   }
 }
 
-async function run(program: string, words: readonly string[], env: Call['env']): Promise<Outcome> {
+async function run(program: string, {words, env, interrupted}: Call): Promise<Outcome> {
   const child = spawn(program, words, {env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 20_000});
+  void interrupted?.then(() => child.kill('SIGINT'));
   const ended = once(child, 'close') as Promise<[number | null, string | null]>;
   const [stdout, stderr, [exitCode, signal]] = await Promise.all([
     text(child.stdout),

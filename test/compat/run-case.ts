@@ -1,6 +1,7 @@
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {until} from '../base/until.js';
 import type {CompatCase} from './cases.js';
 import {NAMES, startScene, writeSceneFiles} from './scene.js';
 
@@ -15,11 +16,13 @@ export interface Outcome {
 export interface Call {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Resolves when it is time for Ctrl-C; undefined for never. */
+  readonly interrupted?: Promise<void> | undefined;
 }
 
 /** Calls a program in the scene of a case, and gives what it said without what differs from run to run. */
 export async function runCase(
-  {words, env, scene = 'full', fault, delay, crash, unordered}: CompatCase,
+  {words, env, scene = 'full', fault, delay, crash, interrupted, unordered}: CompatCase,
   program: {readonly path: string; readonly call: (call: Call) => Promise<Outcome>},
 ): Promise<Outcome> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-compat-'));
@@ -32,7 +35,11 @@ export async function runCase(
     const places = {DIR: directory, ENDPOINT: runtime.endpoint, SOCKET: runtime.socketPath};
     const fill = (text: string): string =>
       text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...places})[name] ?? whole);
-    const outcome = await program.call({words: words.map(fill), env: environment(env, fill)});
+    const outcome = await program.call({
+      words: words.map(fill),
+      env: environment(env, fill),
+      interrupted: interrupted && until(() => delay !== undefined && runtime.callsTo(delay[0]).length > 0),
+    });
     const shown = {...places, BIN: dirname(program.path)};
     const order = unordered === true ? sorted : (text: string) => text;
     return {
