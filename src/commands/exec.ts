@@ -169,7 +169,6 @@ export default class Exec extends StreamingCommand {
   ): Promise<void> {
     const found = targets.filter((target) => target.kind === 'found');
     const ends = await Promise.allSettled(found.map(async ({id, ref}) => act(id, ref)));
-    this.signal.throwIfAborted();
     if (flags['ignore-errors']) return;
     for (const end of ends) if (end.status === 'rejected') this.fail(end.reason);
   }
