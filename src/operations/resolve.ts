@@ -24,7 +24,7 @@ import {
 import {goesBy, imageName} from './image-names.js';
 import {labelledPodOf, podsOf} from './pod-labels.js';
 
-export {AmbiguousError, NoSuchError, type Target} from './look-up.js';
+export {NoSuchError, type Target} from './look-up.js';
 
 /** How words are looked up. */
 export interface ResolveOptions {
