@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import {KcriError, UsageError} from '../base/errors.js';
+import {KcriError} from '../base/errors.js';
 import type {OpenOptions} from '../operations/exec-session.js';
+import {StreamingError} from '../streaming/errors.js';
 import type {RemoteResult, RemoteSession, SessionRequest} from '../streaming/session.js';
 import {BaseCommand} from './base-command.js';
 import {EXIT} from './exit-codes.js';
@@ -72,8 +73,8 @@ export abstract class StreamingCommand extends BaseCommand {
     const agreed = (): void => {
       this.#crictlTransport(flags);
       if (wanted.tty && !wanted.stdin)
-        throw new UsageError('tty=true must be specified with interactive=true');
-      if (wanted.tty && !isTerminal(this.context.stdin)) throw new UsageError('input is not a terminal');
+        throw new StreamingError('tty=true must be specified with interactive=true');
+      if (wanted.tty && !isTerminal(this.context.stdin)) throw new StreamingError('input is not a terminal');
     };
     return {...options, transport: flags.transport === 'websocket' ? 'websocket' : 'spdy', agreed};
   }
@@ -82,7 +83,7 @@ export abstract class StreamingCommand extends BaseCommand {
     try {
       transportOf(flags, this);
     } catch (error) {
-      if (error instanceof KcriError) throw new UsageError(`get executor: ${error.message}`);
+      if (error instanceof KcriError) throw new StreamingError(`get executor: ${error.message}`);
       throw error;
     }
   }

@@ -1,0 +1,181 @@
+import type {EventEmitter} from 'node:events';
+import {PassThrough} from 'node:stream';
+import {describe, expect, test} from 'vitest';
+import {conduct, type ConductOptions} from '../../../src/cli/terminal/conduct.js';
+import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/streaming/session.js';
+import {until} from '../../base/until.js';
+
+/** A session whose remote end is the test. */
+function aSession() {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  let decide: (result: RemoteResult) => void = () => undefined;
+  let break_: (error: Error) => void = () => undefined;
+  const result = new Promise<RemoteResult>((resolve, reject) => {
+    decide = resolve;
+    break_ = reject;
+  });
+  const sizes: TerminalSize[] = [];
+  let closed = false;
+  const session: RemoteSession = {
+    stdin,
+    stdout,
+    stderr,
+    halfClosesStdin: true,
+    resize: (size) => void sizes.push(size),
+    result,
+    close: () => (closed = true),
+  };
+  const end = (last: RemoteResult): void => {
+    stdout.end();
+    stderr.end();
+    decide(last);
+  };
+  return {
+    session,
+    stdin,
+    stdout,
+    end,
+    fail: (error: Error) => {
+      stdout.end();
+      stderr.end();
+      break_(error);
+    },
+    sizes,
+    isClosed: () => closed,
+  };
+}
+
+/** A terminal that remembers what was done to it. */
+function aTerminal() {
+  const modes: boolean[] = [];
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => modes.push(raw),
+  });
+  const stdout = Object.assign(new PassThrough(), {isTTY: true, columns: 80, rows: 24});
+  return {stdin, stdout, stderr: new PassThrough(), modes};
+}
+
+function start(
+  session: RemoteSession,
+  terminal: ReturnType<typeof aTerminal>,
+  options: Partial<ConductOptions> = {},
+) {
+  return conduct(session, terminal, {
+    tty: true,
+    detachKeys: [16, 17],
+    outputs: [terminal.stdout, terminal.stderr],
+    unread: new AbortController().signal,
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+const listeners = (emitter: EventEmitter): number => emitter.listenerCount('resize');
+
+describe('conduct', () => {
+  test('hands keys over as they are, and puts the terminal back', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    terminal.stdin.write('\x03');
+    await until(() => remote.stdin.readableLength === 1);
+    expect(terminal.modes).toEqual([true]);
+    remote.end({kind: 'exited', exitCode: 4});
+    expect(await ended).toEqual({kind: 'exited', exitCode: 4});
+    expect(terminal.modes).toEqual([true, false]);
+    expect(remote.isClosed()).toBe(true);
+  });
+
+  test('tells the size at first and whenever it changes, and then no more', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    terminal.stdout.columns = 132;
+    terminal.stdout.emit('resize');
+    expect(remote.sizes).toEqual([
+      {columns: 80, rows: 24},
+      {columns: 132, rows: 24},
+    ]);
+    remote.end({kind: 'exited', exitCode: 0});
+    await ended;
+    expect(listeners(terminal.stdout)).toBe(0);
+  });
+
+  test('the detach keys leave at once', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    terminal.stdin.write('x\x10');
+    terminal.stdin.write('\x11');
+    expect(await ended).toEqual({kind: 'detached'});
+    expect(terminal.modes).toEqual([true, false]);
+    expect(remote.isClosed()).toBe(true);
+  });
+
+  test.each<
+    [
+      string,
+      (controllers: {signal: AbortController; unread: AbortController}, fail: (error: Error) => void) => void,
+      unknown,
+    ]
+  >([
+    [
+      'an interruption',
+      ({signal}) => {
+        signal.abort(new Error('interrupted'));
+      },
+      'interrupted',
+    ],
+    [
+      'a lost connection',
+      (_controllers, fail) => {
+        fail(new Error('lost'));
+      },
+      'lost',
+    ],
+    [
+      'a reader that has gone',
+      ({unread}) => {
+        unread.abort();
+      },
+      {kind: 'unread'},
+    ],
+  ])('%s ends it, with the terminal as it was', async (_what, act, expected) => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const controllers = {signal: new AbortController(), unread: new AbortController()};
+    const ended = start(remote.session, terminal, {
+      signal: controllers.signal.signal,
+      unread: controllers.unread.signal,
+    }).catch((error: unknown) => (error as Error).message);
+    act(controllers, remote.fail);
+    expect(await ended).toEqual(expected);
+    expect(terminal.modes).toEqual([true, false]);
+    expect(remote.isClosed()).toBe(true);
+  });
+
+  test('input that can not be read is an error', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal, {tty: false});
+    terminal.stdin.destroy(new Error('EIO: i/o error, read'));
+    await expect(ended).rejects.toThrow('reading standard input: EIO: i/o error, read');
+  });
+
+  test('all output is written before the end is told', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    remote.stdout.write('a'.repeat(100_000));
+    remote.end({kind: 'exited', exitCode: 0});
+    let length = 0;
+    terminal.stdout.on('data', (piece: Buffer) => (length += piece.length));
+    await ended;
+    expect(length).toBe(100_000);
+  });
+
+  test('nothing stays behind on the process', async () => {
+    const before = process.listenerCount('exit') + process.listenerCount('SIGHUP');
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before + 2);
+    remote.end({kind: 'exited', exitCode: 0});
+    await ended;
+    expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before);
+  });
+});
