@@ -55,8 +55,6 @@ export interface StatsKind<T, Name extends keyof MessageTypes> {
 }
 
 const CLEAR_SCREEN = '\u001B[2J\u001B[H';
-/** How often crictl asks when it shows what it gets as it is. */
-const CRICTL_TICK_MS = 500;
 
 /** What `stats` and `statsp` are built on: two samples make a table, one is shown as an object. */
 export abstract class StatsCommand extends WatchCommand {
@@ -97,7 +95,7 @@ export abstract class StatsCommand extends WatchCommand {
       const {measure, message} = kind;
       await this.showObjects(form, message.name, {
         watch,
-        pauseMs: this.compat ? CRICTL_TICK_MS : flags.seconds * 1000,
+        pauseMs: flags.seconds * 1000,
         sample: async () => {
           const measured = await measure();
           return {message: message.of(measured.stats), warnings: warningsOf(measured)};

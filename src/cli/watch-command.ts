@@ -11,6 +11,9 @@ interface Rhythm {
   readonly pauseMs: number;
 }
 
+/** How often crictl shows objects. */
+const CRICTL_TICK_MS = 500;
+
 /** What commands with `--watch` are built on. */
 export abstract class WatchCommand extends BaseCommand {
   /** Shows what two samples make, `pauseMs` apart, as text for people. */
@@ -39,7 +42,8 @@ export abstract class WatchCommand extends BaseCommand {
     },
   ): Promise<void> {
     const several = rhythm.watch && !this.compat;
-    await this.#show(rhythm, this.#scrolling(), sample, async ({message, warnings}) => ({
+    const pauseMs = this.compat ? CRICTL_TICK_MS : rhythm.pauseMs;
+    await this.#show({...rhythm, pauseMs}, this.#scrolling(), sample, async ({message, warnings}) => ({
       text: several ? await documentText(form, name, message) : `${await messageText(form, name, message)}\n`,
       warnings,
     }));
