@@ -46,7 +46,7 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
     programFolder: dirname(process.argv[1] ?? ''),
-    compat: isCompat(process.env, process.argv[1]),
+    compat: isCompat(process.env, process.argv[1]) || isCompat({}, process.argv0),
     globals: {},
   };
 }

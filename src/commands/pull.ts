@@ -10,6 +10,8 @@ import {withContext} from '../operations/with-context.js';
 
 export default class Pull extends ContainerCommand {
   static override summary = 'Pull an image from a registry';
+  static override description =
+    'Prints what the runtime calls the image. The password for --username is asked for, or read from a pipe.';
   static override usage = 'pull NAME[:TAG|@DIGEST] [OPTIONS]';
   static override examples = [
     '<%= config.bin %> pull docker.io/library/busybox:1.36',

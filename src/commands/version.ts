@@ -4,6 +4,12 @@ import {withContext} from '../operations/with-context.js';
 
 export default class Version extends BaseCommand {
   static override summary = 'Show the versions of the runtime and of its CRI';
+  static override description = 'The version of kcri itself is shown by "kcri --version".';
+  static override usage = 'version [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> version',
+    '<%= config.bin %> -r unix:///run/crio/crio.sock version',
+  ];
 
   async run(): Promise<void> {
     await this.parse(Version);

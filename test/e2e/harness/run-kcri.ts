@@ -3,7 +3,8 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {logCommandLine} from '../../argv-log.js';
 
-const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+/** The built program. */
+export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 
 /** What a run of kcri came to. */
 export interface KcriResult {
@@ -20,6 +21,8 @@ export interface KcriOptions {
   /** What it reads from standard input; default nothing. */
   readonly input?: string;
   readonly cwd?: string;
+  /** A link to bin/kcri.js, whose name may matter. */
+  readonly program?: string;
   /** Ends it with SIGTERM. */
   readonly signal?: AbortSignal;
 }
@@ -47,7 +50,7 @@ export async function runKcri(args: readonly string[], options: KcriOptions = {}
 /** Starts the built bin/kcri.js as a process of its own. */
 export function startKcri(args: readonly string[], options: KcriOptions = {}): RunningKcri {
   logCommandLine(args);
-  const child = spawn(process.execPath, [KCRI, ...args], {
+  const child = spawn(process.execPath, [options.program ?? KCRI, ...args], {
     cwd: options.cwd,
     env: {...process.env, ...OWN_VARIABLES, ...options.env},
     stdio: ['pipe', 'pipe', 'pipe'],
