@@ -1,0 +1,141 @@
+// Measures `kcri logs` against crictl, when that is on PATH, and against cat.
+// Usage: npm run bench:logs [-- --megabytes=1000] [--rounds=5] [--only=whole,tail,…]
+import {spawn, spawnSync} from 'node:child_process';
+import {closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync} from 'node:fs';
+import {loadavg, tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {parseArgs} from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const {values} = parseArgs({
+  options: {
+    megabytes: {type: 'string', default: '1000'},
+    rounds: {type: 'string', default: '5'},
+    only: {type: 'string'},
+  },
+});
+
+/** What is shown, of which log, and how its time may compare: with crictl's, or an empty run's (`version`). */
+const MEASURES = {
+  whole: {log: 'plain', args: [], atMost: 1},
+  timestamps: {log: 'plain', args: ['-t'], atMost: 1},
+  'both streams': {log: 'mixed', args: [], atMost: 1},
+  'json-file': {log: 'json', args: [], atMost: 1},
+  'since, no hit': {log: 'plain', args: ['--since', '2040-01-01'], atMost: 1},
+  'tail 10': {log: 'plain', args: ['--tail', '10'], atMostEmpty: 2},
+};
+
+const time = (n) => {
+  const ms = Date.parse('2026-11-20T10:00:00Z') + Math.floor(n / 10);
+  return `${new Date(ms).toISOString().slice(0, 23)}${String((n * 7919) % 1_000_000).padStart(6, '0')}`;
+};
+const text = (n) => `${n} GET /api/v1/items/${n} 200 12ms some text`;
+const LINES = {
+  plain: (n) => `${time(n).replace(/0+$/, '')}Z stdout F ${text(n)}\n`,
+  mixed: (n) => `${time(n).replace(/0+$/, '')}Z ${n % 2 ? 'stderr' : 'stdout'} F ${text(n)}\n`,
+  json: (n) => `{"log":"${text(n)}\\n","stream":"stdout","time":"${time(n)}Z"}\n`,
+};
+
+function writeLog(path, line, bytes) {
+  const file = openSync(path, 'w');
+  for (let n = 1, written = 0; written < bytes;) {
+    let chunk = '';
+    for (const end = n + 5000; n < end; n += 1) chunk += line(n);
+    written += writeSync(file, chunk);
+  }
+  closeSync(file);
+}
+
+/** Runs a program with its output thrown away: seconds, processor seconds and the most memory it had. */
+async function run([program, ...args], env) {
+  const started = performance.now();
+  const child = spawn(program, args, {env: {...process.env, ...env}, stdio: 'ignore'});
+  let [megabytes, ticks] = [0, 0];
+  const look = () => {
+    try {
+      megabytes =
+        Number(
+          /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? megabytes * 1024,
+        ) / 1024;
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ');
+      ticks = Number(stat[13]) + Number(stat[14]);
+    } catch {
+      // It has ended: what was seen last stands.
+    }
+  };
+  const watching = setInterval(look, 10);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearInterval(watching);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}`);
+  return {seconds: (performance.now() - started) / 1000, cpu: ticks / 100, megabytes};
+}
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+function compile() {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const {status} = spawnSync(
+    process.execPath,
+    [tsc, '-p', join(root, 'scripts/fake-runtime.tsconfig.json')],
+    {stdio: 'inherit'},
+  );
+  if (status !== 0) throw new Error('test/fakes does not compile, see above');
+}
+
+compile();
+const {FakeRuntime, aContainer, aSandbox} = await import(
+  join(root, '.cache/fake-runtime/test/fakes/fake-runtime.js')
+);
+const directory = mkdtempSync(join(tmpdir(), 'kcri-bench-'));
+const sandbox = aSandbox();
+const containers = Object.keys(LINES).map((name) =>
+  aContainer({sandbox, name, state: 'CONTAINER_EXITED', logPath: join(directory, `${name}.log`)}),
+);
+const runtime = await FakeRuntime.start({sandboxes: [sandbox], containers});
+const env = {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
+const kcri = [process.execPath, join(root, 'bin/kcri.js')];
+const hasCrictl = spawnSync('crictl', ['--version']).status === 0;
+
+/** The command lines of one measure; those that crictl has no part in are floors. */
+function commandLines({log, args, atMostEmpty}) {
+  const {id, logPath} = containers.find(({config}) => config.metadata.name === log);
+  return {
+    kcri: [...kcri, 'logs', ...args, id],
+    ...(hasCrictl ? {crictl: ['crictl', 'logs', ...args, id]} : {}),
+    ...(atMostEmpty === undefined ? {cat: ['cat', logPath]} : {'an empty run': [...kcri, 'version']}),
+  };
+}
+
+try {
+  process.stdout.write(
+    `${values.megabytes} MB, medians of ${values.rounds}, load ${loadavg()[0].toFixed(1)}\n`,
+  );
+  for (const name of values.only?.split(',') ?? Object.keys(MEASURES)) {
+    const measure = MEASURES[name];
+    const path = join(directory, `${measure.log}.log`);
+    writeLog(path, LINES[measure.log], Number(values.megabytes) * 1e6);
+    const lines = Object.entries(commandLines(measure));
+    const samples = new Map(lines.map(([tool]) => [tool, []]));
+    // In turns, so that what else the machine does falls on all of them.
+    for (let round = 0; round < Number(values.rounds); round += 1)
+      for (const [tool, line] of lines) samples.get(tool).push(await run(line, env));
+    rmSync(path);
+    const of = (tool, key) => median(samples.get(tool).map((sample) => sample[key]));
+    for (const tool of samples.keys()) {
+      const ratio = of('kcri', 'seconds') / of(tool, 'seconds');
+      const limit =
+        tool === 'crictl' ? measure.atMost : tool === 'an empty run' ? measure.atMostEmpty : undefined;
+      const verdict =
+        limit === undefined ? '' : ratio <= limit ? `  at most ${limit}: yes` : `  at most ${limit}: NO`;
+      const beside = tool === 'kcri' ? '' : `  kcri takes ${ratio.toFixed(2)} times as long${verdict}`;
+      process.stdout.write(
+        `${name.padEnd(14)} ${tool.padEnd(13)} ${of(tool, 'seconds').toFixed(2).padStart(6)} s ` +
+          `${of(tool, 'cpu').toFixed(2).padStart(6)} s CPU ${of(tool, 'megabytes').toFixed(0).padStart(4)} MB${beside}\n`,
+      );
+    }
+  }
+} finally {
+  await runtime.stop();
+  rmSync(directory, {recursive: true});
+}
