@@ -6,29 +6,45 @@ import {limitOf, namePattern, parseLabels} from '../operations/filters.js';
 import type {SandboxQuery} from '../operations/sandboxes.js';
 import {integerFlag, listFlag} from './flags.js';
 
-const POD = {description: 'Only containers of a pod, by id, name, NAMESPACE/NAME or UID.'};
+const POD = {helpValue: 'POD', description: 'Only containers of a pod, by id, name, NAMESPACE/NAME or UID.'};
 
 /** `--pod` without a letter, for commands whose `-p` is something else. */
 export const longPodFlag = Flags.string(POD);
 
 /** What `ps`, `inspect` and `exec` choose containers by. */
 export const CONTAINER_FILTERS = {
-  name: Flags.string({description: 'Only containers whose name matches a regular expression.'}),
+  name: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Only containers whose name matches a regular expression.',
+  }),
   pod: Flags.string({...POD, char: 'p'}),
-  image: Flags.string({description: 'Only containers of an image, by name or id.'}),
-  label: listFlag({description: 'Only containers with a label, as KEY=VALUE.'}),
+  image: Flags.string({
+    helpValue: 'IMAGE',
+    description: 'Only containers of an image, by id or name, with any tag unless it has one.',
+  }),
+  label: listFlag({helpValue: 'KEY=VALUE', description: 'Only containers with a label.'}),
   latest: Flags.boolean({char: 'l', description: 'Only the newest container, in whatever state.'}),
-  last: integerFlag({char: 'n', description: 'Only the newest N containers, in whatever state; 0 for all.'}),
+  last: integerFlag({
+    char: 'n',
+    helpValue: 'N',
+    description: 'Only the newest N containers, in whatever state; 0 for all.',
+  }),
 };
 
 /** What `pods` and `inspectp` choose sandboxes by. */
 export const SANDBOX_FILTERS = {
-  name: Flags.string({description: 'Only pods whose name matches a regular expression.'}),
-  namespace: Flags.string({description: 'Only pods whose namespace matches a regular expression.'}),
+  name: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Only pods whose name matches a regular expression.',
+  }),
+  namespace: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Only pods whose namespace matches a regular expression.',
+  }),
   state: Flags.string({char: 's', description: 'Only pods in a state.', helpValue: 'ready|notready'}),
-  label: listFlag({description: 'Only pods with a label, as KEY=VALUE.'}),
+  label: listFlag({helpValue: 'KEY=VALUE', description: 'Only pods with a label.'}),
   latest: Flags.boolean({char: 'l', description: 'Only the newest pod.'}),
-  last: integerFlag({char: 'n', description: 'Only the newest N pods; 0 for all.'}),
+  last: integerFlag({char: 'n', helpValue: 'N', description: 'Only the newest N pods; 0 for all.'}),
 };
 
 /** `--filter`: what `images` and `inspecti` choose images by. */

@@ -27,6 +27,7 @@ export default class Inspect extends InspectCommand {
     ...INSPECT_FLAGS,
     ...CONTAINER_FILTERS,
     namespace: Flags.string({
+      helpValue: 'REGEX',
       description: "Only containers whose pod's namespace matches a regular expression.",
     }),
     state: Flags.string({

@@ -27,6 +27,7 @@ export default class Inspecti extends InspectCommand {
   static override flags = {
     ...INSPECT_FLAGS,
     name: Flags.string({
+      helpValue: 'NAME',
       description: 'Only images of this name, with any tag unless it has one; * stands for anything.',
     }),
     filter: IMAGE_FILTER,

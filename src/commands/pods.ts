@@ -42,7 +42,7 @@ export default class Pods extends BaseCommand {
   ];
   static override flags = {
     ...SANDBOX_FILTERS,
-    id: Flags.string({description: 'Only the pod with an id that begins so.'}),
+    id: Flags.string({helpValue: 'ID', description: 'Only the pod with an id that begins so.'}),
     ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print everything about each pod.'}),
     output: outputFlag(FORMATS),

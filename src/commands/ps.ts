@@ -48,8 +48,9 @@ export default class Ps extends BaseCommand {
   ];
   static override flags = {
     ...CONTAINER_FILTERS,
-    id: Flags.string({description: 'Only the container with an id that begins so.'}),
+    id: Flags.string({helpValue: 'ID', description: 'Only the container with an id that begins so.'}),
     namespace: Flags.string({
+      helpValue: 'REGEX',
       description: "Only containers whose pod's namespace matches a regular expression.",
     }),
     state: Flags.string({
