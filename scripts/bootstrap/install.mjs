@@ -16,6 +16,9 @@ const PROGRAMS = [
   {anyOf: ['ip'], aptPackage: 'iproute2'},
   {anyOf: ['/var/lib/dpkg/info/busybox-static.list'], aptPackage: 'busybox-static'},
   {anyOf: ['docker-registry'], aptPackage: 'docker-registry'},
+  {anyOf: ['zsh'], aptPackage: 'zsh'},
+  {anyOf: ['fish'], aptPackage: 'fish'},
+  {anyOf: ['tmux'], aptPackage: 'tmux'},
 ];
 
 /** Throws SetupError unless this is root on a machine with apt. From now on system programs are in PATH: `su` may leave them out. */

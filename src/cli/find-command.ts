@@ -64,7 +64,16 @@ async function load(file: URL, words: readonly string[]): Promise<CommandClass> 
 
 /** The first words of all commands. */
 export function commandNames(): readonly string[] {
-  const names = readdirSync(fileURLToPath(FOLDER), {withFileTypes: true})
+  return namesIn(FOLDER);
+}
+
+/** The second words of a topic's commands. */
+export function subcommandNames(topic: string): readonly string[] {
+  return namesIn(new URL(`${topic}/`, FOLDER));
+}
+
+function namesIn(folder: URL): readonly string[] {
+  const names = readdirSync(fileURLToPath(folder), {withFileTypes: true})
     .filter(
       (entry) => entry.isDirectory() || (entry.name.endsWith(EXTENSION) && !entry.name.endsWith('.d.ts')),
     )

@@ -3,6 +3,7 @@ const KNOWN: readonly (readonly [title: RegExp, reason: string])[] = [
   [/-r unix:\/\/\/nowhere\/cri\.sock stop$/, 'finds fault with the command line before it connects'],
   [/enum-name\.json|text-number\.json/, 'takes what crictl refuses: names of enums, and numbers in quotes'],
   [/(bad|broken)\.yaml|bad\.json/, 'has the words of another YAML parser'],
+  [/completion (zsh|fish)$/, "describes commands and flags in kcri's words, as its help does"],
 ];
 
 /** Why kcri's answer to a command line differs from crictl's; undefined when it must not. */

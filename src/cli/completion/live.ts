@@ -1,0 +1,53 @@
+import type {Connection, Container} from '../../cri/index.js';
+import {truncateId} from '../../format/id.js';
+import type {LiveKind, Suggestion} from './suggest.js';
+
+/** The words for what runs on a runtime: names and ids, with what they stand for. */
+export async function liveSuggestions(
+  kind: LiveKind,
+  {runtime, images}: Connection,
+  signal: AbortSignal,
+): Promise<readonly Suggestion[]> {
+  switch (kind) {
+    case 'pods': {
+      const {items} = await runtime.listPodSandbox({}, {signal});
+      return items.flatMap(({id, metadata, state}) => [
+        {word: metadata?.name ?? '', meaning: `pod in ${metadata?.namespace ?? ''}, ${stateText(state)}`},
+        {word: truncateId(id), meaning: `pod ${metadata?.name ?? ''}, ${stateText(state)}`},
+      ]);
+    }
+    case 'images': {
+      const {images: list} = await images.listImages({}, {signal});
+      return list.flatMap(({id, repoTags}) => [
+        ...repoTags.map((word) => ({word, meaning: 'image'})),
+        {word: truncateId(id), meaning: `image ${repoTags[0] ?? ''}`.trimEnd()},
+      ]);
+    }
+    case 'containers':
+    case 'created':
+    case 'running': {
+      const {containers} = await runtime.listContainers(STATES[kind], {signal});
+      return containers.flatMap(containerSuggestions);
+    }
+  }
+}
+
+const STATES = {
+  containers: {},
+  created: {filter: {state: {state: 'CONTAINER_CREATED'}}},
+  running: {filter: {state: {state: 'CONTAINER_RUNNING'}}},
+} as const;
+
+function containerSuggestions({id, metadata, labels, state}: Container): readonly Suggestion[] {
+  const name = metadata?.name ?? '';
+  const pod = labels['io.kubernetes.pod.name'];
+  const where = pod === undefined ? '' : ` of pod ${pod}`;
+  return [
+    {word: name, meaning: `container${where}, ${stateText(state)}`},
+    {word: truncateId(id), meaning: `container ${name}${where}, ${stateText(state)}`},
+  ];
+}
+
+function stateText(state: string): string {
+  return state.replace(/^(CONTAINER|SANDBOX)_/, '').toLowerCase();
+}

@@ -1,0 +1,65 @@
+/** The shells that completion is written for. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** What `completion --suggest` says when the shell should complete the name of a file. */
+export const FILES = ':files';
+
+/*
+ * Each script asks kcri itself what may stand at the cursor; a line of the answer is a word, and behind a tab what
+ * it means. What goes wrong there must not write over the line that is being typed.
+ */
+
+const BASH = `# bash completion for kcri: source <(kcri completion bash)
+_kcri() {
+    local cur="\${COMP_WORDS[COMP_CWORD]}" IFS=$'\\n'
+    COMPREPLY=($(kcri completion --suggest --line "\${COMP_LINE:0:COMP_POINT}" --breaks "$COMP_WORDBREAKS" 2>/dev/null | cut -f1))
+    if [[ "\${COMPREPLY[0]}" == ${FILES} ]]; then
+        COMPREPLY=($(compgen -f -- "$cur"))
+        compopt -o filenames
+    elif [[ "\${COMPREPLY[0]}" == *[=/] ]]; then
+        compopt -o nospace
+    fi
+}
+complete -F _kcri kcri
+`;
+
+const ZSH = `#compdef kcri
+# zsh completion for kcri: source <(kcri completion zsh)
+_kcri() {
+    local -a lines words_ shown
+    lines=("\${(@f)$(kcri completion --suggest -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    if [[ "$lines[1]" == ${FILES} ]]; then
+        _files
+        return
+    fi
+    [[ -z "$lines[1]" ]] && return 1
+    words_=("\${(@)lines%%$'\\t'*}")
+    shown=("\${(@)lines/$'\\t'/  -- }")
+    if [[ "$lines[1]" == *[=/] ]]; then
+        compadd -S '' -l -d shown -a words_
+    else
+        compadd -l -d shown -a words_
+    fi
+}
+if [[ "$funcstack[1]" == _kcri ]]; then
+    _kcri "$@"
+else
+    compdef _kcri kcri
+fi
+`;
+
+const FISH = `# fish completion for kcri: kcri completion fish | source
+function __kcri_complete
+    set -l lines (kcri completion --suggest -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+    if test "$lines[1]" = ${FILES}
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $lines
+    end
+end
+complete -c kcri -f -a '(__kcri_complete)'
+`;
+
+/** The script that makes a shell complete kcri's command lines. */
+export const SCRIPTS = {bash: BASH, zsh: ZSH, fish: FISH} as const satisfies Record<Shell, string>;
