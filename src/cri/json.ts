@@ -104,8 +104,11 @@ function sortedByKey(map: Readonly<Record<string, string>>): Record<string, stri
 
 /** How JSON or YAML data is read into a message. */
 export interface FromJsonOptions {
-  /** Called with the path of every key that the message does not have, such as `linux.cgroup_parnet`. */
-  readonly onUnknown?: (path: string) => void;
+  /**
+   * Called with the path of every key that the message does not have, such as `linux.cgroup_parnet`, and the names
+   * that there are.
+   */
+  readonly onUnknown?: (path: string, known: readonly string[]) => void;
   /** Bytes fields: `base64` as in proto JSON (the default), or `text` as people write them in config files. */
   readonly bytes?: 'base64' | 'text';
 }
@@ -117,7 +120,7 @@ interface ReadContext {
 
 /**
  * A message from plain data: keys in snake_case or camelCase, in any case as Go's JSON accepts them; enums by
- * name or number; numbers also as text. null counts as absent. Throws ConfigError naming the path.
+ * name or number; numbers also as text, and text also as number or truth value. null counts as absent. Throws ConfigError naming the path.
  */
 export function fromJson<Name extends MessageName>(
   name: Name,
@@ -132,12 +135,17 @@ const comparable = (key: string): string => key.replaceAll('_', '').toLowerCase(
 function messageFromJson(name: MessageName, data: unknown, context: ReadContext): Record<string, unknown> {
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw wrongType(context, 'an object', data);
-  const fields = new Map(messageSchema(name).fields.map((field) => [comparable(field.name), field]));
+  const schema = messageSchema(name);
+  const fields = new Map(schema.fields.map((field) => [comparable(field.name), field]));
   const message: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(data)) {
     const path = context.path === '' ? key : `${context.path}.${key}`;
     const field = fields.get(comparable(key));
-    if (field === undefined) context.options.onUnknown?.(path);
+    if (field === undefined)
+      context.options.onUnknown?.(
+        path,
+        schema.fields.map(({protoName}) => protoName),
+      );
     else if (value !== null && value !== undefined)
       message[field.name] = fieldFromJson(field, value, {...context, path});
   }
@@ -209,7 +217,9 @@ function enumFromJson(type: FieldType & {kind: 'enum'}, value: unknown, context:
   return found;
 }
 
+/** YAML reads `yes` and `1.5` as no text where people mean it; as for crictl, their values are the text. */
 function text(value: unknown, context: ReadContext): string {
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value);
   if (typeof value !== 'string') throw wrongType(context, 'a string', value);
   return value;
 }

@@ -1,6 +1,8 @@
 import {randomUUID} from 'node:crypto';
+import {closest} from '../base/closest.js';
 import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../base/errors.js';
 import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../cri/index.js';
+import {inspectedConfig} from './inspected-config.js';
 import {readFileOrPipeText, type NamedText} from './read-text.js';
 
 /** Told about everything in a file that is likely a mistake. */
@@ -11,7 +13,9 @@ export interface ConfigWords {
   readonly wrong: (file: string, what: string) => string;
   readonly unreadable: (file: string, error: unknown) => string;
   /** Nothing for what isn't worth a warning. */
-  readonly unknownField: (file: string, kind: string, key: string) => string | undefined;
+  readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
+  /** Nothing as well. */
+  readonly lost: (file: string, what: string) => string | undefined;
   readonly noCgroupParent: (file: string) => string;
   /** What follows where a part of some metadata is missing. */
   readonly metadata: (metadata: Readonly<Record<string, unknown>>) => string;
@@ -20,7 +24,9 @@ export interface ConfigWords {
 const OWN_WORDS: ConfigWords = {
   wrong: (file, what) => `reading the config "${file}": ${what}`,
   unreadable: (file, error) => `reading the config "${file}": ${messageOf(error)}`,
-  unknownField: (file, kind, key) => `${file}: unknown field "${key}" in the ${kind}, ignored`,
+  unknownField: (file, kind, key, guess) =>
+    `${file}: unknown field "${key}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+  lost: (file, what) => `${file}: ${what}`,
   noCgroupParent: (file) => `${file}: cgroup_parent is not set; the runtime chooses the pod's cgroup`,
   metadata: () => '',
 };
@@ -43,8 +49,8 @@ export async function readConfigText(
 }
 
 /**
- * A container config from JSON or YAML as crictl takes it, with keys and enums in either style. The
- * image's name is noted as the one the user specified. Throws ConfigError, in crictl's words where it has any.
+ * A container config from JSON or YAML as crictl takes it, with keys and enums in either style, or what `inspect`
+ * prints of a container (inspected-config.ts). The image's name is noted as the one the user specified. Throws ConfigError, in crictl's words where it has any.
  */
 export async function parseContainerConfig(
   source: NamedText,
@@ -62,7 +68,7 @@ export async function parseContainerConfig(
 }
 
 /**
- * A sandbox config from JSON or YAML as crictl takes it. A missing UID is made up. Throws ConfigError.
+ * A sandbox config from JSON or YAML as crictl takes it, or what `inspectp` prints. A missing UID is made up. Throws ConfigError.
  */
 export async function parseSandboxConfig(
   source: NamedText,
@@ -92,14 +98,18 @@ async function parseConfig<Name extends keyof Configs>(
   {file, text}: NamedText,
   {onWarning, words}: {readonly onWarning: OnWarning; readonly words: ConfigWords},
 ): Promise<Configs[Name]> {
-  const onUnknown = (key: string): void => {
-    const warning = words.unknownField(file, name, key);
+  const warn = (warning: string | undefined): void => {
     if (warning !== undefined) onWarning(warning);
+  };
+  const onUnknown = (key: string, known: readonly string[]): void => {
+    warn(words.unknownField(file, name, key, closest(key.replace(/^.*\./, ''), known)));
   };
   const wrong = (error: unknown): ConfigError =>
     new ConfigError(words.wrong(file, messageOf(error)), {cause: error});
-  const data = await parseText(text, wrong);
+  const given = await parseText(text, wrong);
   try {
+    const {data, lost} = inspectedConfig(name, given);
+    if (lost !== undefined) warn(words.lost(file, lost));
     // Config files hold the values of env variables as they are, though the CRI's field is bytes.
     return fromJson(name, data, {onUnknown, bytes: 'text'});
   } catch (error) {

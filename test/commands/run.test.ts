@@ -123,7 +123,9 @@ describe('run', () => {
       },
     });
     const {stderr, exitCode} = await runKcri(['run', '--no-pull', odd, pod], {endpoint: runtime.endpoint});
-    expect(stderr).toBe(`kcri: warning: ${odd}: unknown field "comand" in the ContainerConfig, ignored\n`);
+    expect(stderr).toBe(
+      `kcri: warning: ${odd}: unknown field "comand" in the ContainerConfig, ignored; did you mean "command"?\n`,
+    );
     expect(exitCode).toBe(0);
     expect(runtime.callsTo('CreateContainer')[0]!.request).toMatchObject({
       config: {
@@ -141,7 +143,7 @@ describe('run', () => {
     ['no name', {metadata: {}, image: {image: 'x'}}, 'name is not in metadata'],
     ['no image', {metadata: {name: 'a'}}, 'image is not set'],
     ['an empty image', {metadata: {name: 'a'}, image: {}}, 'image field is not set in image'],
-    ['a wrong type', {metadata: {name: 5}}, 'metadata.name: must be a string'],
+    ['a wrong type', {metadata: {name: ['x']}}, 'metadata.name: must be a string'],
     ['broken YAML', 'a: [', 'reading the config'],
     ['nothing', '', 'the document: must be an object'],
   ];

@@ -8,6 +8,7 @@ export const CRICTL_CONFIG_WORDS: ConfigWords = {
   wrong: (_file, what) => what,
   unreadable: (file, error) => `${hasErrno(error, 'EISDIR') ? 'read' : 'open'} ${file}: ${goReason(error)}`,
   unknownField: () => undefined,
+  lost: () => undefined,
   noCgroupParent: () => 'cgroup_parent is not set. Use `runtime-config` to get the runtime cgroup driver',
   metadata: (metadata) => ` ${goQuote(protoText(metadata))}`,
 };
