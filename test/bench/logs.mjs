@@ -95,14 +95,15 @@ const containers = Object.keys(LINES).map((name) =>
 const runtime = await FakeRuntime.start({sandboxes: [sandbox], containers});
 const env = {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
 const kcri = [process.execPath, join(root, 'bin/kcri.js')];
-const hasCrictl = spawnSync('crictl', ['--version']).status === 0;
+const CRICTL = 'crictl';
+const hasCrictl = spawnSync(CRICTL, ['--version']).status === 0;
 
 /** The command lines of one measure; those that crictl has no part in are floors. */
 function commandLines({log, args, atMostEmpty}) {
   const {id, logPath} = containers.find(({config}) => config.metadata.name === log);
   return {
     kcri: [...kcri, 'logs', ...args, id],
-    ...(hasCrictl ? {crictl: ['crictl', 'logs', ...args, id]} : {}),
+    ...(hasCrictl ? {crictl: [CRICTL, 'logs', ...args, id]} : {}),
     ...(atMostEmpty === undefined ? {cat: ['cat', logPath]} : {'an empty run': [...kcri, 'version']}),
   };
 }
