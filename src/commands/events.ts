@@ -16,6 +16,7 @@ import {
   type EventType,
   type NamedEvent,
 } from '../operations/events.js';
+import {TemplateError} from '../format/template-error.js';
 import {namePattern, parseLabels} from '../operations/filters.js';
 import {parseSince} from '../operations/logs/since.js';
 import {withContext} from '../operations/with-context.js';
@@ -87,11 +88,24 @@ export default class Events extends BaseCommand {
     return {kind: this.stdout.isTerminal ? 'table' : 'json'};
   }
 
-  /** As crictl: everything, until the runtime ends it. */
+  /** As crictl: everything, until the runtime ends it; what a template does not fit is data as well. */
   async #showAll(runtime: RuntimeService, form: EventForm): Promise<void> {
-    for await (const event of runtime.getContainerEvents({}, {signal: this.signal})) {
-      if (form.kind !== 'table') this.print(await messageText(form, 'ContainerEventResponse', event));
-      await this.stdout.ready(this.signal);
+    const signal = AbortSignal.any([this.signal, this.stdout.closed]);
+    try {
+      for await (const event of runtime.getContainerEvents({}, {signal})) {
+        if (form.kind === 'table') continue;
+        const text = messageText(form, 'ContainerEventResponse', event);
+        this.print(
+          await text.catch((error: unknown) => {
+            if (error instanceof TemplateError)
+              return `failed to format container event with the error: ${error.message}`;
+            throw error;
+          }),
+        );
+        await this.stdout.ready(signal);
+      }
+    } catch (error) {
+      if (!this.stdout.closed.aborted) throw error;
     }
   }
 
@@ -105,7 +119,7 @@ export default class Events extends BaseCommand {
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         const named = names.name(event);
         if (!isWantedEvent(named, choice.filter)) continue;
-        if (event.createdAt >= choice.since) this.stdout.write(await textOf(form, named));
+        if (event.createdAt >= choice.since) await this.#write(form, named);
         else if (!leftOut) {
           leftOut = true;
           this.note('events from before are left out; --since 10m shows those of ten minutes');
@@ -121,11 +135,20 @@ export default class Events extends BaseCommand {
         hint: 'it was stopped or restarted; call "kcri events" again',
       });
   }
-}
 
-async function textOf(form: EventForm, named: NamedEvent): Promise<string> {
-  if (form.kind === 'table') return `${eventLine(named)}\n`;
-  return await documentText(form, 'ContainerEventResponse', named.event);
+  /** Not every event has all that a template asks for. */
+  async #write(form: EventForm, named: NamedEvent): Promise<void> {
+    try {
+      this.stdout.write(
+        form.kind === 'table'
+          ? `${eventLine(named)}\n`
+          : await documentText(form, 'ContainerEventResponse', named.event),
+      );
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.fail(error);
+    }
+  }
 }
 
 function eventType(word: string): EventType {

@@ -36,6 +36,9 @@ async function happenings(runtime: FakeRuntime): Promise<void> {
   await connection.runtime.removePodSandbox({podSandboxId: podSandboxId(API.id)});
 }
 
+/** A template that does not fit events of pods that are gone. */
+const POD_NAME = '{{.podSandboxStatus.metadata.name}}';
+
 /** The last thing that happens. */
 const LAST = new RegExp(`"${API.id}","containerEventType":"CONTAINER_DELETED_EVENT"`);
 
@@ -167,6 +170,18 @@ describe('events', () => {
     expect(stdout).toBe('CONTAINER_STOPPED_EVENT web\nCONTAINER_STOPPED_EVENT web\n');
   });
 
+  test('an event that a template does not fit is an error, and the others are shown', async () => {
+    await using runtime = await started();
+    const running = runKcri(['events', '--pod', 'api', '--template', POD_NAME], {endpoint: runtime.endpoint});
+    await happenings(runtime);
+    runtime.endEvents();
+    const {stdout, stderr, exitCode} = await running;
+    // The last one comes when the sandbox has gone, and its status with it.
+    expect(stdout).toBe('api\napi\napi\n');
+    expect(stderr).toMatch(/^kcri: .*map has no entry for key "podSandboxStatus"\n/);
+    expect(exitCode).toBe(1);
+  });
+
   test('what the runtime repeats from before is left out, with a word, unless --since asks for it', async () => {
     for (const since of [undefined, '10m']) {
       await using runtime = await started({keepsEvents: true});
@@ -247,6 +262,19 @@ describe('events, called as crictl', () => {
     expect(stdout.match(/^ {2}"containerEventType": "CONTAINER_STOPPED_EVENT"/gm)).toHaveLength(4);
     expect(stdout).toMatch(/^\{\n {2}"containerId": "a{64}",\n/);
     expect(exitCode).toBe(1);
+  });
+
+  test('what a template does not fit is told on standard output', async () => {
+    await using runtime = await started();
+    const args = ['events', '-o', 'go-template', '--template', POD_NAME];
+    const running = runKcri(args, {endpoint: runtime.endpoint, env});
+    await happenings(runtime);
+    runtime.endEvents();
+    const {stdout, exitCode} = await running;
+    expect(stdout).toMatch(
+      /^web\nweb\napi\napi\napi\nfailed to format container event with the error: failed to template data: template: tmplExecuteRawJSON:1:\d+: .*\n$/,
+    );
+    expect(exitCode).toBe(0);
   });
 
   test('the end of the stream is success, and documents of YAML run together', async () => {
