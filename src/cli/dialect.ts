@@ -67,8 +67,3 @@ export const OWN: Dialect = {
     await Promise.resolve();
   },
 };
-
-/** The dialect of a run; crictl's is only loaded when it is spoken. */
-export async function dialectOf({compat}: Pick<CliContext, 'compat'>): Promise<Dialect> {
-  return compat ? (await import('./compat/dialect.js')).CRICTL : OWN;
-}

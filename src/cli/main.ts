@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import type {Config} from '@oclif/core/interfaces';
 import {closest} from '../base/closest.js';
 import {processContext, type CliContext} from './context.js';
-import {dialectOf, type Dialect} from './dialect.js';
+import {OWN, type Dialect} from './dialect.js';
 import {EXIT} from './exit-codes.js';
 import {commandNames, findCommand, isTopic, type FoundCommand} from './find-command.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
@@ -33,6 +33,11 @@ export async function main(argv: readonly string[], context = interruptibleConte
     voice.end();
     return exitCode;
   }
+}
+
+/** The dialect of a run; crictl's is only loaded when it is spoken. */
+async function dialectOf({compat}: CliContext): Promise<Dialect> {
+  return compat ? (await import('./compat/dialect.js')).CRICTL : OWN;
 }
 
 function interruptibleContext(): CliContext {

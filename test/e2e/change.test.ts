@@ -113,7 +113,11 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
 
   test('called as crictl, it does and says what crictl does', async () => {
     const {containerId, podSandboxId} = await pod('change-compat');
-    expect(await crictl('stop', 'nope')).toEqual({stdout: 'nope\n', stderr: '', exitCode: 0});
+    expect(await crictl('stop')).toEqual({
+      stdout: '',
+      stderr: 'you must specify at least one CONTAINER-ID or use --all\n',
+      exitCode: 1,
+    });
     const help = await crictl('ps', 'foo');
     expect(help).toMatchObject({stderr: '', exitCode: 0});
     expect(help.stdout).toContain('$ crictl ps [OPTIONS]');
@@ -130,7 +134,9 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     });
     const missing = await crictl('inspectp', podSandboxId, 'nope');
     expect(missing).toMatchObject({stdout: '', exitCode: 1});
-    expect(missing.stderr).toMatch(/^time="[^"]+" level=error msg="get the status of pod sandboxes: .*nope/);
+    expect(missing.stderr).toMatch(
+      /^time="[^"]+" level=error msg="get the status of pod sandboxes: .*not found"\n$/,
+    );
   });
 
   test('called as crictl, rmi removes all tags with a warning', async () => {
