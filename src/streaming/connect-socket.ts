@@ -1,12 +1,13 @@
 import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {request, type ClientRequest} from 'node:http';
-import {connect, isIP, type Socket} from 'node:net';
+import {isIP, type Socket} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../base/errors.js';
 import {timeLimit} from '../base/time-limit.js';
 import {authority, type StreamingAddress} from './address.js';
 import {StreamingError} from './errors.js';
+import {PatientSocket} from './patient-socket.js';
 import {proxyFor} from './proxy.js';
 import type {DialOptions, TlsOptions} from './session.js';
 
@@ -44,7 +45,8 @@ async function dial(address: StreamingAddress, options: DialOptions): Promise<So
 }
 
 async function connected(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-  const socket = connect({host, port, noDelay: true});
+  const socket = new PatientSocket();
+  socket.connect({host, port, noDelay: true});
   return await untilEvent(socket, 'connect', signal);
 }
 

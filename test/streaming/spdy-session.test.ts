@@ -252,3 +252,20 @@ describe('a session over SPDY', () => {
     await expect(opening).rejects.not.toThrow(/geheim/);
   });
 });
+
+test('what a server has said before it hung up is read, though what is written meanwhile fails', async () => {
+  const {session} = await open({
+    play: async (server) => {
+      await server.stream('stdin').until((read) => read.length > 0);
+      server.stream('stdout').send('the end');
+      server.exit(6);
+      // Unread input makes the system reset the connection instead of ending it.
+      server.stopReading();
+    },
+  });
+  const flood = Buffer.alloc(1024 * 1024);
+  const feed = (): void => void session.stdin?.write(flood, feed);
+  feed();
+  expect(await text(session.stdout!)).toBe('the end');
+  expect(await session.result).toEqual({kind: 'exited', exitCode: 6});
+});

@@ -59,7 +59,7 @@ test('stdout and stderr come apart, and the status is the result', async () => {
     [1, 'put'],
     [3, exitCode(7)],
   ] as const)
-    remote.send(onChannel(...message));
+    remote.send(onChannel(message[0], message[1]));
   remote.terminate();
   expect(await Promise.all([text(session.stdout!), text(session.stderr!), session.result])).toEqual([
     'out put',

@@ -1,10 +1,9 @@
 import type {Socket} from 'node:net';
-import type {Clock} from '../../base/clock.js';
-import {within} from '../within.js';
+import type {Patience} from './patience.js';
 import type {FarEnd, FarFailure} from './tunnel.js';
 
 /** A runtime that is done with a connection says so with the end of the data; one that half-closes doesn't. */
-const VERDICT_LIMIT_MS = 100;
+export const VERDICT_LIMIT_MS = 100;
 /** How long the local side may take to end its direction once nobody listens to it any more. */
 const LINGER_MS = 2000;
 
@@ -16,7 +15,7 @@ const LINGER_MS = 2000;
 export async function forwardConnection(
   local: Socket,
   far: FarEnd,
-  clock: Clock,
+  patience: Patience,
 ): Promise<FarFailure | undefined> {
   const {data} = far;
   if (local.closed) {
@@ -30,7 +29,7 @@ export async function forwardConnection(
   local.pipe(data);
   data.pipe(local, {end: false});
   await Promise.race([gone, ended]);
-  const failure = local.destroyed ? undefined : await within(VERDICT_LIMIT_MS, clock, far.done);
+  const failure = local.destroyed ? undefined : await patience.wait(far.done);
   if (failure !== undefined) local.resetAndDestroy();
   if (!local.destroyed) {
     local.end();

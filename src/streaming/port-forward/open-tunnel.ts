@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import {takesNoSpdy} from '../open-session.js';
 import type {DialOptions, Transport} from '../session.js';
 import {SpdyTunnel} from './spdy-tunnel.js';
@@ -11,6 +12,8 @@ export async function openTunnel(
   url: PortForwardUrl,
   options: DialOptions & {readonly transport: Transport},
 ): Promise<Tunnel> {
+  // Each connection that is being made listens to it.
+  setMaxListeners(0, options.signal);
   if (options.transport !== 'websocket') {
     const tunnel = new SpdyTunnel(url, options);
     try {

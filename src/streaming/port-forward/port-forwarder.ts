@@ -2,8 +2,9 @@ import type {Server, Socket} from 'node:net';
 import type {Clock} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
 import type {AddressGroup} from './addresses.js';
-import {forwardConnection} from './forward-connection.js';
+import {forwardConnection, VERDICT_LIMIT_MS} from './forward-connection.js';
 import {listen, type BoundPort} from './listen.js';
+import {Patience} from './patience.js';
 import type {PortSpec} from './port-spec.js';
 import type {FarFailure, Tunnel} from './tunnel.js';
 
@@ -19,7 +20,7 @@ export interface ForwardObserver {
 /** Takes local connections to a pod's ports; what happens to one does not matter to the others. */
 export class PortForwarder {
   readonly #tunnel: Tunnel;
-  readonly #clock: Clock;
+  readonly #patience: Patience;
   readonly #observer: ForwardObserver;
   readonly #sockets = new Set<Socket>();
   readonly #servers: Server[] = [];
@@ -27,7 +28,7 @@ export class PortForwarder {
 
   constructor(tunnel: Tunnel, clock: Clock, observer: ForwardObserver) {
     this.#tunnel = tunnel;
-    this.#clock = clock;
+    this.#patience = new Patience(VERDICT_LIMIT_MS, clock);
     this.#observer = observer;
   }
 
@@ -54,13 +55,14 @@ export class PortForwarder {
     this.#ended = true;
     for (const server of this.#servers) server.close();
     for (const socket of this.#sockets) socket.destroy();
+    this.#patience.close();
     this.#tunnel.close();
   }
 
   async #forward(local: Socket, ports: PortSpec): Promise<void> {
     try {
       const far = await this.#tunnel.connect(ports.remote);
-      const failure = await forwardConnection(local, far, this.#clock);
+      const failure = await forwardConnection(local, far, this.#patience);
       if (failure !== undefined && !this.#ended) this.#observer.failed(ports, failure);
     } catch (error) {
       local.resetAndDestroy();

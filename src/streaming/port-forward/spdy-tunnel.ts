@@ -3,9 +3,9 @@ import type {DialOptions} from '../session.js';
 import type {SpdyConnection} from '../spdy/connection.js';
 import {dialSpdy} from '../spdy/dial.js';
 import type {SpdyStream} from '../spdy/stream.js';
-import {within} from '../within.js';
 import {ConnectionPool, type Pooled} from './connection-pool.js';
 import {boundedText} from '../bounded-text.js';
+import {Patience} from './patience.js';
 import type {FarEnd, FarFailure, PortForwardUrl, Tunnel} from './tunnel.js';
 
 const PROTOCOL = 'portforward.k8s.io';
@@ -23,12 +23,12 @@ const REUSE_LIMIT_MS = 500;
 export class SpdyTunnel implements Tunnel {
   readonly lost: Promise<void>;
   readonly #pool: ConnectionPool<Lease>;
-  readonly #options: DialOptions;
+  readonly #patience: Patience;
 
   constructor(url: PortForwardUrl, options: DialOptions) {
     let lose: () => void = () => undefined;
     this.lost = new Promise((resolve) => (lose = resolve));
-    this.#options = options;
+    this.#patience = new Patience(REUSE_LIMIT_MS, options.clock);
     this.#pool = new ConnectionPool({
       open: async () => new Lease(await dial(await url([]), options), lose),
       limit: MAX_CONNECTIONS,
@@ -54,6 +54,7 @@ export class SpdyTunnel implements Tunnel {
   }
 
   close(): void {
+    this.#patience.close();
     this.#pool.close();
   }
 
@@ -70,7 +71,7 @@ export class SpdyTunnel implements Tunnel {
 
   async #isAccepted({data, error}: Pair): Promise<boolean> {
     const answers = Promise.all([data.accepted, error.accepted]);
-    const accepted = await within(REUSE_LIMIT_MS, this.#options.clock, answers);
+    const accepted = await this.#patience.wait(answers);
     return accepted?.every(Boolean) ?? false;
   }
 
@@ -118,13 +119,12 @@ class Lease implements Pooled {
   openPair(port: number): Pair {
     const headers = {port: String(port), requestid: String(this.#requests)};
     this.#requests += 1;
-    const [error, data] = this.#connection.openStreams(
-      {...headers, streamtype: 'error'},
-      {...headers, streamtype: 'data'},
-    );
-    // Nothing is ever said on it from this side.
-    error.end();
-    return {data, error};
+    const connection = this.#connection;
+    return connection.atOnce(() => ({
+      // Nothing is ever said on it from this side.
+      error: connection.openStream({...headers, streamtype: 'error'}, {writable: false}),
+      data: connection.openStream({...headers, streamtype: 'data'}),
+    }));
   }
 
   close(): void {
@@ -139,7 +139,7 @@ async function dial(url: string, options: DialOptions): Promise<SpdyConnection> 
 }
 
 async function failureOf(error: SpdyStream): Promise<FarFailure | undefined> {
-  const message = await boundedText(error).catch(() => '');
+  const message = await boundedText(error);
   if (message !== '') return {kind: 'refused', message};
   return error.isGone ? {kind: 'lost'} : undefined;
 }

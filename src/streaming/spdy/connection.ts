@@ -70,15 +70,18 @@ export class SpdyConnection implements FrameHandler, StreamLink {
     return this.#open && !this.#goingAway && this.#socket.writable;
   }
 
-  /** Opens a stream; it can be written to at once. Throws StreamingError when the connection is at its end. */
-  openStream(headers: StreamHeaders): SpdyStream {
+  /**
+   * Opens a stream; it can be written to at once, unless it is one that nothing is ever sent on. Throws
+   * StreamingError when the connection is at its end.
+   */
+  openStream(headers: StreamHeaders, {writable = true} = {}): SpdyStream {
     const id = this.#nextId;
     if (!this.isOpen || id > LAST_STREAM_ID)
       throw new StreamingError('the connection to the streaming server has ended', {cause: this.#failure});
     this.#nextId += 2;
-    const stream = new SpdyStream(id, this);
+    const stream = new SpdyStream(id, this, {writable});
     this.#streams.set(id, stream);
-    this.#socket.write(synStream(id, this.#headers.encode(headers)));
+    this.#socket.write(synStream(id, this.#headers.encode(headers), !writable));
     return stream;
   }
 
@@ -86,9 +89,16 @@ export class SpdyConnection implements FrameHandler, StreamLink {
   openStreams<const All extends readonly StreamHeaders[]>(
     ...headers: All
   ): {readonly [Each in keyof All]: SpdyStream} {
+    return this.atOnce(
+      () => headers.map((one) => this.openStream(one)) as {readonly [Each in keyof All]: SpdyStream},
+    );
+  }
+
+  /** Sends with one write what `act` sends. */
+  atOnce<T>(act: () => T): T {
     this.#socket.cork();
     try {
-      return headers.map((one) => this.openStream(one)) as {readonly [Each in keyof All]: SpdyStream};
+      return act();
     } finally {
       this.#socket.uncork();
     }

@@ -28,11 +28,13 @@ export function dataHeader(streamId: number, length: number, fin: boolean): Buff
   return header;
 }
 
-/** Opens a stream. */
-export function synStream(streamId: number, headerBlock: Buffer): Buffer {
+/** Opens a stream; with `fin` nothing will be sent on it. */
+export function synStream(streamId: number, headerBlock: Buffer, fin = false): Buffer {
   const fields = Buffer.alloc(10);
   fields.writeUInt32BE(streamId, 0);
-  return controlFrame(FRAME.synStream, fields, headerBlock);
+  const frame = controlFrame(FRAME.synStream, fields, headerBlock);
+  if (fin) frame.writeUInt8(FLAG_FIN, 4);
+  return frame;
 }
 
 /** Gives a stream up, in both directions. */

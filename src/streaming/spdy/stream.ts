@@ -37,8 +37,9 @@ export class SpdyStream extends Duplex {
   /** Bytes that the system has taken. */
   bytesSent = 0;
 
-  constructor(id: number, link: StreamLink) {
-    super({readableHighWaterMark: READ_AHEAD, writableHighWaterMark: READ_AHEAD});
+  constructor(id: number, link: StreamLink, {writable = true} = {}) {
+    const options = {readableHighWaterMark: READ_AHEAD, writableHighWaterMark: READ_AHEAD, writable};
+    super(options);
     this.id = id;
     this.#link = link;
   }

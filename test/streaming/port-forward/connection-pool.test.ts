@@ -6,8 +6,6 @@ import {ManualClock} from '../manual-clock.js';
 class Plain {
   isOpen = true;
 
-  constructor(readonly name: number) {}
-
   close(): void {
     this.isOpen = false;
   }
@@ -20,7 +18,7 @@ function aPool({limit = 10, idleMs = 1000} = {}) {
   const open = async (): Promise<Plain> => {
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
-    const item = new Plain(opened.length);
+    const item = new Plain();
     opened.push(item);
     return item;
   };

@@ -4,6 +4,7 @@ import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {forwardConnection} from '../../../src/streaming/port-forward/forward-connection.js';
 import {openTunnel} from '../../../src/streaming/port-forward/open-tunnel.js';
+import {Patience} from '../../../src/streaming/port-forward/patience.js';
 import type {FarFailure} from '../../../src/streaming/port-forward/tunnel.js';
 import {until} from '../../base/until.js';
 import {ManualClock} from '../manual-clock.js';
@@ -31,7 +32,7 @@ async function forwarding(clock = new ManualClock()) {
   const remote = server.opened();
   const failure: Promise<FarFailure | undefined> = tunnel
     .connect(8080)
-    .then((end) => forwardConnection(far, end, systemClock));
+    .then((end) => forwardConnection(far, end, new Patience(1000, systemClock)));
   return {
     server,
     asked,
