@@ -16,6 +16,8 @@ export interface ContainerFacts {
   readonly cgroup: string;
   /** The sandbox that it is in. */
   readonly sandboxId: string;
+  /** `namespace/name` of its pod, which the runtime knows without a kubelet too; else empty. */
+  readonly pod: string;
 }
 
 /** A sandbox's network and process. */
@@ -58,8 +60,20 @@ export function containerFacts(info: Info): ContainerFacts {
     env: texts(at(process, 'env')),
     workingDir: text(at(process, 'cwd')),
     sandboxId: text(at(facts, 'sandboxID')),
+    pod: podOf(objectOf(at(facts, 'runtimeSpec', 'annotations'))),
     cgroup: text(at(facts, 'runtimeSpec', 'linux', 'cgroupsPath')),
   };
+}
+
+/** The annotations that containerd and CRI-O give a process. */
+const POD_ANNOTATIONS = [
+  ['io.kubernetes.cri.sandbox-namespace', 'io.kubernetes.cri.sandbox-name'],
+  ['io.kubernetes.pod.namespace', 'io.kubernetes.pod.name'],
+] as const;
+
+function podOf(annotations: JsonObject): string {
+  const known = POD_ANNOTATIONS.find(([, name]) => annotations[name] !== undefined);
+  return known === undefined ? '' : known.map((key) => text(annotations[key])).join('/');
 }
 
 /** What `info` says of a sandbox. */

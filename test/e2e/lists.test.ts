@@ -139,7 +139,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
 
   test('inspect, inspectp and inspecti tell people what they need', async () => {
     expect(await output('inspect', 'ended', '-o', 'table')).toMatch(
-      /^Name: +ended\n(.*\n)*State: +Exited \(failed\)\nExit code: +3\n(.*\n)*Command: +sh -c 'exit 3'\n/,
+      /^Name: +ended\n(.*\n)*Pod: +kcri-e2e\/lists-second\n(.*\n)*State: +Exited \(failed\)\nExit code: +3\n(.*\n)*Command: +sh -c 'exit 3'\n/,
     );
     expect(await output('inspectp', 'lists-first', '-o', 'table')).toMatch(
       new RegExp(`^Name: +lists-first\n(.*\n)*IP: +${first.ip}\n(.*\n)*Ports: +18473->80/TCP\n`),

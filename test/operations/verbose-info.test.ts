@@ -13,13 +13,20 @@ describe('containerFacts', () => {
   test('reads the process that containerd and CRI-O set up', () => {
     const process = {args: ['sleep', '1'], env: ['A=b'], cwd: '/work', user: {uid: 0}};
     const linux = {cgroupsPath: '/pods/c1'};
-    expect(containerFacts(info({pid: 42, sandboxID: 'p1', runtimeSpec: {process, linux}}))).toEqual({
+    const annotations = {
+      'io.kubernetes.cri.sandbox-name': 'web',
+      'io.kubernetes.cri.sandbox-namespace': 'team',
+    };
+    expect(
+      containerFacts(info({pid: 42, sandboxID: 'p1', runtimeSpec: {process, linux, annotations}})),
+    ).toEqual({
       pid: 42,
       command: ['sleep', '1'],
       env: ['A=b'],
       workingDir: '/work',
       cgroup: '/pods/c1',
       sandboxId: 'p1',
+      pod: 'team/web',
     });
   });
 

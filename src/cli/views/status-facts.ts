@@ -30,7 +30,7 @@ export function containerStatusFacts({status, info}: ContainerStatusResponse, no
   return factsText([
     ['Name', status.metadata?.name],
     ['ID', status.id],
-    ['Pod', podOf(status)],
+    ['Pod', podOf(status) ?? process.pod],
     ['Pod ID', process.sandboxId],
     ['State', stateOf(status)],
     ['Exit code', status.state === 'CONTAINER_EXITED' ? status.exitCode : undefined],
