@@ -27,7 +27,7 @@ export function statsFlags(orders: Readonly<Record<string, unknown>>) {
       char: 's',
       default: 1,
       helpValue: 'N',
-      description: 'Seconds over which the use of CPU is measured. [default: 1]',
+      description: 'Seconds over which the use of CPU is measured.',
     }),
     watch: Flags.boolean({char: 'w', description: 'Measure again and again, until Ctrl-C.'}),
     sort,

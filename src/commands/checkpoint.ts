@@ -36,8 +36,8 @@ export default class Checkpoint extends BaseCommand {
       );
     const {compat, signal} = this;
     const locationOf = compat ? () => path : archives(path, refs.length);
-    const {runtime} = await this.cri();
-    const targets = await resolveContainers(runtime, refs, {signal, literal: compat});
+    const {runtime, images} = await this.cri();
+    const targets = await resolveContainers(runtime, refs, {signal, images, literal: compat});
     await this.forEachTarget(targets, async (containerId, ref) => {
       const request = {containerId, location: locationOf(containerId)};
       await withContext(

@@ -25,7 +25,7 @@ export default class Metricsp extends WatchCommand {
       char: 's',
       default: 1,
       helpValue: 'N',
-      description: 'Seconds between two lists with --watch. [default: 1]',
+      description: 'Seconds between two lists with --watch.',
     }),
     watch: Flags.boolean({char: 'w', description: 'List again and again, until Ctrl-C.'}),
   };

@@ -33,12 +33,12 @@ export default class Stats extends StatsCommand {
     const form = await this.statsForm(flags);
     const refs = this.refsOf(args.container ?? [], flags.id);
     const labels = parseLabels(flags.label);
-    const {runtime} = await this.cri();
+    const {runtime, images} = await this.cri();
     const {signal, compat} = this;
     const ids = this.idsOf(
       refs.length === 0
         ? []
-        : await resolveContainers(runtime, refs, {signal, verify: true, literal: compat}),
+        : await resolveContainers(runtime, refs, {signal, images, verify: true, literal: compat}),
     );
     if (ids === undefined) return;
     const podSandboxId =

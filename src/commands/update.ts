@@ -92,8 +92,8 @@ export default class Update extends BaseCommand {
       memoryBytes: flags.memory,
       oomScoreAdj: flags['oom-score-adj'],
     });
-    const {runtime} = await this.cri();
-    const targets = await resolveContainers(runtime, refs, {signal, literal: compat});
+    const {runtime, images} = await this.cri();
+    const targets = await resolveContainers(runtime, refs, {signal, images, literal: compat});
     await this.forEachTarget(targets, async (containerId, ref) => {
       const updated = runtime.updateContainerResources({containerId, linux}, {signal});
       await withContext(`updating container resources for "${ref}"`, updated);

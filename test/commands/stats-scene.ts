@@ -1,5 +1,5 @@
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';
-import {FakeRuntime, aContainer, aSandbox, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
+import {FakeRuntime, aContainer, aSandbox, anImage, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {QUICK} from './watching.js';
 
 /** A table's rows, cell by cell; the columns are at least three spaces apart. */
@@ -12,6 +12,8 @@ export const cells = (table: string): string[][] =>
 /** What must not get into a pipe. */
 export const ESCAPES = /\u001B/;
 
+const TOOL = 'localhost:5000/tool:1';
+
 /** Two pods: one with two containers that run, one with one that runs and one that has ended. */
 export async function started(options: FakeRuntimeOptions = {}) {
   const [web, api] = [
@@ -22,10 +24,11 @@ export async function started(options: FakeRuntimeOptions = {}) {
     sandboxes: [web, api],
     containers: [
       aContainer({id: 'c'.repeat(64), sandbox: web, name: 'main', labels: {tier: 'front'}}),
-      aContainer({id: 'a'.repeat(64), sandbox: web, name: 'sidecar'}),
+      aContainer({id: 'a'.repeat(64), sandbox: web, name: 'sidecar', image: TOOL}),
       aContainer({id: 'b'.repeat(64), sandbox: api, name: 'main'}),
       aContainer({id: 'd'.repeat(64), sandbox: api, name: 'done', state: 'CONTAINER_EXITED'}),
     ],
+    images: [anImage(), anImage({name: TOOL})],
     ...options,
   });
 }

@@ -40,6 +40,7 @@ describe('stats', () => {
   test.each([
     [['sidecar'], ['sidecar']],
     [['--id', 'aaaa'], ['sidecar']],
+    [['localhost:5000/tool:1'], ['sidecar']],
     [
       ['web/main', 'prod/api/main'],
       ['main', 'main'],
