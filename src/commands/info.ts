@@ -8,6 +8,14 @@ const FORMATS = ['json', 'yaml'] as const;
 
 export default class Info extends BaseCommand {
   static override summary = "Show the runtime's status and configuration";
+  static override description =
+    'Whether the runtime and its network are ready, its handlers and features, and what only it knows of itself.';
+  static override usage = 'info [OPTIONS]';
+  static override examples = [
+    '<%= config.bin %> info -o yaml',
+    `<%= config.bin %> info -q -o jsonpath='{.status.conditions[?(@.type=="NetworkReady")].message}'`,
+    "<%= config.bin %> info --template '{{range .runtimeHandlers}}{{.name}} {{end}}'",
+  ];
   static override flags = {
     quiet: Flags.boolean({char: 'q', description: 'Leave out what only this runtime knows.'}),
     output: outputFlag(FORMATS),
