@@ -8,11 +8,11 @@ import type {Form, Format, FormFlags, ObjectForm} from './form.js';
 export type {Form, Format, ObjectForm} from './form.js';
 
 /** `-o`: crictl's forms, and templates. */
-export function outputFlag(formats: readonly Format[]) {
+export function outputFlag(formats: readonly Format[], byDefault: string = formats[0] ?? '') {
   return Flags.string({
     char: 'o',
     helpValue: [...formats, 'go-template=…', 'jsonpath=…'].join('|'),
-    description: `Output format. [default: ${formats[0] ?? ''}]`,
+    description: `Output format. [default: ${byDefault}]`,
   });
 }
 

@@ -45,10 +45,7 @@ export default class Events extends BaseCommand {
     '<%= config.bin %> events --since 5m --label app=web -o yaml',
   ];
   static override flags = {
-    output: {
-      ...outputFlag(FORMATS),
-      description: 'Output format. [default: table on a terminal, json elsewhere]',
-    },
+    output: outputFlag(FORMATS, 'table on a terminal, json elsewhere'),
     template: templateFlag,
     container: listFlag({helpValue: 'NAME', description: 'Only of a container, by id, name or POD/NAME.'}),
     pod: listFlag({
