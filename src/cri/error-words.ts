@@ -12,9 +12,10 @@ interface Failure {
 
 /** The words for a person: what is left of a text that matches, `$1` and so on as in String.replace. */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/, '$2: $1'],
+  [/^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/, 'connecting to $1: $2'],
   [/^connection error: desc = "error reading server preface: EOF"$/, 'the connection was closed at once'],
   [/^Deadline exceeded after ([\d.]+)s.*$/s, 'no answer within $1s'],
+  [/^Deadline exceeded$/, 'no answer in time'],
   [/^unknown (method|service) (\S+).*$/, 'the runtime does not know the $1 $2'],
   [/^an error occurred when try to find (?:container|sandbox)(?: "[^"]*")?: /, ''],
   [/^(container|sandbox) "([^"]*)": not found$/, 'there is no $1 "$2"'],

@@ -1,4 +1,4 @@
-import {describe, expect, test} from 'vitest';
+import {describe, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import {interruption} from '../../src/cli/interrupt.js';
 import {runKcri} from '../cli/run-kcri.js';
@@ -32,12 +32,15 @@ for (const [command, cases] of Object.entries(CASES)) {
 
   describe(`${command}, as crictl has it`, () => {
     const alike = cases.filter(({title}) => knownDifference(title) === undefined);
-    test.each(alike.map((each) => [each.title, each] as const))('%s', async (_, each) => {
-      const recorded = outcomes[each.title];
-      expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
-      const said = await runCase(each, {path: process.argv[1] ?? '', call});
-      expect({...said, stdout: withoutHelp(said.stdout, recorded!.stdout)}).toEqual(recorded);
-    });
+    test.concurrent.for(alike.map((each) => [each.title, each] as const))(
+      '%s',
+      async ([, each], {expect}) => {
+        const recorded = outcomes[each.title];
+        expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
+        const said = await runCase(each, {path: process.argv[1] ?? '', call});
+        expect({...said, stdout: withoutHelp(said.stdout, recorded!.stdout)}).toEqual(recorded);
+      },
+    );
   });
 }
 
