@@ -11,10 +11,7 @@ const AT_ONCE = 20;
 /** One download of 1 GiB. */
 export async function forwardDownload(tool, runtime) {
   return await withForwarder(tool, runtime, async (forwarder) => {
-    const seconds = await secondsOf(async () => {
-      const bytes = await get(forwarder, '/big');
-      if (bytes < BIG_MIB * MIB) throw new Error(`${tool.name} gave ${bytes} bytes`);
-    });
+    const seconds = await secondsOf(() => get(forwarder, '/big'));
     return {rate: BIG_MIB / seconds, cpuSeconds: forwarder.cpuSeconds()};
   });
 }
@@ -35,7 +32,7 @@ async function requests(tool, runtime, atOnce) {
     const work = async () => {
       while (left > 0) {
         left -= 1;
-        if ((await get(forwarder, '/small')) === 0) throw new Error(`${tool.name} gave nothing`);
+        await get(forwarder, '/small');
       }
     };
     const seconds = await secondsOf(() => Promise.all(Array.from({length: atOnce}, work)));
@@ -82,18 +79,30 @@ function processorSeconds(pid) {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** The length of what the server answers. */
+/**
+ * The length of what the server answers, by the length that it names: as any HTTP client, it does not wait for
+ * the connection's end, which containerd holds back for a second.
+ */
 async function get({host, port}, path) {
   let bytes = 0;
+  let wanted = Infinity;
   const onread = {
     buffer: Buffer.allocUnsafe(MIB / 4),
-    callback: (length) => {
+    callback: (length, buffer) => {
+      if (wanted === Infinity) wanted = answerLength(buffer.toString('latin1', 0, length));
       bytes += length;
+      if (bytes >= wanted) socket.destroy();
       return true;
     },
   };
-  const socket = connect({host, port, onread});
+  const socket = connect({host, port, onread, noDelay: true});
   socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
   await once(socket, 'close');
-  return bytes;
+  if (bytes < wanted) throw new Error(`${path}: ${bytes} bytes of ${wanted}`);
+}
+
+/** Of headers and body together; the headers come in one piece. */
+function answerLength(start) {
+  const headers = start.indexOf('\r\n\r\n') + 4;
+  return headers + Number(/content-length: (\d+)/i.exec(start)[1]);
 }

@@ -12,11 +12,13 @@ export interface PodOptions {
   readonly name?: string;
   readonly cgroupParent?: string;
   readonly hostPort?: number;
+  /** What the container runs; it sleeps unless given. */
+  readonly command?: readonly string[];
 }
 
-/** Runs a pod through CRI alone, whose container sleeps. */
+/** Runs a pod through CRI alone, whose container sleeps unless told otherwise. */
 export async function runPod({runtime}: Connection, options: PodOptions = {}): Promise<RunningPod> {
-  const {name = 'sleeper', cgroupParent = '', hostPort} = options;
+  const {name = 'sleeper', cgroupParent = '', hostPort, command = ['sleep', '3600']} = options;
   const config = {
     metadata: {name, uid: podUid(`uid-of-${name}`), namespace: 'kcri-e2e'},
     portMappings: hostPort === undefined ? [] : [{containerPort: 80, hostPort}],
@@ -28,7 +30,7 @@ export async function runPod({runtime}: Connection, options: PodOptions = {}): P
     config: {
       metadata: {name: 'main'},
       image: {image: 'docker.io/library/busybox:1.36'},
-      command: ['sleep', '3600'],
+      command,
     },
     sandboxConfig: config,
   });

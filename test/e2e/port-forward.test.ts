@@ -1,0 +1,149 @@
+import {once} from 'node:events';
+import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {runPod, type RunningPod} from './harness/pods.js';
+import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
+import type {KcriResult, RunningKcri} from './harness/run-kcri.js';
+import {runtimes} from './harness/runtimes.js';
+
+const WEB = 8080;
+const SLOW = 9001;
+const NOBODY = 9999;
+
+/** A web server, and one that answers a line a little later. */
+const SERVERS = [
+  `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=64; httpd -p ${WEB} -h /www`,
+  `nc -ll -p ${SLOW} -e sh -c 'read line; sleep 0.2; echo "heard $line"' </dev/null >/dev/null 2>&1 &`,
+].join('\n');
+
+/** A local port that is free. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const {port} = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** Everything that comes until the other side ends; whoever is cut off gets 'reset'. */
+async function readAll(socket: Socket): Promise<string> {
+  let said = '';
+  return await new Promise((resolve) => {
+    socket.on('data', (chunk: Buffer) => {
+      said += chunk.toString('latin1');
+    });
+    socket.once('end', () => {
+      resolve(said);
+    });
+    socket.once('error', () => {
+      resolve('reset');
+    });
+  });
+}
+
+async function request(port: number, path: string, host = '127.0.0.1'): Promise<string> {
+  const socket = connect({port, host});
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: pod\r\nConnection: close\r\n\r\n`);
+  const answer = await readAll(socket);
+  socket.destroy();
+  return answer;
+}
+
+describe.each(runtimes)('port-forward: $name', (which) => {
+  let runtime: TestRuntime;
+  let pod: RunningPod;
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    pod = await runPod(runtime.connection, {name: 'forwarded'});
+    const request = {containerId: pod.containerId, cmd: ['sh', '-c', SERVERS], timeout: 20n};
+    await runtime.connection.runtime.execSync(request);
+  });
+  afterAll(async () => {
+    await runtime.stop();
+  });
+
+  /** kcri forwarding ports, which are said to be open; it is ended with the test. */
+  async function forwarding(...args: readonly string[]): Promise<RunningKcri> {
+    const running = runtime.start(['port-forward', ...args]);
+    onTestFinished(async () => {
+      running.kill('SIGKILL');
+      await running.ended;
+    });
+    await running.says(/^Forwarding from \[::1\]/m);
+    return running;
+  }
+
+  async function interrupted(running: RunningKcri): Promise<KcriResult> {
+    running.kill('SIGINT');
+    return await running.ended;
+  }
+
+  test('reaches the pod by its name over IPv4 and IPv6, and ends with 0 at Ctrl-C', async () => {
+    const port = await freePort();
+    const running = await forwarding('forwarded', `${port}:${WEB}`);
+    expect(await request(port, '/small')).toMatch(/200 OK[\s\S]*small\n$/);
+    expect(await request(port, '/small', '::1')).toMatch(/small\n$/);
+    expect(await interrupted(running)).toEqual({
+      stdout:
+        `Forwarding from 127.0.0.1:${port} -> ${WEB}\nForwarding from [::1]:${port} -> ${WEB}\n` +
+        `Handling connection for ${port}\n`.repeat(2),
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
+  test('carries megabytes whole, and two hundred connections at once', async () => {
+    const port = await freePort();
+    await forwarding(pod.podSandboxId.slice(0, 10), `${port}:${WEB}`);
+    const download = request(port, '/big');
+    const answers = await Promise.all(Array.from({length: 200}, () => request(port, '/small')));
+    expect(answers.filter((answer) => answer.endsWith('small\n'))).toHaveLength(200);
+    expect((await download).length).toBeGreaterThan(64 * 1024 * 1024);
+  });
+
+  test('lets the pod answer after the local side has ended its own direction', async () => {
+    const port = await freePort();
+    await forwarding('forwarded', `${port}:${SLOW}`);
+    const socket = connect({port, host: '127.0.0.1', allowHalfOpen: true});
+    socket.end('this\n');
+    expect(await readAll(socket)).toBe('heard this\n');
+  });
+
+  test('a refused connection is reset and does not end the others', async () => {
+    const [open, closed] = [await freePort(), await freePort()];
+    const running = await forwarding('forwarded', `${open}:${WEB}`, `${closed}:${NOBODY}`);
+    expect(await request(closed, '/')).toBe('reset');
+    await running.says(new RegExp(`nothing listens on port ${NOBODY} of the pod`));
+    expect(await request(open, '/small')).toMatch(/small\n$/);
+    expect((await interrupted(running)).exitCode).toBe(0);
+  });
+
+  test('a stalled reader does not hold up others', async () => {
+    const port = await freePort();
+    await forwarding('forwarded', `${port}:${WEB}`);
+    const stalled = connect({port, host: '127.0.0.1'});
+    stalled.write('GET /big HTTP/1.0\r\n\r\n');
+    await once(stalled, 'readable');
+    expect(await request(port, '/small')).toMatch(/small\n$/);
+    stalled.destroy();
+  });
+
+  test('works over WebSocket', async () => {
+    const [web, closed] = [await freePort(), await freePort()];
+    const ports = [`${web}:${WEB}`, `${closed}:${NOBODY}`];
+    const running = await forwarding('--transport', 'websocket', 'forwarded', ...ports);
+    expect((await request(web, '/big')).length).toBeGreaterThan(64 * 1024 * 1024);
+    expect(await request(closed, '/')).toBe('reset');
+    await running.says(new RegExp(`nothing listens on port ${NOBODY} of the pod`));
+  });
+
+  test('ends with the pod, and says so', async () => {
+    const {podSandboxId} = await runPod(runtime.connection, {name: 'goes'});
+    const running = await forwarding('goes', `:${WEB}`);
+    await runtime.connection.runtime.stopPodSandbox({podSandboxId});
+    expect(await running.ended).toMatchObject({
+      stderr: 'kcri: lost connection to pod: "goes" was stopped\nhint: "kcri pods" lists what there is\n',
+      exitCode: 1,
+    });
+  });
+});
