@@ -11,7 +11,7 @@ export const STDIN_MIB = 512;
 /** 1 GiB of zeros out of the container, into a pipe. */
 export async function execStdout(tool, runtime) {
   const command = tool.execOut('dd', 'if=/dev/zero', 'bs=1M', `count=${STDOUT_MIB}`);
-  const {seconds, cpuSeconds, stdout} = await timed(`"$@" | wc -c`, command, runtime);
+  const {seconds, cpuSeconds, stdout} = await timed(`| wc -c`, command, runtime);
   if (Number(stdout) < STDOUT_MIB * MIB) throw new Error(`${tool.name} gave ${stdout.trim()} bytes`);
   return {rate: STDOUT_MIB / seconds, cpuSeconds};
 }
@@ -23,16 +23,17 @@ export async function execStdin(tool, runtime) {
   await truncate(path, STDIN_MIB * MIB);
   // With its output gone the process would lose its input: the shell has to stay.
   const command = tool.execIn('sh', '-c', 'wc -c; true');
-  const {seconds, cpuSeconds, stdout} = await timed(`"$@" <"${path}"`, command, runtime);
+  const {seconds, cpuSeconds, stdout} = await timed(`<"${path}"`, command, runtime);
   if (tool.name !== 'floor' && Number(stdout) !== STDIN_MIB * MIB)
     throw new Error(`${tool.name} sent ${stdout.trim()} bytes`);
   return {rate: STDIN_MIB / seconds, cpuSeconds};
 }
 
-/** A command's time, and the processor time of it and what it is piped to, as the shell says. */
-async function timed(script, command, {env}) {
+/** A command's time, and the processor time of it alone, as the shell says; `redirection` is where it is connected to. */
+async function timed(redirection, command, {env}) {
   const start = performance.now();
-  const child = spawn('bash', ['-c', `${script}; times >&3`, 'bash', ...command], {
+  const script = `{ "$@"; times >&3; } ${redirection}`;
+  const child = spawn('bash', ['-c', script, 'bash', ...command], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
