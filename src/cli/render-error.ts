@@ -4,7 +4,8 @@ import {EXIT} from './exit-codes.js';
 /** The lines that tell a person what went wrong: message, hint; with `debug` or for a bug the stack as well. */
 export function renderError(error: unknown, debug: boolean): string {
   if (!(error instanceof KcriError)) return bug(error);
-  const lines = [`kcri: ${error.message}`];
+  // The protocol's own words are for who looks for a fault.
+  const lines = [`kcri: ${debug ? error.message : error.plainMessage}`];
   if (error.hint !== undefined) lines.push(`hint: ${error.hint}`);
   if (debug) lines.push(...causes(error));
   return lines.join('\n');

@@ -12,13 +12,17 @@ interface Failure {
 
 /** The words for a person: what is left of a text that matches, `$1` and so on as in String.replace. */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/, 'connecting to $1: $2'],
+  [
+    /^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/,
+    'connecting to $1: $2',
+  ],
   [/^connection error: desc = "error reading server preface: EOF"$/, 'the connection was closed at once'],
   [/^Deadline exceeded after ([\d.]+)s.*$/s, 'no answer within $1s'],
   [/^Deadline exceeded$/, 'no answer in time'],
   [/^unknown (method|service) (\S+).*$/, 'the runtime does not know the $1 $2'],
-  [/^an error occurred when try to find (?:container|sandbox)(?: "[^"]*")?: /, ''],
-  [/^(container|sandbox) "([^"]*)": not found$/, 'there is no $1 "$2"'],
+  [/^an error occurred when try to find container "([^"]*)": .*not found$/, 'no such container "$1"'],
+  [/^an error occurred when try to find sandbox(?: "[^"]*")?: .*not found$/, 'no such pod'],
+  [/^Connection dropped$/, 'the connection to the runtime was lost'],
 ];
 
 /** What went wrong in plain words, without gRPC's; a runtime's own text stays as it is. */
@@ -112,7 +116,6 @@ const PULL: Advice = [
     /no such host|i\/o timeout|connection refused|network is unreachable/,
     'the runtime does not reach the registry',
   ],
-  [/not found/i, 'is the name right, with registry and tag?'],
 ];
 
 const STATS: Advice = [

@@ -83,21 +83,10 @@ describe('commands', () => {
   });
 
   test("the global flags are crictl's and kcri's own", () => {
-    expect(spellings(GLOBAL_FLAGS)).toEqual([
-      ...[
-        'config',
-        'c',
-        'runtime-endpoint',
-        'r',
-        'image-endpoint',
-        'i',
-        'timeout',
-        't',
-        'debug',
-        'D',
-        'root-dir',
-      ],
-    ]);
+    const crictl =
+      'config c runtime-endpoint r image-endpoint i timeout t debug D max-retries enable-tracing tracing-endpoint ' +
+      'tracing-sampling-rate-per-million profile-cpu profile-mem';
+    expect(spellings(GLOBAL_FLAGS).toSorted()).toEqual([...crictl.split(' '), 'root-dir'].toSorted());
   });
 
   test('all of them are found by their names', () => {

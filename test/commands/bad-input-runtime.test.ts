@@ -182,7 +182,9 @@ describe('a runtime that crashes at', () => {
     async (rpc, afterEffect) => {
       const {scene, file} = await aFullScene();
       scene.runtime.injectCrash(rpc, {afterEffect});
-      expectFailure(await scene.run(['sync', file]), 'code = Unavailable');
+      const result = await scene.run(['sync', file]);
+      expectFailure(result);
+      expect(result.stderr).toMatch(/code = Unavailable|the connection to the runtime was lost/);
       await scene.runtime.restart();
       await expectCleanDelete(scene);
     },

@@ -105,7 +105,7 @@ describe('start and stop', () => {
     await using runtime = await started();
     for (const id of ['nope', 'f'.repeat(64)]) {
       const {stdout, stderr, exitCode} = await runKcri([command, id], {endpoint: runtime.endpoint});
-      expect(stderr).toMatch(new RegExp(`^kcri: .*(no such ${noun} "${id}"|NotFound)`));
+      expect(stderr).toMatch(new RegExp(`^kcri: .*(no such ${noun} "${id}"|"${id}": no such ${noun})`));
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     }
   });

@@ -66,7 +66,7 @@ describe('exec --sync', () => {
     [['exec'], 'a container and a command are needed'],
     [['exec', 'main'], 'a container and a command are needed'],
     [['exec', '-s', '--name', 'zzz', 'true'], 'No containers found per filter flags'],
-    [['exec', '-s', 'done', 'true'], 'running "true" in the container "done": rpc error'],
+    [['exec', '-s', 'done', 'true'], 'running "true" in the container "done": failed to exec in container'],
     [['exec', '--timeout', '1s', 'main', 'true'], 'invalid value "1s" for flag -timeout: not a whole number'],
   ])('%j ends with 1', async (args, message) => {
     await using runtime = await started();

@@ -82,7 +82,7 @@ describe('run', () => {
       const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
         endpoint: runtime.endpoint,
       });
-      expect(stderr).toMatch(/^kcri: running container: .*rpc error: code = Internal desc = no such luck\n/);
+      expect(stderr).toMatch(/^kcri: running container: .*: no such luck\n/);
       expect({stdout, exitCode, left: runtime.sandboxes}).toEqual({stdout: '', exitCode: 1, left: []});
     },
   );
@@ -225,7 +225,7 @@ describe('pull', () => {
     [['pull', '--creds', ':b', 'c'], "username can't be empty"],
     [['pull', '--pull-timeout', '-1s', 'c'], 'pulling image: timeout should be bigger than 0'],
     [['pull', '-u', 'me', 'c'], 'no password was given'],
-    [['pull', 'localhost:5000/none:1'], 'pulling image: rpc error: code = NotFound'],
+    [['pull', 'localhost:5000/none:1'], 'pulling image: failed to pull and unpack image'],
   ])('%j ends with 1', async (args, message) => {
     await using runtime = await published();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});

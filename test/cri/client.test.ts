@@ -312,7 +312,8 @@ describe('errors', () => {
       grpcCode: 'NOT_FOUND',
       code: 'CRI_NOT_FOUND',
       endpoint: started.fake.endpoint,
-      hint: undefined,
+      hint: '"kcri ps -a" lists what there is',
+      plainMessage: 'no such container "c1"',
     });
     expect([isNotFound(error), isUnimplemented(error), isUnavailable(error)]).toEqual([true, false, false]);
   });

@@ -18,6 +18,8 @@ export interface RecordedCall {
   readonly request: ProtoJson;
   /** What the caller allowed, in milliseconds from its arrival (a little less than it was sent with); none = undefined. */
   readonly deadlineMs: number | undefined;
+  /** What went along with it, such as `traceparent`. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** `OK` or Go's name of the status; undefined while the call runs. */
   code: string | undefined;
   /** As its handler gave it; undefined for streams and refusals. */
@@ -88,6 +90,7 @@ export class Dispatcher {
       method: rpc,
       request: json,
       deadlineMs: deadlineMs(call),
+      metadata: call.metadata.getMap(),
       code: undefined,
       response: undefined,
     };

@@ -1,0 +1,125 @@
+import {Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall} from '@grpc/grpc-js';
+import {parse} from 'protobufjs';
+
+/** A span as a test looks at it. */
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly failed: boolean;
+}
+
+/** The part of OTLP that the tests read, with its numbers. */
+const PROTO = `
+  syntax = "proto3";
+  message Request { repeated ResourceSpans resource_spans = 1; }
+  message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+  message Resource { repeated KeyValue attributes = 1; }
+  message ScopeSpans { repeated Span spans = 2; }
+  message Span {
+    bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+    repeated KeyValue attributes = 9; Status status = 15;
+  }
+  message Status { string message = 2; int32 code = 3; }
+  message KeyValue { string key = 1; Value value = 2; }
+  message Value { oneof value { string string_value = 1; int64 int_value = 3; } }
+`;
+
+interface Attribute {
+  readonly key: string;
+  readonly value: {readonly stringValue?: string; readonly intValue?: number};
+}
+
+interface Request {
+  readonly resourceSpans: readonly {
+    readonly resource: {readonly attributes: readonly Attribute[]};
+    readonly scopeSpans: readonly {readonly spans: readonly Record<string, unknown>[]}[];
+  }[];
+}
+
+/** A collector of traces on loopback: OTLP over gRPC. */
+export class OtlpReceiver implements AsyncDisposable {
+  readonly endpoint: string;
+  readonly spans: ReceivedSpan[] = [];
+  /** What the traces say of the program. */
+  readonly resource: Record<string, string | number> = {};
+  readonly #server: Server;
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.endpoint = `127.0.0.1:${port}`;
+  }
+
+  static async start(): Promise<OtlpReceiver> {
+    const server = new Server();
+    const take: {receiver?: OtlpReceiver} = {};
+    const identity = (bytes: Buffer): Buffer => bytes;
+    server.addService(
+      {
+        Export: {
+          path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+          requestStream: false,
+          responseStream: false,
+          requestSerialize: identity,
+          requestDeserialize: identity,
+          responseSerialize: identity,
+          responseDeserialize: identity,
+        },
+      },
+      {
+        Export: (call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) => {
+          take.receiver?.take(call.request);
+          done(null, Buffer.alloc(0));
+        },
+      },
+    );
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+        if (error === null) resolve(bound);
+        else reject(error);
+      });
+    });
+    take.receiver = new OtlpReceiver(server, port);
+    return take.receiver;
+  }
+
+  take(bytes: Buffer): void {
+    const type = parse(PROTO).root.lookupType('Request');
+    const options = {longs: Number, bytes: Buffer, defaults: true, arrays: true};
+    const request = type.toObject(type.decode(bytes), options) as Request;
+    for (const {resource, scopeSpans} of request.resourceSpans) {
+      Object.assign(this.resource, values(resource.attributes));
+      for (const span of scopeSpans.flatMap(({spans}) => spans)) this.spans.push(received(span));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.tryShutdown(() => {
+        resolve();
+      });
+    });
+  }
+}
+
+function received(span: Record<string, unknown>): ReceivedSpan {
+  const hex = (bytes: unknown): string => (bytes as Buffer).toString('hex');
+  return {
+    traceId: hex(span['traceId']),
+    spanId: hex(span['spanId']),
+    parentSpanId: hex(span['parentSpanId']),
+    name: span['name'] as string,
+    kind: span['kind'] as number,
+    attributes: values(span['attributes'] as readonly Attribute[]),
+    failed: (span['status'] as {code?: number} | null)?.code === 2,
+  };
+}
+
+function values(attributes: readonly Attribute[]): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({key, value}) => [key, value.stringValue ?? value.intValue ?? '']),
+  );
+}
