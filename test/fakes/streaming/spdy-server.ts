@@ -111,6 +111,12 @@ export class ServerSession {
     this.#socket.end();
   }
 
+  /** Ends the connection when all is sent, whatever has not been read: the system then resets it. */
+  hangUp(): void {
+    this.#socket.pause();
+    this.#socket.destroySoon();
+  }
+
   /** Ends the connection as a crash would. */
   crash(): void {
     this.#socket.resetAndDestroy();

@@ -1,0 +1,68 @@
+import {execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {setTimeout as delay} from 'node:timers/promises';
+
+const PATIENCE_MS = 20_000;
+const POLL_MS = 20;
+
+/** A terminal, by tmux, with a shell in it. */
+export class Terminal implements Disposable {
+  readonly #server = `kcri-test-${randomBytes(4).toString('hex')}`;
+
+  constructor(columns: number, rows: number, env: Readonly<Record<string, string>>) {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    this.#tmux(
+      ...['-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(rows)],
+      ...['env', ...variables, 'PS1=$ ', 'ENV=', 'sh'],
+    );
+  }
+
+  /** Types text and Enter. */
+  enter(text: string): void {
+    this.#tmux('send-keys', '-l', text);
+    this.press('Enter');
+  }
+
+  /** Presses keys by tmux's names, such as `C-c`. */
+  press(...keys: readonly string[]): void {
+    this.#tmux('send-keys', ...keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
+  }
+
+  /** What is to be seen. */
+  get screen(): string {
+    return this.#tmux('capture-pane', '-p').trimEnd();
+  }
+
+  /** The process of the shell. */
+  get pid(): number {
+    return Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
+  }
+
+  /** Resolves when the screen matches. */
+  async shows(pattern: RegExp): Promise<void> {
+    const end = performance.now() + PATIENCE_MS;
+    while (!pattern.test(this.screen)) {
+      if (performance.now() > end)
+        throw new Error(`the screen does not show ${String(pattern)}:\n${this.screen}`);
+      await delay(POLL_MS);
+    }
+  }
+
+  /** Empties the screen, so that what comes next can be told from what was there. */
+  async clear(): Promise<void> {
+    this.enter('clear; echo cle"are"d');
+    await this.shows(/^cleared$/m);
+  }
+
+  [Symbol.dispose](): void {
+    this.#tmux('kill-server');
+  }
+
+  #tmux(...args: readonly string[]): string {
+    return execFileSync('tmux', ['-L', this.#server, ...args], {encoding: 'utf8'});
+  }
+}
