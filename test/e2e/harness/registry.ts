@@ -17,15 +17,32 @@ export interface Registry extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Starts a registry that keeps its images in a temporary directory. */
-export async function startRegistry(): Promise<Registry> {
+/** Who may use a registry. */
+export interface RegistryUser {
+  readonly name: string;
+  readonly password: string;
+  /** The password as bcrypt has it. */
+  readonly bcrypt: string;
+}
+
+/** A user for registries that want one. */
+export const ALICE: RegistryUser = {
+  name: 'alice',
+  password: 'se:cret',
+  bcrypt: '$2y$04$dKuqfsDakM0EFGrzvKtYUeoSi2hoEFH8.un6flMJtlTmIN2CGqSmK',
+};
+
+/** Starts a registry that keeps its images in a temporary directory, for everybody or for one user only. */
+export async function startRegistry(user?: RegistryUser): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-registry-'));
   const host = `127.0.0.1:${await freePort()}`;
   const config = join(dir, 'config.yml');
   await writeFile(
     config,
-    `version: 0.1\nstorage: {filesystem: {rootdirectory: ${dir}}}\nhttp: {addr: "${host}"}\n`,
+    `version: 0.1\nstorage: {filesystem: {rootdirectory: ${dir}}}\nhttp: {addr: "${host}"}\n` +
+      (user === undefined ? '' : `auth: {htpasswd: {realm: test, path: ${join(dir, 'users')}}}\n`),
   );
+  if (user !== undefined) await writeFile(join(dir, 'users'), `${user.name}:${user.bcrypt}\n`);
   const server = spawn('docker-registry', ['serve', config], {stdio: 'ignore'});
   const ended = once(server, 'exit');
   await untilAnswers(`http://${host}/v2/`);
@@ -34,27 +51,39 @@ export async function startRegistry(): Promise<Registry> {
     await ended;
     await rm(dir, {recursive: true});
   };
-  return {host, push: (name, tag) => push(host, name, tag), stop, [Symbol.asyncDispose]: stop};
+  const headers: Headers =
+    user === undefined
+      ? {}
+      : {authorization: `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`};
+  return {
+    host,
+    push: (name, tag) => push(host, `${name}:${tag}`, headers),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
-async function push(host: string, name: string, tag: string): Promise<string> {
+type Headers = Readonly<Record<string, string>>;
+
+async function push(host: string, image: string, headers: Headers): Promise<string> {
+  const [name = '', tag = ''] = image.split(':');
   const {manifest, blobs} = await busyboxImage();
-  for (const blob of blobs) await pushBlob(`http://${host}/v2/${name}`, blob);
+  for (const blob of blobs) await pushBlob(`http://${host}/v2/${name}`, blob, headers);
   await expectStatus(201, `http://${host}/v2/${name}/manifests/${tag}`, {
     method: 'PUT',
-    headers: {'content-type': manifest.mediaType},
+    headers: {...headers, 'content-type': manifest.mediaType},
     body: Buffer.from(manifest.data),
   });
-  return `${host}/${name}:${tag}`;
+  return `${host}/${image}`;
 }
 
-async function pushBlob(repository: string, blob: Blob): Promise<void> {
-  const started = await expectStatus(202, `${repository}/blobs/uploads/`, {method: 'POST'});
+async function pushBlob(repository: string, blob: Blob, headers: Headers): Promise<void> {
+  const started = await expectStatus(202, `${repository}/blobs/uploads/`, {method: 'POST', headers});
   const location = new URL(started.headers.get('location') ?? '', repository);
   location.searchParams.set('digest', blob.digest);
   await expectStatus(201, location, {
     method: 'PUT',
-    headers: {'content-type': 'application/octet-stream'},
+    headers: {...headers, 'content-type': 'application/octet-stream'},
     body: Buffer.from(blob.data),
   });
 }
@@ -68,7 +97,7 @@ async function expectStatus(status: number, url: string | URL, init: RequestInit
 async function untilAnswers(url: string): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const answered = await fetch(url).then(
-      ({ok}) => ok,
+      ({status}) => status === 200 || status === 401,
       () => false,
     );
     if (answered) return;
