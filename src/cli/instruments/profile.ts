@@ -3,7 +3,7 @@ import {Session} from 'node:inspector/promises';
 import {resolve} from 'node:path';
 import {messageOf} from '../../base/errors.js';
 import {withFileErrors} from '../../base/files.js';
-import type {Instrument, InstrumentedCommand} from './instruments.js';
+import type {Instrument, InstrumentedCommand} from './instrument.js';
 
 /** Where the profiles go. */
 export interface ProfilePaths {

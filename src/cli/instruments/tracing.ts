@@ -22,7 +22,7 @@ import {
 import {systemClock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import {CriError, type CallObserver} from '../../cri/index.js';
-import type {Instrument, InstrumentedCommand} from './instruments.js';
+import type {Instrument, InstrumentedCommand} from './instrument.js';
 
 /** Where traces go, and how many. */
 export interface TracingOptions {
@@ -64,7 +64,10 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Inst
       (problem: unknown) => messageOf(problem),
     );
     const problem = await Promise.race([sent, tooLate()]);
-    if (problem !== undefined) command.warn(`the trace could not be sent to ${endpoint}: ${problem}`);
+    if (problem !== undefined)
+      command.warn(
+        `the trace could not be sent to ${endpoint}: ${problem.replace(/\.? Resolution note:.*$/s, '')}`,
+      );
   };
   return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root)), finish};
 }

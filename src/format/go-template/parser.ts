@@ -4,7 +4,7 @@ import {tokenizeTemplate, type Token, type TokenType} from './lexer.js';
 import {parseNumber} from './literals.js';
 import type {Branch, Command, Node, NumberConstant, Operand, Pipeline} from './nodes.js';
 import {nodeText} from './nodes.js';
-import {TemplateError} from '../template-error.js';
+import {TokenReader} from './token-reader.js';
 
 /** A template that was read: its own body and those it defines, by name. */
 export interface ParsedTemplate {
@@ -28,45 +28,38 @@ export function parseTemplate(name: string, text: string, functions: ReadonlySet
   return {name, text, bodies: parser.parse()};
 }
 
-class Parser {
-  readonly #name: string;
-  readonly #tokens: readonly Token[];
+class Parser extends TokenReader {
   readonly #functions: ReadonlySet<string>;
   readonly #bodies = new Map<string, readonly Node[]>();
-  #next = 0;
-  /** The last token that was looked at: its line is an error's. */
-  #seen = 0;
   #variables = ['$'];
   #ranges = 0;
   #parentheses = 0;
-  #actionLine = 0;
 
   constructor(name: string, text: string, functions: ReadonlySet<string>) {
-    this.#name = name;
-    this.#tokens = tokenizeTemplate(text);
+    super(name, tokenizeTemplate(text));
     this.#functions = functions;
   }
 
   parse(): ReadonlyMap<string, readonly Node[]> {
     const nodes: Node[] = [];
-    while (this.#peek().type !== 'eof') {
-      if (this.#peek().type === 'left-delimiter' && this.#isKeyword(this.#afterSpaces(1), 'define')) {
+    while (this.peek().type !== 'eof') {
+      if (this.peek().type === 'left-delimiter' && this.isKeyword(this.afterSpaces(1), 'define')) {
         this.#definition();
         continue;
       }
       const node = this.#textOrAction();
-      if (node.kind === 'end' || node.kind === 'else') this.#fail(`unexpected {{${node.kind}}}`);
+      if (node.kind === 'end' || node.kind === 'else') this.fail(`unexpected {{${node.kind}}}`);
       nodes.push(node);
     }
-    this.#define(this.#name, nodes);
+    this.#define(this.name, nodes);
     return this.#bodies;
   }
 
   #definition(): void {
-    this.#take();
-    this.#takeWord();
-    const name = this.#templateName(this.#takeWord(), 'define clause');
-    this.#expect('right-delimiter', 'define clause');
+    this.take();
+    this.takeWord();
+    const name = this.#templateName(this.takeWord(), 'define clause');
+    this.expect('right-delimiter', 'define clause');
     this.#define(name, this.#ownBody('define clause'));
   }
 
@@ -76,7 +69,7 @@ class Parser {
     this.#variables = ['$'];
     this.#ranges = 0;
     const [nodes, ending] = this.#list();
-    if (ending.kind !== 'end') this.#fail(`unexpected {{else}} in ${context}`);
+    if (ending.kind !== 'end') this.fail(`unexpected {{else}} in ${context}`);
     this.#variables = variables;
     this.#ranges = ranges;
     return nodes;
@@ -86,43 +79,43 @@ class Parser {
   #define(name: string, nodes: readonly Node[]): void {
     const known = this.#bodies.get(name);
     if (known === undefined || known.every(isBlank)) this.#bodies.set(name, nodes);
-    else if (!nodes.every(isBlank)) this.#fail(`template: multiple definition of template ${goQuote(name)}`);
+    else if (!nodes.every(isBlank)) this.fail(`template: multiple definition of template ${goQuote(name)}`);
   }
 
   #list(): [readonly Node[], Ending] {
     const nodes: Node[] = [];
-    while (this.#peekWord().type !== 'eof') {
+    while (this.peekWord().type !== 'eof') {
       const node = this.#textOrAction();
       if (node.kind === 'end' || node.kind === 'else') return [nodes, node];
       nodes.push(node);
     }
-    return this.#fail('unexpected EOF');
+    return this.fail('unexpected EOF');
   }
 
   #textOrAction(): Node | Ending {
-    const token = this.#takeWord();
+    const token = this.takeWord();
     if (token.type === 'text') return {kind: 'text', text: token.value, position: token.position};
-    if (token.type !== 'left-delimiter') this.#unexpected(token, 'input');
-    this.#actionLine = token.line;
+    if (token.type !== 'left-delimiter') this.unexpected(token, 'input');
+    this.actionLine = token.line;
     const node = this.#action();
-    this.#actionLine = 0;
+    this.actionLine = 0;
     return node;
   }
 
   #action(): Node | Ending {
-    const token = this.#peekWord();
+    const token = this.peekWord();
     if (token.type !== 'keyword') {
       const pipeline = this.#pipeline('command', 'right-delimiter');
       return {kind: 'action', pipeline, position: token.position};
     }
-    this.#takeWord();
+    this.takeWord();
     switch (token.value) {
       case 'if':
       case 'range':
       case 'with':
         return this.#branch(token.value);
       case 'end':
-        this.#expect('right-delimiter', 'end');
+        this.expect('right-delimiter', 'end');
         return {kind: 'end'};
       case 'else':
         return this.#otherwise();
@@ -134,23 +127,23 @@ class Parser {
       case 'continue':
         return this.#jump(token.value, token.position);
       default:
-        return this.#unexpected(token, 'command');
+        return this.unexpected(token, 'command');
     }
   }
 
   #jump(kind: 'break' | 'continue', position: number): Node {
-    const token = this.#takeWord();
-    if (token.type !== 'right-delimiter') this.#unexpected(token, `{{${kind}}}`);
-    if (this.#ranges === 0) this.#fail(`{{${kind}}} outside {{range}}`);
+    const token = this.takeWord();
+    if (token.type !== 'right-delimiter') this.unexpected(token, `{{${kind}}}`);
+    if (this.#ranges === 0) this.fail(`{{${kind}}} outside {{range}}`);
     return {kind, position};
   }
 
   /** `{{else if …}}` is `{{else}}{{if …}}` that one `{{end}}` ends: the `if` is left to be read. */
   #otherwise(): Ending {
-    const token = this.#peekWord();
-    if (this.#isKeyword(token, 'if') || this.#isKeyword(token, 'with'))
+    const token = this.peekWord();
+    if (this.isKeyword(token, 'if') || this.isKeyword(token, 'with'))
       return {kind: 'else', position: token.position};
-    return {kind: 'else', position: this.#expect('right-delimiter', 'else').position};
+    return {kind: 'else', position: this.expect('right-delimiter', 'else').position};
   }
 
   #branch(kind: Branch['kind']): Branch {
@@ -165,26 +158,26 @@ class Parser {
   }
 
   #elseBody(kind: Branch['kind']): readonly Node[] {
-    if (kind !== 'range' && this.#isKeyword(this.#peek(), kind)) {
-      this.#take();
+    if (kind !== 'range' && this.isKeyword(this.peek(), kind)) {
+      this.take();
       return [this.#branch(kind)];
     }
     const [nodes, ending] = this.#list();
-    if (ending.kind !== 'end') this.#fail('expected end; found {{else}}');
+    if (ending.kind !== 'end') this.fail('expected end; found {{else}}');
     return nodes;
   }
 
   #invocation(): Node {
-    const token = this.#takeWord();
+    const token = this.takeWord();
     const name = this.#templateName(token, 'template clause');
-    const empty = this.#peekWord().type === 'right-delimiter';
-    if (empty) this.#takeWord();
+    const empty = this.peekWord().type === 'right-delimiter';
+    if (empty) this.takeWord();
     const pipeline = empty ? undefined : this.#pipeline('template clause', 'right-delimiter');
     return {kind: 'template', name, pipeline, position: token.position};
   }
 
   #block(): Node {
-    const token = this.#takeWord();
+    const token = this.takeWord();
     const name = this.#templateName(token, 'block clause');
     const pipeline = this.#pipeline('block clause', 'right-delimiter');
     this.#define(name, this.#ownBody('block clause'));
@@ -192,24 +185,24 @@ class Parser {
   }
 
   #templateName(token: Token, context: string): string {
-    if (token.type !== 'string') this.#unexpected(token, context);
+    if (token.type !== 'string') this.unexpected(token, context);
     return this.#unquote(token.value);
   }
 
   #pipeline(context: string, end: TokenType): Pipeline {
-    const {position} = this.#peekWord();
+    const {position} = this.peekWord();
     const {variables, assigns} = this.#declarations(context);
     const commands: Command[] = [];
     for (;;) {
-      const token = this.#peekWord();
+      const token = this.peekWord();
       if (token.type === end) break;
       if (!STARTS_OPERAND.has(token.type)) {
-        this.#takeWord();
-        this.#unexpected(token, context);
+        this.takeWord();
+        this.unexpected(token, context);
       }
       commands.push(this.#command());
     }
-    this.#takeWord();
+    this.takeWord();
     this.#checkCommands(commands, context);
     return {kind: 'pipeline', position, variables, assigns, commands};
   }
@@ -218,63 +211,63 @@ class Parser {
   #declarations(context: string): Pick<Pipeline, 'variables' | 'assigns'> {
     const variables: string[] = [];
     for (;;) {
-      const variable = this.#peekWord();
+      const variable = this.peekWord();
       if (variable.type !== 'variable') return {variables, assigns: false};
-      const next = this.#afterSpaces(1);
+      const next = this.afterSpaces(1);
       const isComma = next.type === 'char' && next.value === ',';
       if (next.type !== 'assign' && next.type !== 'declare' && !isComma) return {variables, assigns: false};
-      this.#takeWord();
-      this.#takeWord();
+      this.takeWord();
+      this.takeWord();
       variables.push(variable.value);
       this.#variables.push(variable.value);
       if (!isComma) return {variables, assigns: next.type === 'assign'};
-      if (context !== 'range' || variables.length > 1) this.#fail(`too many declarations in ${context}`);
-      if (!['variable', 'right-delimiter', 'right-paren'].includes(this.#peekWord().type))
-        this.#fail('range can only initialize variables');
+      if (context !== 'range' || variables.length > 1) this.fail(`too many declarations in ${context}`);
+      if (!['variable', 'right-delimiter', 'right-paren'].includes(this.peekWord().type))
+        this.fail('range can only initialize variables');
     }
   }
 
   #checkCommands(commands: readonly Command[], context: string): void {
-    if (commands.length === 0) this.#fail(`missing value for ${context}`);
+    if (commands.length === 0) this.fail(`missing value for ${context}`);
     const wrong = commands.findIndex(({operands: [first]}, index) => index > 0 && CONSTANTS.has(first.kind));
-    if (wrong > 0) this.#fail(`non executable command in pipeline stage ${wrong + 1}`);
+    if (wrong > 0) this.fail(`non executable command in pipeline stage ${wrong + 1}`);
   }
 
   #command(): Command {
-    const {position} = this.#peekWord();
+    const {position} = this.peekWord();
     const operands: Operand[] = [];
     for (;;) {
-      this.#skipSpaces();
+      this.skipSpaces();
       const operand = this.#operand();
       if (operand !== undefined) operands.push(operand);
-      const token = this.#take();
+      const token = this.take();
       if (token.type === 'space') continue;
-      if (token.type === 'right-delimiter' || token.type === 'right-paren') this.#next -= 1;
-      else if (token.type !== 'pipe') this.#unexpected(token, 'operand');
+      if (token.type === 'right-delimiter' || token.type === 'right-paren') this.next -= 1;
+      else if (token.type !== 'pipe') this.unexpected(token, 'operand');
       break;
     }
     const [first, ...rest] = operands;
-    if (first === undefined) return this.#fail('empty command');
+    if (first === undefined) return this.fail('empty command');
     return {kind: 'command', position, operands: [first, ...rest]};
   }
 
   /** A term with the fields behind it. */
   #operand(): Operand | undefined {
     const term = this.#term();
-    const {type, position} = this.#peek();
+    const {type, position} = this.peek();
     if (term === undefined || type !== 'field') return term;
     const fields: string[] = [];
-    while (this.#peek().type === 'field') fields.push(this.#take().value.slice(1));
+    while (this.peek().type === 'field') fields.push(this.take().value.slice(1));
     if (term.kind === 'field') return {...term, names: [...term.names, ...fields], position};
     if (term.kind === 'variable') return {...term, fields, position};
-    if (CONSTANTS.has(term.kind)) this.#fail(`unexpected . after term ${goQuote(nodeText(term))}`);
+    if (CONSTANTS.has(term.kind)) this.fail(`unexpected . after term ${goQuote(nodeText(term))}`);
     return {kind: 'chain', operand: term, fields, position};
   }
 
   #term(): Operand | undefined {
-    const {type, value, position} = this.#peekWord();
+    const {type, value, position} = this.peekWord();
     if (!STARTS_OPERAND.has(type)) return undefined;
-    this.#takeWord();
+    this.takeWord();
     switch (type) {
       case 'identifier':
         return {kind: 'identifier', name: this.#functionName(value), position};
@@ -298,15 +291,15 @@ class Parser {
   }
 
   #functionName(name: string): string {
-    return this.#functions.has(name) ? name : this.#fail(`function ${goQuote(name)} not defined`);
+    return this.#functions.has(name) ? name : this.fail(`function ${goQuote(name)} not defined`);
   }
 
   #variableName(name: string): string {
-    return this.#variables.includes(name) ? name : this.#fail(`undefined variable ${goQuote(name)}`);
+    return this.#variables.includes(name) ? name : this.fail(`undefined variable ${goQuote(name)}`);
   }
 
   #parenthesized(): Pipeline {
-    if (this.#parentheses >= MAX_PARENTHESES) this.#fail('max expression depth exceeded');
+    if (this.#parentheses >= MAX_PARENTHESES) this.fail('max expression depth exceeded');
     this.#parentheses += 1;
     const pipeline = this.#pipeline('parenthesized pipeline', 'right-paren');
     this.#parentheses -= 1;
@@ -314,76 +307,18 @@ class Parser {
   }
 
   #number(parsed: NumberConstant | string): NumberConstant {
-    return typeof parsed === 'string' ? this.#fail(parsed) : parsed;
+    return typeof parsed === 'string' ? this.fail(parsed) : parsed;
   }
 
   #character(literal: string): NumberConstant {
     const [char = '', ...more] = unquoteGo(literal) ?? '';
-    if (char === '') this.#fail('invalid syntax');
-    if (more.length > 0) this.#fail(`malformed character constant: ${literal}`);
+    if (char === '') this.fail('invalid syntax');
+    if (more.length > 0) this.fail(`malformed character constant: ${literal}`);
     return {type: 'int', value: BigInt(char.codePointAt(0) ?? 0)};
   }
 
   #unquote(literal: string): string {
-    return unquoteGo(literal) ?? this.#fail('invalid syntax');
-  }
-
-  #isKeyword(token: Token, keyword: string): boolean {
-    return token.type === 'keyword' && token.value === keyword;
-  }
-
-  #at(index: number): Token {
-    const last = Math.min(index, this.#tokens.length - 1);
-    this.#seen = Math.max(this.#seen, last);
-    return this.#tokens[last] ?? {type: 'eof', value: 'EOF', position: 0, line: 1};
-  }
-
-  #peek(): Token {
-    return this.#at(this.#next);
-  }
-
-  #take(): Token {
-    const token = this.#peek();
-    this.#next += 1;
-    return token;
-  }
-
-  /** The next token that is no space, `offset` tokens on. */
-  #afterSpaces(offset: number): Token {
-    const index = this.#next + offset;
-    return this.#at(this.#at(index).type === 'space' ? index + 1 : index);
-  }
-
-  #skipSpaces(): void {
-    while (this.#peek().type === 'space') this.#next += 1;
-  }
-
-  #peekWord(): Token {
-    this.#skipSpaces();
-    return this.#peek();
-  }
-
-  #takeWord(): Token {
-    this.#skipSpaces();
-    return this.#take();
-  }
-
-  #expect(type: TokenType, context: string): Token {
-    const token = this.#takeWord();
-    return token.type === type ? token : this.#unexpected(token, context);
-  }
-
-  #unexpected(token: Token, context: string): never {
-    if (token.type !== 'error') return this.#fail(`unexpected ${tokenText(token)} in ${context}`);
-    const elsewhere = this.#actionLine !== 0 && this.#actionLine !== token.line;
-    const started = ` started at ${this.#name}:${this.#actionLine}`;
-    const suffix = token.value.endsWith(' action') ? started : ` in action${started}`;
-    return this.#fail(token.value + (elsewhere ? suffix : ''));
-  }
-
-  #fail(message: string): never {
-    const line = this.#tokens[this.#seen]?.line ?? 1;
-    throw new TemplateError(`template: ${this.#name}:${line}: ${message}`);
+    return unquoteGo(literal) ?? this.fail('invalid syntax');
   }
 }
 
@@ -405,11 +340,4 @@ const CONSTANTS: ReadonlySet<Operand['kind']> = new Set(['bool', 'dot', 'nil', '
 
 function isBlank(node: Node): boolean {
   return node.kind === 'text' && node.text.trim() === '';
-}
-
-/** A token as Go's errors show it: keywords in brackets, long texts cut. */
-function tokenText({type, value}: Token): string {
-  if (type === 'eof') return 'EOF';
-  if (type === 'keyword' || type === 'dot' || type === 'nil') return `<${value}>`;
-  return value.length > 10 ? `${goQuote(value.slice(0, 10))}...` : goQuote(value);
 }
