@@ -37,7 +37,7 @@ export function crictlVoice({write}: VoiceOptions, {clock, stderr}: CliContext):
 
 /** What gRPC itself says of a call that failed, by kcri's library and by crictl's. */
 const GRPC_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/(code = DeadlineExceeded desc = )Deadline exceeded( after .*)?$/s, '$1context deadline exceeded'],
+  [/(code = DeadlineExceeded desc = )Deadline exceeded after .*$/s, '$1context deadline exceeded'],
   [/(code = Unavailable desc = )Connection dropped$/, '$1error reading from server: EOF'],
 ];
 
