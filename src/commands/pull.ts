@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {ContainerCommand} from '../cli/container-command.js';
+import {showingElapsed} from '../cli/elapsed.js';
 import {listFlag} from '../cli/flags.js';
 import {PULL_FLAGS} from '../cli/pull-flags.js';
 import {parseLabels} from '../operations/filters.js';
@@ -36,8 +37,13 @@ export default class Pull extends ContainerCommand {
     const sandboxConfig = await this.#sandboxConfig(flags['pod-config']);
     const options = {...plan, annotations: parseLabels(flags.annotation), sandboxConfig, signal: this.signal};
     const {images} = await this.cri();
-    const imageRef = await withContext('pulling image', pullImage(images, name, options));
+    const pulled = withContext('pulling image', pullImage(images, name, options));
+    const imageRef = this.compat ? await pulled : await this.#showing(`pulling ${name}`, pulled);
     this.print(`Image is up to date for ${imageRef}`);
+  }
+
+  async #showing<T>(doing: string, work: Promise<T>): Promise<T> {
+    return await showingElapsed(work, {doing, output: this.stderr, clock: this.context.clock});
   }
 
   async #sandboxConfig(path: string | undefined) {
