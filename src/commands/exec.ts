@@ -28,8 +28,8 @@ export default class Exec extends StreamingCommand {
     'executed. Options end at the container (or at the command, where filters choose the containers); a -- before ' +
     'the command is left out.\n\n' +
     'With filters the command runs in every container that they let through, one after the other.\n\n' +
-    'The command does not end with kcri: after Ctrl-C without -t, after --timeout without --sync, and after the ' +
-    'detach keys it goes on in the container.\n\n' +
+    'Whether the command goes on when kcri leaves it (Ctrl-C without -t, --timeout, the detach keys) is for the ' +
+    'runtime to say: containerd 1.6 lets it, containerd 2.1 ends it.\n\n' +
     "CRI knows no user, environment or directory of a command's own. --user, --env and --workdir are had by running " +
     "the command through the container's own programs: env, sh, and one of chroot, setuidgid, su-exec, gosu and su.";
   static override usage = 'exec [OPTIONS] [CONTAINER] COMMAND [ARG...]';

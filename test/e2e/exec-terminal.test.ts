@@ -81,13 +81,15 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
   test.each([
     ['', ['C-p', 'C-q'], '3601'],
     ['--detach-keys ctrl-x,x ', ['C-x', 'x'], '3602'],
-  ])('%s%j detach from a command, which goes on', async (flags, keys, seconds) => {
+  ])('%s%j detach from a command, which goes on where the runtime lets it', async (flags, keys, seconds) => {
     const terminal = await atTerminal();
     terminal.enter(`$K exec -it ${flags}$C sh -c 'echo re""ady; sleep ${seconds}'`);
     await terminal.shows(/^ready$/m);
     terminal.press(...keys);
     await terminal.shows(/detached from/);
     await endsWith(terminal, 0);
+    // containerd 2 ends a command when its client leaves.
+    if (!which.name.startsWith('containerd 1.')) return;
     const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
     expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));
   });
