@@ -72,11 +72,13 @@ function withoutPlaces(text: string, places: Readonly<Record<string, string>>): 
     (rest, [name, value]) => rest.replaceAll(value, `{${name}}`),
     text,
   );
-  return placed
-    .replace(/time="[^"]*"/g, 'time="{TIME}"')
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '{UUID}')
-    // The fake runtime's library knows the time limit too, and may be the first to say that it is over.
-    .replaceAll('desc = Deadline exceeded"', 'desc = context deadline exceeded"');
+  return (
+    placed
+      .replace(/time="[^"]*"/g, 'time="{TIME}"')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '{UUID}')
+      // The fake runtime's library knows the time limit too, and may be the first to say that it is over.
+      .replaceAll('desc = Deadline exceeded"', 'desc = context deadline exceeded"')
+  );
 }
 
 /** Lines, and the parts of a message of several errors, in an order of their own. */
