@@ -123,6 +123,8 @@ const STATS: Advice = [
 ];
 
 const BY_METHOD: Readonly<Record<string, Advice>> = {
+  ExecSync: [[/message larger than/, 'the output is too long for one message; leave out --sync']],
+  Attach: [[/CONTAINER_EXITED/, '"kcri logs" shows what the container said']],
   CheckpointContainer: [[/CRIU/i, "the runtime needs CRIU; install it on the runtime's machine"]],
   ListPodSandboxStats: STATS,
   PodSandboxStats: STATS,

@@ -1,0 +1,19 @@
+/** A certificate for streaming.test and 127.0.0.1, signed by itself, and its key: for tests alone, good for a century. */
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBcjCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5zdHJlYW1p
+bmcudGVzdDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowGTEXMBUG
+A1UEAwwOc3RyZWFtaW5nLnRlc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATP
+whmMt0Kuorvav4qEBpBdKmVhBWsibLN3oDsQzutVg6h90f0rxNWyD8x5FC+UW2jO
+0b2DbppSZpNOfAabjh3So1AwTjAfBgNVHREEGDAWgg5zdHJlYW1pbmcudGVzdIcE
+fwAAATAMBgNVHRMEBTADAQH/MB0GA1UdDgQWBBRLuJbyaTjvkUJcaxgrO4giZzL5
+JzAKBggqhkjOPQQDAgNHADBEAiBvBYIyGsyf5XDqcSABiHhQZM6oirHP/rOADrNo
+vKSmmwIgKHSr9nuoMQ++HLYPGIdm1pOCn8LdmMz+0S1oSiOxjdE=
+-----END CERTIFICATE-----
+`;
+
+export const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgbbuvP83HhX4yYcyk
+RqA0Xyaz96IbBKiOven7PkKDKJShRANCAATPwhmMt0Kuorvav4qEBpBdKmVhBWsi
+bLN3oDsQzutVg6h90f0rxNWyD8x5FC+UW2jO0b2DbppSZpNOfAabjh3S
+-----END PRIVATE KEY-----
+`;

@@ -1,0 +1,121 @@
+import {writeFile} from 'node:fs/promises';
+import {createServer as createHttpServer} from 'node:http';
+import {connect, type AddressInfo, type Socket} from 'node:net';
+import {join} from 'node:path';
+import {TLSSocket} from 'node:tls';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../src/base/clock.js';
+import type {DialOptions, TlsOptions} from '../../src/streaming/session.js';
+import {openSpdySession} from '../../src/streaming/spdy/session.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
+import {CERTIFICATE, KEY} from '../fakes/streaming/certificate.js';
+import {FakeStreamingServer} from '../fakes/streaming/spdy-server.js';
+import {ManualClock} from './manual-clock.js';
+
+const DIAL: DialOptions = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
+const STREAMS = {stdin: false, stdout: true, stderr: true, tty: false};
+
+async function exitCode(url: string, options: Partial<DialOptions>): Promise<unknown> {
+  const session = await openSpdySession(url, STREAMS, {...DIAL, ...options});
+  onTestFinished(() => {
+    session.close();
+  });
+  return await session.result;
+}
+
+async function started(secure?: (socket: Socket) => Socket): Promise<FakeStreamingServer> {
+  const server = await FakeStreamingServer.start({
+    ...(secure === undefined ? {} : {secure}),
+    play: (session) => {
+      session.exit(5);
+    },
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+describe('TLS', () => {
+  const server = () =>
+    started((socket) => new TLSSocket(socket, {isServer: true, cert: CERTIFICATE, key: KEY}));
+  const connectTo = async (tls: TlsOptions): Promise<unknown> =>
+    await exitCode(`https://127.0.0.1:${(await server()).port}/exec/geheim`, {tls});
+  async function caFile(): Promise<string> {
+    const path = join(await temporaryDirectory(), 'ca.pem');
+    await writeFile(path, CERTIFICATE);
+    return path;
+  }
+
+  test('a certificate is taken that the named authority has signed', async () => {
+    expect(await connectTo({ca: await caFile()})).toEqual({kind: 'exited', exitCode: 5});
+    expect(await connectTo({ca: await caFile(), serverName: 'streaming.test'})).toMatchObject({exitCode: 5});
+  });
+
+  test('any is taken when that is asked for', async () => {
+    expect(await connectTo({insecure: true})).toMatchObject({exitCode: 5});
+  });
+
+  test('by default an unknown one is refused, with what to do and without the token', async () => {
+    const refused = connectTo({});
+    await expect(refused).rejects.toThrow(/^TLS with 127.0.0.1:\d+: self-signed certificate$/);
+    await expect(refused).rejects.toMatchObject({hint: expect.stringContaining('--tls-ca') as string});
+  });
+
+  test('one for another name is refused', async () => {
+    const refused = connectTo({ca: await caFile(), serverName: 'other.test'});
+    await expect(refused).rejects.toThrow(/Hostname\/IP does not match/);
+  });
+
+  test('a file that can not be read is named', async () => {
+    await expect(connectTo({ca: '/no/such/ca.pem'})).rejects.toThrow(/^reading "\/no\/such\/ca.pem": ENOENT/);
+  });
+});
+
+describe('a proxy', () => {
+  /** An HTTP proxy that leads everywhere to one port of this machine, or says no. */
+  async function startProxy(port: number, status = 200) {
+    const asked: {target: string; login: string | undefined}[] = [];
+    const proxy = createHttpServer().on('connect', (request, socket: Socket) => {
+      asked.push({target: request.url ?? '', login: request.headers['proxy-authorization']});
+      if (status !== 200) {
+        socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+        return;
+      }
+      const onward = connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connected\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+      for (const each of [socket, onward]) each.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    return {asked, url: `http://user:geheim@127.0.0.1:${(proxy.address() as AddressInfo).port}`};
+  }
+
+  test('is asked for what is not on this machine', async () => {
+    const {port} = await started();
+    const proxy = await startProxy(port);
+    const result = await exitCode('http://node.test:4321/exec/x', {env: {HTTP_PROXY: proxy.url}});
+    expect(result).toEqual({kind: 'exited', exitCode: 5});
+    const login = `Basic ${Buffer.from('user:geheim').toString('base64')}`;
+    expect(proxy.asked).toEqual([{target: 'node.test:4321', login}]);
+  });
+
+  test('that refuses is an error without its password', async () => {
+    const proxy = await startProxy(0, 407);
+    const refused = exitCode('http://node.test:4321/exec/x', {env: {HTTP_PROXY: proxy.url}});
+    await expect(refused).rejects.toThrow(
+      /^the proxy 127.0.0.1:\d+ refused a connection to node.test:4321: 407$/,
+    );
+  });
+});
+
+test('an address that does not answer is given up', async () => {
+  const clock = new ManualClock();
+  // What is sent to this network goes nowhere (RFC 5737); where it can't be sent to, that is the error.
+  const opening = exitCode('http://192.0.2.1:9/exec/x', {clock}).catch((error: unknown) => String(error));
+  await clock.advance(30_000);
+  expect(await opening).toMatch(/connecting to 192.0.2.1:9: (no answer|connect E\w+)/);
+});
