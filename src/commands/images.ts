@@ -58,8 +58,10 @@ export default class Images extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Images);
-    const query = {name: args.repository, filters: flags.filter};
-    await (this.compat ? this.#asCrictl(query, flags) : this.#list(query, flags));
+    const {repository: name} = args;
+    const {filter: filters} = flags;
+    if (this.compat) await this.#asCrictl({name, filters}, flags);
+    else await this.#list({name: isListWord(name) ? undefined : name, filters}, flags);
   }
 
   async #list(query: ImageQuery, flags: ImagesFlags): Promise<void> {
@@ -110,3 +112,6 @@ export default class Images extends BaseCommand {
     return imageDetailColumns({facts: byId, containers: counts}, this.context.clock.now());
   }
 }
+
+/** People write `images ls`, as with docker and ctr; crictl lists all images then. */
+const isListWord = (name: string | undefined): boolean => name === 'ls' || name === 'list';

@@ -268,6 +268,8 @@ describe('images', () => {
     [['alpha:2'], 0],
     [['localhost:5000/zeta'], 1],
     [['zeta'], 0],
+    [['ls'], 2],
+    [['list'], 2],
     [['-f', 'dangling=true'], 0],
     [['-f', 'reference=zeta'], 1],
     [['-f', 'since=localhost:5000/zeta:2'], 1],
