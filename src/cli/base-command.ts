@@ -2,6 +2,7 @@ import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import {concurrently} from '../base/concurrently.js';
 import type {CallObserver, Connection, ConnectOptions} from '../cri/index.js';
+import {visibleControls} from '../format/visible.js';
 import type {Target} from '../operations/resolve.js';
 import {processContext, type CliContext} from './context.js';
 import {OWN, type Dialect} from './dialect.js';
@@ -256,7 +257,12 @@ export abstract class BaseCommand extends Command {
 
   /** Writes what `text` makes of each item, line ends included. */
   protected printAll<T>(items: readonly T[], text: (item: T) => string): void {
-    this.stdout.write(items.map(text).join(''));
+    this.show(items.map(text).join(''));
+  }
+
+  /** Writes a text for people. What others put into it does not steer the terminal, unless crictl lets it. */
+  protected show(text: string): void {
+    this.stdout.write(this.compat || !this.stdout.isTerminal ? text : visibleControls(text));
   }
 
   get #speaker(): Voice {

@@ -64,7 +64,7 @@ export abstract class InspectCommand extends BaseCommand {
     const form = await formOf(flags, FORMATS, this);
     if (form.kind === 'table') {
       const nowMs = this.context.clock.now();
-      this.stdout.write(found.map((response) => text(response, nowMs)).join('\n'));
+      this.show(found.map((response) => text(response, nowMs)).join('\n'));
       return;
     }
     const objects = found.map(json);

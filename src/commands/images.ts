@@ -89,14 +89,13 @@ export default class Images extends BaseCommand {
     else {
       const {digests, pinned, 'no-trunc': full} = flags;
       const rows = imageRows(images);
-      if (form.kind === 'table')
-        this.stdout.write(listTable(imageColumns({digests, full, pinned}), rows, flags));
+      if (form.kind === 'table') this.show(listTable(imageColumns({digests, full, pinned}), rows, flags));
       else {
         const columns = [
           ...imageColumns({digests, full, pinned: true}),
           ...(await this.#detailColumns(images)),
         ];
-        this.stdout.write(listTable(columns, rows, {...flags, narrow: true}));
+        this.show(listTable(columns, rows, {...flags, narrow: true}));
       }
     }
   }

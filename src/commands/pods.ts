@@ -81,10 +81,10 @@ export default class Pods extends BaseCommand {
     else if (form.kind === 'name') this.printAll(items, (item) => `${SANDBOX_KIND.fullName(item)}\n`);
     else {
       const columns = sandboxColumns(this.context.clock.now(), flags['no-trunc']);
-      if (form.kind === 'table') this.stdout.write(listTable(columns, items, flags));
+      if (form.kind === 'table') this.show(listTable(columns, items, flags));
       else {
         const more = await this.#detailColumns(items);
-        this.stdout.write(listTable([...columns, ...more], items, {...flags, narrow: true}));
+        this.show(listTable([...columns, ...more], items, {...flags, narrow: true}));
       }
     }
   }

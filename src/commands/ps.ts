@@ -121,10 +121,10 @@ export default class Ps extends BaseCommand {
     else {
       const shown = flags['resolve-image-path'] ? await tags() : new Map<string, string>();
       const columns = containerColumns({nowMs, full: flags['no-trunc'], tags: shown});
-      if (form.kind === 'table') this.stdout.write(listTable(columns, rows, flags));
+      if (form.kind === 'table') this.show(listTable(columns, rows, flags));
       else {
         const more = containerDetailColumns(await this.#details(services, containers));
-        this.stdout.write(listTable([...columns, ...more], rows, {...flags, narrow: true}));
+        this.show(listTable([...columns, ...more], rows, {...flags, narrow: true}));
       }
     }
   }

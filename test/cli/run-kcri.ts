@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly clock?: Clock;
   readonly wellKnownEndpoints?: readonly string[];
   readonly defaultConfigFile?: string;
+  /** Standard output is a terminal. */
+  readonly terminal?: boolean;
   /** Told every piece of standard output as it comes. */
   readonly onStdout?: (text: string) => void;
 }
@@ -29,6 +31,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
   logCommandLine(args);
   const stdout = collector(options.onStdout);
   const stderr = collector();
+  if (options.terminal === true) Object.assign(stdout.stream, {isTTY: true});
   const context: CliContext = {
     ...processContext(options.signal),
     env: {

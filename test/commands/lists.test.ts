@@ -295,3 +295,41 @@ describe('images', () => {
     expect(stdout).toMatch(/ false\n/);
   });
 });
+
+describe('what labels bring to a terminal', () => {
+  const EVIL = 'a\x1b[2Jb\x07';
+  const commands = [
+    ['ps', '-v'],
+    ['ps', '-o', 'wide'],
+    ['pods', '-v'],
+    ['inspect', '-o', 'table', 'main'],
+    ['inspectp', '-o', 'table', 'web'],
+  ];
+
+  async function withEvil() {
+    const sandbox = aSandbox({name: 'web', labels: {evil: EVIL}});
+    const labels = {evil: EVIL, 'io.kubernetes.pod.name': EVIL};
+    return await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [aContainer({sandbox, name: 'main', labels})],
+    });
+  }
+
+  test.each(commands)('cannot steer it: %s %s', async (...args) => {
+    await using runtime = await withEvil();
+    const {stdout} = await runKcri(args, {endpoint: runtime.endpoint, terminal: true});
+    expect(stdout).toContain('a\\x1b[2Jb\\x07');
+    expect(stdout).not.toMatch(/[^\P{Cc}\n\t]/u);
+  });
+
+  test('is left as it is in a pipe, and when called as crictl', async () => {
+    await using runtime = await withEvil();
+    const piped = await runKcri(['ps', '-v'], {endpoint: runtime.endpoint});
+    const env = {KCRI_COMPAT: 'crictl'};
+    const asCrictl = await runKcri(['ps', '-v'], {endpoint: runtime.endpoint, terminal: true, env});
+    expect([piped.stdout, asCrictl.stdout]).toEqual([
+      expect.stringContaining(EVIL),
+      expect.stringContaining(EVIL),
+    ]);
+  });
+});
