@@ -165,4 +165,9 @@ describe('config as crictl', () => {
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
+
+  test('writes values in the quotes of the file that it made', async () => {
+    await crictl('--set', 'runtime-endpoint=unix:///a,timeout=2');
+    expect(inFile()).toMatch(/^runtime-endpoint: "unix:\/\/\/a"\nimage-endpoint: ""\ntimeout: 2\n/);
+  });
 });

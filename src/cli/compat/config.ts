@@ -37,8 +37,8 @@ export async function crictlConfigActions(
   inform: (text: string) => void,
 ): Promise<ConfigActions> {
   const found = await ifPresent(() => readFile(path, 'utf8'));
-  if (found === undefined) await write(path, await rewritten('', {}));
-  const source = found ?? '';
+  const source = found ?? (await rewritten('', {}));
+  if (found === undefined) await write(path, source);
   const values: Record<string, unknown> = {...ZEROS, ...parseConfigFile(source, CRICTL_DIALECT)};
   const assign = (key: string, value: string): void => {
     values[key] = checkedValue(key, value);
