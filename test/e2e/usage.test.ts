@@ -250,6 +250,8 @@ describe.each(runtimes)('as crictl is used: $name', (which) => {
       expect(said).toMatchObject({stdout: expected});
     };
     test.concurrent.each([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS])('%s', prints);
-    test.each(LIFE)('%s', prints);
+    test('a pod goes from runp to rmp step by step', async () => {
+      for (const [line, stdout] of LIFE) await prints(line, stdout);
+    });
   });
 });
