@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import {UsageError} from '../base/errors.js';
-import {ArgumentsError} from './usage-errors.js';
+import {ArgumentsError, ConflictError} from './usage-errors.js';
 
 /** `CONTAINER…`: ids, beginnings of ids, names, `pod/name`, images. */
 export const containerArgs = {
@@ -35,6 +35,13 @@ export function atLeastOne(words: readonly string[] | undefined): readonly strin
 export function atLeastOneOrHelp(words: readonly string[] | undefined): readonly string[] {
   if (words === undefined || words.length === 0) throw new ArgumentsError(NO_ID);
   return words;
+}
+
+/** Throws ConflictError for words beside `--all`: whoever names something does not mean everything. */
+export function noWordsBesideAll(words: readonly string[] | undefined, flags: {readonly all: boolean}): void {
+  const [word] = words ?? [];
+  if (flags.all && word !== undefined)
+    throw new ConflictError(`"${word}" is named beside --all`, {hint: 'leave out one of them'});
 }
 
 const NO_ID = 'ID cannot be empty';

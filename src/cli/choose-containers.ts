@@ -11,6 +11,7 @@ import {
 import {withContext} from '../operations/with-context.js';
 import {
   CONTAINER_FILTERS,
+  checkNotEmpty,
   containerQuery,
   isFiltered,
   longPodFlag,
@@ -38,12 +39,16 @@ export interface ChoiceOptions {
   readonly states: 'running' | 'all';
 }
 
-/** What words and filter flags say, checked before anything is asked. Throws UsageError. */
+/**
+ * What words and filter flags say, checked before anything is asked. Throws UsageError, also for a filter that is
+ * empty: everything would be acted on where a script's variable is not set.
+ */
 export function choiceOf(
   refs: readonly string[] | undefined,
   flags: ContainerFilterValues,
   {states}: ChoiceOptions,
 ): Choice {
+  checkNotEmpty(flags);
   const all = states === 'all' || flags.all === true;
   return {refs: refs ?? [], query: isFiltered(flags) ? containerQuery({...flags, all}) : undefined};
 }

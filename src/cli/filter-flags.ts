@@ -90,6 +90,17 @@ export function isFiltered(flags: ContainerFilterValues): boolean {
   );
 }
 
+/** Throws UsageError for a filter that is given and empty: it would let everything through. */
+export function checkNotEmpty(flags: ContainerFilterValues): void {
+  const {id, name, namespace, pod, image, state} = flags;
+  const [empty] =
+    Object.entries({id, name, namespace, pod, image, state}).find(([, value]) => value === '') ?? [];
+  if (empty !== undefined)
+    throw new UsageError(`--${empty} is empty`, {
+      hint: 'leave it out, or check the variable that it comes from',
+    });
+}
+
 /** The containers that flags choose: running ones unless they say otherwise. Throws UsageError. */
 export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
   return {

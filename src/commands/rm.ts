@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOneOrHelp, containerArgs} from '../cli/arguments.js';
+import {atLeastOneOrHelp, containerArgs, noWordsBesideAll} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {CHOICE_FLAGS, choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
 import type {Connection, ContainerId} from '../cri/index.js';
@@ -35,6 +35,7 @@ export default class Rm extends BaseCommand {
     const {args, flags} = await this.parse(Rm);
     const {signal} = this;
     const choice = choiceOf(args.container, flags, {states: 'all'});
+    if (!this.compat) noWordsBesideAll(choice.refs, flags);
     if (!flags.all && choice.query === undefined) atLeastOneOrHelp(choice.refs);
     const services = await this.cri();
     const targets = await this.#targets(services, choice, flags.all);

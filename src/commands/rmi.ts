@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOneOrHelp, imageArgs} from '../cli/arguments.js';
+import {atLeastOneOrHelp, imageArgs, noWordsBesideAll} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {imageJudge, judgeImages, removeImage, type JudgedImage} from '../operations/remove-images.js';
 
@@ -39,6 +39,7 @@ export default class Rmi extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Rmi);
     const named = args.image ?? [];
+    if (!this.compat) noWordsBesideAll(named, flags);
     if (!flags.all && !flags.prune) atLeastOneOrHelp(named);
     await (this.compat ? this.#runAsCrictl(named, flags) : this.#run(named, flags));
   }

@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOneOrHelp, podArgs} from '../cli/arguments.js';
+import {atLeastOneOrHelp, noWordsBesideAll, podArgs} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import type {PodSandboxId, RuntimeService} from '../cri/index.js';
 import {listAllSandboxes} from '../operations/list-all.js';
@@ -26,6 +26,7 @@ export default class Rmp extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Rmp);
     const {force, all} = flags;
+    if (!this.compat) noWordsBesideAll(args.pod, flags);
     const refs = all ? [] : atLeastOneOrHelp(args.pod);
     const {runtime} = await this.cri();
     const targets = await this.#targets(runtime, refs, all);

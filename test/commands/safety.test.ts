@@ -1,0 +1,72 @@
+import {describe, expect, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
+
+async function started() {
+  const web = aSandbox({name: 'web'});
+  return await FakeRuntime.start({
+    sandboxes: [web],
+    containers: [aContainer({sandbox: web, name: 'main'})],
+    images: [anImage({name: 'localhost:5000/app:1'})],
+  });
+}
+
+describe('a filter that is empty', () => {
+  test.each([
+    [['rm', '-f', '--name', ''], 'name'],
+    [['rm', '-f', '--image=', 'main'], 'image'],
+    [['rm', '-a', '--pod', ''], 'pod'],
+    [['stop', '--name='], 'name'],
+    [['stop', '--all', '--pod', ''], 'pod'],
+    [['exec', '--name', '', 'reboot'], 'name'],
+    [['exec', '--state', '', 'reboot'], 'state'],
+    [['logs', '--name', ''], 'name'],
+  ])('is refused before anything is asked: %j', async (args, flag) => {
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(stderr).toContain(`kcri: --${flag} is empty\nhint: `);
+    expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
+  });
+
+  test('is no harm in a list', async () => {
+    await using runtime = await started();
+    expect((await runKcri(['ps', '-q', '--name', ''], {endpoint: runtime.endpoint})).exitCode).toBe(0);
+  });
+});
+
+describe('a word that is empty', () => {
+  test.each([
+    ['rm', '-f', ''],
+    ['stop', ''],
+    ['rmp', '-f', ''],
+    ['stopp', ''],
+    ['rmi', ''],
+    ['rmi', '-f', ''],
+    ['exec', '', 'reboot'],
+  ])('means nothing: %s %s', async (...args) => {
+    await using runtime = await started();
+    expect((await runKcri(args, {endpoint: runtime.endpoint})).exitCode).not.toBe(0);
+    expect(runtime.calls.filter(({method}) => /^(Stop|Remove|Exec)/.test(method))).toEqual([]);
+  });
+});
+
+describe('names beside --all', () => {
+  test.each([
+    [['rm', '-a', 'main']],
+    [['rm', '-af', '--pod', 'web', 'main']],
+    [['rmp', '-a', 'main']],
+    [['rmi', '-a', 'main']],
+  ])('are refused before anything is asked: %j', async (args) => {
+    await using runtime = await started();
+    const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(stderr).toContain('kcri: "main" is named beside --all\nhint: ');
+    expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
+  });
+
+  test.each([['rm'], ['rmp']])('are passed over by %s when called as crictl', async (command) => {
+    await using runtime = await started();
+    const env = {KCRI_COMPAT: 'crictl'};
+    const {exitCode} = await runKcri([command, '-a', '-f', 'x'], {endpoint: runtime.endpoint, env});
+    expect(exitCode).toBe(0);
+  });
+});
