@@ -136,7 +136,7 @@ function unknownCommand(name: string): UnknownCommandError {
 const CRICTL_VERSION = 'v1.36.0';
 
 function versionLine({compat}: CliContext): string {
-  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version ${packageVersion()}`;
+  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version v${packageVersion()}`;
 }
 
 function packageVersion(): string {

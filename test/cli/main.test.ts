@@ -7,7 +7,7 @@ const {version} = JSON.parse(readFileSync('package.json', 'utf8')) as {version: 
 
 describe('kcri', () => {
   test.each([['--version'], ['-v']])('%s prints the version', async (flag) => {
-    expect(await runKcri([flag])).toEqual({stdout: `kcri version ${version}\n`, stderr: '', exitCode: 0});
+    expect(await runKcri([flag])).toEqual({stdout: `kcri version v${version}\n`, stderr: '', exitCode: 0});
   });
 
   test.each([

@@ -77,7 +77,7 @@ test('the installed package has a command', async () => {
     join(consumer, 'node_modules/kcri/bin/kcri.js'),
     '--version',
   ]);
-  expect(stdout).toMatch(/^kcri version \d/);
+  expect(stdout).toMatch(/^kcri version v\d/);
 });
 
 /** What does not compile must not, so that the types are known to be there. */
