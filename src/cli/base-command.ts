@@ -260,9 +260,14 @@ export abstract class BaseCommand extends Command {
     this.show(items.map(text).join(''));
   }
 
-  /** Writes a text for people. What others put into it does not steer the terminal, unless crictl lets it. */
+  /** Whether what others put into a text must not steer the terminal that it goes to; crictl lets it. */
+  protected get forTerminal(): boolean {
+    return !this.compat && this.stdout.isTerminal;
+  }
+
+  /** Writes a text for people. */
   protected show(text: string): void {
-    this.stdout.write(this.compat || !this.stdout.isTerminal ? text : visibleControls(text));
+    this.stdout.write(this.forTerminal ? visibleControls(text) : text);
   }
 
   get #speaker(): Voice {

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {renderTable, type Column} from '../format/table.js';
+import {visibleInLine} from '../format/visible.js';
 
 /** How rows are ordered, by the words that `--sort` takes. */
 export type Orders<Row> = Readonly<Record<string, (a: Row, b: Row) => number>>;
@@ -57,12 +58,26 @@ function compare<T extends string | bigint | number>(a: T, b: T): number {
 /** How wide a column is at least in tables that crictl does not have. */
 const NARROW = 0;
 
-/** A table as flags want it; a `narrow` one has no room to spare. */
+/** How a table is laid out. */
+interface TableLayout {
+  readonly 'no-headers': boolean;
+  /** Without room to spare. */
+  readonly narrow?: boolean;
+  /** No cell can steer the terminal, or leave its line. */
+  readonly forTerminal: boolean;
+}
+
+/** A table as flags want it. */
 export function listTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
-  {'no-headers': bare, narrow = false}: {readonly 'no-headers': boolean; readonly narrow?: boolean},
+  {'no-headers': bare, narrow = false, forTerminal}: TableLayout,
 ): string {
-  const table = narrow ? renderTable(columns, rows, NARROW) : renderTable(columns, rows);
+  const shown = forTerminal ? columns.map(visibleColumn) : columns;
+  const table = narrow ? renderTable(shown, rows, NARROW) : renderTable(shown, rows);
   return bare ? table.slice(table.indexOf('\n') + 1) : table;
+}
+
+function visibleColumn<Row>({header, value}: Column<Row>): Column<Row> {
+  return {header, value: (row) => visibleInLine(value(row))};
 }

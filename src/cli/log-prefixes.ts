@@ -1,4 +1,5 @@
 import {Chalk, type ChalkInstance} from 'chalk';
+import {visibleInLine} from '../format/visible.js';
 
 const COLORS = [
   'cyan',
@@ -14,8 +15,9 @@ const COLORS = [
 /** What stands in front of the lines of each log: names of one width, each in a colour of its own on a terminal. */
 export function logPrefixes(names: readonly string[], colors: boolean): readonly string[] {
   const chalk: ChalkInstance = new Chalk({level: colors ? 1 : 0});
-  const width = Math.max(...names.map((name) => name.length));
-  return names.map((name, index) => {
+  const shown = names.map(visibleInLine);
+  const width = Math.max(...shown.map((name) => name.length));
+  return shown.map((name, index) => {
     const color = COLORS[index % COLORS.length] ?? 'cyan';
     return `${chalk[color](`${name.padEnd(width)} |`)} `;
   });

@@ -115,7 +115,7 @@ export abstract class StatsCommand extends WatchCommand {
       return (before, after) =>
         CLEAR_SCREEN + renderTable(columns(false), usage(before, after).filter(shown).filter(isMeasured));
     const arrange = arranger(flags, orders);
-    const layout = {'no-headers': flags['no-headers'], narrow: wide};
+    const layout = {'no-headers': flags['no-headers'], narrow: wide, forTerminal: this.forTerminal};
     return (before, after) => listTable(columns(wide), arrange(usage(before, after).filter(shown)), layout);
   }
 }

@@ -111,7 +111,7 @@ export abstract class StreamingCommand extends BaseCommand {
   #met(end: SessionEnd, shown: string): Met {
     if (end.kind === 'unread') return {kind: 'left', exitCode: EXIT_UNREAD};
     if (end.kind !== 'detached') return end;
-    if (!this.compat) this.note(`\r\nkcri: detached from "${shown}"`);
+    if (!this.compat) this.note(`\nkcri: detached from "${shown}"`);
     return {kind: 'left', exitCode: EXIT.ok};
   }
 }

@@ -1,4 +1,5 @@
 import {UsageError} from '../base/errors.js';
+import {visibleControls} from '../format/visible.js';
 import {exitCodeOf, renderError} from './render-error.js';
 
 /**
@@ -27,8 +28,14 @@ export interface VoiceOptions {
   readonly usage: () => string;
 }
 
-/** kcri's own voice: one line for an error and one for what to do about it, at once. */
-export function ownVoice({write, debug, usage}: VoiceOptions): Voice {
+/**
+ * kcri's own voice: one line for an error and one for what to do about it, at once. What a runtime puts into a text
+ * does not steer the terminal.
+ */
+export function ownVoice({write: writeRaw, debug, usage}: VoiceOptions): Voice {
+  const write = (text: string): void => {
+    writeRaw(visibleControls(text));
+  };
   return {
     note: (text) => {
       write(`${text}\n`);

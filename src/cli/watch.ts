@@ -1,5 +1,6 @@
 import type {Clock} from '../base/clock.js';
 import {formatRfc3339Nano} from '../format/time.js';
+import {visibleInLine} from '../format/visible.js';
 import {InPlace} from './in-place.js';
 import type {Output} from './output.js';
 
@@ -68,7 +69,7 @@ export class TerminalScreen implements Screen {
   show({text, warnings}: Frame): void {
     const lines = [timeLine(this.#clock.now()), ...text.trimEnd().split('\n')];
     const room = this.#screen.room - warnings.length;
-    const below = warnings.map((warning) => `warning: ${warning}`);
+    const below = warnings.map((warning) => `warning: ${visibleInLine(warning)}`);
     const width = this.#output.columns ?? 80;
     this.#screen.draw([...fitting(lines, room), ...below].map((line) => line.slice(0, width)));
   }

@@ -10,6 +10,7 @@ import {SESSION_FLAGS, StreamingCommand, type SessionFlagValues} from '../cli/st
 import {ArgumentsError} from '../cli/usage-errors.js';
 import type {ContainerId} from '../cri/index.js';
 import {truncateId} from '../format/id.js';
+import {visibleInLine} from '../format/visible.js';
 import {CommandExitError, ExecFailedError, ExecTimeoutError} from '../operations/exec-failure.js';
 import {openExec} from '../operations/exec-session.js';
 import {execSync} from '../operations/exec-sync.js';
@@ -209,7 +210,7 @@ export default class Exec extends StreamingCommand {
       wanted,
       options: {...this.openOptions(flags, wanted), signal},
       detachKeys: this.detachKeys(flags),
-      prefix: label === 'prefix' ? `[${truncateId(id)}] ` : undefined,
+      prefix: label === 'prefix' ? `[${visibleInLine(truncateId(id))}] ` : undefined,
     });
     if (end.kind === 'failed') throw new ExecFailedError(end.message);
     if (this.compat && end.kind === 'exited' && end.exitCode !== EXIT.ok)

@@ -28,6 +28,6 @@ export default class Imagefsinfo extends BaseCommand {
     if (form.kind !== 'table')
       this.print(await sortedText(form, {status: toJson('ImageFsInfoResponse', info, {emitDefaults: true})}));
     else if (this.compat) this.stdout.write(crictlFilesystemLines(info));
-    else this.stdout.write(renderTable(filesystemColumns(this.context.clock.now()), filesystemRows(info)));
+    else this.show(renderTable(filesystemColumns(this.context.clock.now()), filesystemRows(info)));
   }
 }

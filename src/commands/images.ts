@@ -88,14 +88,15 @@ export default class Images extends BaseCommand {
     else if (form.kind === 'name') this.printAll(images, (image) => `${imageName(image)}\n`);
     else {
       const {digests, pinned, 'no-trunc': full} = flags;
+      const layout = {...flags, forTerminal: this.forTerminal};
       const rows = imageRows(images);
-      if (form.kind === 'table') this.show(listTable(imageColumns({digests, full, pinned}), rows, flags));
+      if (form.kind === 'table') this.show(listTable(imageColumns({digests, full, pinned}), rows, layout));
       else {
         const columns = [
           ...imageColumns({digests, full, pinned: true}),
           ...(await this.#detailColumns(images)),
         ];
-        this.show(listTable(columns, rows, {...flags, narrow: true}));
+        this.show(listTable(columns, rows, {...layout, narrow: true}));
       }
     }
   }

@@ -80,11 +80,12 @@ export default class Pods extends BaseCommand {
     else if (flags.verbose) this.printAll(items, sandboxBlock);
     else if (form.kind === 'name') this.printAll(items, (item) => `${SANDBOX_KIND.fullName(item)}\n`);
     else {
+      const layout = {...flags, forTerminal: this.forTerminal};
       const columns = sandboxColumns(this.context.clock.now(), flags['no-trunc']);
-      if (form.kind === 'table') this.show(listTable(columns, items, flags));
+      if (form.kind === 'table') this.show(listTable(columns, items, layout));
       else {
         const more = await this.#detailColumns(items);
-        this.show(listTable([...columns, ...more], items, {...flags, narrow: true}));
+        this.show(listTable([...columns, ...more], items, {...layout, narrow: true}));
       }
     }
   }

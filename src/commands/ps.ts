@@ -119,12 +119,13 @@ export default class Ps extends BaseCommand {
     else if (form.kind === 'name')
       this.printAll(rows, ({container, pod}) => `${containerKind(() => pod).fullName(container)}\n`);
     else {
+      const layout = {...flags, forTerminal: this.forTerminal};
       const shown = flags['resolve-image-path'] ? await tags() : new Map<string, string>();
       const columns = containerColumns({nowMs, full: flags['no-trunc'], tags: shown});
-      if (form.kind === 'table') this.show(listTable(columns, rows, flags));
+      if (form.kind === 'table') this.show(listTable(columns, rows, layout));
       else {
         const more = containerDetailColumns(await this.#details(services, containers));
-        this.show(listTable([...columns, ...more], rows, {...flags, narrow: true}));
+        this.show(listTable([...columns, ...more], rows, {...layout, narrow: true}));
       }
     }
   }

@@ -39,7 +39,7 @@ export default class Pull extends ContainerCommand {
     const {images} = await this.cri();
     const pulled = withContext('pulling image', pullImage(images, name, options));
     const imageRef = this.compat ? await pulled : await this.#showing(`pulling ${name}`, pulled);
-    this.print(`Image is up to date for ${imageRef}`);
+    this.show(`Image is up to date for ${imageRef}\n`);
   }
 
   async #showing<T>(doing: string, work: Promise<T>): Promise<T> {

@@ -15,6 +15,6 @@ export default class Version extends BaseCommand {
     await this.parse(Version);
     const {runtime} = await this.cri();
     const response = runtime.version({version: 'v1'}, {signal: this.signal});
-    this.print(versionText(await withContext('getting the runtime version', response)));
+    this.show(`${versionText(await withContext('getting the runtime version', response))}\n`);
   }
 }

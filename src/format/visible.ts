@@ -5,3 +5,8 @@ export function visibleControls(text: string): string {
     return `\\x${code.padStart(2, '0')}`;
   });
 }
+
+/** The same for what must stay in one line, such as a cell of a table: line ends and tabs are written out too. */
+export function visibleInLine(text: string): string {
+  return visibleControls(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}

@@ -1,4 +1,5 @@
 import type {Clock} from '../../base/clock.js';
+import {visibleControls} from '../../format/visible.js';
 import type {Output} from '../output.js';
 import type {SyncRenderer} from './renderer.js';
 
@@ -29,7 +30,7 @@ export async function chooseRenderer(choice: RendererChoice): Promise<SyncRender
   }
   const {LineRenderer} = await import('./lines.js');
   const err = (line: string): void => {
-    stderr.write(`${line}\n`);
+    stderr.write(`${visibleControls(line)}\n`);
   };
   return new LineRenderer({out, err, warnings});
 }

@@ -2,6 +2,7 @@ import type {ChalkInstance} from 'chalk';
 import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+import {visibleControls} from '../../format/visible.js';
 import {InPlace} from '../in-place.js';
 import type {Output} from '../output.js';
 import {callBegun, callEnded, initialView, statusSeen, subjectOf, type PodView} from './model.js';
@@ -80,7 +81,7 @@ export class LiveTree implements SyncRenderer {
     if (!this.#warnings || !isNews(event)) return;
     const container = containerOf(event);
     const where = container === '' ? podTitle(pod) : `${podTitle(pod)}/${container}`;
-    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${event.message}\n`);
+    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${visibleControls(event.message)}\n`);
   }
 
   status(pod: PodRef, status: PodStatus): void {
@@ -88,7 +89,7 @@ export class LiveTree implements SyncRenderer {
   }
 
   note(pod: PodRef, text: string): void {
-    this.#draw(`${this.#chalk.bold(podTitle(pod))}: ${text}\n`);
+    this.#draw(`${this.#chalk.bold(podTitle(pod))}: ${visibleControls(text)}\n`);
   }
 
   outcome(outcome: PodOutcome): void {

@@ -1,4 +1,5 @@
 import type {ChalkInstance} from 'chalk';
+import {visibleInLine} from '../../format/visible.js';
 import {podTitle, tookText} from './text.js';
 import type {PartView, PodView} from './model.js';
 
@@ -50,9 +51,11 @@ function partPieces(
 
 /** Puts the pieces together. A line longer than the terminal would wrap, and the redraw would count wrong. */
 function fit(pieces: readonly Piece[], columns: number): string {
-  const parts = pieces.map((piece) =>
-    typeof piece === 'string' ? ([piece, (text: string) => text] as const) : piece,
-  );
+  const parts = pieces.map((piece) => {
+    const [text, paint]: readonly [string, Paint] =
+      typeof piece === 'string' ? [piece, (plain) => plain] : piece;
+    return [visibleInLine(text), paint] as const;
+  });
   const whole = parts.reduce((sum, [text]) => sum + text.length, 0);
   const mark = whole > columns && columns > 0 ? '…' : '';
   let room = columns - mark.length;

@@ -11,7 +11,7 @@ export function factsText(facts: readonly Fact[]): string {
   return shown
     .map(([label, value]) =>
       isList(value)
-        ? [`${label}:`, ...value.map((line) => INDENT + line)]
+        ? [`${label}:`, ...value.map((line) => INDENT + line.replaceAll('\n', `\n${INDENT}${INDENT}`))]
         : [`${`${label}:`.padEnd(width + 1)} ${indented(String(value), width + 2)}`],
     )
     .flat()
