@@ -1,4 +1,5 @@
-import type {Document, Node, Pair, Scalar, YAMLMap} from 'yaml';
+import {isDeepStrictEqual} from 'node:util';
+import type {Document, Node, Pair, ParseOptions, Scalar, SchemaOptions, YAMLMap} from 'yaml';
 import {closest} from '../base/closest.js';
 import {ConfigError, UsageError} from '../base/errors.js';
 import {
@@ -28,12 +29,31 @@ export interface ConfigChange {
 /**
  * The text of a config file with options changed and everything else as it was to the byte: comments, blank
  * lines, quotes, the order. What is not there yet is added at the end. Throws ConfigError for a text that is no
- * config file.
+ * config file, or in which an option can't be changed alone.
  */
 export async function editConfig(source: string, changes: readonly ConfigChange[]): Promise<string> {
   let text = source;
-  for (const change of changes) text = await editOne(text, change);
+  for (const change of changes) {
+    const edited = await editOne(text, change);
+    await checkEdited(text, edited, change);
+    text = edited;
+  }
   return text;
+}
+
+/** Reads the text again: rather no change than a file that says something else. */
+async function checkEdited(before: string, after: string, {key, value}: ConfigChange): Promise<void> {
+  const [old, read] = [await plainTexts(before), await plainTexts(after).catch(() => ({}))];
+  if (isDeepStrictEqual(read, {...old, [key]: value})) return;
+  throw new ConfigError(`the config file is written in a way in which "${key}" can't be changed alone`, {
+    hint: `edit it by hand: ${key}: ${scalarText(key, value)}`,
+  });
+}
+
+/** What the file says, its values as they are written. */
+async function plainTexts(source: string): Promise<object> {
+  const document = await configDocument(source, {schema: 'failsafe'});
+  return (document.toJS() as object | null) ?? {};
 }
 
 async function editOne(source: string, change: ConfigChange): Promise<string> {
@@ -56,9 +76,12 @@ async function configMap(source: string): Promise<YAMLMap | undefined> {
 }
 
 /** A config file as a YAML document, in which keys may repeat. Throws ConfigError. */
-export async function configDocument(source: string): Promise<Document> {
+export async function configDocument(
+  source: string,
+  options: ParseOptions & SchemaOptions = {},
+): Promise<Document> {
   const {parseDocument} = await import('yaml');
-  const document = parseDocument(source, {uniqueKeys: false});
+  const document = parseDocument(source, {...options, uniqueKeys: false});
   const [error] = document.errors;
   if (error !== undefined) throw new ConfigError(`the config file: ${error.message.split('\n')[0] ?? ''}`);
   return document;
@@ -67,8 +90,11 @@ export async function configDocument(source: string): Promise<Document> {
 function replaced(source: string, {key: name, value: old}: Pair, key: ConfigKey, value: string): string {
   const [start, end] = (old as Node | null)?.range ?? [];
   const text = scalarText(key, value, (old as Scalar | null)?.type);
-  if (start !== undefined && end !== undefined && end > start)
-    return source.slice(0, start) + text + source.slice(end);
+  if (start !== undefined && end !== undefined && end > start) {
+    // A block's range has the end of its last line in it.
+    const [lineEnd = ''] = /\r?\n\s*$/.exec(source.slice(start, end)) ?? [];
+    return source.slice(0, start) + text + lineEnd + source.slice(end);
+  }
   // `key:` without a value: it goes behind the colon.
   const colon = source.indexOf(':', (name as Node).range?.[1]) + 1;
   return `${source.slice(0, colon)} ${text}${source.slice(colon)}`;

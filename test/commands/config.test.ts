@@ -63,6 +63,30 @@ describe('config --set', () => {
     expect(inFile()).toBe(after);
   });
 
+  test.each([
+    ['runtime-endpoint: >-\n  unix:///x\ntimeout: 2\n', 'runtime-endpoint: unix:///y\ntimeout: 2\n'],
+    [
+      'runtime-endpoint: |\n  unix:///x\n\n# end\ntimeout: 2',
+      'runtime-endpoint: unix:///y\n\n# end\ntimeout: 2',
+    ],
+    ['runtime-endpoint:\n  unix:///x\ntimeout: 2\n', 'runtime-endpoint:\n  unix:///y\ntimeout: 2\n'],
+  ])('makes of %j, whose value is a block, %j', async (before, after) => {
+    writeFileSync(file, before);
+    expect(await config('--set', 'runtime-endpoint=unix:///y')).toMatchObject({exitCode: 0});
+    expect(inFile()).toBe(after);
+  });
+
+  test('leaves a file alone in which an option can not be changed without another one', async () => {
+    const before = 'runtime-endpoint: &both unix:///x\nimage-endpoint: *both\n';
+    writeFileSync(file, before);
+    const {stderr, exitCode} = await config('--set', 'runtime-endpoint=unix:///y');
+    expect(stderr).toBe(
+      'kcri: the config file is written in a way in which "runtime-endpoint" can\'t be changed alone\n' +
+        'hint: edit it by hand: runtime-endpoint: unix:///y\n',
+    );
+    expect({exitCode, text: inFile()}).toEqual({exitCode: 1, text: before});
+  });
+
   test('makes a file that is not there, and its folder, for all to read', async () => {
     file = join(folder, 'new', 'crictl.yaml');
     expect(await config('--set', 'runtime-endpoint=')).toEqual({stdout: '', stderr: '', exitCode: 0});
