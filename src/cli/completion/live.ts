@@ -1,13 +1,36 @@
 import type {Connection, Container} from '../../cri/index.js';
 import {truncateId} from '../../format/id.js';
+import {visibleInLine} from '../../format/visible.js';
 import type {LiveKind, Suggestion} from './suggest.js';
 
-/** The words for what runs on a runtime: names and ids, with what they stand for. */
+/** What a shell takes for a word, and for nothing else. */
+const PLAIN_WORD = /^[\w.:/@-]+$/;
+
+/**
+ * The words for what runs on a runtime: names and ids, with what they stand for. What is no plain word is left out:
+ * a shell puts it into the command line as it is.
+ */
 export async function liveSuggestions(
+  kind: LiveKind,
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<readonly Suggestion[]> {
+  const found = await listed(kind, connection, signal);
+  return found
+    .filter(({word}) => PLAIN_WORD.test(word))
+    .map(({word, meaning}) => ({word, meaning: visibleInLine(meaning)}));
+}
+
+interface LiveWord {
+  readonly word: string;
+  readonly meaning: string;
+}
+
+async function listed(
   kind: LiveKind,
   {runtime, images}: Connection,
   signal: AbortSignal,
-): Promise<readonly Suggestion[]> {
+): Promise<readonly LiveWord[]> {
   switch (kind) {
     case 'pods': {
       const {items} = await runtime.listPodSandbox({}, {signal});
@@ -38,7 +61,7 @@ const STATES = {
   running: {filter: {state: {state: 'CONTAINER_RUNNING'}}},
 } as const;
 
-function containerSuggestions({id, metadata, labels, state}: Container): readonly Suggestion[] {
+function containerSuggestions({id, metadata, labels, state}: Container): readonly LiveWord[] {
   const name = metadata?.name ?? '';
   const pod = labels['io.kubernetes.pod.name'];
   const where = pod === undefined ? '' : ` of pod ${pod}`;

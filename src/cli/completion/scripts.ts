@@ -12,12 +12,12 @@ export const FILES = ':files';
 
 const BASH = `# bash completion for kcri: source <(kcri completion bash)
 _kcri() {
-    local cur="\${COMP_WORDS[COMP_CWORD]}" IFS=$'\\n'
-    COMPREPLY=($(kcri completion --suggest --line "\${COMP_LINE:0:COMP_POINT}" --breaks "$COMP_WORDBREAKS" 2>/dev/null | cut -f1))
-    if [[ "\${COMPREPLY[0]}" == ${FILES} ]]; then
-        COMPREPLY=($(compgen -f -- "$cur"))
+    local cur="\${COMP_WORDS[COMP_CWORD]}"
+    mapfile -t COMPREPLY < <(kcri completion --suggest --line "\${COMP_LINE:0:COMP_POINT}" --breaks "$COMP_WORDBREAKS" 2>/dev/null | cut -f1)
+    if [[ "\${COMPREPLY[0]-}" == ${FILES} ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames
-    elif [[ "\${COMPREPLY[0]}" == *[=/] ]]; then
+    elif [[ "\${COMPREPLY[0]-}" == *[=/] ]]; then
         compopt -o nospace
     fi
 }
