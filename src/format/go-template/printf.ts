@@ -1,6 +1,7 @@
-import {exponentText, floatText} from '../go-float.js';
+import {floatText} from '../go-float.js';
 import {goQuote, goQuoteAscii} from '../go-quote.js';
 import {byKey, isJsonList} from '../json.js';
+import {exponential, fixed, general} from './decimal.js';
 import {GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
 
 /** What stands between `%` and the verb. */
@@ -24,6 +25,12 @@ type Groups = readonly (string | undefined)[];
 
 const DIRECTIVE = /%([-+# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:\.(?:\[(\d+)\])?(\*|\d*))?(?:\[(\d+)\])?(.|\n|$)/gsu;
 
+/** Go takes no width and no precision beyond this. */
+const MAX_MEASURE = 1_000_000;
+
+/** What a width or a precision says: `bad` does not fit, `endless` is so long that Go reads no further. */
+type Measure = number | 'bad' | 'endless' | undefined;
+
 class Formatter {
   readonly #format: string;
   readonly #args: readonly Value[];
@@ -36,25 +43,34 @@ class Formatter {
   }
 
   text(): string {
-    const text = this.#format.replace(DIRECTIVE, (_, ...groups: (string | undefined)[]) =>
-      this.#directive(groups.slice(0, 7)),
-    );
-    return text + this.#extra();
+    let text = '';
+    let position = 0;
+    for (const match of this.#format.matchAll(DIRECTIVE)) {
+      const [whole, ...groups] = match;
+      const shown = this.#directive(groups);
+      text += this.#format.slice(position, match.index) + (shown ?? '%!(NOVERB)');
+      position = shown === undefined ? this.#format.length : match.index + whole.length;
+      if (shown === undefined) break;
+    }
+    return text + this.#format.slice(position) + this.#extra();
   }
 
-  #directive([flags = '', index, width, precisionIndex, precision, lateIndex, verb = '']: Groups): string {
-    if (verb === '') return '%!(NOVERB)';
+  /** Undefined where the format ends without a verb. */
+  #directive([flags = '', index, width, precisionIndex, precision, lateIndex, verb = '']: Groups):
+    string | undefined {
     this.#jump(index);
     const givenWidth = this.#measure(width);
+    if (givenWidth === 'endless') return undefined;
     this.#jump(precisionIndex);
-    const givenPrecision = precision === '' ? 0 : this.#measure(precision);
+    const givenPrecision = precision === '' ? 0 : notNegative(this.#measure(precision));
+    if (givenPrecision === 'endless') return undefined;
     this.#jump(lateIndex);
-    if (givenWidth === 'bad') return '%!(BADWIDTH)';
-    if (givenPrecision === 'bad') return '%!(BADPREC)';
-    if (verb === '%') return '%';
-    return (
-      this.#missing(verb) ?? format(this.#args[this.#next++], spec(verb, flags, givenWidth, givenPrecision))
-    );
+    if (verb === '') return undefined;
+    const faults =
+      (givenWidth === 'bad' ? '%!(BADWIDTH)' : '') + (givenPrecision === 'bad' ? '%!(BADPREC)' : '');
+    if (verb === '%') return `${faults}%`;
+    const how = spec(verb, flags, valid(givenWidth), valid(givenPrecision));
+    return faults + (this.#missing(verb) ?? format(this.#args[this.#next++], how));
   }
 
   #missing(verb: string): string | undefined {
@@ -69,11 +85,13 @@ class Formatter {
     this.#next = position < this.#args.length ? position : -1;
   }
 
-  #measure(text: string | undefined): number | 'bad' | undefined {
+  #measure(text: string | undefined): Measure {
     if (text === undefined) return undefined;
-    if (text !== '*') return Number(text);
+    if (text !== '*') return Number(text.slice(0, -1)) > MAX_MEASURE ? 'endless' : Number(text);
+    if (this.#next >= this.#args.length) return 'bad';
     const value = this.#args[this.#next++];
-    return value instanceof GoNumber && value.type === 'int' ? Number(value.value) : 'bad';
+    if (!(value instanceof GoNumber) || value.type === 'float64') return 'bad';
+    return Math.abs(Number(value.value)) > MAX_MEASURE ? 'bad' : Number(value.value);
   }
 
   #extra(): string {
@@ -81,6 +99,14 @@ class Formatter {
     const extra = this.#args.slice(this.#next).map(described);
     return `%!(EXTRA ${extra.join(', ')})`;
   }
+}
+
+function notNegative(measure: Measure): Measure {
+  return typeof measure === 'number' && measure < 0 ? 'bad' : measure;
+}
+
+function valid(measure: number | 'bad' | undefined): number | undefined {
+  return measure === 'bad' ? undefined : measure;
 }
 
 /** A width below 0 is one to the left. */
@@ -201,10 +227,10 @@ function formatFloat(number: number, value: Value, spec: Spec): string {
     case 'v':
     case 'g':
     case 'G':
-      return numeric(number < 0, '', general(size, precision), spec);
+      return numeric(number < 0, '', shortest(size, verb, precision), spec);
     case 'f':
     case 'F':
-      return numeric(number < 0, '', size.toFixed(precision ?? 6), spec);
+      return numeric(number < 0, '', fixed(size, precision ?? 6), spec);
     case 'e':
     case 'E':
       return numeric(number < 0, '', exponential(size, precision ?? 6, verb), spec);
@@ -213,15 +239,9 @@ function formatFloat(number: number, value: Value, spec: Spec): string {
   }
 }
 
-function general(size: number, precision: number | undefined): string {
-  return precision === undefined
-    ? floatText(size)
-    : floatText(Number(size.toPrecision(Math.max(precision, 1))));
-}
-
-function exponential(size: number, precision: number, verb: string): string {
-  const [mantissa = '', exponent = '0'] = size.toExponential(precision).split('e');
-  return `${mantissa}${verb}${exponentText(Number(exponent))}`;
+function shortest(size: number, verb: string, precision: number | undefined): string {
+  const letter = verb === 'G' ? 'E' : 'e';
+  return precision === undefined ? floatText(size).replace('e', letter) : general(size, precision, letter);
 }
 
 /** A number with its sign, padded with zeros behind the sign where the flag says so. */
@@ -237,7 +257,8 @@ function numeric(negative: boolean, prefix: string, digits: string, spec: Spec):
 }
 
 function pad(text: string, {flags, width}: Spec): string {
-  const missing = (width ?? 0) - characters(text).length;
+  if (width === undefined) return text;
+  const missing = width - characters(text).length;
   if (missing <= 0) return text;
   if (flags.includes('-')) return text + ' '.repeat(missing);
   return (flags.includes('0') ? '0' : ' ').repeat(missing) + text;
