@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {compileJsonPath} from '../../src/format/jsonpath/compile.js';
 import {evaluateJsonPath} from '../../src/format/jsonpath/evaluate.js';
 import {parseJsonPath} from '../../src/format/jsonpath/parser.js';
-import {parseJson} from '../../src/format/json.js';
+import {parseJson, type Json} from '../../src/format/json.js';
 import {TemplateError} from '../../src/format/template-error.js';
 
 interface Recording {
@@ -63,4 +63,13 @@ describe('beyond kubectl', () => {
   ])('%s is refused before there is any data', (template, message) => {
     expect(() => compileJsonPath(template)).toThrow(message);
   });
+});
+
+test('ranges that are nested too deeply, and data too deep for the stack, are errors of the template', () => {
+  const nested = '{range .}'.repeat(20_000) + '{end}'.repeat(20_000);
+  expect(() => compileJsonPath(nested)).toThrow(TemplateError);
+  expect(() => compileJsonPath(nested)).toThrow('ranges are nested too deeply');
+  let data: Json = [];
+  for (let level = 0; level < 20_000; level += 1) data = [data];
+  expect(() => compileJsonPath('{..}')(data)).toThrow(/the template is too large to fill in/);
 });

@@ -1,6 +1,7 @@
 import type {Json} from '../json.js';
 import {evaluateTemplate} from './evaluate.js';
 import {FUNCTIONS} from './functions.js';
+import {withinLimits} from '../template-error.js';
 import {parseTemplate} from './parser.js';
 
 const NAMES: ReadonlySet<string> = new Set(Object.keys(FUNCTIONS));
@@ -10,6 +11,6 @@ const NAMES: ReadonlySet<string> = new Set(Object.keys(FUNCTIONS));
  * what errors call it. Throws TemplateError when the template is wrong, and when it does not fit the data.
  */
 export function compileGoTemplate(text: string, name = 'template'): (data: Json) => string {
-  const template = parseTemplate(name, text, NAMES);
-  return (data) => evaluateTemplate(template, data);
+  const template = withinLimits(() => parseTemplate(name, text, NAMES));
+  return (data) => withinLimits(() => evaluateTemplate(template, data));
 }

@@ -4,6 +4,7 @@ import {CallError, FUNCTIONS, type Parameter, type TemplateFunction} from './fun
 import {nodeText, type Branch, type Command, type Node, type Operand, type Pipeline} from './nodes.js';
 import type {ParsedTemplate} from './parser.js';
 import {TemplateError} from '../template-error.js';
+import {MAX_TEXT, TextSink} from './text-sink.js';
 import {
   boxed,
   cellType,
@@ -36,6 +37,10 @@ interface Variable {
 /** Go allows 100,000, which no stack of JavaScript's holds. */
 const MAX_DEPTH = 500;
 
+/** Bodies that are gone through before a template counts as endless: nothing else could stop it. */
+const MAX_STEPS = 10_000_000;
+const TOO_LONG = `the text is longer than ${MAX_TEXT} characters`;
+
 /** A template's text for some data. A map without the key that is asked for is an error. Throws TemplateError. */
 export function evaluateTemplate(template: ParsedTemplate, data: Json): string {
   return new Evaluator(template).run(data);
@@ -49,10 +54,11 @@ type Located = Operand | Command | Node;
 
 class Evaluator {
   readonly #template: ParsedTemplate;
-  readonly #written: string[] = [];
+  readonly #sink = new TextSink();
   #name: string;
   #variables: Variable[] = [];
   #depth = 0;
+  #steps = 0;
   /** What is being evaluated: errors name it. */
   #node: Located | undefined;
 
@@ -63,7 +69,7 @@ class Evaluator {
 
   run(data: Json): string {
     this.#body(this.#name, plain(data));
-    return this.#written.join('');
+    return this.#sink.text();
   }
 
   #body(name: string, dot: Cell): void {
@@ -72,6 +78,8 @@ class Evaluator {
   }
 
   #list(dot: Cell, nodes: readonly Node[]): void {
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS) this.#fail(`the template takes more than ${MAX_STEPS} steps`);
     for (const node of nodes) this.#walk(dot, node);
   }
 
@@ -79,7 +87,7 @@ class Evaluator {
     this.#node = node;
     switch (node.kind) {
       case 'text':
-        this.#written.push(node.text);
+        this.#write(node.text);
         return;
       case 'action':
         this.#action(dot, node.pipeline);
@@ -99,11 +107,14 @@ class Evaluator {
     }
   }
 
+  #write(text: string): void {
+    if (!this.#sink.write(text)) this.#fail(TOO_LONG);
+  }
+
   /** A declaration prints nothing. Its variable stays until the end of the block. */
   #action(dot: Cell, pipeline: Pipeline): void {
     const {value} = this.#pipeline(dot, pipeline);
-    if (pipeline.variables.length === 0)
-      this.#written.push(value === undefined ? '<no value>' : valueText(value));
+    if (pipeline.variables.length === 0) this.#write(value === undefined ? '<no value>' : valueText(value));
   }
 
   #ifOrWith(dot: Cell, {kind, pipeline, body, otherwise = []}: Branch): void {
@@ -117,18 +128,21 @@ class Evaluator {
   #range(dot: Cell, node: Branch): void {
     const mark = this.#variables.length;
     const {value} = this.#pipeline(dot, node.pipeline);
-    const items = this.#items(value, node);
-    if (items.length === 0) this.#list(dot, node.otherwise ?? []);
+    let empty = true;
     try {
-      for (const [index, element] of items) this.#iteration(node, index, element);
+      for (const [index, element] of this.#items(value, node)) {
+        empty = false;
+        this.#iteration(node, index, element);
+      }
     } catch (error) {
       if (!(error instanceof Jump) || error.kind !== 'break') throw error;
     }
+    if (empty) this.#list(dot, node.otherwise ?? []);
     this.#variables.length = mark;
   }
 
   /** What a range goes through, as pairs of index or key and element. */
-  #items(value: Value, {pipeline}: Branch): readonly (readonly [Cell, Cell])[] {
+  #items(value: Value, {pipeline}: Branch): Iterable<readonly [Cell, Cell]> {
     switch (kindOf(value)) {
       case 'none':
         return [];
@@ -142,7 +156,7 @@ class Evaluator {
       case 'uint':
         if (pipeline.variables.length > 1)
           this.#fail(`can't use ${valueText(value)} to iterate over more than one variable`);
-        return counted(Number((value as GoNumber).value)).map((item) => [plain(undefined), item]);
+        return counted(Number((value as GoNumber).value));
       default:
         return this.#fail(`range can't iterate over ${valueText(value)}`);
     }
@@ -297,7 +311,9 @@ class Evaluator {
 
   #call(name: string, target: TemplateFunction, cells: readonly Cell[], at: Located): Value {
     try {
-      return target.call(cells);
+      const result = target.call(cells);
+      if (typeof result === 'string' && result.length > MAX_TEXT) throw new CallError(TOO_LONG);
+      return result;
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.#node = at;
@@ -369,7 +385,7 @@ function parameterOf({parameters, rest = 'any'}: TemplateFunction, index: number
   return parameters[index] ?? rest;
 }
 
-/** 0, 1, 2 … up to a number, as ints. */
-function counted(end: number): readonly Cell[] {
-  return Array.from({length: Math.max(0, end)}, (_, index) => plain(goInt(BigInt(index))));
+/** 0, 1, 2 … up to a number, as ints, without indexes. */
+function* counted(end: number): Generator<readonly [Cell, Cell]> {
+  for (let index = 0; index < end; index += 1) yield [plain(undefined), plain(goInt(BigInt(index)))];
 }

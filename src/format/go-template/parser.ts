@@ -19,6 +19,9 @@ type Ending = {readonly kind: 'end'} | {readonly kind: 'else'; readonly position
 /** Deeper than any template that a person writes, and not too deep for the stack. */
 const MAX_PARENTHESES = 1000;
 
+/** The same for blocks inside each other; each `{{else if …}}` is one more. */
+const MAX_BLOCKS = 1000;
+
 /**
  * Reads a template of Go's text/template. `functions` are the names that may be called. Throws TemplateError with
  * Go's words.
@@ -34,6 +37,7 @@ class Parser extends TokenReader {
   #variables = ['$'];
   #ranges = 0;
   #parentheses = 0;
+  #blocks = 0;
 
   constructor(name: string, text: string, functions: ReadonlySet<string>) {
     super(name, tokenizeTemplate(text));
@@ -68,11 +72,18 @@ class Parser extends TokenReader {
     const [variables, ranges] = [this.#variables, this.#ranges];
     this.#variables = ['$'];
     this.#ranges = 0;
+    this.#enter();
     const [nodes, ending] = this.#list();
+    this.#blocks -= 1;
     if (ending.kind !== 'end') this.fail(`unexpected {{else}} in ${context}`);
     this.#variables = variables;
     this.#ranges = ranges;
     return nodes;
+  }
+
+  #enter(): void {
+    if (this.#blocks >= MAX_BLOCKS) this.fail(`blocks are nested too deeply (more than ${MAX_BLOCKS})`);
+    this.#blocks += 1;
   }
 
   /** Only an empty template may be defined again. */
@@ -148,12 +159,14 @@ class Parser extends TokenReader {
 
   #branch(kind: Branch['kind']): Branch {
     const known = this.#variables.length;
+    this.#enter();
     const pipeline = this.#pipeline(kind, 'right-delimiter');
     if (kind === 'range') this.#ranges += 1;
     const [body, ending] = this.#list();
     if (kind === 'range') this.#ranges -= 1;
     const otherwise = ending.kind === 'else' ? this.#elseBody(kind) : undefined;
     this.#variables.length = known;
+    this.#blocks -= 1;
     return {kind, pipeline, body, otherwise, position: pipeline.position};
   }
 

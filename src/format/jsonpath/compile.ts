@@ -1,6 +1,6 @@
 import {goQuote} from '../go-quote.js';
 import type {Json} from '../json.js';
-import {TemplateError} from '../template-error.js';
+import {TemplateError, withinLimits} from '../template-error.js';
 import {evaluateJsonPath} from './evaluate.js';
 import {parseJsonPath} from './parser.js';
 
@@ -28,7 +28,7 @@ function withoutLineEnd(text: string): string {
 
 function explained<T>(context: string, act: () => T): T {
   try {
-    return act();
+    return withinLimits(act);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     throw new TemplateError(context + error.message, {cause: error});

@@ -5,6 +5,9 @@ import type {Bound, Part, Step} from './nodes.js';
 /** What ends a name in a path. */
 const TERMINATOR = /[ \t\r\n.,[\]$@{}]/;
 
+/** Deeper than any template that a person writes, and not too deep for the stack. */
+const MAX_RANGES = 1000;
+
 /** Reads a JSONPath template in kubectl's dialect. Throws TemplateError in kubectl's words. */
 export function parseJsonPath(text: string): readonly Part[] {
   return nest(topLevel(text));
@@ -36,20 +39,21 @@ function nest(flat: readonly FlatPart[]): readonly Part[] {
   return parts;
 }
 
-function block(rest: FlatPart[]): [readonly Part[], boolean] {
+function block(rest: FlatPart[], depth = 0): [readonly Part[], boolean] {
   const parts: Part[] = [];
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const [first, ...steps] = part.kind === 'path' ? part.steps : [];
     if (first?.kind !== 'identifier') parts.push(part);
     else if (first.name === 'end') return [parts, true];
-    else if (first.name === 'range') parts.push(range(steps, rest));
+    else if (first.name === 'range') parts.push(range(steps, rest, depth + 1));
     else throw new TemplateError(`unrecognized identifier ${first.name}`);
   }
   return [parts, false];
 }
 
-function range(steps: readonly Step[], rest: FlatPart[]): Part {
-  const [parts, ended] = block(rest);
+function range(steps: readonly Step[], rest: FlatPart[], depth: number): Part {
+  if (depth > MAX_RANGES) throw new TemplateError(`ranges are nested too deeply (more than ${MAX_RANGES})`);
+  const [parts, ended] = block(rest, depth);
   if (!ended) throw new TemplateError('range without end');
   return {kind: 'range', steps, parts};
 }
