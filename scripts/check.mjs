@@ -19,6 +19,7 @@ const CHECKS = [
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
   ['build', ['tsc', '-p', 'tsconfig.build.json']],
   ['manual pages', ['node', 'scripts/man.mjs', '--check']],
+  ['flag table', ['node', 'scripts/flag-table.mjs', '--check']],
 ];
 
 function sawModules(output) {

@@ -19,6 +19,8 @@ const {GLOBAL_FLAGS} = await load('cli/global-flags.js');
 const {tokenize} = await load('cli/tokenize.js');
 const {findCommand} = await load('cli/find-command.js');
 
+const shown = (flags) => Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));
+
 /** Every command's flags by its words; those of all commands under `kcri`. */
 async function commandFlags() {
   const folder = join(root, 'dist/commands');
@@ -27,7 +29,7 @@ async function commandFlags() {
   for (const file of files.toSorted()) {
     const {default: command} = await load(join('commands', file));
     if (command.hidden !== true)
-      commands.set(relative('.', file).replace(/\.js$/, '').replaceAll('/', ' '), command.flags ?? {});
+      commands.set(relative('.', file).replace(/\.js$/, '').replaceAll('/', ' '), shown(command.flags ?? {}));
   }
   return commands;
 }

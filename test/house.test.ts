@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 
 /** These checks hold what a change breaks without noticing; `npm run check` has the others too. */
-test.each(['imports', 'generated files', 'manual pages'])(
+test.each(['imports', 'generated files', 'manual pages', 'flag table'])(
   'the check of %s passes',
   {timeout: 120_000},
   (name) => {

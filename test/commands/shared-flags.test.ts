@@ -96,6 +96,13 @@ describe('filters', () => {
   });
 });
 
+test('attach takes detach keys as exec does, and says what they may be', async () => {
+  const {kcri} = await started();
+  const {stderr, exitCode} = await kcri('attach', '--detach-keys', 'ctrl-nonsense', 'a');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('ctrl-nonsense');
+});
+
 describe.each(['create', 'run'])('%s pulls with', (command) => {
   async function pulled(flags: readonly string[], stdin?: string) {
     const {runtime, directory} = await started();

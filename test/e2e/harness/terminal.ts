@@ -1,6 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {setTimeout as delay} from 'node:timers/promises';
+import {logCommandLine} from '../../argv-log.js';
 
 const PATIENCE_MS = 20_000;
 const POLL_MS = 20;
@@ -19,6 +20,8 @@ export class Terminal implements Disposable {
 
   /** Types text and Enter. */
   enter(text: string): void {
+    const kcri = /\$K (.+)$/.exec(text)?.[1];
+    if (kcri !== undefined) logCommandLine(kcri.split(/\s+/));
     this.#tmux('send-keys', '-l', text);
     this.press('Enter');
   }
