@@ -1,7 +1,7 @@
 import {lstat, readdir, rm} from 'node:fs/promises';
 import {basename, dirname, isAbsolute, join} from 'node:path';
 import {hasErrno, SystemError} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
+import {ifPresent, systemReason} from '../base/files.js';
 
 /** A container that is gone, as far as its logs matter. */
 export interface GoneContainer {
@@ -25,8 +25,9 @@ export async function removeLogs(container: GoneContainer, onKept: (file: string
   if (!isAbsolute(logPath)) return;
   try {
     for (const file of await logFiles(logPath)) {
-      const {birthtimeMs} = await lstat(file);
-      if (birthtimeMs < Number(createdAt / 1_000_000n) - CLOCK_SLACK_MS) onKept(file);
+      const found = await ifPresent(() => lstat(file));
+      if (found === undefined) continue;
+      if (found.birthtimeMs < Number(createdAt / 1_000_000n) - CLOCK_SLACK_MS) onKept(file);
       else await rm(file, {force: true});
     }
   } catch (error) {
