@@ -4,6 +4,9 @@ import {SystemError} from '../../base/errors.js';
 
 const UNZIPPED_CHUNK = 64 * 1024;
 
+/** Where /dev/null, which is a log without lines, is among the devices. */
+const NULL_DEVICE = 0x103;
+
 /** A log file that is open for reading, plain or gzipped. */
 export interface LogFile extends AsyncDisposable {
   readonly path: string;
@@ -13,11 +16,13 @@ export interface LogFile extends AsyncDisposable {
 }
 
 /**
- * Opens a log for reading. What a path leads to is the runtime's word: a pipe, which could be waited at for ever, and
- * a disk are refused.
+ * Opens a log for reading; each read rejects with the signal's reason once it is aborted. What a path leads to is the
+ * runtime's word: a pipe, which could be waited at for ever, a disk and other devices are refused.
  */
-export async function openLog(path: string): Promise<LogFile> {
-  return path.endsWith('.gz') ? await GzippedLogFile.open(path) : await PlainLogFile.open(path);
+export async function openLog(path: string, signal?: AbortSignal): Promise<LogFile> {
+  return path.endsWith('.gz')
+    ? await GzippedLogFile.open(path, signal)
+    : await PlainLogFile.open(path, signal);
 }
 
 /** A log file as the runtime writes it: it can be read from anywhere, and may grow. */
@@ -25,17 +30,18 @@ export class PlainLogFile implements LogFile {
   readonly path: string;
   readonly inode: number;
   readonly #handle: FileHandle;
+  readonly #signal: AbortSignal | undefined;
   #position = 0;
 
-  private constructor(path: string, inode: number, handle: FileHandle) {
+  private constructor(path: string, {inode, handle}: OpenFile, signal: AbortSignal | undefined) {
     this.path = path;
     this.inode = inode;
     this.#handle = handle;
+    this.#signal = signal;
   }
 
-  static async open(path: string): Promise<PlainLogFile> {
-    const {handle, inode} = await openChecked(path);
-    return new PlainLogFile(path, inode, handle);
+  static async open(path: string, signal?: AbortSignal): Promise<PlainLogFile> {
+    return new PlainLogFile(path, await openChecked(path), signal);
   }
 
   /** Goes on reading from this byte. */
@@ -55,6 +61,7 @@ export class PlainLogFile implements LogFile {
 
   /** Fills the buffer from a place of the file, as far as the file goes. */
   async readAt(into: Buffer, position: number): Promise<number> {
+    this.#signal?.throwIfAborted();
     return (await this.#handle.read(into, 0, into.length, position)).bytesRead;
   }
 
@@ -68,21 +75,23 @@ class GzippedLogFile implements LogFile {
   readonly path: string;
   readonly inode: number;
   readonly #handle: FileHandle;
+  readonly #signal: AbortSignal | undefined;
   #chunks: AsyncGenerator<Buffer> | undefined;
   #chunk: Buffer = Buffer.alloc(0);
 
-  private constructor(path: string, inode: number, handle: FileHandle) {
+  private constructor(path: string, {inode, handle}: OpenFile, signal: AbortSignal | undefined) {
     this.path = path;
     this.inode = inode;
     this.#handle = handle;
+    this.#signal = signal;
   }
 
-  static async open(path: string): Promise<GzippedLogFile> {
-    const {handle, inode} = await openChecked(path);
-    return new GzippedLogFile(path, inode, handle);
+  static async open(path: string, signal?: AbortSignal): Promise<GzippedLogFile> {
+    return new GzippedLogFile(path, await openChecked(path), signal);
   }
 
   async read(into: Buffer, at: number): Promise<number> {
+    this.#signal?.throwIfAborted();
     this.#chunks ??= unzipped(this.#handle);
     while (this.#chunk.length === 0) {
       const next = await this.#chunks.next();
@@ -112,10 +121,16 @@ async function* unzipped(handle: FileHandle): AsyncGenerator<Buffer> {
   await piping;
 }
 
-async function openChecked(path: string): Promise<{handle: FileHandle; inode: number}> {
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly inode: number;
+}
+
+async function openChecked(path: string): Promise<OpenFile> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await handle.stat();
-  if (!stats.isFIFO() && !stats.isBlockDevice()) return {handle, inode: stats.ino};
+  const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && stats.rdev !== NULL_DEVICE);
+  if (!stats.isFIFO() && !isDevice) return {handle, inode: stats.ino};
   await handle.close();
   throw new SystemError(`the log "${path}" is not a regular file`, {
     hint: 'the runtime names another file as the log; see "logPath" in "kcri inspect"',

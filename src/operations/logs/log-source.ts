@@ -122,6 +122,7 @@ export class LogSource implements AsyncDisposable {
     try {
       return await reader.fill();
     } catch (error) {
+      this.#options.signal?.throwIfAborted();
       if (this.#queue.length === 0) throw error;
       this.notices.push(`left out the rest of "${reader.file.path}": ${systemReason(error)}`);
       return false;
@@ -156,7 +157,8 @@ export class LogSource implements AsyncDisposable {
     if (verdict === undefined) return false;
     this.#verdict = undefined;
     if (verdict.kind === 'restarted') {
-      await this.#enqueue(verdict.path, {streams: this.#options.streams, until: this.#options.until});
+      const {streams, until, signal} = this.#options;
+      await this.#enqueue(verdict.path, {streams, until, signal});
       this.#path = verdict.path;
       this.notices.push(verdict.notice);
     } else this.#following = false;
@@ -183,23 +185,32 @@ export class LogSource implements AsyncDisposable {
       return true;
     }
     if (found.size >= reader.position) return false;
-    await this.#open({file: await openLog(this.#path), starts: FROM_START});
+    await this.#open({file: await openLog(this.#path, this.#options.signal), starts: FROM_START});
     return true;
   }
 
   /** Files that came and went between two looks, and the one that is written to now. */
   async #enqueueRotated(inode: number): Promise<void> {
-    const rotated = this.#options.manner.readsRotated ? await rotatedSegments(this.#path) : [];
-    for (const path of rotated) {
-      if (this.#rotated.has(path) || path.endsWith('.gz')) continue;
-      const file = await ifPresent(() => PlainLogFile.open(path));
-      if (file === undefined) continue;
-      if (file.inode === inode) await file[Symbol.asyncDispose]();
-      else this.#queue.push({file, starts: FROM_START});
+    const {manner, signal} = this.#options;
+    const rotated = manner.readsRotated ? await rotatedSegments(this.#path) : [];
+    for (const path of await this.#newer(rotated, inode)) {
+      const file = await ifPresent(() => PlainLogFile.open(path, signal));
+      if (file !== undefined) this.#queue.push({file, starts: FROM_START});
     }
     this.#rotated = new Set(rotated);
-    const file = await ifPresent(() => openLog(this.#path));
+    const file = await ifPresent(() => openLog(this.#path, signal));
     if (file !== undefined) this.#queue.push({file, starts: FROM_START});
+  }
+
+  /**
+   * Those of the rotated files that were written after the one with that inode. Docker's take the names of each other,
+   * so that names tell them apart only when that one is gone.
+   */
+  async #newer(rotated: readonly string[], inode: number): Promise<readonly string[]> {
+    const plain = rotated.filter((path) => !path.endsWith('.gz'));
+    const inodes = await Promise.all(plain.map(async (path) => (await ifPresent(() => stat(path)))?.ino));
+    const current = inodes.lastIndexOf(inode);
+    return current === -1 ? plain.filter((path) => !this.#rotated.has(path)) : plain.slice(current + 1);
   }
 
   /** Goes on behind the end of a file. False when there is nothing more for now. */

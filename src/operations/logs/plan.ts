@@ -28,18 +28,20 @@ export interface HistoryOptions extends LogSelection {
   readonly tailLines?: number | undefined;
   /** It goes on after the end. */
   readonly followed?: boolean | undefined;
+  /** Ends the reading, also while lines are looked for. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * The files of a log that have to be read: the one at the path, and those that it was rotated into as far as they
  * are wanted. What is in front of the wanted lines is searched, not read. Rejects with the system's error when the
- * file at the path can't be opened.
+ * file at the path can't be opened, and the signal's reason.
  */
 export async function planHistory(path: string, options: HistoryOptions): Promise<LogPlan> {
-  const {tailLines} = options;
+  const {tailLines, signal} = options;
   const tail = tailLines === undefined ? undefined : new Tail(tailLines, options);
-  const live = await PlainLogFile.open(path);
-  const stretches = [await planOrClose(live, options, tail)];
+  const live = await PlainLogFile.open(path, signal);
+  const stretches = [await orClose(live, async () => await planFile(live, options, tail))];
   const skipped: string[] = [];
   for (const older of (await rotatedSegments(path)).toReversed()) {
     if (stretches[0]?.isFirst === true || tail?.done === true) break;
@@ -47,6 +49,10 @@ export async function planHistory(path: string, options: HistoryOptions): Promis
       const stretch = await ifPresent(async () => await planOlder(older, live.inode, options, tail));
       if (stretch !== undefined) stretches.unshift(stretch);
     } catch (error) {
+      if (signal?.aborted === true) {
+        for (const {file} of stretches) await file[Symbol.asyncDispose]();
+        throw error;
+      }
       skipped.push(`left out "${older}": ${systemReason(error)}`);
     }
   }
@@ -56,11 +62,11 @@ export async function planHistory(path: string, options: HistoryOptions): Promis
 /** The file at the path, read as crictl does: nothing that was rotated, last lines by line ends. */
 export async function planAsCrictl(
   path: string,
-  {tailLines, followed = false}: HistoryOptions,
+  {tailLines, followed = false, signal}: HistoryOptions,
 ): Promise<LogPlan> {
-  const file = await PlainLogFile.open(path);
+  const file = await PlainLogFile.open(path, signal);
   if (tailLines === undefined) return {stretches: [{file, starts: startsAt(0)}], skipped: []};
-  const start = await findPhysicalTail(file, await file.size(), tailLines);
+  const start = await orClose(file, async () => await findPhysicalTail(file, await file.size(), tailLines));
   const lines = followed ? undefined : tailLines;
   return {stretches: [{file, starts: startsAt(start), lines}], skipped: []};
 }
@@ -73,20 +79,16 @@ async function planOlder(
   options: HistoryOptions,
   tail: Tail | undefined,
 ): Promise<PlannedStretch | undefined> {
-  const file = await openLog(path);
-  if (file.inode !== liveInode) return await planOrClose(file, options, tail);
+  const file = await openLog(path, options.signal);
+  if (file.inode !== liveInode) return await orClose(file, async () => await planFile(file, options, tail));
   // It was rotated just now.
   await file[Symbol.asyncDispose]();
   return undefined;
 }
 
-async function planOrClose(
-  file: LogFile,
-  options: HistoryOptions,
-  tail: Tail | undefined,
-): Promise<PlannedStretch> {
+async function orClose<T>(file: LogFile, act: () => Promise<T>): Promise<T> {
   try {
-    return await planFile(file, options, tail);
+    return await act();
   } catch (error) {
     await file[Symbol.asyncDispose]();
     throw error;
@@ -104,9 +106,9 @@ async function planFile(
   tail: Tail | undefined,
 ): Promise<PlannedStretch> {
   const earliest = options.since === undefined ? undefined : surelyBefore(options.since);
-  const isFirst = earliest !== undefined && (await startsBefore(file, earliest));
+  const isFirst = earliest !== undefined && (await startsBefore(file, earliest, options.signal));
   if (!(file instanceof PlainLogFile)) {
-    const starts = await tail?.addGzipped(async () => await openLog(file.path));
+    const starts = await tail?.addGzipped(async () => await openLog(file.path, options.signal));
     return {file, isFirst, starts: starts ?? startsAt(0)};
   }
   const size = await file.size();
@@ -117,8 +119,8 @@ async function planFile(
   return {file, isFirst, starts};
 }
 
-async function startsBefore(file: LogFile, time: LogTime): Promise<boolean> {
-  const first = await firstTimeOf(file);
+async function startsBefore(file: LogFile, time: LogTime, signal?: AbortSignal): Promise<boolean> {
+  const first = await firstTimeOf(file, signal);
   return first !== undefined && compareTimes(first, time) < 0;
 }
 
@@ -128,9 +130,9 @@ async function endOf(file: PlainLogFile, size: number, {until}: HistoryOptions):
   return Math.min(size, (await findTime(file, size, surelyAfter(until))) + BLOCK);
 }
 
-async function firstTimeOf(file: LogFile): Promise<LogTime | undefined> {
+async function firstTimeOf(file: LogFile, signal?: AbortSignal): Promise<LogTime | undefined> {
   if (file instanceof PlainLogFile) return await firstTime(file);
-  await using again = await openLog(file.path);
+  await using again = await openLog(file.path, signal);
   const reader = new LineReader(again);
   do {
     while (reader.next()) if (reader.known) return {seconds: reader.line.seconds, nanos: reader.line.nanos};

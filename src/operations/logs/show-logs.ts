@@ -40,8 +40,9 @@ export async function showLogs(
   sink: LogSink,
 ): Promise<void> {
   const {signal, notice, leftOut} = options;
-  const opened = await openLogs(logs, options);
+  const opened: OpenedLog[] = [];
   try {
+    for await (const log of openLogs(logs, options)) opened.push(log);
     const writer = new LogWriter(sink, options.limitBytes);
     const readable = opened.map(({source, prefix}): ReadableLog => {
       return {source, pen: options.manner.pen(writer, {...options, prefix})};
@@ -62,19 +63,18 @@ interface OpenedLog extends ShownLog {
   readonly source: LogSource;
 }
 
-async function openLogs(logs: readonly ShownLog[], options: ShowLogsOptions): Promise<readonly OpenedLog[]> {
-  const {manner, tailLines, failed} = options;
+async function* openLogs(logs: readonly ShownLog[], options: ShowLogsOptions): AsyncGenerator<OpenedLog> {
+  const {manner, tailLines, failed, signal} = options;
   const pageBytes = Math.min(MOST_PAGE_BYTES, Math.max(LEAST_PAGE_BYTES, MEMORY_BYTES / logs.length));
-  const opened: OpenedLog[] = [];
   for (const log of logs) {
     try {
       const selection = manner.readSelection(options);
       const {path, follow} = log;
-      const source = await LogSource.open(path, {...selection, tailLines, manner, follow, pageBytes});
-      opened.push({...log, source});
+      const source = await LogSource.open(path, {...selection, tailLines, manner, follow, pageBytes, signal});
+      yield {...log, source};
     } catch (error) {
+      signal.throwIfAborted();
       failed(error);
     }
   }
-  return opened;
 }

@@ -79,6 +79,21 @@ describe('following a log', () => {
     expect(await follow([rotate])).toBe('a\nb\nc\nd\n');
   });
 
+  test("misses nothing when Docker's numbered files are rotated twice at once, and before", async () => {
+    writeFileSync(`${path}.1`, line(0, 'old'));
+    writeFileSync(path, line(1, 'a'));
+    const rotate = (text: string) => (): void => {
+      renameSync(`${path}.1`, `${path}.2`);
+      renameSync(path, `${path}.1`);
+      writeFileSync(path, text);
+    };
+    const twice = (): void => {
+      rotate(line(3, 'c'))();
+      rotate(line(4, 'd'))();
+    };
+    expect(await follow([rotate(line(2, 'b')), twice], undefined, {tailLines: 1})).toBe('a\nb\nc\nd\n');
+  });
+
   test('reads what the runtime still wrote to the old file before it opened the new one', async () => {
     writeFileSync(path, line(1, 'a'));
     const steps = [

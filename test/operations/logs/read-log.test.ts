@@ -2,6 +2,7 @@ import {appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSyn
 import {execFileSync} from 'node:child_process';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {gzipSync} from 'node:zlib';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
@@ -77,6 +78,33 @@ describe('readLog', () => {
     path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
     await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);
+  });
+
+  test('refuses a device, but not the one without lines', async () => {
+    path = '/dev/null';
+    expect(await read()).toEqual({stdout: '', stderr: '', unknown: 0});
+    path = '/dev/zero';
+    await expect(read({signal: AbortSignal.timeout(1000)})).rejects.toThrow(
+      'the log "/dev/zero" is not a regular file',
+    );
+  });
+
+  test.each([
+    ['a large file without a wanted line', '0.log', {streams: new Set<LogStream>()}],
+    ['the last lines', '0.log', {streams: new Set<LogStream>(), tailLines: 1}],
+    ['the last lines of a rotated file', '0.log.20261120-140000', {tailLines: 1}],
+    ['the last lines of a gzipped file', '0.log.20261120-140000.gz', {tailLines: 1}],
+  ])('can be ended while it looks through %s', async (_, name, options) => {
+    writeFileSync(path, '');
+    const text = Buffer.from(line(1, 'x'.repeat(100), 'F', 'stderr').repeat(40_000));
+    writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(text) : text);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const streams = new Set<LogStream>(['stdout']);
+    setImmediate(() => {
+      controller.abort(reason);
+    });
+    await expect(read({streams, ...options, signal: controller.signal})).rejects.toBe(reason);
   });
 
   test('gives a last line without its end', async () => {
