@@ -44,4 +44,9 @@ export function noWordsBesideAll(words: readonly string[] | undefined, flags: {r
     throw new ConflictError(`"${word}" is named beside --all`, {hint: 'leave out one of them'});
 }
 
+/** People write `images ls`, as with docker and ctr, and mean all of them. */
+export function isListWord(word: string | undefined): boolean {
+  return word === 'ls' || word === 'list';
+}
+
 const NO_ID = 'ID cannot be empty';

@@ -1,5 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import {isListWord} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {IMAGE_FILTER} from '../cli/filter-flags.js';
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
@@ -112,6 +113,3 @@ export default class Images extends BaseCommand {
     return imageDetailColumns({facts: byId, containers: counts}, this.context.clock.now());
   }
 }
-
-/** People write `images ls`, as with docker and ctr; crictl lists all images then. */
-const isListWord = (name: string | undefined): boolean => name === 'ls' || name === 'list';

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import {isListWord} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {SANDBOX_FILTERS, sandboxQuery, type SandboxFilterValues} from '../cli/filter-flags.js';
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
@@ -10,6 +11,7 @@ import {
   sandboxColumns,
   sandboxDetailColumns,
 } from '../cli/views/sandboxes.js';
+import {ArgumentsError} from '../cli/usage-errors.js';
 import type {PodSandbox} from '../cri/index.js';
 import {sandboxDetails} from '../operations/details.js';
 import {listAllContainers} from '../operations/list-all.js';
@@ -40,6 +42,7 @@ export default class Pods extends BaseCommand {
     '<%= config.bin %> pods --sort namespace --no-headers',
     '<%= config.bin %> pods -o name',
   ];
+  static override strict = false;
   static override flags = {
     ...SANDBOX_FILTERS,
     id: Flags.string({helpValue: 'ID', description: 'Only the pod with an id that begins so.'}),
@@ -50,7 +53,8 @@ export default class Pods extends BaseCommand {
   };
 
   async run(): Promise<void> {
-    const {flags} = await this.parse(Pods);
+    const {argv, flags} = await this.parse(Pods);
+    if (!this.compat) checkWords(argv as string[]);
     await (this.compat ? this.#asCrictl(flags) : this.#list(flags));
   }
 
@@ -99,4 +103,10 @@ export default class Pods extends BaseCommand {
     if (failure !== undefined) this.warn(`some details are missing: ${failure.message}`);
     return sandboxDetailColumns(byId, podContainers(containers));
   }
+}
+
+/** Throws ArgumentsError. */
+function checkWords(words: readonly string[]): void {
+  const [unexpected] = isListWord(words[0]) ? words.slice(1) : words;
+  if (unexpected !== undefined) throw new ArgumentsError(`unexpected argument "${unexpected}"`);
 }

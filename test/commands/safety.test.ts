@@ -34,6 +34,22 @@ describe('a filter that is empty', () => {
   });
 });
 
+describe('pods', () => {
+  test.each(['ls', 'list'])('%s lists all', async (word) => {
+    await using runtime = await started();
+    const {endpoint} = runtime;
+    expect(await runKcri(['pods', word, '-q'], {endpoint})).toEqual(
+      await runKcri(['pods', '-q'], {endpoint}),
+    );
+  });
+
+  test.each([['web'], ['ls', 'web']])('takes no other word: %s %s', async (...words) => {
+    const {stderr, exitCode} = await runKcri(['pods', ...words.filter(Boolean)], {endpoint: '/nowhere'});
+    expect(stderr).toContain('kcri: unexpected argument "web"\n');
+    expect(exitCode).toBe(1);
+  });
+});
+
 describe('a word that is empty', () => {
   test.each([
     ['rm', '-f', ''],
