@@ -26,6 +26,8 @@ export const templateFlag = Flags.string({
 interface Caller {
   readonly compat: boolean;
   readonly id?: string | undefined;
+  /** Told of what is given and not used. */
+  warn?(text: string): unknown;
 }
 
 /**
@@ -35,17 +37,21 @@ interface Caller {
 export async function formOf<F extends Format>(
   flags: FormFlags,
   formats: readonly F[],
-  {compat, id = ''}: Caller = {compat: false},
+  caller: Caller = {compat: false},
 ): Promise<Form<F>> {
-  if (compat) {
+  if (caller.compat) {
     const {crictlForm} = await import('./compat/forms.js');
-    return await crictlForm(id, flags, formats);
+    return await crictlForm(caller.id ?? '', flags, formats);
   }
-  const {output = formats[0]} = flags;
-  const kind = flags.template === undefined ? formats.find((known) => known === output) : undefined;
-  if (kind !== undefined) return {kind} as Form<F>;
+  const {output, template} = flags;
+  const byDefault = template === undefined ? formats[0] : undefined;
+  const kind = formats.find((known) => known === (output ?? byDefault));
+  if (kind !== undefined) {
+    if (template !== undefined) caller.warn?.(`the template is not used with -o ${kind}`);
+    return {kind} as Form<F>;
+  }
   const {templateForm} = await import('./templates.js');
-  return (await templateForm(flags)) ?? refuse(output ?? '', formats);
+  return (await templateForm(flags)) ?? refuse(output ?? formats[0] ?? '', formats);
 }
 
 function refuse(output: string, formats: readonly Format[]): never {

@@ -2,9 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import type {JsonObject} from '../format/json.js';
 import type {Target} from '../operations/resolve.js';
 import {BaseCommand} from './base-command.js';
-import {formOf, outputFlag, sortedText, templateFlag} from './formats.js';
+import {formOf, outputFlag, sortedText, templateFlag, type Form} from './formats.js';
 
 const FORMATS = ['json', 'yaml', 'table'] as const;
+type InspectForm = Form<(typeof FORMATS)[number]>;
 
 /** The flags of all `inspect` commands. */
 export const INSPECT_FLAGS = {
@@ -43,9 +44,11 @@ const AT_ONCE = 8;
 
 /** What `inspect`, `inspectp` and `inspecti` share. */
 export abstract class InspectCommand extends BaseCommand {
+  #form: InspectForm | undefined;
+
   /** Throws UsageError for a form of output that there is not, before anything is asked. crictl finds out later. */
   protected async checkFormat(flags: InspectFlags): Promise<void> {
-    if (!this.compat) await formOf(flags, FORMATS, this);
+    if (!this.compat) this.#form = await formOf(flags, FORMATS, this);
   }
 
   /**
@@ -61,7 +64,7 @@ export abstract class InspectCommand extends BaseCommand {
       ? this.#fetchAsCrictl(flags, inspection)
       : this.#fetchAll(flags, inspection));
     if (found.length === 0) return;
-    const form = await formOf(flags, FORMATS, this);
+    const form = this.#form ?? (await formOf(flags, FORMATS, this));
     if (form.kind === 'table') {
       const nowMs = this.context.clock.now();
       this.show(found.map((response) => text(response, nowMs)).join('\n'));

@@ -55,7 +55,7 @@ describe('templates', () => {
   test.each([
     [['ps', '-o', 'go-template'], 'the output format "go-template" needs a template'],
     [['ps', '-o', 'jsonpath='], 'the output format "jsonpath=" needs a template'],
-    [['info', '-o', 'json', '--template', 'x'], 'template can\'t be used with "json" format'],
+    [['info', '-o', 'jsno', '--template', 'x'], 'template can\'t be used with "jsno" format'],
     [['info', '-o', 'go-template=a', '--template', 'b'], 'a template is given with -o and with --template'],
     [['ps', '-o', 'jsn'], 'unsupported output format "jsn"\nhint: did you mean json?'],
     [['ps', '-o', 'go-template={{.x'], 'template: template:1: unclosed action'],
@@ -66,6 +66,20 @@ describe('templates', () => {
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
+  });
+
+  test.each([
+    [['info', '-o', 'json']],
+    [['inspect', '-o', 'yaml', 'main']],
+    [['ps', '-o', 'table']],
+    [['images', '-o', 'json']],
+  ])('are not used beside a form that needs none: %j', async (args) => {
+    await using runtime = await started();
+    const plain = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(await runKcri([...args, '--template', '{{.x}}'], {endpoint: runtime.endpoint})).toEqual({
+      ...plain,
+      stderr: `kcri: warning: the template is not used with -o ${args[2]}\n`,
+    });
   });
 
   test('that do not fit the data say where', async () => {
