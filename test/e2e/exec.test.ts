@@ -100,7 +100,8 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     });
     expect(stdout).toBe('x');
     // Whether the runtime gets stuck depends on how much of the input it has taken when the command ends.
-    if (exitCode !== 0) expect(stderr).toContain('the command has ended, but the runtime does not say how');
+    if (exitCode !== 0)
+      expect(stderr).toContain('the output has ended, but the runtime does not say how the command did');
   });
 
   test('as a user, with variables, in a directory', async () => {

@@ -11,12 +11,17 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sleeper = {until: this.#now + ms, wake: resolve};
-      this.#sleepers.push(sleeper);
-      signal?.addEventListener('abort', () => {
+      const abort = (): void => {
         this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
-        reject(signal.reason as Error);
-      });
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      };
+      const sleeper = {until: this.#now + ms, wake};
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener('abort', abort);
     });
   }
 

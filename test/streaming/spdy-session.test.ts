@@ -8,6 +8,7 @@ import {
   control,
   FakeStreamingServer,
   frameHeader,
+  type ServerSession,
   type StreamingServerOptions,
 } from '../fakes/streaming/spdy-server.js';
 import {ManualClock} from './manual-clock.js';
@@ -164,25 +165,57 @@ describe('a session over SPDY', () => {
     expect(await session.result).toEqual({kind: 'exited', exitCode: 0});
   });
 
-  test('gives up when the command has ended with its input full', async () => {
-    const clock = new ManualClock();
-    const {session} = await open(
-      {
-        play: async (server) => {
-          await server.stream('stdin').until((read) => read.length > 100_000);
-          server.stream('stdout').fin();
-          server.stream('stderr').fin();
-        },
-      },
-      ALL,
-      {clock},
-    );
-    session.stdin?.write(Buffer.alloc(200_000));
-    const ended = Promise.all([text(session.stdout!), text(session.stderr!)]);
-    await ended;
-    await until(() => clock.sleeping > 0);
-    await clock.advance(2000);
-    await expect(session.result).rejects.toThrow('the command has ended, but the runtime does not say how');
+  describe('that tells nothing after the end of its output', () => {
+    const SAYS_NOTHING = 'the output has ended, but the runtime does not say how the command did';
+    /** A session whose output has ended, and that has taken much input; whether it takes more is said. */
+    async function silent(remote: {readonly reads: boolean}) {
+      const clock = new ManualClock();
+      const play = async (server: ServerSession): Promise<void> => {
+        await server.stream('stdin').until((read) => read.length > 100_000);
+        if (!remote.reads) server.standStill();
+        server.stream('stdout').fin();
+        server.stream('stderr').fin();
+      };
+      const {session, server} = await open({play}, ALL, {clock});
+      session.stdin?.write(Buffer.alloc(200_000));
+      await Promise.all([text(session.stdout!), text(session.stderr!)]);
+      let settled = false;
+      const settle = (): void => void (settled = true);
+      session.result.then(settle, settle);
+      const pass = async (seconds: number): Promise<void> => {
+        for (let passed = 0; passed < seconds && !settled; passed += 1) {
+          await until(() => clock.sleeping > 0 || settled);
+          await clock.advance(1000);
+        }
+      };
+      return {session, server, pass, isSettled: () => settled};
+    }
+
+    test('is given up while input is on its way that nobody takes', async () => {
+      const {session, pass} = await silent({reads: false});
+      // More than the system's buffers take.
+      for (let pieces = 0; pieces < 64; pieces += 1) session.stdin?.write(Buffer.alloc(1024 * 1024));
+      await pass(10);
+      await expect(session.result).rejects.toThrow(SAYS_NOTHING);
+    });
+
+    test('is given up late when the system has taken all of the input', async () => {
+      const {session, pass, isSettled} = await silent({reads: false});
+      session.stdin?.end();
+      await until(() => session.stdin?.writableFinished === true);
+      await pass(9);
+      expect(isSettled()).toBe(false);
+      await pass(3);
+      await expect(session.result).rejects.toThrow(SAYS_NOTHING);
+    });
+
+    test('is waited for while it is the producer of the input that pauses', async () => {
+      const {session, server, pass} = await silent({reads: true});
+      await until(() => session.stdin?.writableLength === 0);
+      await pass(60);
+      server.sessions[0]?.exit(3);
+      expect(await session.result).toEqual({kind: 'exited', exitCode: 3});
+    });
   });
 
   test('waits on when little was put in: nothing can be stuck', async () => {

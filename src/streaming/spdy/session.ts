@@ -13,7 +13,11 @@ const PROTOCOLS = ['v4.channel.k8s.io'];
 
 /** What a pipe holds: with less input than this a process can't leave one full behind. */
 const PIPE_CAPACITY = 64 * 1024;
+const LOOK_EVERY_MS = 1000;
+/** How long a write may stand still, when nobody is left who could be answered. */
 const STUCK_AFTER_MS = 2000;
+/** The same when the system has taken all of the input, so that it can't be seen whether it is read. */
+const UNTOLD_AFTER_MS = 10_000;
 
 /**
  * Opens an exec or attach session over SPDY at the URL that the runtime gave. Rejects with UpgradeRefusedError when the server takes no SPDY,
@@ -80,19 +84,29 @@ interface Watched {
 }
 
 /**
- * Rejects when the process is over and its end is never told: containerd waits for ever for the rest of the
- * input to be taken when a process ends with its stdin full. Ends with the signal.
+ * Rejects when the process seems to be over and its end is never told: containerd waits for ever for the rest of
+ * the input to be taken when a process ends with its stdin full. Ends with the signal.
  */
 async function stuck({stdin, outputs, clock, tty}: Watched, signal: AbortSignal): Promise<never> {
   for (const output of outputs) await untilRead(output);
+  let quietMs = 0;
   for (;;) {
-    const before = stdin?.bytesSent ?? 0;
-    await clock.sleep(STUCK_AFTER_MS, signal);
-    if (!tty && before > PIPE_CAPACITY && before === stdin?.bytesSent)
-      throw new StreamingError('the command has ended, but the runtime does not say how', {
-        hint: 'it waits for the rest of the input to be read; let the command read all of it, as in "…; cat >/dev/null"',
+    const [before, limit] = [stdin?.bytesSent, tty ? Infinity : patienceWith(stdin)];
+    await clock.sleep(LOOK_EVERY_MS, signal);
+    const isQuiet = before === stdin?.bytesSent && limit === patienceWith(stdin);
+    quietMs = isQuiet ? quietMs + LOOK_EVERY_MS : 0;
+    if (quietMs >= limit)
+      throw new StreamingError('the output has ended, but the runtime does not say how the command did', {
+        hint: 'it may wait for the rest of the input to be read; let the command read all of it, as in "…; cat >/dev/null"',
       });
   }
+}
+
+/** How long nothing may move; without end while the next move is the input's producer's. */
+function patienceWith(stdin: SpdyStream | undefined): number {
+  if (stdin === undefined || stdin.bytesSent <= PIPE_CAPACITY) return Infinity;
+  if (stdin.writableFinished) return UNTOLD_AFTER_MS;
+  return stdin.writableLength > 0 || stdin.writableEnded ? STUCK_AFTER_MS : Infinity;
 }
 
 /** Resolves when all of an output is read. */

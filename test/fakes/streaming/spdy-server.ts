@@ -106,6 +106,11 @@ export class ServerSession {
     this.sendRaw(control(7, uint32(0, 0)));
   }
 
+  /** Reads no more. */
+  standStill(): void {
+    this.#socket.pause();
+  }
+
   /** Ends the connection in order. */
   end(): void {
     this.#socket.end();
