@@ -37,11 +37,12 @@ export async function connectSocket(address: StreamingAddress, options: DialOpti
 
 async function dial(address: StreamingAddress, options: DialOptions): Promise<Socket> {
   const proxy = proxyFor(address, options.env);
+  const settings = address.secure ? await tlsSettings(address.host, options.tls) : undefined;
   const socket =
     proxy === undefined
       ? await connected(address.host, address.port, options.signal)
       : await tunnel(address, proxy, options.signal);
-  return address.secure ? await secured(socket, address, options) : socket;
+  return settings === undefined ? socket : await secured(socket, address, settings, options.signal);
 }
 
 async function connected(host: string, port: number, signal: AbortSignal): Promise<Socket> {
@@ -113,12 +114,17 @@ export async function cancellable<T>(
   }
 }
 
-async function secured(socket: Socket, address: StreamingAddress, options: DialOptions): Promise<Socket> {
-  const settings = await tlsSettings(address.host, options.tls);
-  const tls = await import('node:tls');
+async function secured(
+  socket: Socket,
+  address: StreamingAddress,
+  settings: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
   try {
-    return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', options.signal);
+    const tls = await import('node:tls');
+    return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', signal);
   } catch (error) {
+    socket.destroy();
     throw new StreamingError(`TLS with ${authority(address)}: ${messageOf(error)}`, {
       cause: error,
       hint: "name the server's certificate authority with --tls-ca and its name with --tls-server-name",

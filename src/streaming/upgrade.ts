@@ -1,10 +1,14 @@
 import {request, type ClientRequest, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
+import type {Clock} from '../base/clock.js';
+import {timeLimit, type TimeLimit} from '../base/time-limit.js';
 import {authority, type StreamingAddress} from './address.js';
 import {cancellable, connectSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from './errors.js';
 import type {DialOptions} from './session.js';
 
+/** Asked for a session, a streaming server answers at once. */
+const ANSWER_LIMIT_MS = 30_000;
 /** More of a refusal than this nobody reads. */
 const MAX_REFUSAL = 4096;
 
@@ -24,6 +28,7 @@ export async function upgrade(
   options: DialOptions,
 ): Promise<Upgraded> {
   const socket = await connectSocket(address, options);
+  using limit = answerLimit(address, options.clock);
   const asked = request({
     createConnection: () => socket,
     method: 'POST',
@@ -31,12 +36,24 @@ export async function upgrade(
     headers: {Host: authority(address), 'Content-Length': '0', ...headers},
   });
   try {
-    return await cancellable(answer(asked, address), asked, options.signal);
+    const signal = AbortSignal.any([options.signal, limit.signal]);
+    return await cancellable(answer(asked, address), asked, signal);
   } catch (error) {
     socket.destroy();
     options.signal.throwIfAborted();
+    // A refusal that doesn't come to its end is one all the same.
+    if (!(error instanceof UpgradeRefusedError)) limit.signal.throwIfAborted();
     throw error;
   }
+}
+
+/** How long a server may take to agree or to refuse. */
+export function answerLimit(address: StreamingAddress, clock: Clock): TimeLimit {
+  return timeLimit(
+    clock,
+    ANSWER_LIMIT_MS,
+    () => new StreamingError(`opening a stream at ${authority(address)}: no answer`),
+  );
 }
 
 async function answer(asked: ClientRequest, address: StreamingAddress): Promise<Upgraded> {

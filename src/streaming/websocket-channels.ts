@@ -5,7 +5,7 @@ import {authority, type StreamingAddress} from './address.js';
 import {connectSocket} from './connect-socket.js';
 import {StreamingError} from './errors.js';
 import type {DialOptions} from './session.js';
-import {refusal} from './upgrade.js';
+import {answerLimit, refusal} from './upgrade.js';
 
 /** Which channels a WebSocket carries, and how. */
 export interface ChannelRequest {
@@ -66,16 +66,18 @@ export async function dialChannels(
   const abort = (): void => {
     socket.terminate();
   };
-  options.signal.addEventListener('abort', abort, {once: true});
+  using limit = answerLimit(address, options.clock);
+  const signal = AbortSignal.any([options.signal, limit.signal]);
+  signal.addEventListener('abort', abort, {once: true});
   try {
     await opened(socket, address);
     return channels;
   } catch (error) {
     transport.destroy();
-    options.signal.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   } finally {
-    options.signal.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', abort);
   }
 }
 

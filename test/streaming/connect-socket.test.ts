@@ -1,13 +1,15 @@
 import {writeFile} from 'node:fs/promises';
 import {createServer as createHttpServer} from 'node:http';
-import {connect, type AddressInfo, type Socket} from 'node:net';
+import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import {join} from 'node:path';
 import {TLSSocket} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import type {DialOptions, TlsOptions} from '../../src/streaming/session.js';
 import {openSpdySession} from '../../src/streaming/spdy/session.js';
+import {openWebSocketSession} from '../../src/streaming/websocket-session.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
+import {until} from '../base/until.js';
 import {CERTIFICATE, KEY} from '../fakes/streaming/certificate.js';
 import {FakeStreamingServer} from '../fakes/streaming/spdy-server.js';
 import {ManualClock} from './manual-clock.js';
@@ -67,6 +69,59 @@ describe('TLS', () => {
 
   test('a file that can not be read is named', async () => {
     await expect(connectTo({ca: '/no/such/ca.pem'})).rejects.toThrow(/^reading "\/no\/such\/ca.pem": ENOENT/);
+  });
+});
+
+test('what TLS needs is read before anything is connected, and nothing stays open when it is no good', async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket.on('error', () => undefined).resume()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/exec/x`;
+  const path = join(await temporaryDirectory(), 'cert.pem');
+  await writeFile(path, 'no certificate');
+  await expect(exitCode(url, {tls: {cert: path, key: path}})).rejects.toThrow(/^TLS with/);
+  await until(() => sockets.length === 1 && sockets[0]!.closed);
+  await expect(exitCode(url, {tls: {ca: '/no/such/ca.pem'}})).rejects.toThrow(/^reading/);
+  await expect(exitCode(url, {tls: {cert: path, key: path}})).rejects.toThrow(/^TLS with/);
+  await until(() => sockets.at(-1)!.closed && sockets.length > 1);
+  expect(sockets).toHaveLength(2);
+});
+
+describe.each([
+  ['SPDY', openSpdySession],
+  ['WebSocket', openWebSocketSession],
+])('a server that takes long, asked for %s', (_what, open) => {
+  /** Asks a server that answers with this and no more. */
+  async function opening(answer: string): Promise<unknown> {
+    let asked = false;
+    const server = createServer((socket) => {
+      onTestFinished(() => void socket.destroy());
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          asked = true;
+          socket.write(answer);
+        });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const clock = new ManualClock();
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/exec/x`;
+    const result = open(url, STREAMS, {...DIAL, clock}).catch((error: unknown) => error);
+    await until(() => asked && clock.sleeping > 0);
+    await clock.advance(30_000);
+    return await result;
+  }
+
+  test('to answer is given up', async () => {
+    const error = await opening('');
+    expect(String(error)).toMatch(/opening a stream at 127.0.0.1:\d+: no answer/);
+  });
+
+  test('to refuse is given up', async () => {
+    const error = await opening('HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nbecause');
+    expect(String(error)).toMatch(/no answer|refused the session: 500/);
   });
 });
 
