@@ -73,15 +73,17 @@ function crictlPortFaultText(fault: PortFault): string {
 }
 
 /** An address that a port is not listened on. */
-export function notListeningText({address, port, reason}: BindFailure): string {
-  return `not listening on ${authority({host: address, port})}: ${REASONS[reason].words}`;
+export function notListeningText({address, port, reason, words}: BindFailure): string {
+  const why = reason === 'other' ? words : REASONS[reason].words;
+  return `not listening on ${authority({host: address, port})}: ${why}`;
 }
 
 /** What crictl says, outside its log, of a port that it can't listen on at all. */
 export function crictlNotListeningText({spec, failures}: BoundPort): string {
-  const errors = failures.map(({address, port, reason}) => {
+  const errors = failures.map(({address, port, reason, words}) => {
+    const why = reason === 'other' ? `bind: ${words}` : REASONS[reason].go;
     const family = address.includes(':') ? 'tcp6' : 'tcp4';
-    return `unable to create listener: Error listen ${family} ${authority({host: address, port})}: ${REASONS[reason].go}`;
+    return `unable to create listener: Error listen ${family} ${authority({host: address, port})}: ${why}`;
   });
   const all = `Listeners failed to create with the following errors: [${errors.join(' ')}]`;
   return `Unable to listen on port ${spec.local}: ${all}`;
@@ -104,7 +106,7 @@ const REASONS = {
     words: 'this machine has no such addresses',
     go: 'socket: address family not supported by protocol',
   },
-} as const satisfies Record<BindReason, {readonly words: string; readonly go: string}>;
+} as const satisfies Record<Exclude<BindReason, 'other'>, {readonly words: string; readonly go: string}>;
 
 /** What happened to a connection that could not be forwarded, or not to its end. */
 function connectionFailureText({remote}: PortSpec, failure: ConnectionFailure): string {

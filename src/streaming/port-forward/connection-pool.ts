@@ -1,4 +1,5 @@
 import type {Clock} from '../../base/clock.js';
+import {StreamingError} from '../errors.js';
 
 /** Something that is opened, used by one at a time, and may be used again. */
 export interface Pooled {
@@ -29,7 +30,7 @@ export class ConnectionPool<T extends Pooled> {
   /** The one that was given back last stands last, and goes first. */
   readonly #idle: {readonly item: T; readonly since: number}[] = [];
   readonly #leased = new Set<T>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: {readonly go: () => void; readonly leave: (reason: Error) => void}[] = [];
   readonly #ended = new AbortController();
   #taken = 0;
   #reaping = false;
@@ -38,10 +39,11 @@ export class ConnectionPool<T extends Pooled> {
     this.#options = options;
   }
 
-  /** An idle connection, or a new one. Rejects when none can be opened. */
+  /** An idle connection, or a new one. Rejects when none can be opened, or with StreamingError after the end. */
   async lease(): Promise<Leased<T>> {
     await this.#place();
     try {
+      this.#ended.signal.throwIfAborted();
       const idle = this.#takeIdle();
       const item = idle ?? (await this.#options.open());
       if (this.#ended.signal.aborted) item.close();
@@ -69,9 +71,11 @@ export class ConnectionPool<T extends Pooled> {
 
   /** Closes all of them, those in use too. */
   close(): void {
-    this.#ended.abort();
+    const reason = new StreamingError('the ports are not forwarded any more');
+    this.#ended.abort(reason);
     for (const {item} of this.#idle.splice(0)) item.close();
     for (const item of this.#leased) item.close();
+    for (const {leave} of this.#waiting.splice(0)) leave(reason);
   }
 
   async #place(): Promise<void> {
@@ -79,14 +83,14 @@ export class ConnectionPool<T extends Pooled> {
       this.#taken += 1;
       return;
     }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((go, leave) => this.#waiting.push({go, leave}));
   }
 
   /** The place goes to who waits for one. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken -= 1;
-    else next();
+    else next.go();
   }
 
   #takeIdle(): T | undefined {

@@ -22,19 +22,23 @@ export async function forwardConnection(
     far.close();
     return undefined;
   }
-  const gone = new Promise<void>((resolve) => local.once('close', resolve));
+  const gone = new Promise<undefined>((resolve) => {
+    local.once('close', () => {
+      resolve(undefined);
+    });
+  });
   const ended = new Promise<void>((resolve) => {
     data.once('end', resolve).once('close', resolve);
   });
   local.pipe(data);
   data.pipe(local, {end: false});
   await Promise.race([gone, ended]);
-  const failure = local.destroyed ? undefined : await patience.wait(far.done);
-  if (failure !== undefined) local.resetAndDestroy();
-  if (!local.destroyed) {
+  let failure = local.destroyed ? undefined : await patience.wait(far.done);
+  if (failure === undefined && !local.destroyed) {
     local.end();
-    await Promise.race([gone, far.done]);
+    failure = await Promise.race([gone, far.done]);
   }
+  if (failure !== undefined && !local.destroyed) local.resetAndDestroy();
   local.unpipe(data);
   far.close();
   linger(local);

@@ -1,6 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
-import {hasErrno} from '../../base/errors.js';
+import {hasErrno, isSystemCallError} from '../../base/errors.js';
+import {systemReason} from '../../base/files.js';
 import type {AddressGroup} from './addresses.js';
 import type {PortSpec} from './port-spec.js';
 
@@ -17,6 +18,8 @@ export interface BindFailure {
   readonly address: string;
   readonly port: number;
   readonly reason: BindReason;
+  /** The system's own words. */
+  readonly words: string;
 }
 
 /** What came of one port. */
@@ -29,7 +32,7 @@ export interface BoundPort {
   readonly isComplete: boolean;
 }
 
-export type BindReason = 'in use' | 'not permitted' | 'no such address' | 'no such family';
+export type BindReason = 'in use' | 'not permitted' | 'no such address' | 'no such family' | 'other';
 
 const REASONS = {
   EADDRINUSE: 'in use',
@@ -76,7 +79,8 @@ async function bind(
     server.listen({host: address, port: local, ipv6Only: true});
     await once(server, 'listening');
   } catch (error) {
-    return {address, port: local, reason: reasonOf(error)};
+    if (!isSystemCallError(error)) throw error;
+    return {address, port: local, reason: reasonOf(error), words: systemReason(error)};
   }
   const {port} = server.address() as AddressInfo;
   // A connection that can't be accepted, as when there are no more file descriptors, is its maker's to retry.
@@ -89,5 +93,5 @@ async function bind(
 
 function reasonOf(error: unknown): BindReason {
   for (const [code, reason] of Object.entries(REASONS)) if (hasErrno(error, code)) return reason;
-  throw error;
+  return 'other';
 }

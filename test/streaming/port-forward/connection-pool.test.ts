@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {ConnectionPool} from '../../../src/streaming/port-forward/connection-pool.js';
+import {until} from '../../base/until.js';
 import {ManualClock} from '../manual-clock.js';
 
 /** A connection that only knows whether it is open. */
@@ -15,14 +16,18 @@ function aPool({limit = 10, idleMs = 1000} = {}) {
   const clock = new ManualClock();
   const opened: Plain[] = [];
   const failures: Error[] = [];
+  const hold = {opening: Promise.resolve(), isOpening: false, go: (): void => undefined};
   const open = async (): Promise<Plain> => {
+    hold.isOpening = true;
+    await hold.opening;
+    hold.isOpening = false;
     const failure = failures.shift();
     if (failure !== undefined) throw failure;
     const item = new Plain();
     opened.push(item);
     return item;
   };
-  return {pool: new ConnectionPool({open, limit, idleMs, clock}), clock, opened, failures};
+  return {pool: new ConnectionPool({open, limit, idleMs, clock}), clock, opened, failures, hold};
 }
 
 test('a connection that is given back serves the next one', async () => {
@@ -100,13 +105,27 @@ test('giving back twice counts once', async () => {
   expect(await pool.lease()).toEqual({item, reused: true});
 });
 
+test('the end of the pool sends away who waits and who comes later, and nothing is opened for them', async () => {
+  const {pool, opened} = aPool({limit: 1});
+  const {item} = await pool.lease();
+  const waiting = pool.lease();
+  pool.close();
+  await expect(waiting).rejects.toThrow('not forwarded any more');
+  pool.discard(item);
+  await expect(pool.lease()).rejects.toThrow('not forwarded any more');
+  expect(opened).toHaveLength(1);
+});
+
 test('the end of the pool closes what is idle and what is in use, and what is being opened', async () => {
-  const {pool, clock, opened} = aPool();
+  const {pool, clock, opened, hold} = aPool();
   const [idle] = [await pool.lease(), await pool.lease()];
   pool.release(idle.item);
-  const late = pool.lease().then(({item}) => item);
+  hold.opening = new Promise((resolve) => (hold.go = resolve));
+  const late = [pool.lease(), pool.lease()];
+  await until(() => hold.isOpening);
   pool.close();
-  await late;
+  hold.go();
+  await Promise.all(late);
   await clock.advance(0);
   expect(opened.every(({isOpen}) => !isOpen)).toBe(true);
   expect(clock.sleeping).toBe(0);
