@@ -30,7 +30,7 @@ export function proxyFor(address: StreamingAddress, env: Env): URL | undefined {
 }
 
 function variable(env: Env, name: string): string {
-  return env[name] ?? env[name.toLowerCase()] ?? '';
+  return [env[name], env[name.toLowerCase()]].find((value) => value !== undefined && value !== '') ?? '';
 }
 
 /** Whether one entry of NO_PROXY speaks of the address. */
@@ -42,7 +42,8 @@ function exempts(rule: string, {host, port}: StreamingAddress): boolean {
   if (rulePort !== undefined && Number(rulePort) !== port) return false;
   const bare = name.replace(/^\[(.*)\]$/, '$1');
   if (bare.includes('/')) return isIn(bare, host);
-  const domain = bare.replace(/^\*?\./, '').toLowerCase();
+  const domain = bare.replace(/^\*\./, '.').toLowerCase();
+  if (domain.startsWith('.')) return host.toLowerCase().endsWith(domain);
   return host.toLowerCase() === domain || host.toLowerCase().endsWith(`.${domain}`);
 }
 

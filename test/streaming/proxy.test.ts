@@ -12,6 +12,7 @@ describe('proxyFor', () => {
     expect(proxy('http://node:1/x', env)).toBe('proxy:3128');
     expect(proxy('https://node:1/x', env)).toBe('secure-proxy:3129');
     expect(proxy('http://node:1/x', {http_proxy: 'http://low:1'})).toBe('low:1');
+    expect(proxy('http://node:1/x', {HTTP_PROXY: '', http_proxy: 'http://low:1'})).toBe('low:1');
     expect(proxy('http://node:1/x', {})).toBeUndefined();
   });
 
@@ -33,6 +34,8 @@ describe('proxyFor', () => {
     ['*.example', true],
     ['node.example:8080', true],
     ['node.example:1', false],
+    ['.node.example', false],
+    ['*.node.example', false],
     ['ode.example', false],
     ['other, NODE.example', true],
     ['', false],
