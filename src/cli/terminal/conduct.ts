@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {Readable, Writable} from 'node:stream';
 import {messageOf, SystemError} from '../../base/errors.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
@@ -35,6 +36,8 @@ export async function conduct(
   terminal: Pick<CliContext, 'stdin' | 'stdout' | 'stderr'>,
   options: ConductOptions,
 ): Promise<SessionEnd> {
+  // Any number of sessions may share them.
+  setMaxListeners(0, options.unread, options.signal);
   const over = new AbortController();
   if (options.tty) followSize(session, terminal, over.signal);
   try {
@@ -70,12 +73,19 @@ async function verdict(session: RemoteSession, outputs: ConductOptions['outputs'
   return await session.result;
 }
 
-/** Resolves when all of a stream is written. What can't be written any more is somebody else's concern. */
+/**
+ * Resolves when all of a stream is written, or dropped where nobody reads it any more: whoever isn't read must not
+ * hold up the rest. Many may share one target, so that nothing is listened to there, unlike with `pipe`.
+ */
 async function poured(source: Readable | undefined, target: Writable): Promise<void> {
   if (source === undefined) return;
   await new Promise<void>((resolve) => {
     source.once('end', resolve).once('close', resolve);
-    source.pipe(target, {end: false});
+    source.on('data', (chunk: Buffer) => {
+      // Called too for what can't be written.
+      const written = (): void => void source.resume();
+      if (!target.write(chunk, written)) source.pause();
+    });
   });
   await new Promise<void>((resolve) => {
     target.write('', () => {

@@ -1,5 +1,5 @@
 import type {EventEmitter} from 'node:events';
-import {PassThrough} from 'node:stream';
+import {PassThrough, Writable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {conduct, type ConductOptions} from '../../../src/cli/terminal/conduct.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/streaming/session.js';
@@ -34,6 +34,7 @@ function aSession() {
     session,
     stdin,
     stdout,
+    stderr,
     end,
     fail: (error: Error) => {
       stdout.end();
@@ -167,6 +168,52 @@ describe('conduct', () => {
     terminal.stdout.on('data', (piece: Buffer) => (length += piece.length));
     await ended;
     expect(length).toBe(100_000);
+  });
+
+  test('errors that nobody reads hold up nothing', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const stderr = new Writable({
+      write: (_chunk, _encoding, done) => {
+        done(new Error('EPIPE'));
+      },
+    }).on('error', () => undefined);
+    const ended = start(remote.session, terminal, {outputs: [terminal.stdout.resume(), stderr]});
+    for (let pieces = 0; pieces < 100; pieces += 1) remote.stderr.write(Buffer.alloc(10_000));
+    await until(() => remote.stderr.readableLength === 0 && remote.stderr.writableLength === 0);
+    remote.end({kind: 'exited', exitCode: 0});
+    expect(await ended).toEqual({kind: 'exited', exitCode: 0});
+  });
+
+  test('a slow reader holds up the session', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    const ended = start(remote.session, terminal);
+    for (let pieces = 0; pieces < 100; pieces += 1) remote.stdout.write(Buffer.alloc(10_000));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(terminal.stdout.readableLength + terminal.stdout.writableLength).toBeLessThan(200_000);
+    terminal.stdout.resume();
+    remote.end({kind: 'exited', exitCode: 0});
+    await ended;
+  });
+
+  test('many sessions may share one output and its end', async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warned);
+    const {stdout, stderr, ...terminal} = aTerminal();
+    const shared = {
+      outputs: [stdout.resume(), stderr.resume()],
+      unread: new AbortController().signal,
+      signal: new AbortController().signal,
+    };
+    const remotes = Array.from({length: 20}, () => ({...aSession(), stdin: aTerminal().stdin}));
+    const ended = remotes.map(({session, stdin}) =>
+      start(session, {...terminal, stdout, stderr, stdin}, {tty: false, ...shared}),
+    );
+    for (const remote of remotes) remote.end({kind: 'exited', exitCode: 0});
+    await Promise.all(ended);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
   });
 
   test('nothing stays behind on the process', async () => {
