@@ -103,6 +103,13 @@ test('attach takes detach keys as exec does, and says what they may be', async (
   expect(stderr).toContain('ctrl-nonsense');
 });
 
+test('metricsp --seconds must be a time', async () => {
+  const {kcri} = await started();
+  const {stderr, exitCode} = await kcri('metricsp', '--seconds', '0');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('--seconds');
+});
+
 describe.each(['create', 'run'])('%s pulls with', (command) => {
   async function pulled(flags: readonly string[], stdin?: string) {
     const {runtime, directory} = await started();
