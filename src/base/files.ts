@@ -13,6 +13,16 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is not a directory: move it away, or choose another one with --root-dir',
 };
 
+/** The same for a file that the user named, where --root-dir changes nothing. */
+const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'run as root, or name a file of your own',
+  EPERM: 'run as root, or name a file of your own',
+  EROFS: 'name a file on a writable file system',
+  ENOSPC: 'free some space there, or name a file on another file system',
+  EDQUOT: 'the disk quota is used up: free some space, or name a file elsewhere',
+  ENOTDIR: 'a part of the path is not a directory: move it away, or name another file',
+};
+
 /** What the system said, without Node.js' code, call and path: `no space left on device`. */
 export function systemReason(error: unknown): string {
   const {errno, code} = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -27,11 +37,14 @@ export function systemReason(error: unknown): string {
  */
 export function fileError(doing: string, path: string, cause: unknown): SystemError {
   if (cause instanceof SystemError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return new SystemError(`${doing} ${JSON.stringify(path)}: ${systemReason(cause)}`, {
     cause,
-    hint: HINTS[code],
+    hint: HINTS[codeOf(cause)],
   });
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
 /** Runs a file operation; what it throws becomes a SystemError that names `path` (see fileError). */
@@ -40,6 +53,18 @@ export async function withFileErrors<T>(doing: string, path: string, act: () => 
     return await act();
   } catch (error) {
     throw fileError(doing, path, error);
+  }
+}
+
+/** Does something with files that the user named: a SystemError's hint then tells to name another one. */
+export async function onNamedFiles<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const {message, cause, hint} = error;
+    const code = codeOf(cause);
+    throw new SystemError(message, {cause, hint: hint === HINTS[code] ? NAMED_FILE_HINTS[code] : hint});
   }
 }
 

@@ -1,11 +1,15 @@
 import {KcriError, messageOf} from '../base/errors.js';
 import {EXIT} from './exit-codes.js';
+import {maskedText} from './instruments/secrets.js';
 
-/** The lines that tell a person what went wrong: message, hint; with `debug` or for a bug the stack as well. */
+/**
+ * The lines that tell a person what went wrong: message, hint; with `debug` or for a bug the stack as well. What
+ * `debug` adds has its secrets masked.
+ */
 export function renderError(error: unknown, debug: boolean): string {
   if (!(error instanceof KcriError)) return bug(error);
   // The protocol's own words are for who looks for a fault.
-  const lines = [`kcri: ${debug ? error.message : error.plainMessage}`];
+  const lines = [`kcri: ${debug ? maskedText(error.message) : error.plainMessage}`];
   if (error.hint !== undefined) lines.push(`hint: ${error.hint}`);
   if (debug) lines.push(...causes(error));
   return lines.join('\n');
@@ -17,7 +21,8 @@ function bug(error: unknown): string {
 }
 
 function* causes(error: Error): Generator<string> {
-  for (let next: unknown = error; next instanceof Error; next = next.cause) yield next.stack ?? next.message;
+  for (let next: unknown = error; next instanceof Error; next = next.cause)
+    yield maskedText(next.stack ?? next.message);
 }
 
 /** The exit code that an error ends the process with. */

@@ -3,7 +3,7 @@ import {dirname} from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {ifPresent, makeDirectoryPath, withFileErrors, writeFileAtomic} from '../base/files.js';
+import {ifPresent, makeDirectoryPath, onNamedFiles, withFileErrors, writeFileAtomic} from '../base/files.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {CONFIG_KEYS} from '../cli/config-file.js';
 import {
@@ -73,11 +73,11 @@ export default class Config extends BaseCommand {
     };
     return {
       get: (key) => Promise.resolve(valueOf(key)),
-      set: (assignments) => change(path, parseAssignments(assignments)),
+      set: (assignments) => onNamedFiles(() => change(path, parseAssignments(assignments))),
       list: () => Promise.resolve(renderTable(COLUMNS, this.settings.options)),
       legacy: async (key, value) => {
         if (value === undefined) return `${valueOf(key)}\n`;
-        await change(path, [checkedChange(key, value)]);
+        await onNamedFiles(() => change(path, [checkedChange(key, value)]));
         return '';
       },
     };
@@ -96,7 +96,7 @@ const NEW_FOLDER_MODE = 0o755;
 
 /** Changes options in the file behind a link too, in one go, and keeps its mode and its owner. */
 async function change(path: string, changes: readonly ConfigChange[]): Promise<void> {
-  const target = (await ifPresent(() => realpath(path))) ?? path;
+  const target = (await withFileErrors('reading', path, () => ifPresent(() => realpath(path)))) ?? path;
   const [source, old] = await withFileErrors('reading', target, async () => [
     (await ifPresent(() => readFile(target, 'utf8'))) ?? '',
     await ifPresent(() => stat(target)),

@@ -6,6 +6,7 @@ import {
   fileError,
   isLeftoverOf,
   makeDirectories,
+  onNamedFiles,
   pathSegment,
   writeFileAtomic,
 } from '../../src/base/files.js';
@@ -79,6 +80,16 @@ test('making directories is idempotent', async () => {
   await makeDirectories([{path, mode: 0o750}]);
   expect(await mode(path)).toBe(0o700);
 });
+
+test.each(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR'])(
+  'after %s on a file that the user named nothing is said of --root-dir',
+  async (code) => {
+    const failing = onNamedFiles(async () => {
+      throw fileError('writing', '/x', Object.assign(new Error('text'), {code}));
+    });
+    await expect(failing).rejects.toMatchObject({hint: expect.not.stringContaining('--root-dir') as unknown});
+  },
+);
 
 test.each([
   ['ENOSPC', -28, 'writing "/x": no space left on device', 'free some space'],

@@ -46,6 +46,21 @@ describe('--enable-tracing', () => {
     expect(spans.find(({kind}) => kind === 3)?.attributes['rpc.grpc.status_code']).toBe(13);
   });
 
+  test('says how it failed without secrets', async () => {
+    await using runtime = await FakeRuntime.start();
+    const message = 'exec "API_TOKEN=top-secret" at http://127.0.0.1/exec/top-secret';
+    runtime.injectError('Version', {code: 'INTERNAL', message});
+    const {spans} = await traced(runtime, ['version']);
+    const said = 'exec "API_TOKEN=***" at http://127.0.0.1/exec/***';
+    for (const span of spans) {
+      expect(span.message).toContain(said);
+      expect(span.exceptions).toEqual([
+        {'exception.type': expect.any(String) as unknown, 'exception.message': span.message},
+      ]);
+    }
+    expect(JSON.stringify(spans)).not.toContain('top-secret');
+  });
+
   test.each([
     [['--tracing-sampling-rate-per-million', '0'], 0],
     [['--tracing-sampling-rate-per-million=1000000'], 2],
@@ -148,9 +163,13 @@ describe('--debug', () => {
     expect(pulled).toContain('"token":"shown"');
     const authed = await debug('pull', '--auth', 'dG9wLXNlY3JldA==', 'localhost:5000/app:1');
     expect(authed).toContain('"auth":{"auth":"***"}');
+    runtime.injectError('PullImage', {code: 'INTERNAL', message: 'run "API_TOKEN=top-secret"'});
+    const refused = await debug('pull', 'localhost:5000/app:1');
+    expect(refused).toContain('! PullImage rpc error: code = Internal desc = run "API_TOKEN=***"');
+    expect(refused).toMatch(/^kcri: .*run "API_TOKEN=\*\*\*"$/m);
     const run = await debug('exec', '-s', 'c', 'env', 'API_TOKEN=top-secret', 'COLOR=blue', 'true');
     expect(run).toContain('"API_TOKEN=***","COLOR=blue"');
-    expect(pulled + authed + run).not.toMatch(/top-secret|dG9wLXNlY3JldA/);
+    expect(pulled + authed + refused + run).not.toMatch(/top-secret|dG9wLXNlY3JldA/);
   });
 });
 

@@ -10,6 +10,9 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly failed: boolean;
+  /** What it says of how it failed. */
+  readonly message: string;
+  readonly exceptions: readonly Readonly<Record<string, string | number>>[];
 }
 
 /** The part of OTLP that the tests read, with its numbers. */
@@ -21,8 +24,9 @@ const PROTO = `
   message ScopeSpans { repeated Span spans = 2; }
   message Span {
     bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
-    repeated KeyValue attributes = 9; Status status = 15;
+    repeated KeyValue attributes = 9; repeated Event events = 11; Status status = 15;
   }
+  message Event { string name = 2; repeated KeyValue attributes = 3; }
   message Status { string message = 2; int32 code = 3; }
   message KeyValue { string key = 1; Value value = 2; }
   message Value { oneof value { string string_value = 1; int64 int_value = 3; } }
@@ -107,6 +111,8 @@ export class OtlpReceiver implements AsyncDisposable {
 
 function received(span: Record<string, unknown>): ReceivedSpan {
   const hex = (bytes: unknown): string => (bytes as Buffer).toString('hex');
+  const status = span['status'] as {code?: number; message?: string} | null;
+  const events = span['events'] as readonly {attributes: readonly Attribute[]}[];
   return {
     traceId: hex(span['traceId']),
     spanId: hex(span['spanId']),
@@ -114,7 +120,9 @@ function received(span: Record<string, unknown>): ReceivedSpan {
     name: span['name'] as string,
     kind: span['kind'] as number,
     attributes: values(span['attributes'] as readonly Attribute[]),
-    failed: (span['status'] as {code?: number} | null)?.code === 2,
+    failed: status?.code === 2,
+    message: status?.message ?? '',
+    exceptions: events.map(({attributes}) => values(attributes)),
   };
 }
 

@@ -1,4 +1,7 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
 
@@ -46,6 +49,22 @@ describe('pods', () => {
   test.each([['web'], ['ls', 'web']])('takes no other word: %s %s', async (...words) => {
     const {stderr, exitCode} = await runKcri(['pods', ...words.filter(Boolean)], {endpoint: '/nowhere'});
     expect(stderr).toContain('kcri: unexpected argument "web"\n');
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('a file that was named and cannot be written', () => {
+  test.each([
+    ['the config file', (path: string) => ['-c', path, 'config', '--set', 'timeout=3']],
+    ['a profile', (path: string) => ['--profile-cpu', path, 'version']],
+  ])('brings no advice on --root-dir: %s', async (_, words) => {
+    await using runtime = await started();
+    const file = join(await temporaryDirectory(), 'file');
+    await writeFile(file, '');
+    const {stderr, exitCode} = await runKcri(words(join(file, 'x')), {endpoint: runtime.endpoint});
+    expect(stderr).toContain('not a directory');
+    expect(stderr).toContain('\nhint: ');
+    expect(stderr).not.toContain('--root-dir');
     expect(exitCode).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import {CriError, toJson, type CallObserver, type MessageTypes} from '../../cri/index.js';
 import {systemClock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
-import {withoutSecrets} from './secrets.js';
+import {maskedText, withoutSecrets} from './secrets.js';
 
 /**
  * Shows each call: a line with the request, one with each message of the answer, one with how it failed, in
@@ -19,7 +19,7 @@ export function debugLog(write: (line: string) => void): CallObserver {
       ended: (error) => {
         if (error === undefined) return;
         const where = error instanceof CriError ? ` (${endpoint}, ${took()})` : ` (${took()})`;
-        write(`! ${method.rpc} ${messageOf(error)}${where}`);
+        write(`! ${method.rpc} ${maskedText(messageOf(error))}${where}`);
       },
     };
   };

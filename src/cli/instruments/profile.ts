@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {Session} from 'node:inspector/promises';
 import {resolve} from 'node:path';
 import {messageOf} from '../../base/errors.js';
-import {withFileErrors} from '../../base/files.js';
+import {onNamedFiles, withFileErrors} from '../../base/files.js';
 import type {Instrument, InstrumentedCommand} from './instrument.js';
 
 /** Where the profiles go. */
@@ -44,7 +44,7 @@ export async function startProfiles(paths: ProfilePaths, command: InstrumentedCo
   });
   for (const {title, path, start} of wanted) {
     // The command should not do its work for a profile that has no place.
-    await withFileErrors('writing', path, () => writeFile(path, ''));
+    await onNamedFiles(() => withFileErrors('writing', path, () => writeFile(path, '')));
     command.inform(`Creating ${title} profile in: ${path}`);
     await start(session);
   }

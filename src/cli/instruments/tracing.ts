@@ -20,9 +20,10 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import {systemClock} from '../../base/clock.js';
-import {messageOf} from '../../base/errors.js';
+import {KcriError, messageOf} from '../../base/errors.js';
 import {CriError, type CallObserver} from '../../cri/index.js';
 import type {Instrument, InstrumentedCommand} from './instrument.js';
+import {maskedText} from './secrets.js';
 
 /** Where traces go, and how many. */
 export interface TracingOptions {
@@ -124,8 +125,10 @@ function observer(tracer: Tracer, parent: Context): CallObserver {
 
 function endSpan(span: Span, error: unknown): void {
   if (error !== undefined) {
-    span.setStatus({code: SpanStatusCode.ERROR, message: messageOf(error)});
-    if (error instanceof Error) span.recordException(error);
+    const message = maskedText(error instanceof KcriError ? error.plainMessage : messageOf(error));
+    span.setStatus({code: SpanStatusCode.ERROR, message});
+    // Its stack has the message in it, unmasked.
+    if (error instanceof Error) span.recordException({name: error.name, message});
   }
   span.end();
 }

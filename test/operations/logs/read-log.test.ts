@@ -7,6 +7,8 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
+import {LogSource} from '../../../src/operations/logs/log-source.js';
+import {OWN_MANNER} from '../../../src/operations/logs/manner.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
 import {logTime} from '../../../src/operations/logs/selection.js';
 
@@ -90,10 +92,10 @@ describe('readLog', () => {
   });
 
   test.each([
-    ['a large file without a wanted line', '0.log', {streams: new Set<LogStream>()}],
-    ['the last lines', '0.log', {streams: new Set<LogStream>(), tailLines: 1}],
-    ['the last lines of a rotated file', '0.log.20261120-140000', {tailLines: 1}],
-    ['the last lines of a gzipped file', '0.log.20261120-140000.gz', {tailLines: 1}],
+    ['a file', '0.log', {}],
+    ['the end of a file', '0.log', {tailLines: 1}],
+    ['a rotated file', '0.log.20261120-140000', {tailLines: 1}],
+    ['a gzipped file', '0.log.20261120-140000.gz', {tailLines: 1}],
   ])('can be ended while it looks through %s', async (_, name, options) => {
     writeFileSync(path, '');
     const text = Buffer.from(line(1, 'x'.repeat(100), 'F', 'stderr').repeat(40_000));
@@ -101,10 +103,15 @@ describe('readLog', () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const streams = new Set<LogStream>(['stdout']);
+    const look = async (): Promise<void> => {
+      const selection = {streams, ...options, manner: OWN_MANNER, signal: controller.signal};
+      await using source = await LogSource.open(path, selection);
+      await source.fill();
+    };
     setImmediate(() => {
       controller.abort(reason);
     });
-    await expect(read({streams, ...options, signal: controller.signal})).rejects.toBe(reason);
+    await expect(look()).rejects.toBe(reason);
   });
 
   test('gives a last line without its end', async () => {
