@@ -16,9 +16,14 @@ const DIAL_LIMIT_MS = 30_000;
 
 /**
  * A connected socket to a streaming server, through a proxy and TLS where they are called for. Its events are
- * not listened to yet. Rejects with StreamingError, or with the signal's reason.
+ * not listened to yet. Rejects with StreamingError, or with the signal's reason. `make` makes the socket where
+ * nothing stands between.
  */
-export async function connectSocket(address: StreamingAddress, options: DialOptions): Promise<Socket> {
+export async function connectSocket(
+  address: StreamingAddress,
+  options: DialOptions,
+  make: () => Socket = () => new PatientSocket(),
+): Promise<Socket> {
   using limit = timeLimit(
     options.clock,
     DIAL_LIMIT_MS,
@@ -26,7 +31,7 @@ export async function connectSocket(address: StreamingAddress, options: DialOpti
   );
   const signal = AbortSignal.any([options.signal, limit.signal]);
   try {
-    return await dial(address, {...options, signal});
+    return await dial(address, {...options, signal}, make);
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof StreamingError
@@ -35,18 +40,21 @@ export async function connectSocket(address: StreamingAddress, options: DialOpti
   }
 }
 
-async function dial(address: StreamingAddress, options: DialOptions): Promise<Socket> {
+async function dial(address: StreamingAddress, options: DialOptions, make: () => Socket): Promise<Socket> {
   const proxy = proxyFor(address, options.env);
   const settings = address.secure ? await tlsSettings(address.host, options.tls) : undefined;
   const socket =
     proxy === undefined
-      ? await connected(address.host, address.port, options.signal)
+      ? await connected(settings === undefined ? make() : new PatientSocket(), address, options.signal)
       : await tunnel(address, proxy, options.signal);
   return settings === undefined ? socket : await secured(socket, address, settings, options.signal);
 }
 
-async function connected(host: string, port: number, signal: AbortSignal): Promise<Socket> {
-  const socket = new PatientSocket();
+async function connected(
+  socket: Socket,
+  {host, port}: StreamingAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
   socket.connect({host, port, noDelay: true});
   return await untilEvent(socket, 'connect', signal);
 }

@@ -1,5 +1,6 @@
-import type {Readable, Writable} from 'node:stream';
+import type {Writable} from 'node:stream';
 import type {Clock} from '../base/clock.js';
+import type {RemoteOutput} from './remote-output.js';
 
 /** Which of a process's streams a session carries. A terminal has no stderr of its own. */
 export interface SessionRequest {
@@ -26,8 +27,8 @@ export type RemoteResult =
 export interface RemoteSession {
   /** Ending it tells the process that there is no more input, where the protocol can (`halfClosesStdin`). */
   readonly stdin: Writable | undefined;
-  readonly stdout: Readable | undefined;
-  readonly stderr: Readable | undefined;
+  readonly stdout: RemoteOutput | undefined;
+  readonly stderr: RemoteOutput | undefined;
   readonly halfClosesStdin: boolean;
   /** Tells the process its terminal's size; does nothing without one. */
   resize(size: TerminalSize): void;

@@ -5,6 +5,7 @@ import {timeLimit, type TimeLimit} from '../base/time-limit.js';
 import {authority, type StreamingAddress} from './address.js';
 import {cancellable, connectSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from './errors.js';
+import {ReusingSocket} from './reusing-socket.js';
 import type {DialOptions} from './session.js';
 
 /** Asked for a session, a streaming server answers at once. */
@@ -27,7 +28,7 @@ export async function upgrade(
   headers: Readonly<Record<string, string>>,
   options: DialOptions,
 ): Promise<Upgraded> {
-  const socket = await connectSocket(address, options);
+  const socket = await connectSocket(address, options, () => new ReusingSocket());
   using limit = answerLimit(address, options.clock);
   const asked = request({
     createConnection: () => socket,

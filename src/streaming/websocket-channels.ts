@@ -1,9 +1,10 @@
-import {Duplex} from 'node:stream';
+import {Duplex, type Writable} from 'node:stream';
 import type {RawData, WebSocket} from 'ws';
 import {messageOf} from '../base/errors.js';
 import {authority, type StreamingAddress} from './address.js';
 import {connectSocket} from './connect-socket.js';
 import {StreamingError} from './errors.js';
+import {pourStream, type RemoteOutput} from './remote-output.js';
 import type {DialOptions} from './session.js';
 import {answerLimit, refusal} from './upgrade.js';
 
@@ -21,7 +22,7 @@ export interface Channels {
   /** The subprotocol that the server chose; '' when it named none. */
   readonly protocol: string;
   /** One of the channels asked for. Its reading side ends with the connection, and never fails. */
-  channel(number: number): Duplex & {readonly bytesReceived: number};
+  channel(number: number): Duplex & RemoteOutput & {readonly bytesReceived: number};
   /** Resolves when the connection has ended; true when the server ended it properly. */
   readonly closed: Promise<boolean>;
   /** Tells the server that this is the end, and waits for its answer a moment. */
@@ -168,7 +169,7 @@ class ChannelSocket implements Channels {
   }
 }
 
-class Channel extends Duplex {
+class Channel extends Duplex implements RemoteOutput {
   bytesReceived = 0;
   readonly #socket: ChannelSocket;
   readonly #number: number;
@@ -183,6 +184,10 @@ class Channel extends Duplex {
   receive(data: Buffer): boolean {
     this.bytesReceived += data.length;
     return this.destroyed || this.push(data);
+  }
+
+  async pour(target: Writable): Promise<void> {
+    await pourStream(this, target);
   }
 
   override _read(): void {

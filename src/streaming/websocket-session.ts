@@ -2,6 +2,7 @@ import type {Duplex} from 'node:stream';
 import {streamingAddress} from './address.js';
 import {boundedText} from './bounded-text.js';
 import {StreamingError} from './errors.js';
+import type {RemoteOutput} from './remote-output.js';
 import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from './session.js';
 import {remoteResult} from './status.js';
 import {dialChannels, V4_CHANNELS, V5_CHANNELS, type Channels} from './websocket-channels.js';
@@ -21,7 +22,7 @@ export async function openWebSocketSession(
 ): Promise<RemoteSession> {
   const asked = {protocols: [V5_CHANNELS, V4_CHANNELS], channels: channelsOf(request)};
   const channels = await dialChannels(streamingAddress(url), asked, options);
-  const open = (name: 'stdin' | 'stdout' | 'stderr'): Duplex | undefined =>
+  const open = (name: 'stdin' | 'stdout' | 'stderr'): (Duplex & RemoteOutput) | undefined =>
     request[name] ? channels.channel(CHANNEL[name]) : undefined;
   const resizing = request.tty ? channels.channel(CHANNEL.resize) : undefined;
   const result = resultOf(channels);

@@ -4,7 +4,7 @@ import {loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
 import {ensureSecondContainerd} from '../../scripts/second-containerd.mjs';
 import {execStdin, execStdout} from './streaming/exec.mjs';
-import {forwardAtOnce, forwardDownload, forwardInTurn} from './streaming/forward.mjs';
+import {forwardAtOnce, forwardAtOnceQuick, forwardDownload, forwardInTurn} from './streaming/forward.mjs';
 import {comparison, heading} from './streaming/report.mjs';
 import {withRuntime} from './streaming/runtime.mjs';
 import {toolsFor} from './streaming/tools.mjs';
@@ -16,6 +16,7 @@ const MEASURES = {
   'forward-download': {run: forwardDownload, rate: 1},
   'forward-in-turn': {run: forwardInTurn, time: 1},
   'forward-at-once': {run: forwardAtOnce, time: 0.4},
+  'forward-at-once-quick': {run: forwardAtOnceQuick},
 };
 
 const {values} = parseArgs({options: {rounds: {type: 'string', default: '5'}, only: {type: 'string'}}});

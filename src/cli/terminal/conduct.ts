@@ -1,5 +1,5 @@
 import {setMaxListeners} from 'node:events';
-import type {Readable, Writable} from 'node:stream';
+import type {Writable} from 'node:stream';
 import {messageOf, SystemError} from '../../base/errors.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
 import type {CliContext, OutputStream} from '../context.js';
@@ -69,29 +69,8 @@ async function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
 /** The remote end's verdict, when all that came before it is written. */
 async function verdict(session: RemoteSession, outputs: ConductOptions['outputs']): Promise<RemoteResult> {
   const sources = [session.stdout, session.stderr];
-  await Promise.all(outputs.map((target, index) => poured(sources[index], target)));
+  await Promise.all(outputs.map(async (target, index) => sources[index]?.pour(target)));
   return await session.result;
-}
-
-/**
- * Resolves when all of a stream is written, or dropped where nobody reads it any more: whoever isn't read must not
- * hold up the rest. Many may share one target, so that nothing is listened to there, unlike with `pipe`.
- */
-async function poured(source: Readable | undefined, target: Writable): Promise<void> {
-  if (source === undefined) return;
-  await new Promise<void>((resolve) => {
-    source.once('end', resolve).once('close', resolve);
-    source.on('data', (chunk: Buffer) => {
-      // Called too for what can't be written.
-      const written = (): void => void source.resume();
-      if (!target.write(chunk, written)) source.pause();
-    });
-  });
-  await new Promise<void>((resolve) => {
-    target.write('', () => {
-      resolve();
-    });
-  });
 }
 
 type Feeding = Pick<ConductOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;

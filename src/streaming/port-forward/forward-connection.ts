@@ -31,7 +31,8 @@ export async function forwardConnection(
     data.once('end', resolve).once('close', resolve);
   });
   local.pipe(data);
-  data.pipe(local, {end: false});
+  // Told of by `ended`.
+  void data.pour(local);
   await Promise.race([gone, ended]);
   let failure = local.destroyed ? undefined : await patience.wait(far.done);
   if (failure === undefined && !local.destroyed) {

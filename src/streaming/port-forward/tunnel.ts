@@ -1,9 +1,10 @@
 import type {Duplex} from 'node:stream';
+import type {RemoteOutput} from '../remote-output.js';
 
 /** The pod's end of one forwarded connection. */
 export interface FarEnd {
   /** The bytes to and from the pod's port. Each direction ends on its own; it never fails. */
-  readonly data: Duplex;
+  readonly data: Duplex & RemoteOutput;
   /** Resolves when the runtime is done with the connection: with what went wrong, or undefined. Never rejects. */
   readonly done: Promise<FarFailure | undefined>;
   /** Gives the connection up, also when everything is done; what is still on its way is lost. */

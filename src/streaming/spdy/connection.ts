@@ -1,5 +1,7 @@
 import type {Socket} from 'node:net';
 import {StreamingError} from '../errors.js';
+import type {HeldObserver, Hold} from '../held-buffers.js';
+import {ReusingSocket} from '../reusing-socket.js';
 import {
   dataHeader,
   FLAG_FIN,
@@ -29,7 +31,10 @@ export class SpdyConnection implements FrameHandler, StreamLink {
   readonly #headers = new HeaderEncoder();
   readonly #reader = new FrameReader(this);
   readonly #streams = new Map<number, SpdyStream>();
-  readonly #behind = new Set<SpdyStream>();
+  /** Who must catch up before anything more is read. */
+  readonly #behind = new Set<SpdyStream | HeldObserver>();
+  /** How the piece that is being read is held, when its memory is used again. */
+  #hold: Hold | undefined;
   #nextId = 1;
   #failure: StreamingError | undefined;
   #open = true;
@@ -40,9 +45,7 @@ export class SpdyConnection implements FrameHandler, StreamLink {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => {
-      this.#read(chunk);
-    });
+    this.#listen(socket);
     socket.on('error', (error) => {
       this.#failure ??= new StreamingError(`the connection to the streaming server broke: ${error.message}`, {
         cause: error,
@@ -110,6 +113,27 @@ export class SpdyConnection implements FrameHandler, StreamLink {
     this.#socket.destroy();
   }
 
+  #listen(socket: Socket): void {
+    if (!(socket instanceof ReusingSocket)) {
+      socket.on('data', (chunk: Buffer) => {
+        this.#read(chunk);
+      });
+      return;
+    }
+    const held: HeldObserver = {
+      full: () => {
+        this.behind(held);
+      },
+      free: () => {
+        this.readable(held);
+      },
+    };
+    socket.takeOver(held, (piece, hold) => {
+      this.#hold = hold;
+      this.#read(piece);
+    });
+  }
+
   #read(chunk: Buffer): void {
     try {
       this.#reader.read(chunk);
@@ -130,7 +154,7 @@ export class SpdyConnection implements FrameHandler, StreamLink {
   // What comes in
 
   onData(streamId: number, piece: Buffer): void {
-    this.#streams.get(streamId)?.receive(piece);
+    this.#streams.get(streamId)?.receive(piece, this.#hold);
   }
 
   onFin(streamId: number): void {
@@ -190,13 +214,13 @@ export class SpdyConnection implements FrameHandler, StreamLink {
     if (this.#open && this.#socket.writable) this.#socket.write(rstStream(streamId));
   }
 
-  behind(stream: SpdyStream): void {
-    this.#behind.add(stream);
+  behind(reader: SpdyStream | HeldObserver): void {
+    this.#behind.add(reader);
     this.#socket.pause();
   }
 
-  readable(stream: SpdyStream): void {
-    if (this.#behind.delete(stream) && this.#behind.size === 0) this.#socket.resume();
+  readable(reader: SpdyStream | HeldObserver): void {
+    if (this.#behind.delete(reader) && this.#behind.size === 0) this.#socket.resume();
   }
 
   forget(stream: SpdyStream): void {

@@ -1,4 +1,6 @@
-import {Duplex} from 'node:stream';
+import {Duplex, type Writable} from 'node:stream';
+import type {Hold} from '../held-buffers.js';
+import {pourStream, type RemoteOutput} from '../remote-output.js';
 
 /** What a reader may be behind before the connection stops reading. */
 const READ_AHEAD = 1024 * 1024;
@@ -21,13 +23,14 @@ export interface StreamLink {
  * other side gives the stream up or the connection breaks, what came before can still be read, then it ends;
  * what is written then is dropped. Destroying it gives it up.
  */
-export class SpdyStream extends Duplex {
+export class SpdyStream extends Duplex implements RemoteOutput {
   readonly id: number;
   readonly #link: StreamLink;
   /** The server has accepted the stream. It drops what comes before that. */
   #open = false;
   #gone = false;
   #ended = false;
+  #target: Writable | undefined;
   #acknowledge: (() => void) | undefined;
   #decide: (accepted: boolean) => void = () => undefined;
   /** Resolves when the server has accepted the stream, or with false when it is gone before that. */
@@ -50,8 +53,18 @@ export class SpdyStream extends Duplex {
     this.#decide(true);
   }
 
-  receive(piece: Buffer): void {
-    if (!this.#ended && !this.push(piece)) this.#link.behind(this);
+  /** With `hold` the piece's memory is used again unless it is held. */
+  receive(piece: Buffer, hold: Hold | undefined): void {
+    if (this.#ended) return;
+    // In order: what waits to be read goes first.
+    if (hold !== undefined && this.#target !== undefined && this.readableLength === 0)
+      this.#target.write(piece, hold());
+    else if (!this.push(hold === undefined ? piece : Buffer.from(piece))) this.#link.behind(this);
+  }
+
+  async pour(target: Writable): Promise<void> {
+    this.#target = target;
+    await pourStream(this, target);
   }
 
   receiveEnd(): void {

@@ -1,6 +1,6 @@
 // exec: bytes out of a container and into it.
 import {spawn} from 'node:child_process';
-import {truncate, writeFile} from 'node:fs/promises';
+import {stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {MIB} from './runtime.mjs';
@@ -18,15 +18,21 @@ export async function execStdout(tool, runtime) {
 
 /** 512 MiB from a file into the container. */
 export async function execStdin(tool, runtime) {
-  const path = join(runtime.dir, 'input');
-  await writeFile(path, '');
-  await truncate(path, STDIN_MIB * MIB);
+  const path = await input(runtime);
   // With its output gone the process would lose its input: the shell has to stay.
   const command = tool.execIn('sh', '-c', 'wc -c; true');
   const {seconds, cpuSeconds, stdout} = await timed(`<"${path}"`, command, runtime);
   if (tool.name !== 'floor' && Number(stdout) !== STDIN_MIB * MIB)
     throw new Error(`${tool.name} sent ${stdout.trim()} bytes`);
   return {rate: STDIN_MIB / seconds, cpuSeconds};
+}
+
+/** The file, made once: else who comes first pays for bringing it into the page cache. */
+async function input({dir}) {
+  const path = join(dir, 'input');
+  const isThere = await stat(path).catch(() => undefined);
+  if (isThere === undefined) await writeFile(path, Buffer.alloc(STDIN_MIB * MIB, 'kcri\n'));
+  return path;
 }
 
 /** A command's time, and the processor time of it alone, as the shell says; `redirection` is where it is connected to. */

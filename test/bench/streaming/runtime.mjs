@@ -1,5 +1,6 @@
 // A private containerd with one pod, in which a web server runs.
-import {execFile} from 'node:child_process';
+import {execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -10,11 +11,12 @@ import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
 
 export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 export const MIB = 1024 * 1024;
+const QUICK_SERVER = fileURLToPath(new URL('quick-server.mjs', import.meta.url));
 /** What is downloaded. */
 export const BIG_MIB = 1024;
-const PORT = 8080;
+const PORTS = {busybox: 8080, quick: 8081};
 
-const SERVE = `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB}; exec httpd -f -p ${PORT} -h /www`;
+const SERVE = `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB}; exec httpd -f -p ${PORTS.busybox} -h /www`;
 
 /** Starts it, and takes it down when `use` is done with it. */
 export async function withRuntime(folder, use) {
@@ -24,6 +26,7 @@ export async function withRuntime(folder, use) {
     const {stdout} = await promisify(execFile)(process.execPath, [KCRI, ...args], {env});
     return stdout.trim();
   };
+  let quick;
   try {
     const endpoint = await kcri('runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder]));
     env.CONTAINER_RUNTIME_ENDPOINT = endpoint;
@@ -35,21 +38,31 @@ export async function withRuntime(folder, use) {
     const container = await kcri('run', '--no-pull', ...files);
     const pod = await kcri('pods', '--quiet', '--no-trunc');
     const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));
-    const {status} = JSON.parse(await kcri('inspectp', '-o', 'json', pod));
+    const {status, info} = JSON.parse(await kcri('inspectp', '-o', 'json', pod));
+    quick = await quickServer(info.pid);
     await use({
       env,
       endpoint,
       container,
       pod,
       version,
-      port: PORT,
+      ports: PORTS,
       ip: status.network.ip,
       dir: rootDir,
     });
   } finally {
+    quick?.stdin.end();
     await kcri('runtime', 'down');
     await rm(rootDir, {recursive: true});
   }
+}
+
+/** Runs it in the network of a process. */
+async function quickServer(pid) {
+  const args = ['--net', '--target', String(pid), process.execPath, QUICK_SERVER, String(PORTS.quick)];
+  const server = spawn('nsenter', args, {stdio: ['pipe', 'pipe', 'inherit']});
+  await once(server.stdout, 'data');
+  return server;
 }
 
 const POD = {metadata: {name: 'bench', namespace: 'default', uid: 'uid-of-bench', attempt: 0}, linux: {}};

@@ -7,13 +7,13 @@ import {KCRI} from './runtime.mjs';
 const RAW = fileURLToPath(new URL('raw-client.mjs', import.meta.url));
 
 /** The tools on a runtime: how each is started for exec and for port-forward. */
-export async function toolsFor({container, pod, port}) {
+export async function toolsFor({container, pod}) {
   const crictl = await onPath('crictl');
   const asCrictl = (name, command) => ({
     name,
     execOut: (...words) => [...command, 'exec', container, ...words],
     execIn: (...words) => [...command, 'exec', '-i', container, ...words],
-    forward: () => [...command, 'port-forward', pod, `0:${port}`],
+    forward: (port) => [...command, 'port-forward', pod, `0:${port}`],
   });
   return [
     asCrictl('kcri', [process.execPath, KCRI]),

@@ -4,10 +4,11 @@ import {describe, expect, test} from 'vitest';
 import {conduct, type ConductOptions} from '../../../src/cli/terminal/conduct.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/streaming/session.js';
 import {until} from '../../base/until.js';
+import {FakeOutput} from '../../streaming/fake-output.js';
 
 /** A session whose remote end is the test. */
 function aSession() {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [stdin, stdout, stderr] = [new PassThrough(), new FakeOutput(), new FakeOutput()];
   let decide: (result: RemoteResult) => void = () => undefined;
   let break_: (error: Error) => void = () => undefined;
   const result = new Promise<RemoteResult>((resolve, reject) => {

@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
-import {PassThrough} from 'node:stream';
 import {expect, onTestFinished, test} from 'vitest';
 import {forwardConnection, VERDICT_LIMIT_MS} from '../../../src/streaming/port-forward/forward-connection.js';
 import {Patience} from '../../../src/streaming/port-forward/patience.js';
 import type {FarFailure} from '../../../src/streaming/port-forward/tunnel.js';
 import {until} from '../../base/until.js';
+import {FakeOutput} from '../fake-output.js';
 import {ManualClock} from '../manual-clock.js';
 
 /** A local connection that is open. */
@@ -27,7 +27,7 @@ test('a failure that is told long after the end of the data is one all the same'
   const clock = new ManualClock();
   let fail: (failure: FarFailure) => void = () => undefined;
   const done = new Promise<FarFailure>((resolve) => (fail = resolve));
-  const data = new PassThrough();
+  const data = new FakeOutput();
   const forwarding = forwardConnection(
     local.on('error', () => undefined),
     {data, done, close: () => undefined},
