@@ -17,7 +17,7 @@ export function goneServices(
       listPodSandbox: async () => ({items: []}),
       listContainers: async () => ({containers: []}),
       version: refuse,
-      status: refuse,
+      status: async () => ({info: {}, runtimeHandlers: []}),
       runtimeConfig: refuse,
       runPodSandbox: refuse,
       stopPodSandbox: refuse,

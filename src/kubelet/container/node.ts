@@ -9,6 +9,22 @@ export interface CgroupFacts {
   readonly swapAccounting: boolean;
 }
 
+/** What a runtime handler can do. */
+export interface HandlerFeatures {
+  /** Honours user namespaces. */
+  readonly userNamespaces: boolean;
+  /** Honours recursive read-only mounts. */
+  readonly recursiveReadOnlyMounts: boolean;
+}
+
+/** What the runtime says that it can do. */
+export interface RuntimeFeatures {
+  /** By name, the default one under ``; empty for a runtime that tells nothing of its handlers. */
+  readonly handlers: ReadonlyMap<string, HandlerFeatures>;
+  /** Honours a policy for supplementary groups. */
+  readonly supplementalGroupsPolicy: boolean;
+}
+
 /** The host's resolv.conf, parsed (network/dns parseResolvConf). */
 export interface ResolvConf {
   readonly nameservers: readonly string[];
@@ -42,6 +58,17 @@ export interface NodeFacts {
   readonly podLogsDir: string;
   /** --seccomp-default. */
   readonly seccompDefault: boolean;
+  /** The kernel has AppArmor. */
+  readonly appArmorEnabled: boolean;
+  /** `uname -r`, by which some sysctls are safe. */
+  readonly kernelRelease: string;
+  /** --allowed-unsafe-sysctls: names, or beginnings of names that end in `*`. */
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** How many processes a pod may have (--pod-max-pids); undefined for any number. */
+  readonly podPidsLimit: bigint | undefined;
+  /** What nodeSelector and node affinity are compared with. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly runtime: RuntimeFeatures;
   /** SELinux is on: what kcri makes for a container must be relabelled for it. */
   readonly selinuxEnabled: boolean;
   /** Existing /sys/devices/system/cpu/cpuN/thermal_throttle directories, masked as the kubelet does. */

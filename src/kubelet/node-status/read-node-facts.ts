@@ -1,10 +1,10 @@
 import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
-import {cpus, hostname, networkInterfaces} from 'node:os';
+import {arch, cpus, hostname, networkInterfaces, release} from 'node:os';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {fileError, systemReason} from '../../base/files.js';
 import {isUnimplemented, type RuntimeService} from '../../cri/index.js';
-import type {CgroupFacts, NodeFacts, ResolvConf} from '../container/node.js';
+import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../container/node.js';
 
 /** What the command line says of the node; what it leaves out is read from the machine. */
 export interface NodeOptions {
@@ -21,6 +21,10 @@ export interface NodeOptions {
   readonly memoryBytes?: bigint | undefined;
   readonly cpuMilli?: bigint | undefined;
   readonly seccompDefault?: boolean | undefined;
+  readonly allowedUnsafeSysctls?: readonly string[] | undefined;
+  readonly podPidsLimit?: bigint | undefined;
+  /** Beside those that every node has. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The file system type of a unified cgroup hierarchy (linux/magic.h CGROUP2_SUPER_MAGIC). */
@@ -33,19 +37,30 @@ export async function readNodeFacts(
   signal?: AbortSignal,
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
-  const [memoryBytes, hugePageSizes, resolvConf, swapAccounting, driver, hostsFile, ephemeral, throttle] =
-    await Promise.all([
-      options.memoryBytes ?? readMemoryBytes(),
-      readHugePageSizes(),
-      readResolvConf(options.resolvConf),
-      readSwapAccounting(cgroupVersion),
-      options.cgroupDriver ?? readCgroupDriver(runtime, signal),
-      readOptional('/etc/hosts'),
-      readEphemeralStorage(options.rootDir),
-      readThermalThrottlePaths(),
-    ]);
+  const nodeName = (options.nodeName ?? hostname()).toLowerCase();
+  const [
+    memoryBytes,
+    hugePageSizes,
+    resolvConf,
+    swapAccounting,
+    driver,
+    hostsFile,
+    ephemeral,
+    throttle,
+    features,
+  ] = await Promise.all([
+    options.memoryBytes ?? readMemoryBytes(),
+    readHugePageSizes(),
+    readResolvConf(options.resolvConf),
+    readSwapAccounting(cgroupVersion),
+    options.cgroupDriver ?? readCgroupDriver(runtime, signal),
+    readOptional('/etc/hosts'),
+    readEphemeralStorage(options.rootDir),
+    readThermalThrottlePaths(),
+    readRuntimeFeatures(runtime, signal),
+  ]);
   return {
-    nodeName: (options.nodeName ?? hostname()).toLowerCase(),
+    nodeName,
     nodeIps: options.nodeIps ?? nodeAddresses(await defaultInterface()),
     cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
     memoryBytes,
@@ -63,9 +78,50 @@ export async function readNodeFacts(
     rootDir: options.rootDir,
     podLogsDir: options.podLogsDir ?? '/var/log/pods',
     seccompDefault: options.seccompDefault ?? false,
+    appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
+    kernelRelease: release(),
+    allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
+    podPidsLimit: options.podPidsLimit,
+    labels: {...defaultLabels(nodeName), ...options.labels},
+    runtime: features,
     selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
     thermalThrottlePaths: throttle,
     hostsFile,
+  };
+}
+
+/** The architectures whose names Go and Node.js don't share. */
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = {x64: 'amd64', ia32: '386', ppc64: 'ppc64le'};
+
+/** The labels that a kubelet gives its node (Kubelet.initialNode). */
+function defaultLabels(nodeName: string): Readonly<Record<string, string>> {
+  const architecture = GO_ARCHITECTURES[arch()] ?? arch();
+  return {
+    'kubernetes.io/hostname': nodeName,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': architecture,
+  };
+}
+
+/** What the runtime tells of its handlers and of itself; older ones tell nothing. */
+async function readRuntimeFeatures(
+  runtime: Pick<RuntimeService, 'status'>,
+  signal: AbortSignal | undefined,
+): Promise<RuntimeFeatures> {
+  const {runtimeHandlers, features} = await runtime.status({}, {signal});
+  return {
+    handlers: new Map(
+      runtimeHandlers.map(({name, features: own}) => [
+        name,
+        {
+          userNamespaces: own?.userNamespaces ?? false,
+          recursiveReadOnlyMounts: own?.recursiveReadOnlyMounts ?? false,
+        },
+      ]),
+    ),
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
   };
 }
 

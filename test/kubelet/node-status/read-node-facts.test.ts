@@ -37,7 +37,31 @@ test('a runtime without RuntimeConfig is asked for its verbose status instead', 
   using connection = connect(fake.endpoint);
   const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
   expect(facts.cgroup.driver).toBe('cgroupfs');
-  expect(fake.callsTo('Status')[0]?.request).toEqual({verbose: true});
+  expect(fake.callsTo('Status').map(({request}) => request)).toContainEqual({verbose: true});
+});
+
+test('the node has the labels of every node and those that are asked for, and what its runtime can do', async () => {
+  await using fake = await FakeRuntime.start({runtimeHandlers: ['kata']});
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {
+    rootDir: '/nonexistent/kcri',
+    nodeName: 'Node',
+    labels: {zone: 'a', 'kubernetes.io/os': 'other'},
+  });
+  expect(facts.labels).toMatchObject({
+    'kubernetes.io/hostname': 'node',
+    'kubernetes.io/os': 'other',
+    'beta.kubernetes.io/os': 'linux',
+    zone: 'a',
+  });
+  const features = {userNamespaces: true, recursiveReadOnlyMounts: true};
+  expect(facts.runtime).toEqual({
+    handlers: new Map([
+      ['', features],
+      ['kata', features],
+    ]),
+    supplementalGroupsPolicy: true,
+  });
 });
 
 test('options replace what the machine says', async () => {
