@@ -1,5 +1,6 @@
 import {messageOf} from '../base/errors.js';
 import type {ManifestNode, ScalarNode} from './manifest-tree.js';
+import {base64Fault} from './base64.js';
 import {canonicalQuantity} from './quantity.js';
 import type {ScalarValue} from './scalar.js';
 import type {EnumerationType, ScalarType} from './schema.js';
@@ -11,6 +12,8 @@ type Kind = ScalarType['kind'] | EnumerationType['kind'];
 
 const WANTED: Readonly<Record<Kind, string>> = {
   text: 'a string',
+  secretText: 'a string',
+  bytes: 'a string in base64',
   enumeration: 'a string',
   bool: 'a boolean',
   int32: 'an integer',
@@ -49,6 +52,22 @@ function mismatch(node: ScalarNode, kind: Kind): Reading {
 
 function readText(node: ScalarNode): Reading {
   return typeof node.value === 'string' ? {value: node.value} : mismatch(node, 'text');
+}
+
+/** Says of a value that must stay secret only what it should be. */
+function readSecretText(node: ScalarNode): Reading {
+  if (typeof node.value === 'string') return {value: node.value};
+  return {problem: `Invalid value: must be a string, not ${nameOf(node.value)} (put it in quotes)`};
+}
+
+/** Standard base64 with padding; line breaks are let pass (encoding/base64). */
+function readBytes(node: ScalarNode): Reading {
+  const {value} = node;
+  if (typeof value !== 'string')
+    return {problem: `Invalid value: must be ${WANTED.bytes}, not ${nameOf(value)} (put it in quotes)`};
+  const fault = base64Fault(value);
+  if (fault === undefined) return {value: Buffer.from(value, 'base64')};
+  return {problem: `Invalid value: illegal base64 data at input byte ${fault}`};
 }
 
 function readBool(node: ScalarNode): Reading {
@@ -97,6 +116,8 @@ function readIntOrString(node: ScalarNode): Reading {
 
 const READERS: Readonly<Record<ScalarType['kind'], (node: ScalarNode) => Reading>> = {
   text: readText,
+  secretText: readSecretText,
+  bytes: readBytes,
   bool: readBool,
   int32: readInt32,
   int64: readInt64,

@@ -36,6 +36,8 @@ function zeroValue(type: FieldType): unknown {
       return 0;
     case 'quantity':
       return '0';
+    case 'bytes':
+      return new Uint8Array();
     case 'anything':
       return null;
     default:

@@ -9,7 +9,8 @@ export type FieldType =
 
 /** A single value. */
 export interface ScalarType {
-  readonly kind: 'text' | 'bool' | 'int32' | 'int64' | 'quantity' | 'time' | 'intOrString';
+  readonly kind:
+    'text' | 'secretText' | 'bytes' | 'bool' | 'int32' | 'int64' | 'quantity' | 'time' | 'intOrString';
 }
 
 /** One of a few words. */
@@ -78,6 +79,10 @@ function field<T>(type: FieldType): OptionalField<T> {
 
 /** Any text. */
 export const text = field<string>({kind: 'text'});
+/** Any text, which no message may show. */
+export const secretText = field<string>({kind: 'secretText'});
+/** Written in base64; no message shows them. */
+export const bytes = field<Uint8Array>({kind: 'bytes'});
 /** True or false. */
 export const bool = field<boolean>({kind: 'bool'});
 /** A whole number of 32 bits. */

@@ -1,5 +1,5 @@
 import type {Connection} from '../cri/index.js';
-import type {DescribedNode, PreparedPod} from '../kubelet/index.js';
+import type {ApiObjects, DescribedNode, PreparedPod} from '../kubelet/index.js';
 import type {ManifestSource} from '../operations/read-manifests.js';
 import {BaseCommand} from './base-command.js';
 import {nodeOptions, type PodFlagValues} from './pod-flags.js';
@@ -8,6 +8,8 @@ import {nodeOptions, type PodFlagValues} from './pod-flags.js';
 export interface LoadedPods {
   readonly node: DescribedNode;
   readonly pods: readonly PreparedPod[];
+  /** What they refer to. */
+  readonly objects: ApiObjects;
 }
 
 /** How manifests are read. */
@@ -33,7 +35,7 @@ export abstract class PodCommand extends BaseCommand {
     sources: readonly ManifestSource[],
     flags: ManifestFlagValues,
   ): Promise<LoadedPods> {
-    const [{readManifests}, {preparePods}] = await Promise.all([
+    const [{readManifests}, {preparePods, NO_OBJECTS}] = await Promise.all([
       import('../operations/read-manifests.js'),
       import('../kubelet/index.js'),
     ]);
@@ -48,6 +50,7 @@ export abstract class PodCommand extends BaseCommand {
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});
     const node = await this.describeNode(flags);
-    return {node, pods: preparePods(documents, {...prepare, nodeName: node.node.nodeName})};
+    const pods = preparePods(documents, {...prepare, nodeName: node.node.nodeName});
+    return {node, pods, objects: NO_OBJECTS};
   }
 }

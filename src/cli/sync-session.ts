@@ -41,9 +41,12 @@ export interface SyncSummary {
 }
 
 /** Syncs all pods at once and shows it, until each is what was wanted or can't be, or the signal aborts. */
-export async function runSync({node, pods}: LoadedPods, options: SyncSessionOptions): Promise<SyncSummary> {
+export async function runSync(
+  {node, pods, objects}: LoadedPods,
+  options: SyncSessionOptions,
+): Promise<SyncSummary> {
   const {renderer, context, logs, remove} = options;
-  const local = openLocalPods(node, observerFor(renderer, logs));
+  const local = openLocalPods(node, observerFor(renderer, logs), objects);
   try {
     const outcomes = await Promise.all(
       pods.map(async (request) => {

@@ -23,10 +23,10 @@ export default class Plan extends PodCommand {
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Plan);
     if (argv.length === 0) throw new UsageError('no manifest is given');
-    const {node, pods} = await this.loadPods(argv as string[], flags);
+    const {node, pods, objects} = await this.loadPods(argv as string[], flags);
     const {planPods} = await import('../kubelet/index.js');
     const plans = await planPods(
-      node,
+      {...node, objects},
       pods.map(({pod}) => pod),
       this.signal,
     );

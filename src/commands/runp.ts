@@ -90,7 +90,7 @@ export default class Runp extends PodCommand {
     for (const error of errors) this.fail(error);
     if (errors.length > 0) return;
     const {openLocalPods, SILENT_OBSERVER} = await import('../kubelet/index.js');
-    const local = openLocalPods(loaded.node, SILENT_OBSERVER);
+    const local = openLocalPods(loaded.node, SILENT_OBSERVER, loaded.objects);
     for (const {pod} of loaded.pods) {
       const [sandbox] = (await local.syncer(pod).observe(this.signal)).runtime.sandboxes;
       if (sandbox !== undefined) this.print(sandbox.id);

@@ -4,6 +4,7 @@ import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
 import {acquireLock} from '../base/lock.js';
 import type {PodUid} from '../cri/index.js';
+import type {ApiObjects} from './container/api-objects.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
 import type {EventSink} from './container/events.js';
 import type {NodeFacts, PodPlace} from './container/node.js';
@@ -44,6 +45,8 @@ export interface LocalPodsOptions {
   /** The runtime's own name, as container ids are prefixed with it in statuses. */
   readonly runtimeName: string;
   readonly clock: Clock;
+  /** What the pods refer to. */
+  readonly objects: ApiObjects;
   readonly files: (node: NodeFacts) => PodFilesystem;
   readonly observer: PodObserver;
 }
@@ -86,7 +89,7 @@ export class LocalPods {
 
   /** What syncs, observes and ends one pod, which stays where it was made. */
   syncer(pod: Pod, place: PodPlace = this.#options.node): PodSyncer {
-    const {services, observer, clock, runtimeName, files} = this.#options;
+    const {services, observer, clock, runtimeName, files, objects} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
@@ -97,6 +100,7 @@ export class LocalPods {
       node,
       files: files(node),
       images: new ImageManager(observed.images, clock),
+      objects,
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
       events: observer.event,
       clock,

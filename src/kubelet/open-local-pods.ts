@@ -1,13 +1,14 @@
 import {systemRandom, type Clock} from '../base/clock.js';
 import {canonicalEndpoint} from '../cri/endpoint.js';
 import type {Connection} from '../cri/index.js';
+import {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
 import {goneServices} from './gone-services.js';
 import {LocalPods, type LocalPodsOptions, type PodObserver} from './local-pods.js';
 import {readNodeFacts, type NodeOptions} from './node-status/read-node-facts.js';
 import {NodePodFilesystem} from './node-pod-filesystem.js';
 
 /** The node and its runtime, before anything is changed on them. */
-export type DescribedNode = Omit<LocalPodsOptions, 'observer' | 'files'>;
+export type DescribedNode = Omit<LocalPodsOptions, 'observer' | 'files' | 'objects'>;
 
 /** The node's facts and the runtime's name: what syncing and planning share. Rejects with CriError. */
 export async function describeNode(
@@ -42,10 +43,15 @@ export async function describeAbandonedNode(
   return {services, endpoint, node, runtimeName: '', clock};
 }
 
-/** The pods of the node's root directory, to be changed. */
-export function openLocalPods(node: DescribedNode, observer: PodObserver): LocalPods {
+/** The pods of the node's root directory, to be changed. To end pods, what they refer to isn't needed. */
+export function openLocalPods(
+  node: DescribedNode,
+  observer: PodObserver,
+  objects: ApiObjects = NO_OBJECTS,
+): LocalPods {
   return new LocalPods({
     ...node,
+    objects,
     files: (facts) => new NodePodFilesystem(facts, systemRandom),
     observer,
   });

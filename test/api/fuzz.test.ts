@@ -37,6 +37,8 @@ const SELDOM = {freq: 12, nil: undefined};
 
 const SCALARS: Readonly<Record<ScalarType['kind'] | 'anything', fc.Arbitrary<unknown>>> = {
   text: words,
+  secretText: words,
+  bytes: fc.base64String({maxLength: 8}),
   bool: fc.boolean(),
   int32: fc.oneof(fc.integer(), fc.constantFrom(0, 1, 80, 65535)),
   int64: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 1, 30)),

@@ -5,6 +5,7 @@ import {decodeManifest} from '../../src/api/manifest.js';
 import {systemClock} from '../../src/base/clock.js';
 import {connect} from '../../src/cri/index.js';
 import {toStaticPod} from '../../src/kubelet/config/static-pod.js';
+import {NO_OBJECTS} from '../../src/kubelet/container/api-objects.js';
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
 import {podRef} from '../../src/kubelet/container/pod-ref.js';
 import {syncPodUntil} from '../../src/kubelet/foreground/sync-pods.js';
@@ -70,6 +71,7 @@ async function play(name: keyof typeof CASES): Promise<readonly CanonicalLine[]>
     node,
     runtimeName: 'fake',
     clock: systemClock,
+    objects: NO_OBJECTS,
     files: (facts) => new NodePodFilesystem(facts, () => 0x0a1b2c3d + fake.calls.length),
     observer: SILENT_OBSERVER,
   });

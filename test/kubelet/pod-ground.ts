@@ -6,6 +6,7 @@ import type {Pod} from '../../src/api/v1.js';
 import {systemClock} from '../../src/base/clock.js';
 import {connect} from '../../src/cri/index.js';
 import {toLocalPod} from '../../src/kubelet/config/static-pod.js';
+import {NO_OBJECTS} from '../../src/kubelet/container/api-objects.js';
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
 import type {PodFilesystem} from '../../src/kubelet/container/pod-filesystem.js';
@@ -44,6 +45,7 @@ export async function aPodGround(
     endpoint: runtime.endpoint,
     runtimeName: 'fake',
     clock: systemClock,
+    objects: NO_OBJECTS,
     files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length)),
     observer: {...SILENT_OBSERVER, event: (event) => void events.push(event)},
   });

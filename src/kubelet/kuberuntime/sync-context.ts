@@ -1,5 +1,6 @@
 import type {Backoff} from '../../base/backoff.js';
 import type {Clock} from '../../base/clock.js';
+import type {ApiObjects} from '../container/api-objects.js';
 import type {EventSink} from '../container/events.js';
 import type {NodeFacts} from '../container/node.js';
 import type {PodFilesystem} from '../container/pod-filesystem.js';
@@ -12,6 +13,8 @@ export interface SyncContext {
   readonly node: NodeFacts;
   readonly files: PodFilesystem;
   readonly images: ImageManager;
+  /** What the pods refer to. */
+  readonly objects: ApiObjects;
   /** Restart delays of crashing containers: 10 s doubling to 5 min. */
   readonly crashBackoff: Backoff;
   readonly events: EventSink;
