@@ -17,7 +17,7 @@ const POD_IP = '10.244.0.9';
 const SANDBOX_ID = 'a'.repeat(64);
 
 function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
-  const [document] = decodeManifest(manifest, {file: 'pod.yaml'});
+  const [document] = decodeManifest(manifest, {file: 'pod.yaml', lenient: true});
   return toStaticPod(applyDefaults(document!.pod), {
     nodeName: GOLDEN_NODE.nodeName,
     file: '/etc/kubernetes/manifests/pod.yaml',
@@ -92,6 +92,9 @@ function rebuilt(manifest: string, recorded: readonly CanonicalCall[]): readonly
   });
 }
 
+/** Mounts that come of work on the node, or a second manifest: test/golden/sync.test.ts plays these whole. */
+const NOT_MADE_OF_ONE_POD: ReadonlySet<string> = new Set(['image-volume', 'vol-subpath', 'multi-pod']);
+
 /** The objects made for the case's own manifest; a replaced one has a UID with `#`. */
 function recordedObjects(name: string): readonly CanonicalCall[] {
   return readGoldenCase(name)
@@ -101,7 +104,9 @@ function recordedObjects(name: string): readonly CanonicalCall[] {
 }
 
 describe('sandboxes and containers are configured as kubelet 1.36.2 does it', () => {
-  test.each(GOLDEN_CASES.filter((name) => recordedObjects(name).length > 0))('%s', (name) => {
+  const cases = GOLDEN_CASES.filter((name) => !NOT_MADE_OF_ONE_POD.has(name));
+
+  test.each(cases.filter((name) => recordedObjects(name).length > 0))('%s', (name) => {
     const recorded = recordedObjects(name);
 
     const ours = rebuilt(readGoldenCase(name).manifest, recorded);
