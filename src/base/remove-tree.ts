@@ -1,13 +1,11 @@
-import {constants} from 'node:fs';
-import {open, readdir, readFile, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
+import {readdir, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {SystemError} from './errors.js';
+import {fdPath, mountIdOf, OPEN_DIRECTORY, openDirectory} from './file-handles.js';
 import {ifPresent, withFileErrors} from './files.js';
 
 /** Deeper directories are moved up first, so that a hostile tree can't use up the open files. */
 const MAX_DEPTH = 64;
-
-const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY;
 
 /** What is the same for a whole removal. */
 interface Removal {
@@ -26,6 +24,7 @@ interface Removal {
  * there stays as it is. Rejects with SystemError.
  */
 export async function removeTree(path: string): Promise<void> {
+  // Only the directory above the tree may be a link.
   const parent = await openDirectory(dirname(path), dirname(path), OPEN_DIRECTORY);
   if (parent === undefined) return;
   try {
@@ -35,27 +34,6 @@ export async function removeTree(path: string): Promise<void> {
   } finally {
     await parent.close();
   }
-}
-
-function fdPath({fd}: FileHandle): string {
-  return `/proc/self/fd/${fd}`;
-}
-
-/** Undefined when it doesn't exist. Only the directory above the tree may be a link. */
-async function openDirectory(
-  path: string | Buffer,
-  shown: string,
-  flags = OPEN_DIRECTORY | constants.O_NOFOLLOW,
-): Promise<FileHandle | undefined> {
-  return await withFileErrors('opening the directory', shown, () => ifPresent(() => open(path, flags)));
-}
-
-/** Which mount an open file is on: also tells bind mounts of one file system apart. */
-async function mountIdOf({fd}: FileHandle): Promise<string> {
-  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8');
-  const id = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
-  if (id === undefined) throw new SystemError(`reading "/proc/self/fdinfo/${fd}": no mnt_id in it`);
-  return id;
 }
 
 /** `path` is where the kernel finds it, `shown` what a person knows it by. */
