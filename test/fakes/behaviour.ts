@@ -10,6 +10,8 @@ export interface ContainerBehaviour {
   /** Written to the log when the container starts. */
   readonly stdout?: string;
   readonly stderr?: string;
+  /** Written to the files of its mounts with these paths in the container, before it exits. */
+  readonly files?: Readonly<Record<string, string>>;
   /** StartContainer fails with this text, as when the command isn't in the image. */
   readonly startError?: string;
   /** The kernel's OOM killer ends it: reason `OOMKilled`. */

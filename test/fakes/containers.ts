@@ -1,3 +1,4 @@
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {exitReason} from './builders.js';
 import {resolveImage} from './images.js';
@@ -104,11 +105,20 @@ export function startContainer(state: RuntimeState, id: string): void {
     appendLog(container.logPath, 'stdout', stdout, container.startedAt);
     appendLog(container.logPath, 'stderr', stderr, container.startedAt);
   }
+  writeFiles(container);
   announce(state, 'CONTAINER_STARTED_EVENT', container.id, sandbox);
   if (exitCode === undefined) return;
   const exit = {exitCode, reason: oomKilled === true ? 'OOMKilled' : exitReason(exitCode)};
   if (runForMs === 0) exitContainer(state, container, exit);
   else void exitLater(state, container, runForMs, exit);
+}
+
+function writeFiles({behaviour, config}: ContainerRecord): void {
+  for (const [path, text] of Object.entries(behaviour.files ?? {})) {
+    const mount = config.mounts.find(({containerPath}) => containerPath === path);
+    if (mount === undefined) throw failed(`nothing is mounted at ${path}`);
+    writeFileSync(mount.hostPath, text);
+  }
 }
 
 function createLog({logPath}: ContainerRecord): void {
@@ -266,7 +276,9 @@ export function containerStatus(
     mounts: config.mounts,
     logPath,
     resources: container.resources === null ? null : {linux: container.resources},
-    user: {linux: {uid: '0', gid: '0', supplementalGroups: ['0', '10']}},
+    user: {
+      linux: {uid: '0', gid: '0', supplementalGroups: state.options.supplementalGroups ?? ['0', '10']},
+    },
     stopSignal: config.stopSignal === 'SIGNAL_RUNTIME_DEFAULT' ? 'SIGNAL_SIGTERM' : config.stopSignal,
   };
 }

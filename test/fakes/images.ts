@@ -50,8 +50,19 @@ function pullImage(state: RuntimeState, reference: string): ImageRecord {
   const image = state.registry.find((each) => isNamed(each, reference));
   if (image === undefined)
     throw notFound(`failed to pull and unpack image "${name}": failed to resolve image: ${name}`);
-  state.images.set(image.id, image);
+  state.images.set(image.id, merged(state.images.get(image.id), image));
   return image;
+}
+
+/** What is pulled under another name gets that one as well, in the alphabet's order. */
+function merged(present: ImageRecord | undefined, pulled: ImageRecord): ImageRecord {
+  const both = (of: (image: ImageRecord) => readonly string[]): readonly string[] =>
+    [...new Set([...(present === undefined ? [] : of(present)), ...of(pulled)])].toSorted();
+  return {
+    ...pulled,
+    repoTags: both(({repoTags}) => repoTags),
+    repoDigests: both(({repoDigests}) => repoDigests),
+  };
 }
 
 function listImages(state: RuntimeState): Loose<Message<'Image'>>[] {

@@ -71,7 +71,7 @@ function addresses(state: RuntimeState, id: string, config: SandboxRecord['confi
   if (config.linux?.securityContext?.namespaceOptions?.network === 'NODE') return [];
   if (state.conditions.get('NetworkReady')?.status === false)
     throw failed(`failed to setup network for sandbox "${id}": cni config not initialized`);
-  return [state.newAddress()];
+  return state.options.podIps ?? [state.newAddress()];
 }
 
 /** Ends the sandbox's containers at once, then its network. Stopping again changes nothing. */

@@ -18,6 +18,10 @@ export interface StateOptions {
   readonly behaviour?: Behaviour | undefined;
   readonly exec?: ExecBehaviour | undefined;
   readonly clock?: Clock | undefined;
+  /** The groups that a container's process is in besides its own; those of busybox's root unless given. */
+  readonly supplementalGroups?: readonly string[] | undefined;
+  /** The addresses of all sandboxes; the next free one of 10.244.0.0/16 unless given. */
+  readonly podIps?: readonly string[] | undefined;
   readonly runtimeName?: string | undefined;
   readonly runtimeVersion?: string | undefined;
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
