@@ -65,10 +65,10 @@ async function makeVolumeDirectory(path: string): Promise<void> {
 async function mountMemory(path: string, bytes: bigint, mounter: Mounter): Promise<void> {
   const size = `size=${bytes}`;
   try {
-    await mounter.mountTmpfs(path, `${size},noswap`);
+    await mounter.mount('tmpfs', path, `${size},noswap`);
   } catch {
     // When it isn't noswap's fault, this fails in the same way and tells.
-    await mounter.mountTmpfs(path, size);
+    await mounter.mount('tmpfs', path, size);
   }
 }
 

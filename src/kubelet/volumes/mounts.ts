@@ -10,19 +10,34 @@ export interface MountPoint {
   readonly id: number;
   /** The mount that this one stands in, or on. */
   readonly parentId: number;
+  /** What of its file system it shows: `/` unless it is a bind mount of a part. */
+  readonly root: string;
   readonly path: string;
   readonly fileSystem: string;
+  /** It came here from a mount elsewhere that this one follows (a slave), which is still there without it. */
+  readonly received: boolean;
 }
+
+/** File systems that volumes are made of. */
+export type VolumeFileSystem = 'tmpfs' | 'hugetlbfs';
+
+/** Whether mounts below a bind mount appear at its source and the other way round (mount_namespaces(7)). */
+export type BindPropagation = 'private' | 'slave' | 'shared';
 
 /** What changes the mounts of the machine. Methods reject with SystemError. */
 export interface Mounter {
   /** In the kernel's order: later mounts come later. */
   list(): Promise<readonly MountPoint[]>;
   /** `options` as mount(8) takes them after -o. */
-  mountTmpfs(path: string, options: string): Promise<void>;
+  mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
+  /** Mounts what is open under `fd` in this process at the path; without what is mounted below it. */
+  bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
   /** The topmost of the mounts at the path. */
   unmount(path: string): Promise<void>;
 }
+
+/** The names that the kubelet gives them in the list of mounts. */
+const DEVICES = {tmpfs: 'tmpfs', hugetlbfs: 'nodev'} as const satisfies Record<VolumeFileSystem, string>;
 
 const MOUNT_INFO = '/proc/self/mountinfo';
 
@@ -32,8 +47,17 @@ export const systemMounter: Mounter = {
     await withFileErrors('reading', MOUNT_INFO, async () =>
       parseMountInfo(await readFile(MOUNT_INFO, 'utf8')),
     ),
-  mountTmpfs: async (path, options) => {
-    await run('mounting a tmpfs at', path, ['mount', '-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+  mount: async (fileSystem, path, options) => {
+    await run(`mounting a ${fileSystem} at`, path, [
+      ...['mount', '-t', fileSystem, '-o', options],
+      ...['--', DEVICES[fileSystem], path],
+    ]);
+  },
+  bind: async (fd, path, propagation) => {
+    const change = propagation === 'shared' ? [] : [`--make-${propagation}`];
+    // Without --no-canonicalize mount(8) would look the names up again.
+    const options = ['--no-canonicalize', '--bind', ...change];
+    await run('mounting at', path, ['mount', ...options, '--', `/proc/${process.pid}/fd/${fd}`, path]);
   },
   unmount: async (path) => {
     await run('unmounting', path, ['umount', '--', path]);
@@ -71,13 +95,15 @@ function hintFor(reason: string, path: string): string | undefined {
 export function parseMountInfo(text: string): readonly MountPoint[] {
   return text.split('\n').flatMap((line) => {
     const [left = '', right = ''] = line.split(' - ', 2);
-    const [id, parentId, , , path] = left.split(' ');
+    const [id, parentId, , root = '', path, , ...optional] = left.split(' ');
     if (path === undefined) return [];
     return {
       id: Number(id),
       parentId: Number(parentId),
+      root: unescapePath(root),
       path: unescapePath(path),
       fileSystem: right.split(' ', 1)[0] ?? '',
+      received: optional.some((field) => field.startsWith('master:')),
     };
   });
 }

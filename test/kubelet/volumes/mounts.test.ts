@@ -20,13 +20,16 @@ test('a line of mountinfo gives the mount, with and without optional fields', ()
     '',
   ].join('\n');
   expect(parseMountInfo(text)).toEqual([
-    {id: 27, parentId: 1, path: '/', fileSystem: 'ext4'},
-    {id: 36, parentId: 27, path: '/var/lib/a b\tc\\d', fileSystem: 'tmpfs'},
+    {id: 27, parentId: 1, root: '/', path: '/', fileSystem: 'ext4', received: false},
+    {id: 36, parentId: 27, root: '/sub', path: '/var/lib/a b\tc\\d', fileSystem: 'tmpfs', received: true},
   ]);
 });
 
 function mounts(...entries: readonly (readonly [number, number, string])[]): readonly MountPoint[] {
-  return entries.map(([id, parentId, path]) => ({id, parentId, path, fileSystem: 'tmpfs'}));
+  return entries.map(([id, parentId, path]) => ({
+    ...{id, parentId, path, root: '/'},
+    ...{fileSystem: 'tmpfs', received: false},
+  }));
 }
 
 test.each([
@@ -129,7 +132,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('a tmpfs that cannot be mounted says why', async () => {
     const path = join(await temporaryDirectory(), 'none');
-    await expect(systemMounter.mountTmpfs(path, 'size=4096')).rejects.toThrow(
+    await expect(systemMounter.mount('tmpfs', path, 'size=4096')).rejects.toThrow(
       `mounting a tmpfs at "${path}": mount point does not exist`,
     );
   });

@@ -148,7 +148,7 @@ test('a kernel without noswap gets the tmpfs without it', async () => {
   const asked: string[] = [];
   const mounter: Mounter = {
     ...systemMounter,
-    mountTmpfs: async (_path, options) => {
+    mount: async (_fileSystem, _path, options) => {
       asked.push(options);
       if (options.includes('noswap')) throw new SystemError('wrong fs type, bad option');
     },
