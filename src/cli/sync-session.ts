@@ -99,6 +99,9 @@ function observerFor(renderer: SyncRenderer, logs: LogFollower | undefined): Pod
     waiting: (ref, pid) => {
       renderer.note(ref, `waiting for another kcri (pid ${pid}) that works on this pod`);
     },
+    unrecorded: (ref, error) => {
+      renderer.note(ref, `what happens to it is not recorded: ${messageOf(error)}`);
+    },
   };
 }
 

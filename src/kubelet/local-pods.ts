@@ -6,11 +6,12 @@ import {acquireLock} from '../base/lock.js';
 import type {PodUid} from '../cri/index.js';
 import type {ApiObjects} from './container/api-objects.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
-import type {EventSink} from './container/events.js';
+import type {EventSink, PodEvent} from './container/events.js';
 import type {NodeFacts, PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
+import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import {ImageManager} from './images/image-manager.js';
 import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
@@ -27,6 +28,8 @@ export interface PodObserver {
   call(pod: PodRef, ...call: Parameters<CallListener>): void;
   /** Another process works on this pod; it is waited for. */
   waiting(pod: PodRef, holderPid: number): void;
+  /** What happens to this pod can't be taken down for later, which keeps nothing else from being done. */
+  unrecorded(pod: PodRef, error: unknown): void;
 }
 
 /** For whoever is not interested. */
@@ -34,6 +37,7 @@ export const SILENT_OBSERVER: PodObserver = {
   event: () => undefined,
   call: () => undefined,
   waiting: () => undefined,
+  unrecorded: () => undefined,
 };
 
 /** What the pods of one root directory share. */
@@ -49,6 +53,8 @@ export interface LocalPodsOptions {
   readonly objects: ApiObjects;
   readonly files: (node: NodeFacts) => PodFilesystem;
   readonly observer: PodObserver;
+  /** Where is kept what happens to the pods; without it nothing is. */
+  readonly histories?: PodHistories;
 }
 
 /** A pod that has become kcri's own. */
@@ -89,6 +95,18 @@ export class LocalPods {
 
   /** What syncs, observes and ends one pod, which stays where it was made. */
   syncer(pod: Pod, place: PodPlace = this.#options.node): PodSyncer {
+    return this.#syncer(pod, place, this.#historyOf(podRef(pod)));
+  }
+
+  #historyOf(ref: PodRef): PodHistory {
+    const {histories, observer} = this.#options;
+    const tell = (error: unknown): void => {
+      observer.unrecorded(ref, error);
+    };
+    return histories?.of(ref.uid, tell) ?? NO_HISTORY;
+  }
+
+  #syncer(pod: Pod, place: PodPlace, history: PodHistory): PodSyncer {
     const {services, observer, clock, runtimeName, files, objects} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
@@ -102,10 +120,13 @@ export class LocalPods {
       images: new ImageManager(observed.images, clock),
       objects,
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
-      events: observer.event,
+      events: (event: PodEvent) => {
+        observer.event(event);
+        history.event(event);
+      },
       clock,
     };
-    return new PodSyncer(context, pod, runtimeName);
+    return new PodSyncer(context, pod, runtimeName, history);
   }
 
   /** Runs `work` while no other kcri works on the pod of that name. */
@@ -242,13 +263,30 @@ export class LocalPods {
   async end(record: PodRecord, {gracePeriodSeconds, signal}: EndOptions = {}): Promise<void> {
     this.#requireHere(record);
     const {pod, place} = record;
-    const syncer = this.syncer(pod, place);
+    const history = this.#historyOf(record);
+    await this.#rememberDeletion(record, history, gracePeriodSeconds);
+    const syncer = this.#syncer(pod, place, history);
     await syncer.terminate(gracePeriodSeconds, signal);
     await syncer.removeFromRuntime();
     const node = this.#nodeAt(place);
     await this.#options.files(node).removePod(pod);
     await removePodCgroup(node.cgroup, podCgroupParents(record.uid, node.cgroup), this.#options.clock);
+    await history.settled();
+    await this.#options.histories?.delete(record.uid);
     await this.store.delete(record.uid);
+  }
+
+  /** The pod is told to be ending as long as it does, and when its end is interrupted. */
+  async #rememberDeletion(
+    {pod}: PodRecord,
+    history: PodHistory,
+    gracePeriodSeconds = pod.spec.terminationGracePeriodSeconds ?? 0,
+  ): Promise<void> {
+    const {status = {}, reasons = {}} = (await history.lastKnown()) ?? {};
+    const until = this.#options.clock.now() + gracePeriodSeconds * 1000;
+    const deletionTimestamp = new Date(until).toISOString();
+    const deletion = {deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds};
+    history.remember({status, reasons, deletion});
   }
 }
 

@@ -2,6 +2,7 @@ import {systemRandom, type Clock} from '../base/clock.js';
 import {canonicalEndpoint} from '../cri/endpoint.js';
 import type {Connection} from '../cri/index.js';
 import {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
+import {PodHistories} from './events/pod-history.js';
 import {goneServices} from './gone-services.js';
 import {LocalPods, type LocalPodsOptions, type PodObserver} from './local-pods.js';
 import {readNodeFacts, type NodeOptions} from './node-status/read-node-facts.js';
@@ -52,7 +53,8 @@ export function openLocalPods(
   return new LocalPods({
     ...node,
     objects,
-    files: (facts) => new NodePodFilesystem(facts, systemRandom),
+    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock),
     observer,
+    histories: new PodHistories(node.node.rootDir, node.clock),
   });
 }

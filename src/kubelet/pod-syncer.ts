@@ -6,6 +6,7 @@ import type {MountedVolumes} from './container/pod-filesystem.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
+import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
 import {killPod, type KillContext} from './kuberuntime/kill-pod.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
@@ -41,12 +42,21 @@ export class PodSyncer {
   readonly #runtimeName: string;
   /** Why containers are not running (the kubelet's reason cache). */
   readonly #reasons = new Map<string, WaitingReason>();
+  readonly #history: PodHistory;
   #previous: PodStatus | undefined;
+  #remembered = '';
 
-  constructor(context: SyncContext, pod: Pod, runtimeName: string) {
+  constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
     this.pod = pod;
     this.#runtimeName = runtimeName;
+    this.#history = history;
+  }
+
+  /** Goes on from what was known of the pod before, as a kubelet does that has never stopped. */
+  recall({status, reasons}: Pick<LastKnown, 'status' | 'reasons'>): void {
+    this.#previous = status;
+    for (const [name, reason] of Object.entries(reasons)) this.#reasons.set(name, reason);
   }
 
   /** What runs of the pod, changing nothing. */
@@ -59,6 +69,31 @@ export class PodSyncer {
    * runtime can't be asked, or with the signal's reason.
    */
   async sync(signal: AbortSignal): Promise<SyncPass> {
+    await this.#recallTimes();
+    try {
+      const pass = await this.#sync(signal);
+      this.#takeDown(pass);
+      return pass;
+    } finally {
+      await this.#history.settled();
+    }
+  }
+
+  /** A kubelet that was started anew knows of a pod what runs of it; since when, the API server has kept. */
+  async #recallTimes(): Promise<void> {
+    if (this.#previous !== undefined) return;
+    const {startTime, conditions} = (await this.#history.lastKnown())?.status ?? {};
+    this.#previous = {...(startTime && {startTime}), ...(conditions && {conditions})};
+  }
+
+  #takeDown({status}: SyncPass): void {
+    const known = {status, reasons: Object.fromEntries(this.#reasons)};
+    const text = JSON.stringify(known);
+    if (text !== this.#remembered) this.#history.remember(known);
+    this.#remembered = text;
+  }
+
+  async #sync(signal: AbortSignal): Promise<SyncPass> {
     const before = await this.#pass(await this.#read(signal), []);
     const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
     const acted = isTerminal(before.status)
