@@ -1,9 +1,11 @@
 import type {Pod} from '../api/v1.js';
-import type {RandomSource} from '../base/clock.js';
+import type {Clock, RandomSource} from '../base/clock.js';
+import type {ApiObjects} from './container/api-objects.js';
 import type {NodeFacts} from './container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  IdMapping,
   MountedVolumes,
   PodFilesystem,
 } from './container/pod-filesystem.js';
@@ -21,6 +23,8 @@ import {
   removePodLogs,
   writeHostsFile,
 } from './pod/pod-files.js';
+import {allocateUserNamespace} from './pod/user-namespaces.js';
+import {volumeHost} from './volume-host.js';
 import {removePodDir} from './volumes/remove-pod-dir.js';
 import {mountVolumes} from './volumes/volume-manager.js';
 
@@ -28,18 +32,24 @@ import {mountVolumes} from './volumes/volume-manager.js';
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;
+  readonly #clock: Pick<Clock, 'now'>;
 
-  constructor(node: NodeFacts, random: RandomSource) {
+  constructor(node: NodeFacts, random: RandomSource, clock: Pick<Clock, 'now'>) {
     this.#node = node;
     this.#random = random;
+    this.#clock = clock;
   }
 
   async makePodDirs(pod: Pod): Promise<void> {
     await makePodDirs(this.#node, pod);
   }
 
-  async mountVolumes(pod: Pod, signal: AbortSignal): Promise<MountedVolumes> {
-    return await mountVolumes(pod, this.#node, signal);
+  async userNamespace(pod: Pod): Promise<IdMapping> {
+    return await allocateUserNamespace(this.#node, pod, this.#random);
+  }
+
+  async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes> {
+    return await mountVolumes(pod, volumeHost(this.#node, objects, this.#clock), signal);
   }
 
   async makeLogDirectory(pod: Pod): Promise<void> {

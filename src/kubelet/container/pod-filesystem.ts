@@ -1,4 +1,5 @@
 import type {Container, Pod} from '../../api/v1.js';
+import type {ApiObjects} from './api-objects.js';
 
 /** Where a container's files are that the runtime mounts beside its volumes. */
 export interface ContainerFiles {
@@ -17,6 +18,20 @@ export interface MountedVolume {
 /** The volumes of a pod by name. */
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
+/** A file that a sync would write into a volume, on the node. What it holds is nobody's business. */
+export interface PlannedFile {
+  readonly path: string;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+/** Ids of a user namespace and those that they are on the node: `length` of them, users and groups alike. */
+export interface IdMapping {
+  readonly hostId: number;
+  readonly containerId: number;
+  readonly length: number;
+}
+
 /** One instance of a container. */
 export interface ContainerInstance {
   readonly pod: Pod;
@@ -31,8 +46,10 @@ export interface ContainerInstance {
 export interface PodFilesystem {
   /** Makes the pod's data directories; idempotent. */
   makePodDirs(pod: Pod): Promise<void>;
-  /** Mounts the pod's volumes; idempotent. */
-  mountVolumes(pod: Pod, signal: AbortSignal): Promise<MountedVolumes>;
+  /** The ids that are the pod's own until removePod; the same ones each time. For a pod with hostUsers: false. */
+  userNamespace(pod: Pod): Promise<IdMapping>;
+  /** Mounts the pod's volumes, and brings what is written into them up to date; idempotent. */
+  mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
   makeLogDirectory(pod: Pod): Promise<void>;
   /** Writes the hosts file and a new termination log, and makes the container's log directory. */
   prepareContainer(instance: ContainerInstance): Promise<ContainerFiles>;

@@ -1,7 +1,7 @@
 import type {Container, Pod} from '../../api/v1.js';
-import type {ContainerConfig, ImageRef, Init} from '../../cri/index.js';
+import type {ContainerConfig, ImageRef, Init, Mount} from '../../cri/index.js';
 import type {NodeFacts} from '../container/node.js';
-import type {ContainerFiles, MountedVolumes} from '../container/pod-filesystem.js';
+import type {ContainerFiles, IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {environment} from './env.js';
 import {expand} from './expansion.js';
 import {containerAnnotations, containerLabels} from './labels.js';
@@ -22,6 +22,8 @@ export interface ContainerConfigInput extends ContainerFiles {
   /** As the sandbox has them; none for a pod that has none of its own. */
   readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
+  /** The pod's own ids; absent when its users are the node's. */
+  readonly userNamespace?: IdMapping | undefined;
   readonly node: NodeFacts;
 }
 
@@ -35,7 +37,7 @@ export interface ContainerConfigInput extends ContainerFiles {
 export function containerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
   const {pod, container, restartCount, imageRef, imageUser, node} = input;
   const variables = environment(input);
-  const mounts = containerMounts(input);
+  const mounts = mapIds(containerMounts(input), input.userNamespace);
   verifyRunAsNonRoot(pod, container, imageUser);
   const expanded = (words: readonly string[] = []): readonly string[] =>
     words.map((word) => expand(word, variables));
@@ -55,7 +57,14 @@ export function containerConfig(input: ContainerConfigInput): Init<ContainerConf
     tty: container.tty,
     linux: {
       resources: containerResources(pod, container, node),
-      securityContext: containerSecurityContext(pod, container, imageUser, node),
+      securityContext: containerSecurityContext(input),
     },
   };
+}
+
+/** What belongs to the node's root belongs to the pod's in all that is mounted (applyPlatformSpecificContainerConfig). */
+function mapIds(mounts: readonly Init<Mount>[], ids: IdMapping | undefined): readonly Init<Mount>[] {
+  return ids === undefined
+    ? mounts
+    : mounts.map((mount) => ({...mount, uidMappings: [ids], gidMappings: [ids]}));
 }

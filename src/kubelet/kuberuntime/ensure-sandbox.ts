@@ -11,6 +11,7 @@ import {sandboxIps} from './runtime-status.js';
 import {sandboxConfig} from './sandbox-config.js';
 import type {StartEnvironment} from './start-container.js';
 import type {SyncContext} from './sync-context.js';
+import {userNamespace} from './user-namespace.js';
 
 /** What a sync starts from. */
 export interface SyncInput {
@@ -49,8 +50,9 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
   const {runtime} = context.services;
   let step = CONFIGURE;
   try {
-    const config = sandboxConfig(pod, context.node, actions.attempt);
-    const shared = {pod, status, sandboxConfig: config, volumes};
+    const ids = await userNamespace(pod, '', context);
+    const config = sandboxConfig(pod, context.node, actions.attempt, ids);
+    const shared = {pod, status, sandboxConfig: config, volumes, userNamespace: ids};
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
       const podIps = podAddresses(pod, status.ips, context.node);
       return {environment: {...shared, sandboxId: actions.sandboxId, podIps}};

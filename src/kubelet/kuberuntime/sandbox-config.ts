@@ -2,6 +2,7 @@ import type {Pod} from '../../api/v1.js';
 import type {PodSecurityContext} from '../../api/v1-security.js';
 import type {Init, LinuxPodSandboxConfig, PodSandboxConfig} from '../../cri/index.js';
 import {podLogsDirectory, type NodeFacts} from '../container/node.js';
+import type {IdMapping} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 import {podDns} from '../network/dns.js';
 import {podHostname} from '../network/hostname.js';
@@ -17,11 +18,16 @@ const MAX_FQDN = 64;
 
 /**
  * What the runtime is told of a pod's sandbox (kuberuntime generatePodSandboxConfig). The pod went through
- * toLocalPod or toStaticPod.
+ * toLocalPod or toStaticPod; `userNamespace` are its ids when they aren't the node's.
  *
  * @throws PodSandboxConfigError when the pod's full host name doesn't fit.
  */
-export function sandboxConfig(pod: Pod, node: NodeFacts, attempt: number): Init<PodSandboxConfig> {
+export function sandboxConfig(
+  pod: Pod,
+  node: NodeFacts,
+  attempt: number,
+  userNamespace?: IdMapping,
+): Init<PodSandboxConfig> {
   const ref = podRef(pod);
   return {
     metadata: {name: ref.name, uid: ref.uid, namespace: ref.namespace, attempt},
@@ -31,7 +37,7 @@ export function sandboxConfig(pod: Pod, node: NodeFacts, attempt: number): Init<
     portMappings: portMappings(pod),
     labels: sandboxLabels(pod),
     annotations: pod.metadata.annotations ?? {},
-    linux: linuxConfig(pod, node),
+    linux: linuxConfig(pod, node, userNamespace),
   };
 }
 
@@ -49,10 +55,14 @@ function kernelHostname(pod: Pod, node: NodeFacts): string {
 }
 
 /** generatePodSandboxLinuxConfig */
-function linuxConfig(pod: Pod, {cgroup}: NodeFacts): Init<LinuxPodSandboxConfig> {
+function linuxConfig(
+  pod: Pod,
+  {cgroup}: NodeFacts,
+  userNamespace: IdMapping | undefined,
+): Init<LinuxPodSandboxConfig> {
   return {
     cgroupParent: podCgroupParent(pod, cgroup),
-    securityContext: sandboxSecurityContext(pod),
+    securityContext: sandboxSecurityContext(pod, userNamespace),
     sysctls: sysctls(pod.spec.securityContext),
     overhead: overheadResources(pod, cgroup),
     resources: sandboxResources(pod, cgroup),

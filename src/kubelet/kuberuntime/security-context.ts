@@ -7,6 +7,7 @@ import type {
   LinuxSandboxSecurityContext,
 } from '../../cri/index.js';
 import type {NodeFacts} from '../container/node.js';
+import type {IdMapping} from '../container/pod-filesystem.js';
 import {formatPod, podRef} from '../container/pod-ref.js';
 import {ContainerConfigError} from './config-errors.js';
 import {namespaceOptions} from './namespaces.js';
@@ -33,7 +34,10 @@ const MASKED_PATHS = [
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /** The security settings of the sandbox itself (generatePodSandboxLinuxConfig). */
-export function sandboxSecurityContext(pod: Pod): Init<LinuxSandboxSecurityContext> {
+export function sandboxSecurityContext(
+  pod: Pod,
+  userNamespace?: IdMapping,
+): Init<LinuxSandboxSecurityContext> {
   const {runAsUser, runAsGroup, seLinuxOptions, ...context} = pod.spec.securityContext ?? {};
   return {
     privileged: containersOf(pod.spec).some((container) => container.securityContext?.privileged === true),
@@ -41,18 +45,29 @@ export function sandboxSecurityContext(pod: Pod): Init<LinuxSandboxSecurityConte
     runAsUser: int64(runAsUser),
     runAsGroup: int64(runAsGroup),
     selinuxOptions: seLinuxOptions,
-    namespaceOptions: namespaceOptions(pod),
+    namespaceOptions: namespaceOptions(pod, userNamespace),
     ...groups(context),
   };
 }
 
+/** What a container's security settings are made from. */
+export interface SecurityContextInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly imageUser: ImageUser;
+  /** The pod's own ids; absent when its users are the node's. */
+  readonly userNamespace?: IdMapping | undefined;
+  readonly node: Pick<NodeFacts, 'rootDir' | 'seccompDefault' | 'thermalThrottlePaths'>;
+}
+
 /** The security settings of one container (determineEffectiveSecurityContext): its own before its pod's. */
-export function containerSecurityContext(
-  pod: Pod,
-  container: Container,
-  imageUser: ImageUser,
-  node: Pick<NodeFacts, 'rootDir' | 'seccompDefault' | 'thermalThrottlePaths'>,
-): Init<LinuxContainerSecurityContext> {
+export function containerSecurityContext({
+  pod,
+  container,
+  imageUser,
+  userNamespace,
+  node,
+}: SecurityContextInput): Init<LinuxContainerSecurityContext> {
   const context = effectiveContext(pod, container);
   return {
     capabilities: context.capabilities && {
@@ -65,7 +80,7 @@ export function containerSecurityContext(
     selinuxOptions: context.seLinuxOptions,
     ...user(context, imageUser),
     runAsGroup: int64(context.runAsGroup),
-    namespaceOptions: namespaceOptions(pod),
+    namespaceOptions: namespaceOptions(pod, userNamespace),
     ...groups(pod.spec.securityContext ?? {}),
     ...procPaths(context.procMount, node.thermalThrottlePaths),
     seccomp: seccompProfile(pod, container, node),

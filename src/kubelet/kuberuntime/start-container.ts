@@ -8,7 +8,7 @@ import {
   type PodSandboxId,
 } from '../../cri/index.js';
 import {containerEvents, type ContainerKind} from '../container/events.js';
-import type {MountedVolumes} from '../container/pod-filesystem.js';
+import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncFailure} from '../container/sync-result.js';
 import {containerConfig, type ImageUser} from './container-config.js';
@@ -22,6 +22,8 @@ export interface StartEnvironment {
   readonly sandboxConfig: Init<PodSandboxConfig>;
   readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
+  /** The pod's own ids; undefined when its users are the node's. */
+  readonly userNamespace: IdMapping | undefined;
 }
 
 /** A failed step of startContainer: becomes the result's failure and the container's waiting reason. */
@@ -87,7 +89,7 @@ async function createContainer(
   container: Container,
   imageRef: Parameters<typeof containerConfig>[0]['imageRef'],
 ): Promise<ContainerId> {
-  const {pod, podIps, volumes} = environment;
+  const {pod, podIps, volumes, userNamespace} = environment;
   const config = await attempt('CreateContainerConfigError', async () => {
     const restartCount = await nextRestartCount(context, environment, container.name);
     const imageUser = await lookUpUser(context, pod, container);
@@ -100,6 +102,7 @@ async function createContainer(
       imageUser,
       podIps,
       volumes,
+      userNamespace,
       node: context.node,
       ...files,
     });

@@ -1,29 +1,50 @@
 import type {Pod} from '../../api/v1.js';
+import type {Clock} from '../../base/clock.js';
+import type {ApiObjects} from '../container/api-objects.js';
 import {podDir, type NodeFacts} from '../container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  IdMapping,
   MountedVolumes,
+  PlannedFile,
   PodFilesystem,
 } from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 import {needsHostsFile, nextLogAttempt} from '../pod/pod-files.js';
-import {plannedVolumes} from '../volumes/volume-manager.js';
+import {plannedUserNamespace} from '../pod/user-namespaces.js';
+import {volumeHost} from '../volume-host.js';
+import {planVolumes} from '../volumes/volume-manager.js';
+
+/** What a plan of the file system is made with. */
+export interface PlannedFilesystemOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Called for every file of a volume that would be written; more than once when there are several passes. */
+  readonly onFile: (file: PlannedFile) => void;
+}
 
 /** Says where a sync would put things, and puts nothing there. */
 export class PlannedFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
+  readonly #options: PlannedFilesystemOptions;
 
-  constructor(node: NodeFacts) {
+  constructor(node: NodeFacts, options: PlannedFilesystemOptions) {
     this.#node = node;
+    this.#options = options;
   }
 
   async makePodDirs(): Promise<void> {
     // A plan makes nothing.
   }
 
-  async mountVolumes(pod: Pod): Promise<MountedVolumes> {
-    return plannedVolumes(pod, this.#node);
+  async userNamespace(pod: Pod): Promise<IdMapping> {
+    return await plannedUserNamespace(this.#node, pod);
+  }
+
+  async mountVolumes(pod: Pod, objects: ApiObjects): Promise<MountedVolumes> {
+    const {volumes, files} = await planVolumes(pod, volumeHost(this.#node, objects, this.#options.clock));
+    for (const file of files) this.#options.onFile(file);
+    return volumes;
   }
 
   async makeLogDirectory(): Promise<void> {

@@ -18,12 +18,8 @@ function effective(
   {imageUser = ROOT, node = GOLDEN_NODE} = {},
 ): ReturnType<typeof containerSecurityContext> {
   const container = aContainer({securityContext: own});
-  return containerSecurityContext(
-    aPod({containers: [container], securityContext: ofPod}),
-    container,
-    imageUser,
-    node,
-  );
+  const pod = aPod({containers: [container], securityContext: ofPod});
+  return containerSecurityContext({pod, container, imageUser, node});
 }
 
 describe('a container', () => {
@@ -129,7 +125,7 @@ describe('a container', () => {
       {annotations: {'container.apparmor.security.beta.kubernetes.io/main': annotation}},
     );
 
-    expect(containerSecurityContext(pod, container, ROOT, GOLDEN_NODE)).toMatchObject({
+    expect(containerSecurityContext({pod, container, imageUser: ROOT, node: GOLDEN_NODE})).toMatchObject({
       apparmorProfile,
       apparmor,
     });
