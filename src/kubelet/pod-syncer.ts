@@ -26,6 +26,9 @@ export interface SyncPass {
   readonly results: readonly SyncResult[];
 }
 
+/** How often a kubelet syncs a pod in which nothing happens (syncFrequency), and with it what is in its volumes. */
+const REMOUNT_MS = 60_000;
+
 const idle = (actions: PodActions): boolean =>
   !actions.killPod &&
   !actions.createSandbox &&
@@ -44,6 +47,8 @@ export class PodSyncer {
   readonly #reasons = new Map<string, WaitingReason>();
   readonly #history: PodHistory;
   #previous: PodStatus | undefined;
+  /** When the volumes of a pod that nothing else is to be done for are looked after again. */
+  #remountAt = 0;
   #remembered = '';
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
@@ -121,22 +126,25 @@ export class PodSyncer {
 
   async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
     const actions = computePodActions(this.pod, runtime);
-    if (idle(actions)) return [];
+    const {clock} = this.#context;
+    // Running containers see what has changed in their volumes.
+    if (idle(actions) && clock.now() < this.#remountAt) return [];
     const prepared = await this.#prepareNode(signal);
-    return 'failure' in prepared
-      ? [prepared]
-      : await syncPod(
-          this.#context,
-          {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
-          signal,
-        );
+    if ('failure' in prepared) return [prepared];
+    this.#remountAt = clock.now() + REMOUNT_MS;
+    if (idle(actions)) return [];
+    return await syncPod(
+      this.#context,
+      {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
+      signal,
+    );
   }
 
   /** What containers need of the node's file system: the pod's directories and its volumes. */
   async #prepareNode(
     signal: AbortSignal,
   ): Promise<{readonly volumes: MountedVolumes} | (SyncResult & {readonly failure: SyncFailure})> {
-    const {files} = this.#context;
+    const {files, objects} = this.#context;
     try {
       await files.makePodDirs(this.pod);
     } catch (cause) {
@@ -147,7 +155,7 @@ export class PodSyncer {
       );
     }
     try {
-      return {volumes: await files.mountVolumes(this.pod, signal)};
+      return {volumes: await files.mountVolumes(this.pod, objects, signal)};
     } catch (cause) {
       signal.throwIfAborted();
       return this.#nodeFailure('FailedMount', '', cause);

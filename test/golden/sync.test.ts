@@ -72,7 +72,7 @@ async function play(name: keyof typeof CASES): Promise<readonly CanonicalLine[]>
     runtimeName: 'fake',
     clock: systemClock,
     objects: NO_OBJECTS,
-    files: (facts) => new NodePodFilesystem(facts, () => 0x0a1b2c3d + fake.calls.length),
+    files: (facts) => new NodePodFilesystem(facts, () => 0x0a1b2c3d + fake.calls.length, systemClock),
     observer: SILENT_OBSERVER,
   });
   const [document] = decodeManifest(readGoldenCase(name).manifest, {file: 'pod.yaml'});

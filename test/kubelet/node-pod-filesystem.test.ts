@@ -2,6 +2,8 @@ import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Container, Pod, PodSpec} from '../../src/api/v1.js';
+import {systemClock} from '../../src/base/clock.js';
+import {NO_OBJECTS} from '../../src/kubelet/container/api-objects.js';
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
 import {NodePodFilesystem} from '../../src/kubelet/node-pod-filesystem.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -44,7 +46,11 @@ async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data
     hostsFile: '127.0.0.1 localhost\n',
   };
   let calls = 0;
-  return {node, files: new NodePodFilesystem(node, () => calls++), data: `${node.rootDir}/pods/u1`};
+  return {
+    node,
+    files: new NodePodFilesystem(node, () => calls++, systemClock),
+    data: `${node.rootDir}/pods/u1`,
+  };
 }
 
 test('a container gets a hosts file with the address, a termination log and a log directory', async () => {
@@ -95,7 +101,7 @@ test('of a removed pod nothing is left, and other pods keep all they have', asyn
   const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
   for (const made of [pod, other]) {
     await files.makePodDirs(made);
-    const volumes = await files.mountVolumes(made, new AbortController().signal);
+    const volumes = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
     await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
     await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5']});
   }

@@ -46,7 +46,7 @@ export async function aPodGround(
     runtimeName: 'fake',
     clock: systemClock,
     objects: NO_OBJECTS,
-    files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length)),
+    files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length, systemClock)),
     observer: {...SILENT_OBSERVER, event: (event) => void events.push(event)},
   });
   return {runtime, node, pods, events};

@@ -11,8 +11,8 @@ const RESOURCE = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+
 /** What a resourceFieldRef is looked up in. */
 export interface ResourceFieldRefContext {
   readonly pod: Pod;
-  /** The container that is meant when the selector names none. */
-  readonly container: Container;
+  /** The container that is meant when the selector names none; a volume has none. */
+  readonly container?: Container;
   readonly node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>;
 }
 
@@ -26,7 +26,8 @@ export function resourceFieldRefValue(
   {resource, containerName = '', divisor = '0'}: ResourceFieldSelector,
   context: ResourceFieldRefContext,
 ): string {
-  const container = containerName === '' ? context.container : findContainer(context.pod, containerName);
+  const own = containerName === '' ? context.container : undefined;
+  const container = own ?? findContainer(context.pod, containerName);
   const [, kind, name] = RESOURCE.exec(resource) ?? [];
   if (name === undefined) throw new ContainerConfigError(`unsupported container resource : ${resource}`);
   const amount = kind === 'limits' ? limit(name, container, context) : container.resources?.requests?.[name];

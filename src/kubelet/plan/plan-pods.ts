@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/v1.js';
 import type {CriCall} from '../container/cri-calls.js';
+import type {PlannedFile} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 import {failuresOf} from '../container/sync-result.js';
 import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.js';
@@ -18,6 +19,8 @@ export interface PodPlan {
   /** The UID of the older pod of the same name that would be ended first. */
   readonly replaces: string | undefined;
   readonly calls: readonly PlannedCall[];
+  /** Files of volumes that are new or changed, without their content. */
+  readonly files: readonly PlannedFile[];
 }
 
 /** More passes than there are containers to wait for means that the pod never settles. */
@@ -43,11 +46,13 @@ async function planPod(
   signal: AbortSignal,
 ): Promise<PodPlan> {
   const calls: PlannedCall[] = [];
+  const files = new Map<string, PlannedFile>();
+  const onFile = (file: PlannedFile): void => void files.set(file.path, file);
   const exitsAtOnce = (name: string): boolean => isInitContainer(pod, name);
   const planned = new LocalPods({
     ...options,
     services: plannedServices(options.services, {exitsAtOnce}),
-    files: (node) => new PlannedFilesystem(node),
+    files: (node) => new PlannedFilesystem(node, {clock: options.clock, onFile}),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, call, ended) => {
@@ -62,7 +67,7 @@ async function planPod(
     await syncer.removeFromRuntime();
   }
   await runPasses(planned.syncer(pod, known?.place), signal);
-  return {pod, replaces: older?.uid, calls};
+  return {pod, replaces: older?.uid, calls, files: [...files.values()]};
 }
 
 async function runPasses(syncer: PodSyncer, signal: AbortSignal): Promise<void> {

@@ -5,50 +5,51 @@ import {aggregateContainerResources} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import type {EmptyDirVolumeSource} from '../../api/v1-volumes.js';
 import {SystemError} from '../../base/errors.js';
-import {ifPresent, makeDirectoryPath, pathSegment, withFile, withFileErrors} from '../../base/files.js';
-import {nodeAllocatable, podDir, type NodeFacts} from '../container/node.js';
-import {podRef} from '../container/pod-ref.js';
+import {ifPresent, makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
+import {nodeAllocatable} from '../container/node.js';
 import {isMountPoint, type Mounter} from './mounts.js';
+import {setVolumeOwnership} from './ownership.js';
+import {
+  podPluginDir,
+  podVolumeDir,
+  type PodVolume,
+  type VolumeHost,
+  type VolumePlugin,
+} from './volume-plugin.js';
 
 const PLUGIN = 'kubernetes.io~empty-dir';
 
 /** Everybody may write: which user a container has is its own business. */
 const MODE = 0o777;
 
-/** An emptyDir volume of a pod. */
-export interface EmptyDir {
-  readonly pod: Pod;
-  readonly name: string;
-  readonly source: EmptyDirVolumeSource;
-}
-
-/** `<rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`. Throws SystemError for a name that is no file name. */
-export function emptyDirPath(node: Pick<NodeFacts, 'rootDir'>, {pod, name}: EmptyDir): string {
-  return join(podDirOf(node, pod), 'volumes', PLUGIN, pathSegment('volume name', name));
-}
-
-function podDirOf(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): string {
-  return podDir(node, pathSegment('pod UID', podRef(pod).uid));
-}
+/** `<rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`, which lives as long as the pod (emptydir). */
+export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
+  readOnly: false,
+  path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
+  setUp: async (host, volume) => {
+    await setUpEmptyDir(host, volume, podVolumeDir(host.node, PLUGIN, volume));
+  },
+};
 
 /**
- * Makes the directory, or for medium Memory mounts a tmpfs on it (emptydir SetUpAt). One that is ready is kept with
- * what is in it: the volume lives as long as the pod. The pod's data directories must exist. Rejects with SystemError.
+ * Makes an empty directory at the path, or for medium Memory mounts a tmpfs on it, and gives it to the pod's fsGroup
+ * (emptydir SetUpAt). One that is ready is kept with what is in it. The pod's data directories must exist. Rejects with
+ * SystemError.
  */
 export async function setUpEmptyDir(
-  node: Pick<NodeFacts, 'rootDir' | 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>,
-  volume: EmptyDir,
-  mounter: Mounter,
+  {node, mounter}: Pick<VolumeHost, 'node' | 'mounter'>,
+  volume: PodVolume<EmptyDirVolumeSource>,
+  path: string,
 ): Promise<void> {
   const {medium = ''} = volume.source;
   if (medium !== '' && medium !== 'Memory') throw new SystemError(`unknown storage medium "${medium}"`);
-  const path = emptyDirPath(node, volume);
-  const readyDir = join(podDirOf(node, volume.pod), 'plugins', PLUGIN, volume.name);
+  const readyDir = podPluginDir(node, PLUGIN, volume);
   const present = medium === 'Memory' ? await isMountPoint(path, mounter) : await exists(path);
   if (present && (await exists(join(readyDir, 'ready')))) return;
   await makeVolumeDirectory(path);
   if (medium === 'Memory' && !present)
     await mountMemory(path, memoryBytes(volume, nodeAllocatable(node).memoryBytes), mounter);
+  await setVolumeOwnership(path, {fsGroup: volume.pod.spec.securityContext?.fsGroup, readOnly: false});
   await setReady(readyDir);
 }
 
@@ -80,7 +81,10 @@ async function setReady(readyDir: string): Promise<void> {
 }
 
 /** The least of what the node has for pods, the pod may use and the volume may hold (emptydir calculateEmptyDirMemorySize). */
-export function memoryBytes({pod, source}: Omit<EmptyDir, 'name'>, nodeMemoryBytes: bigint): bigint {
+export function memoryBytes(
+  {pod, source}: Omit<PodVolume<EmptyDirVolumeSource>, 'name'>,
+  nodeMemoryBytes: bigint,
+): bigint {
   const limits = [podMemoryLimit(pod), quantityValue(source.sizeLimit ?? '0')];
   return limits.reduce((least, limit) => (limit > 0n && limit < least ? limit : least), nodeMemoryBytes);
 }

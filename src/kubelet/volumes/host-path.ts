@@ -3,6 +3,7 @@ import type {Stats} from 'node:fs';
 import type {HostPathType, HostPathVolumeSource} from '../../api/v1-volumes.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
+import type {VolumePlugin} from './volume-plugin.js';
 
 /** How a type is checked; the kubelet takes everything but a directory for a file. */
 interface TypeCheck {
@@ -34,6 +35,15 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   Socket: {noun: 'socket file', matches: (stats) => stats.isSocket()},
   CharDevice: {noun: 'character device', matches: (stats) => stats.isCharacterDevice()},
   BlockDevice: {noun: 'block device', matches: (stats) => stats.isBlockDevice()},
+};
+
+/** What is on the node already: no directory of the pod's, and never given to an fsGroup. */
+export const hostPath: VolumePlugin<HostPathVolumeSource> = {
+  readOnly: false,
+  path: (_node, {source}) => source.path,
+  setUp: async (_host, {source}) => {
+    await setUpHostPath(source);
+  },
 };
 
 /**

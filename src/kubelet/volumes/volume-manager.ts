@@ -1,49 +1,62 @@
 import type {Container, Pod} from '../../api/v1.js';
 import type {Volume} from '../../api/v1-volumes.js';
 import {KcriError, messageOf, SystemError} from '../../base/errors.js';
-import type {NodeFacts} from '../container/node.js';
-import type {MountedVolume, MountedVolumes} from '../container/pod-filesystem.js';
-import {emptyDirPath, setUpEmptyDir} from './empty-dir.js';
-import {setUpHostPath} from './host-path.js';
-import {systemMounter, type Mounter} from './mounts.js';
+import type {MountedVolumes, PlannedFile} from '../container/pod-filesystem.js';
+import {bindVolume, type BoundVolume} from './plugins.js';
+import type {VolumeHost} from './volume-plugin.js';
 
-/** What volumes take from the node. */
-export type VolumeFacts = Pick<NodeFacts, 'rootDir' | 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>;
+/** What a mount of the pod's volumes would give, and write. */
+export interface PlannedVolumes {
+  readonly volumes: MountedVolumes;
+  /** Those whose content isn't on the node yet; a volume with one of them is written whole. */
+  readonly files: readonly PlannedFile[];
+}
 
 /**
- * Where the pod's volumes are once they are mounted, touching nothing: those that a container mounts; the kubelet
- * never sets up others. Throws SystemError for a volume that kcri has no way to mount.
+ * Where the pod's volumes are once they are mounted and what would be written, touching nothing: of the volumes that a
+ * container mounts; the kubelet never sets up others. Rejects with SystemError like mountVolumes, as far as what a
+ * volume is made from is concerned.
  */
-export function plannedVolumes(pod: Pod, node: Pick<NodeFacts, 'rootDir'>): MountedVolumes {
+export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVolumes> {
+  const bound = boundVolumes(pod);
+  const files: PlannedFile[] = [];
+  for (const [name, volume] of bound)
+    files.push(...(await withMountErrors(name, async () => volume.plan(host))));
+  return {volumes: mountedVolumes(bound, host), files};
+}
+
+/**
+ * Mounts the volumes that the pod's containers use, in the Pod's order, and brings what kcri has written into them up to
+ * date; what is mounted already stays mounted, so that it can be called again at any time, also after a crash. Stops
+ * between two volumes when the signal aborts. Rejects with SystemError; its message is that of the kubelet's FailedMount
+ * event.
+ */
+export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSignal): Promise<MountedVolumes> {
+  const bound = boundVolumes(pod);
+  const mounted = mountedVolumes(bound, host);
+  for (const [name, volume] of bound) {
+    signal.throwIfAborted();
+    await withMountErrors(name, async () => volume.setUp(host));
+  }
+  return mounted;
+}
+
+/** By name, in the Pod's order. */
+type BoundVolumes = readonly (readonly [name: string, volume: BoundVolume])[];
+
+function boundVolumes(pod: Pod): BoundVolumes {
+  return usedVolumes(pod).map((volume) => [volume.name, bindVolume(pod, volume)]);
+}
+
+function mountedVolumes(bound: BoundVolumes, {node}: VolumeHost): MountedVolumes {
   return new Map(
-    usedVolumes(pod).map((volume) => [volume.name, {hostPath: hostPath(pod, volume, node), readOnly: false}]),
+    bound.map(([name, volume]) => [name, {hostPath: volume.path(node), readOnly: volume.readOnly}]),
   );
 }
 
-/**
- * Mounts the volumes that the pod's containers use, in the Pod's order. What is mounted already is kept as it is, so
- * that it can be called again at any time, also after a crash. Stops between two volumes when the signal aborts.
- * Rejects with SystemError; its message is that of the kubelet's FailedMount event.
- */
-export async function mountVolumes(
-  pod: Pod,
-  node: VolumeFacts,
-  signal: AbortSignal,
-  mounter: Mounter = systemMounter,
-): Promise<MountedVolumes> {
-  const planned = plannedVolumes(pod, node);
-  for (const volume of usedVolumes(pod)) {
-    signal.throwIfAborted();
-    await setUp(pod, volume, node, mounter);
-  }
-  return planned;
-}
-
-async function setUp(pod: Pod, volume: Volume, node: VolumeFacts, mounter: Mounter): Promise<void> {
-  const {name, hostPath, emptyDir = {}} = volume;
+async function withMountErrors<T>(name: string, act: () => Promise<T>): Promise<T> {
   try {
-    if (hostPath === undefined) await setUpEmptyDir(node, {pod, name, source: emptyDir}, mounter);
-    else await setUpHostPath(hostPath);
+    return await act();
   } catch (cause) {
     throw new SystemError(`MountVolume.SetUp failed for volume "${name}" : ${messageOf(cause)}`, {
       cause,
@@ -60,14 +73,4 @@ function usedVolumes({spec}: Pod): readonly Volume[] {
   ];
   const used = new Set(all.flatMap(({volumeMounts = []}) => volumeMounts.map(({name}) => name)));
   return (spec.volumes ?? []).filter(({name}) => used.has(name));
-}
-
-function hostPath(pod: Pod, volume: Volume, node: Pick<NodeFacts, 'rootDir'>): MountedVolume['hostPath'] {
-  const {name, ...source} = volume;
-  const [kind = 'emptyDir'] = Object.keys(source);
-  if (kind !== 'emptyDir' && kind !== 'hostPath')
-    throw new SystemError(`the volume "${name}" is a ${kind}, which kcri can't mount`, {
-      hint: 'use an emptyDir or a hostPath',
-    });
-  return volume.hostPath?.path ?? emptyDirPath(node, {pod, name, source: volume.emptyDir ?? {}});
 }

@@ -1,5 +1,10 @@
 import type {Container, Pod, PodSpec} from '../../../src/api/v1.js';
 import type {Volume} from '../../../src/api/v1-volumes.js';
+import {systemClock} from '../../../src/base/clock.js';
+import {NO_OBJECTS, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
+import {volumeHost} from '../../../src/kubelet/volume-host.js';
+import type {VolumeFacts, VolumeHost} from '../../../src/kubelet/volumes/volume-plugin.js';
+import {GOLDEN_NODE} from '../../golden/cases.js';
 
 /** A pod whose one container mounts all the volumes. */
 export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}): Pod {
@@ -14,4 +19,9 @@ export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}
     metadata: {name: 'web', namespace: 'default', uid: 'u1'},
     spec: {containers: [main], volumes, ...spec},
   };
+}
+
+/** What the volumes of a node are made from. */
+export function aHost(node: VolumeFacts, objects: ApiObjects = NO_OBJECTS): VolumeHost {
+  return volumeHost({...GOLDEN_NODE, ...node}, objects, systemClock);
 }

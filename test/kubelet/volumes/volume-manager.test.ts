@@ -6,9 +6,10 @@ import {SystemError} from '../../../src/base/errors.js';
 import {memoryBytes} from '../../../src/kubelet/volumes/empty-dir.js';
 import {systemMounter, unmountBelow, type Mounter} from '../../../src/kubelet/volumes/mounts.js';
 import {removePodDir} from '../../../src/kubelet/volumes/remove-pod-dir.js';
-import {mountVolumes, plannedVolumes, type VolumeFacts} from '../../../src/kubelet/volumes/volume-manager.js';
+import {mountVolumes, planVolumes} from '../../../src/kubelet/volumes/volume-manager.js';
+import type {VolumeFacts} from '../../../src/kubelet/volumes/volume-plugin.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import {aPodWith} from './a-pod.js';
+import {aHost, aPodWith} from './a-pod.js';
 
 const MI = 1024n * 1024n;
 const signal = new AbortController().signal;
@@ -31,7 +32,7 @@ test('an emptyDir is a directory for everybody, whatever the umask is', async ()
     process.umask(before);
   });
   const node = await aNode();
-  const mounted = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), node, signal);
+  const mounted = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
   expect([...mounted]).toEqual([['a', {hostPath: volumeDir(node, 'a'), readOnly: false}]]);
   expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
   expect(await readdir(`${node.rootDir}/pods/u1/plugins/kubernetes.io~empty-dir/a`)).toEqual(['ready']);
@@ -40,22 +41,22 @@ test('an emptyDir is a directory for everybody, whatever the umask is', async ()
 test('an emptyDir keeps its content when it is mounted again', async () => {
   const node = await aNode();
   const pod = aPodWith([{name: 'a', emptyDir: {}}]);
-  await mountVolumes(pod, node, signal);
+  await mountVolumes(pod, aHost(node), signal);
   await writeFile(join(volumeDir(node, 'a'), 'data'), 'kept');
-  await mountVolumes(pod, node, signal);
+  await mountVolumes(pod, aHost(node), signal);
   expect(await readFile(join(volumeDir(node, 'a'), 'data'), 'utf8')).toBe('kept');
 });
 
 test('an emptyDir that a killed process began is finished', async () => {
   const node = await aNode();
   await mkdir(volumeDir(node, 'a'), {recursive: true, mode: 0o700});
-  await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), node, signal);
+  await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
   expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
 });
 
 test('a volume without a source is an emptyDir', async () => {
   const node = await aNode();
-  await mountVolumes(aPodWith([{name: 'a'}]), node, signal);
+  await mountVolumes(aPodWith([{name: 'a'}]), aHost(node), signal);
   expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
 });
 
@@ -65,7 +66,7 @@ test('volumes that no container mounts are not set up; those of init containers 
     containers: [{name: 'main', image: 'i', volumeMounts: [{name: 'c', mountPath: '/c'}]}],
     initContainers: [{name: 'init', image: 'i', volumeMounts: [{name: 'a', mountPath: '/a'}]}],
   });
-  expect([...(await mountVolumes(pod, node, signal)).keys()]).toEqual(['a', 'c']);
+  expect([...(await mountVolumes(pod, aHost(node), signal)).keys()]).toEqual(['a', 'c']);
   expect((await readdir(`${node.rootDir}/pods/u1/volumes/kubernetes.io~empty-dir`)).sort()).toEqual([
     'a',
     'c',
@@ -78,16 +79,16 @@ test('planning volumes gives what mounting gives, and makes nothing', async () =
     {name: 'a', emptyDir: {}},
     {name: 'h', hostPath: {path: '/etc', type: 'Directory'}},
   ]);
-  const planned = plannedVolumes(pod, node);
+  const {volumes: planned} = await planVolumes(pod, aHost(node));
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
-  expect(planned).toEqual(await mountVolumes(pod, node, signal));
+  expect(planned).toEqual(await mountVolumes(pod, aHost(node), signal));
   expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
 });
 
 test('a hostPath that is not as its type says fails in the words of the FailedMount event', async () => {
   const node = await aNode();
   const pod = aPodWith([{name: 'v', hostPath: {path: `${node.rootDir}/missing`, type: 'Directory'}}]);
-  await expect(mountVolumes(pod, node, signal)).rejects.toMatchObject({
+  await expect(mountVolumes(pod, aHost(node), signal)).rejects.toMatchObject({
     message: `MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${node.rootDir}/missing is not a directory`,
     hint: "make it a directory, or change the volume's hostPath.path or hostPath.type",
   });
@@ -103,7 +104,7 @@ test.each([
   ['a name that would climb', {name: '../../x', emptyDir: {}}, `the volume name "../../x" can't be`],
 ])('%s is refused and nothing is made', async (_title, volume, message) => {
   const node = await aNode();
-  await expect(mountVolumes(aPodWith([volume]), node, signal)).rejects.toThrow(message);
+  await expect(mountVolumes(aPodWith([volume]), aHost(node), signal)).rejects.toThrow(message);
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
@@ -111,14 +112,14 @@ test('a pod UID that would climb never becomes a path', async () => {
   const node = await aNode();
   const pod = aPodWith([{name: 'a'}]);
   const hostile: Pod = {...pod, metadata: {...pod.metadata, uid: '../../x'}};
-  await expect(mountVolumes(hostile, node, signal)).rejects.toThrow(`the pod UID "../../x" can't be`);
+  await expect(mountVolumes(hostile, aHost(node), signal)).rejects.toThrow(`the pod UID "../../x" can't be`);
   await expect(removePodDir(node, '../../x')).rejects.toThrow(`the pod UID "../../x" can't be`);
 });
 
 test('aborting stops before the next volume', async () => {
   const node = await aNode();
   const stop = AbortSignal.abort(new Error('stopped'));
-  await expect(mountVolumes(aPodWith([{name: 'a'}]), node, stop)).rejects.toThrow('stopped');
+  await expect(mountVolumes(aPodWith([{name: 'a'}]), aHost(node), stop)).rejects.toThrow('stopped');
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
@@ -154,7 +155,7 @@ test('a kernel without noswap gets the tmpfs without it', async () => {
     },
   };
   const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
-  await mountVolumes(pod, node, signal, mounter);
+  await mountVolumes(pod, {...aHost(node), mounter}, signal);
   expect(asked).toEqual(['size=4194304,noswap', 'size=4194304']);
 });
 
@@ -168,7 +169,7 @@ test('removing the directory of a pod follows no link out of it', async () => {
   const node = await aNode();
   const outside = await temporaryDirectory();
   await writeFile(join(outside, 'canary'), 'alive');
-  await mountVolumes(aPodWith([{name: 'a'}]), node, signal);
+  await mountVolumes(aPodWith([{name: 'a'}]), aHost(node), signal);
   await symlink(outside, join(volumeDir(node, 'a'), 'link'));
   await symlink('/', join(volumeDir(node, 'a'), 'root'));
   await removePodDir(node, 'u1');
@@ -182,9 +183,9 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('a memory volume is a tmpfs of its size, mounted once', async () => {
     const node = await aNode();
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     const found = (await systemMounter.list()).filter(({path}) => path === volumeDir(node, 'm'));
     expect(found.map(({fileSystem}) => fileSystem)).toEqual(['tmpfs']);
     await expect(writeFile(join(volumeDir(node, 'm'), 'big'), Buffer.alloc(5 * 1024 * 1024))).rejects.toThrow(
@@ -195,15 +196,15 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('a memory volume that is gone after a reboot is mounted again, although it was marked as ready', async () => {
     const node = await aNode();
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     await unmountBelow(volumeDir(node, 'm'));
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     expect((await systemMounter.list()).some(({path}) => path === volumeDir(node, 'm'))).toBe(true);
   });
 
   test('removing the directory of a pod unmounts its volumes', async () => {
     const node = await aNode();
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     await removePodDir(node, 'u1');
     expect((await systemMounter.list()).filter(({path}) => path.startsWith(node.rootDir))).toEqual([]);
     expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
@@ -211,7 +212,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('when a volume stays mounted nothing is removed', async () => {
     const node = await aNode();
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
     const stuck: Mounter = {
       ...systemMounter,
@@ -225,7 +226,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('a mount that the kernel list does not show is not removed through either', async () => {
     const node = await aNode();
-    await mountVolumes(pod, node, signal);
+    await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
     const blind: Mounter = {...systemMounter, list: async () => []};
     await expect(removePodDir(node, 'u1', blind)).rejects.toThrow('something is mounted there');

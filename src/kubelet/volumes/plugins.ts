@@ -1,0 +1,59 @@
+import type {Pod} from '../../api/v1.js';
+import type {Volume, VolumeSource} from '../../api/v1-volumes.js';
+import {SystemError} from '../../base/errors.js';
+import type {NodeFacts} from '../container/node.js';
+import type {PlannedFile} from '../container/pod-filesystem.js';
+import {configMap} from './config-map.js';
+import {downwardApi} from './downward-api.js';
+import {emptyDir} from './empty-dir.js';
+import {hostPath} from './host-path.js';
+import {projected} from './projected.js';
+import {secret} from './secret.js';
+import type {VolumeHost, VolumePlugin} from './volume-plugin.js';
+
+type Sources = Required<VolumeSource>;
+
+/** Every kind of volume that kcri mounts. */
+const PLUGINS = {
+  configMap,
+  downwardAPI: downwardApi,
+  emptyDir,
+  hostPath,
+  projected,
+  secret,
+} as const satisfies {readonly [Kind in keyof Sources]?: VolumePlugin<Sources[Kind]>};
+
+type Kind = keyof typeof PLUGINS;
+
+/** A volume of a pod, bound to the plugin that mounts it. */
+export interface BoundVolume {
+  readonly readOnly: boolean;
+  path(node: Pick<NodeFacts, 'rootDir'>): string;
+  setUp(host: VolumeHost): Promise<void>;
+  plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
+}
+
+/** The volume with its plugin; one without a source is an emptyDir. Throws SystemError for a kind that isn't built. */
+export function bindVolume(pod: Pod, volume: Volume): BoundVolume {
+  const {name, ...sources} = volume;
+  const [kind = 'emptyDir'] = Object.keys(sources);
+  if (!isKind(kind))
+    throw new SystemError(`the volume "${name}" is a ${kind}, which kcri can't mount`, {
+      hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
+    });
+  return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, pod, name, sources[kind] ?? {});
+}
+
+function isKind(kind: string): kind is Kind {
+  return Object.hasOwn(PLUGINS, kind);
+}
+
+function bind<Source>(plugin: VolumePlugin<Source>, pod: Pod, name: string, source: Source): BoundVolume {
+  const volume = {pod, name, source};
+  return {
+    readOnly: plugin.readOnly,
+    path: (node) => plugin.path(node, volume),
+    setUp: async (host) => plugin.setUp(host, volume),
+    plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
+  };
+}
