@@ -3,7 +3,7 @@ import type {Container, EnvVarSource, Pod, PodOS, PodSpec, VolumeMount} from '..
 import type {ObjectMeta, ResourceList, ResourceRequirements} from '../api/v1-meta.js';
 import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
-import type {EmptyDirVolumeSource, Volume} from '../api/v1-volumes.js';
+import type {EmptyDirVolumeSource, Volume, VolumeProjection} from '../api/v1-volumes.js';
 
 /** What kcri does with a field of the Pod API. There is no fourth way: nothing is dropped in silence. */
 export type FieldRule<Value = never> =
@@ -182,9 +182,9 @@ const POD_SECURITY_CONTEXT: RulesOf<PodSecurityContext> = {
   runAsNonRoot: honoured,
   supplementalGroups: honoured,
   supplementalGroupsPolicy: honoured,
-  fsGroup: refused('volumes do not change their group yet'),
+  fsGroup: honoured,
   sysctls: honoured,
-  fsGroupChangePolicy: ignored('it says how fsGroup is applied'),
+  fsGroupChangePolicy: ignored('it is about volumes that outlive their pod'),
   seccompProfile: honoured,
   appArmorProfile: honoured,
   seLinuxChangePolicy: ignored('the runtime labels emptyDir volumes either way'),
@@ -194,10 +194,10 @@ const VOLUME: RulesOf<Volume> = {
   name: honoured,
   hostPath: honoured,
   emptyDir: honoured,
-  secret: refused(NO_SECRETS),
-  configMap: refused(NO_CONFIG_MAPS),
-  downwardAPI: refused('downward API volumes are not written yet'),
-  projected: refused('projected volumes are not written yet'),
+  secret: honoured,
+  configMap: honoured,
+  downwardAPI: honoured,
+  projected: honoured,
   image: refused('image volumes are not mounted yet'),
   gitRepo: refused('Kubernetes has switched off gitRepo volumes'),
   gcePersistentDisk: refused(NOT_ATTACHED),
@@ -222,6 +222,15 @@ const VOLUME: RulesOf<Volume> = {
   storageos: refused(NOT_ATTACHED),
   csi: refused(NOT_ATTACHED),
   ephemeral: refused(NOT_ATTACHED),
+};
+
+const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {
+  secret: honoured,
+  downwardAPI: honoured,
+  configMap: honoured,
+  serviceAccountToken: refused('only an API server gives tokens'),
+  clusterTrustBundle: refused('only an API server has trust bundles'),
+  podCertificate: refused('only an API server gives certificates'),
 };
 
 const EMPTY_DIR: RulesOf<EmptyDirVolumeSource> = {
@@ -259,6 +268,7 @@ export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldR
   SecurityContext: SECURITY_CONTEXT,
   PodSecurityContext: POD_SECURITY_CONTEXT,
   Volume: VOLUME,
+  VolumeProjection: VOLUME_PROJECTION,
   EmptyDirVolumeSource: EMPTY_DIR,
   Affinity: AFFINITY,
   NodeAffinity: NODE_AFFINITY,

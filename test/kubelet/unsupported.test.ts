@@ -4,6 +4,7 @@ import {pod as podSchema} from '../../src/api/schema-pod.js';
 import type {AnySchema, FieldType} from '../../src/api/schema.js';
 import type {Container, Pod, PodSpec} from '../../src/api/v1.js';
 import type {ObjectMeta} from '../../src/api/v1-meta.js';
+import type {VolumeProjection} from '../../src/api/v1-volumes.js';
 import {FIELD_RULES} from '../../src/kubelet/field-rules.js';
 import {unsupportedFields} from '../../src/kubelet/unsupported.js';
 import {aContainer, aPod} from './kuberuntime/builders.js';
@@ -49,16 +50,25 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
     expect(whole.sort()).toEqual([
       'AppArmorProfile',
       'Capabilities',
+      'ConfigMapProjection',
+      'ConfigMapVolumeSource',
       'ContainerPort',
+      'DownwardAPIProjection',
+      'DownwardAPIVolumeFile',
+      'DownwardAPIVolumeSource',
       'EnvVar',
       'HostAlias',
       'HostPathVolumeSource',
+      'KeyToPath',
       'ObjectFieldSelector',
       'PodDNSConfig',
       'PodDNSConfigOption',
+      'ProjectedVolumeSource',
       'ResourceFieldSelector',
       'SELinuxOptions',
       'SeccompProfile',
+      'SecretProjection',
+      'SecretVolumeSource',
       'Sysctl',
     ]);
   });
@@ -77,6 +87,9 @@ describe('refused is', () => {
   const container = (fields: Partial<Container>): Partial<PodSpec> => ({containers: [aContainer(fields)]});
   const probe = {exec: {command: ['true']}};
   const from = (valueFrom: object): Partial<PodSpec> => container({env: [{name: 'A', valueFrom}]});
+  const projected = (source: VolumeProjection): Partial<PodSpec> => ({
+    volumes: [{name: 'v', projected: {sources: [source]}}],
+  });
   const mount = (fields: object): Partial<PodSpec> =>
     container({volumeMounts: [{name: 'v', mountPath: '/v', ...fields}]});
 
@@ -97,7 +110,6 @@ describe('refused is', () => {
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
     ['spec.resources', {resources: {limits: {cpu: '1'}}}],
-    ['spec.securityContext.fsGroup', {securityContext: {fsGroup: 0}}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
     ['spec.containers[0].envFrom', container({envFrom: [{configMapRef: {name: 'c'}}]})],
     ['spec.containers[0].env[0].valueFrom.configMapKeyRef', from({configMapKeyRef: {name: 'c', key: 'k'}})],
@@ -123,7 +135,12 @@ describe('refused is', () => {
     ['spec.containers[0].volumeMounts[0].subPathExpr', mount({subPathExpr: '$(A)'})],
     ['spec.containers[0].volumeMounts[0].recursiveReadOnly', mount({recursiveReadOnly: 'Enabled'})],
     ['spec.volumes[0].emptyDir.medium', {volumes: [{name: 'v', emptyDir: {medium: 'HugePages-2Mi'}}]}],
-    ['spec.volumes[0].downwardAPI', {volumes: [{name: 'v', downwardAPI: {}}]}],
+    [
+      'spec.volumes[0].projected.sources[0].serviceAccountToken',
+      projected({serviceAccountToken: {path: 't'}}),
+    ],
+    ['spec.volumes[0].projected.sources[0].clusterTrustBundle', projected({clusterTrustBundle: {path: 'b'}})],
+    ['spec.volumes[0].projected.sources[0].podCertificate', projected({podCertificate: {keyPath: 'k'}})],
     [
       'spec.volumes[0].persistentVolumeClaim',
       {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'c'}}]},
@@ -175,6 +192,8 @@ describe('nothing is refused of', () => {
       {
         securityContext: {
           runAsUser: 1,
+          fsGroup: 2000,
+          fsGroupChangePolicy: 'OnRootMismatch',
           sysctls: [{name: 'a', value: 'b'}],
           seccompProfile: {type: 'RuntimeDefault'},
         },
@@ -190,6 +209,10 @@ describe('nothing is refused of', () => {
         volumes: [
           {name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
           {name: 'h', hostPath: {path: '/h'}},
+          {name: 'c', configMap: {name: 'c'}},
+          {name: 's', secret: {secretName: 's'}},
+          {name: 'd', downwardAPI: {items: [{path: 'p', fieldRef: {fieldPath: 'metadata.name'}}]}},
+          {name: 'p', projected: {sources: [{secret: {name: 's'}}, {configMap: {name: 'c'}}]}},
         ],
       },
     ],
