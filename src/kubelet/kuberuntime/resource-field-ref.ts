@@ -26,8 +26,7 @@ export function resourceFieldRefValue(
   {resource, containerName = '', divisor = '0'}: ResourceFieldSelector,
   context: ResourceFieldRefContext,
 ): string {
-  const own = containerName === '' ? context.container : undefined;
-  const container = own ?? findContainer(context.pod, containerName);
+  const container = selectedContainer(containerName, context);
   const [, kind, name] = RESOURCE.exec(resource) ?? [];
   if (name === undefined) throw new ContainerConfigError(`unsupported container resource : ${resource}`);
   const amount = kind === 'limits' ? limit(name, container, context) : container.resources?.requests?.[name];
@@ -56,7 +55,11 @@ function allocatable(node: ResourceFieldRefContext['node']): ResourceList {
   };
 }
 
-function findContainer({spec}: Pod, name: string): Container {
+function selectedContainer(
+  name: string,
+  {container, pod: {spec}}: Pick<ResourceFieldRefContext, 'pod' | 'container'>,
+): Container {
+  if (name === '' && container !== undefined) return container;
   const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
   const found = all.find((container) => container.name === name);
   if (found === undefined) throw new ContainerConfigError(`container ${name} not found`);

@@ -1,4 +1,4 @@
-import {KcriError, messageOf, SystemError} from '../../base/errors.js';
+import {KcriError, SystemError} from '../../base/errors.js';
 
 /**
  * Does something with each item and gives the results in order. When several fail, all failures are told of in one
@@ -6,7 +6,7 @@ import {KcriError, messageOf, SystemError} from '../../base/errors.js';
  */
 export function mapAll<T, R>(items: readonly T[], act: (item: T) => R): readonly R[] {
   const results: R[] = [];
-  const failures: unknown[] = [];
+  const failures: KcriError[] = [];
   for (const item of items)
     try {
       results.push(act(item));
@@ -15,12 +15,8 @@ export function mapAll<T, R>(items: readonly T[], act: (item: T) => R): readonly
       failures.push(error);
     }
   const [first] = failures;
-  const messages = [...new Set(failures.map(messageOf))];
-  if (messages.length > 1)
-    throw new SystemError(`[${messages.join(', ')}]`, {
-      cause: first,
-      hint: first instanceof KcriError ? first.hint : undefined,
-    });
-  if (first !== undefined) throw first;
-  return results;
+  if (first === undefined) return results;
+  const messages = [...new Set(failures.map(({message}) => message))];
+  if (messages.length === 1) throw first;
+  throw new SystemError(`[${messages.join(', ')}]`, {cause: first, hint: first.hint});
 }
