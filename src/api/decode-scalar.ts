@@ -3,7 +3,7 @@ import type {ManifestNode, ScalarNode} from './manifest-tree.js';
 import {base64Fault} from './base64.js';
 import {canonicalQuantity} from './quantity.js';
 import type {ScalarValue} from './scalar.js';
-import type {EnumerationType, ScalarType} from './schema.js';
+import type {EnumerationType, FieldType, ScalarType} from './schema.js';
 
 /** What a scalar says as a value of some type (undefined like an absent one), or why it says nothing. */
 export type Reading = {readonly value: unknown} | {readonly problem: string};
@@ -38,33 +38,36 @@ function show(value: ScalarValue): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
+/** Values of these are never shown. */
+export function isSecretKind(kind: FieldType['kind']): boolean {
+  return kind === 'secretText' || kind === 'bytes';
+}
+
 /** Why a node isn't what it should be: `true: must be a string, not a boolean (write "yes")`. */
-export function describeFound(node: ManifestNode, wanted: string): string {
+export function describeFound(node: ManifestNode, wanted: string, isSecret = false): string {
   if (node.kind !== 'scalar')
     return `must be ${wanted}, not ${node.kind === 'list' ? 'a list' : 'an object'}`;
+  if (isSecret) return `must be ${wanted}, not ${nameOf(node.value)} (put it in quotes)`;
   const wayOut = wanted === WANTED.text ? ` (write ${JSON.stringify(node.source)})` : '';
   return `${show(node.value)}: must be ${wanted}, not ${nameOf(node.value)}${wayOut}`;
 }
 
 function mismatch(node: ScalarNode, kind: Kind): Reading {
-  return {problem: `Invalid value: ${describeFound(node, WANTED[kind])}`};
+  return {problem: `Invalid value: ${describeFound(node, WANTED[kind], isSecretKind(kind))}`};
 }
 
 function readText(node: ScalarNode): Reading {
   return typeof node.value === 'string' ? {value: node.value} : mismatch(node, 'text');
 }
 
-/** Says of a value that must stay secret only what it should be. */
 function readSecretText(node: ScalarNode): Reading {
-  if (typeof node.value === 'string') return {value: node.value};
-  return {problem: `Invalid value: must be a string, not ${nameOf(node.value)} (put it in quotes)`};
+  return typeof node.value === 'string' ? {value: node.value} : mismatch(node, 'secretText');
 }
 
 /** Standard base64 with padding; line breaks are let pass (encoding/base64). */
 function readBytes(node: ScalarNode): Reading {
   const {value} = node;
-  if (typeof value !== 'string')
-    return {problem: `Invalid value: must be ${WANTED.bytes}, not ${nameOf(value)} (put it in quotes)`};
+  if (typeof value !== 'string') return mismatch(node, 'bytes');
   const fault = base64Fault(value);
   if (fault === undefined) return {value: Buffer.from(value, 'base64')};
   return {problem: `Invalid value: illegal base64 data at input byte ${fault}`};

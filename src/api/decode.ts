@@ -3,7 +3,7 @@ import type {FieldError} from './field-error.js';
 import {describeFieldError} from './field-error.js';
 import type {FieldPath} from './field-path.js';
 import type {ManifestNode, MapNode} from './manifest-tree.js';
-import {describeFound, describeWanted, readScalar} from './decode-scalar.js';
+import {describeFound, describeWanted, isSecretKind, readScalar} from './decode-scalar.js';
 import type {AnyField, AnySchema, EnumerationType, FieldType, ObjectSchema, ScalarType} from './schema.js';
 
 /** Something in a manifest that doesn't fit the API's table, at an offset of the text. */
@@ -126,7 +126,7 @@ export class Decoder {
   }
 
   #decodeMap(value: FieldType, node: ManifestNode, path: FieldPath): unknown {
-    if (node.kind !== 'map') return this.#wrongKind(node, 'an object', path);
+    if (node.kind !== 'map') return this.#wrongKind(node, 'an object', path, isSecretKind(value.kind));
     const entries = [...node.entries].map(([key, entry]) => {
       return [key, this.#decodeMember(value, entry.value, path.key(key))] as const;
     });
@@ -166,8 +166,8 @@ export class Decoder {
     );
   }
 
-  #wrongKind(node: ManifestNode, wanted: string, path: FieldPath): unknown {
-    this.report({path, message: `Invalid value: ${describeFound(node, wanted)}`}, node.offset);
+  #wrongKind(node: ManifestNode, wanted: string, path: FieldPath, isSecret = false): unknown {
+    this.report({path, message: `Invalid value: ${describeFound(node, wanted, isSecret)}`}, node.offset);
     return undefined;
   }
 }

@@ -13,8 +13,8 @@ export interface ManifestIssue extends ManifestPosition {
   /** The whole sentence, with the path where the API server gives one. */
   readonly message: string;
   readonly file: string;
-  /** The line of the file. */
-  readonly source: string;
+  /** The line of the file; undefined for one that may hold a Secret's values. */
+  readonly source: string | undefined;
 }
 
 /** How many issues are shown at once; a manifest with more has one cause behind most of them. */
@@ -29,15 +29,13 @@ function printable(source: string): string {
 
 /** An issue as `file:line:column: message`, with the line of the file and a caret below it. */
 export function renderIssue({file, line, column, message, source}: ManifestIssue): string {
+  const gutter = String(line).padStart(5);
+  const title = `${file}:${line}:${column}: ${message}`;
+  if (source === undefined) return `${title}\n${gutter} | (not shown, since it belongs to a Secret)`;
   const start = column <= WIDEST_SOURCE ? 0 : column - WIDEST_SOURCE / 2;
   const shown = printable(source).slice(start, start + WIDEST_SOURCE);
   const indent = shown.slice(0, column - 1 - start).replace(/[^\t]/g, ' ');
-  const gutter = String(line).padStart(5);
-  return [
-    `${file}:${line}:${column}: ${message}`,
-    `${gutter} | ${shown}`,
-    `${' '.repeat(gutter.length)} | ${indent}^`,
-  ].join('\n');
+  return [title, `${gutter} | ${shown}`, `${' '.repeat(gutter.length)} | ${indent}^`].join('\n');
 }
 
 /** Manifests that can't be taken as they are; the message shows each issue with its line. */

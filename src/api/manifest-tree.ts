@@ -25,6 +25,8 @@ export interface MapNode {
   readonly kind: 'map';
   readonly entries: ReadonlyMap<string, MapEntry>;
   readonly offset: number;
+  /** Behind its last value. */
+  readonly end: number;
 }
 
 /** A value of a map and where its key stands. */

@@ -1,13 +1,22 @@
 import type {ManifestIssue} from './manifest-issue.js';
 
+/** A part of a text, by offsets; the end is behind it. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A file's text by line, to turn an offset into a place that a person can find. */
 export class SourceText {
   readonly #file: string;
+  readonly #hidden: readonly TextRange[];
   readonly #lines: readonly string[];
   readonly #starts: readonly number[];
 
-  constructor(file: string, content: string) {
+  /** No line that one of the `hidden` ranges touches is ever shown. */
+  constructor(file: string, content: string, hidden: readonly TextRange[] = []) {
     this.#file = file;
+    this.#hidden = hidden;
     this.#lines = content.split('\n');
     let next = 0;
     this.#starts = this.#lines.map((line) => {
@@ -20,9 +29,24 @@ export class SourceText {
   /** The issue at an offset of the text, with its line. */
   issue(offset: number, path: string, message: string): ManifestIssue {
     const index = this.#lineAt(offset);
-    const source = (this.#lines[index] ?? '').replace(/\r$/, '');
+    const source = this.#isHidden(index) ? undefined : this.#line(index).replace(/\r$/, '');
     const column = offset - (this.#starts[index] ?? 0) + 1;
     return {file: this.#file, line: index + 1, column, path, message, source};
+  }
+
+  /** Whether the line at the offset may not be shown. */
+  hides(offset: number): boolean {
+    return this.#isHidden(this.#lineAt(offset));
+  }
+
+  #isHidden(index: number): boolean {
+    const start = this.#starts[index] ?? 0;
+    const end = start + this.#line(index).length;
+    return this.#hidden.some((range) => range.start <= end && start < range.end);
+  }
+
+  #line(index: number): string {
+    return this.#lines[index] ?? '';
   }
 
   /** The index of the last line that starts at or before the offset. */

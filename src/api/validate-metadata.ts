@@ -59,16 +59,26 @@ function* validateOwners(owners: readonly OwnerReference[], path: FieldPath): Fi
   yield invalidValue(path, owners, `${rule}. Found "true" in references for ${names}`);
 }
 
-/** ValidateObjectMeta of a namespaced object whose name is a DNS subdomain. */
-export function* validateObjectMeta(metadata: ObjectMeta, path: FieldPath): FieldErrors {
+function* validateNamespace(namespace: string, path: FieldPath, namespaced: boolean): FieldErrors {
+  if (namespaced) yield* requireText(namespace, path);
+  if (namespace === '') return;
+  if (namespaced) yield* validateName(namespace, path, checkDnsLabel);
+  else yield forbidden(path, 'not allowed on this type');
+}
+
+/** ValidateObjectMeta of an object whose name is a DNS subdomain, as names are unless it is said. */
+export function* validateObjectMeta(
+  metadata: ObjectMeta,
+  path: FieldPath,
+  {namespaced = true}: {readonly namespaced?: boolean} = {},
+): FieldErrors {
   const {name = '', namespace = '', generateName = ''} = metadata;
   if (generateName !== '') {
     yield* validateName(generateName.replace(/-$/, 'a'), path.child('generateName'), checkDnsSubdomain);
   }
   if (name === '') yield requiredValue(path.child('name'), 'name or generateName is required');
   else yield* validateName(name, path.child('name'), checkDnsSubdomain);
-  yield* requireText(namespace, path.child('namespace'));
-  if (namespace !== '') yield* validateName(namespace, path.child('namespace'), checkDnsLabel);
+  yield* validateNamespace(namespace, path.child('namespace'), namespaced);
   yield* validateNonNegative(metadata.generation, path.child('generation'));
   yield* validateLabels(metadata.labels, path.child('labels'));
   yield* validateAnnotations(metadata.annotations ?? {}, path.child('annotations'));

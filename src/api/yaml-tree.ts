@@ -106,7 +106,8 @@ class TreeBuilder {
     if (isAlias(node)) return this.#buildAlias(node);
     if (isScalar(node)) return this.#buildScalar(node);
     const offset = offsetOf(node);
-    if (isMap(node)) return {kind: 'map', entries: this.#entries(node), offset};
+    if (isMap(node))
+      return {kind: 'map', entries: this.#entries(node), offset, end: node.range?.[1] ?? offset};
     if (!isSeq(node)) throw new YamlFault(offset, 'unknown kind of value');
     return {kind: 'list', items: node.items.map((item) => this.#buildMember(item, offset)), offset};
   }

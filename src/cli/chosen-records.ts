@@ -20,7 +20,10 @@ export async function chosenRecords(
 ): Promise<readonly PodRecord[]> {
   const chosen = new Set<PodRecord>();
   for (const word of words) for (const record of await meant(records, word, input)) chosen.add(record);
-  return [...chosen];
+  if (chosen.size > 0) return [...chosen];
+  throw new ConfigError(`no Pod in ${words.map((word) => `"${word}"`).join(', ')}`, {
+    hint: 'only Pods are ended; what they refer to was never made into anything',
+  });
 }
 
 async function meant(
@@ -50,9 +53,9 @@ async function fromManifest(
 ): Promise<readonly PodRecord[]> {
   const {readManifests} = await import('../operations/read-manifests.js');
   // A field that has become wrong since must not keep anybody from deleting the pod.
-  const {pods} = await readManifests([source], {stdin, signal, lenient: true});
+  const {pods} = await readManifests([source], {stdin, signal, lenient: true, podless: true});
   const found = pods.flatMap(({pod}) => recordsOfManifest(records, pod));
-  if (found.length === 0) throw new ConfigError(`no pod of "${source}" was made by kcri`);
+  if (found.length === 0 && pods.length > 0) throw new ConfigError(`no pod of "${source}" was made by kcri`);
   return found;
 }
 

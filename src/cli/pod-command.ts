@@ -35,22 +35,31 @@ export abstract class PodCommand extends BaseCommand {
     sources: readonly ManifestSource[],
     flags: ManifestFlagValues,
   ): Promise<LoadedPods> {
-    const [{readManifests}, {preparePods, NO_OBJECTS}] = await Promise.all([
+    const [{readManifests}, {apiObjects, preparePods}] = await Promise.all([
       import('../operations/read-manifests.js'),
       import('../kubelet/index.js'),
     ]);
     const {stdin, clock} = this.context;
-    const {pods: documents, warnings} = await readManifests(sources, {
+    const {
+      pods: documents,
+      objects: found,
+      files,
+      warnings,
+    } = await readManifests(sources, {
       stdin,
       lenient: flags.lenient ?? false,
       signal: this.signal,
     });
     for (const warning of warnings) this.warn(warning);
-    const prepare = {static: flags.static ?? false, seenAtMs: clock.now()};
+    const objects = apiObjects(
+      found.map(({object}) => object),
+      files,
+    );
+    const prepare = {static: flags.static ?? false, seenAtMs: clock.now(), objects};
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});
     const node = await this.describeNode(flags);
     const pods = preparePods(documents, {...prepare, nodeName: node.node.nodeName});
-    return {node, pods, objects: NO_OBJECTS};
+    return {node, pods, objects};
   }
 }

@@ -9,7 +9,7 @@ export {preparePods, type PreparedPod} from './prepare-pods.js';
 export type {NodeOptions} from './node-status/read-node-facts.js';
 export type {CriCall} from './container/cri-calls.js';
 export type {PodEvent} from './container/events.js';
-export {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
+export {apiObjects, type ApiObjects} from './container/api-objects.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
 export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
 export {PodStore, type PodRecord} from './pod/pod-store.js';

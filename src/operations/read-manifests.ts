@@ -3,9 +3,11 @@ import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import type {LoadedManifest} from '../api/load-pods.js';
 import {loadPods} from '../api/load-pods.js';
-import type {ManifestDocument} from '../api/manifest.js';
+import type {DocumentPlace, ManifestDocument, ObjectDocument} from '../api/manifest.js';
 import type {ManifestIssue} from '../api/manifest-issue.js';
 import {PodValidationError} from '../api/manifest-issue.js';
+import type {Pod} from '../api/v1.js';
+import type {ApiObject} from '../api/v1-objects.js';
 import {ConfigError, isSystemCallError, UsageError} from '../base/errors.js';
 import {systemReason} from '../base/files.js';
 import {notAFile, readFileText, readStreamText, type NamedText} from './read-text.js';
@@ -15,15 +17,21 @@ export interface ReadManifestsOptions {
   readonly stdin: Readable;
   /** Unknown fields become warnings. */
   readonly lenient?: boolean | undefined;
+  /** Manifests without any Pod are fine. */
+  readonly podless?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Where manifests are: a file, a directory, `-`, or a text that has been read already. */
 export type ManifestSource = string | NamedText;
 
-/** The Pods of some manifests, with the API's defaults and valid, and what --lenient let pass. */
+/** What some manifests hold, with the API's defaults and valid, and what --lenient let pass. */
 export interface ReadManifests {
   readonly pods: readonly ManifestDocument[];
+  /** What the Pods may refer to. */
+  readonly objects: readonly ObjectDocument[];
+  /** The files that were read. */
+  readonly files: readonly string[];
   /** One line each, as `file:line:column: message`. */
   readonly warnings: readonly string[];
 }
@@ -83,19 +91,35 @@ async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Two Pods of one name would be one pod that is made and ended in turn. */
-function refuseDuplicates(pods: readonly ManifestDocument[]): void {
-  const places = new Map<string, ManifestDocument>();
-  for (const loaded of pods) {
-    const {name = '', namespace = ''} = loaded.pod.metadata;
-    const key = `${namespace}/${name}`;
-    const other = places.get(key);
+/** Two Pods of one name would be one pod that is made and ended in turn; of other objects only one can be meant. */
+function refuseDuplicates(pods: readonly ManifestDocument[], objects: readonly ObjectDocument[]): void {
+  const places = new Map<string, DocumentPlace>();
+  const documents = [
+    ...pods.map(({pod, ...place}) => ({title: titleOf(pod), place})),
+    ...objects.map(({object, ...place}) => ({title: titleOf(object), place})),
+  ];
+  for (const {title, place} of documents) {
+    const other = places.get(title);
     if (other !== undefined) {
-      const where = [other, loaded].map(({file, line}) => `${file}:${line}`).join(' and ');
-      throw new ConfigError(`the pod "${key}" is defined twice: ${where}`);
+      const where = [other, place].map(({file, line}) => `${file}:${line}`).join(' and ');
+      throw new ConfigError(`the ${title} is defined twice: ${where}`);
     }
-    places.set(key, loaded);
+    places.set(title, place);
   }
+}
+
+/** `Secret "default/login"`. */
+function titleOf({kind, metadata: {name = '', namespace}}: Pod | ApiObject): string {
+  const word = kind === 'Pod' ? 'pod' : kind;
+  return `${word} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
+}
+
+/** What is to be run must be among it. */
+function noPods(objects: readonly ObjectDocument[], files: readonly string[]): ConfigError {
+  const kinds = [...new Set(objects.map(({object}) => `${object.kind}s`))].join(' and ');
+  return new ConfigError(`no Pod in ${files.map((file) => `"${file}"`).join(', ')}, only ${kinds}`, {
+    hint: 'they serve Pods that are read together with them: name those manifests or their directory as well',
+  });
 }
 
 function describe({file, line, column, message}: ManifestIssue): string {
@@ -103,11 +127,11 @@ function describe({file, line, column, message}: ManifestIssue): string {
 }
 
 /**
- * Reads Pods from files, directories (their .yaml, .yml and .json files by name) and, as `-`, standard input; with the
+ * Reads Pods and what they refer to from files, directories (their .yaml, .yml and .json files by name) and, as `-`, standard input; with the
  * API's defaults, and validated.
  *
  * @throws PodValidationError with everything that is wrong in any of the manifests.
- * @throws ConfigError for what can't be read, holds no Pod, or names a Pod twice; UsageError for a second `-`.
+ * @throws ConfigError for what can't be read, holds no Pod, or defines something twice; UsageError for a second `-`.
  */
 export async function readManifests(
   sources: readonly ManifestSource[],
@@ -117,12 +141,16 @@ export async function readManifests(
     throw new UsageError('"-" is given twice, but standard input can be read once only');
   }
   const manifests: LoadedManifest[] = [];
+  const files: string[] = [];
   for await (const {file, text} of readTexts(sources, options)) {
     manifests.push(loadPods(text, {file, lenient: options.lenient}));
+    files.push(file);
   }
   const issues = manifests.flatMap((manifest) => manifest.issues);
   if (issues.length > 0) throw new PodValidationError(issues);
   const pods = manifests.flatMap((manifest) => manifest.pods);
-  refuseDuplicates(pods);
-  return {pods, warnings: manifests.flatMap((manifest) => manifest.warnings).map(describe)};
+  const objects = manifests.flatMap((manifest) => manifest.objects);
+  if (pods.length === 0 && options.podless !== true) throw noPods(objects, files);
+  refuseDuplicates(pods, objects);
+  return {pods, objects, files, warnings: manifests.flatMap((manifest) => manifest.warnings).map(describe)};
 }
