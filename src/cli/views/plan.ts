@@ -4,7 +4,7 @@ import {podTitle} from '../sync-view/text.js';
 
 /** A plan as data: the requests in proto JSON with the names of the .proto, zero values left out. */
 export function planData(plans: readonly PodPlan[]): unknown {
-  return plans.map(({pod, replaces, calls}) => {
+  return plans.map(({pod, replaces, calls, files}) => {
     const {namespace, name, uid} = podRef(pod);
     return {
       namespace,
@@ -12,6 +12,7 @@ export function planData(plans: readonly PodPlan[]): unknown {
       uid,
       ...(replaces === undefined ? {} : {replaces}),
       calls: calls.map((call) => ({method: call.method, request: requestJson(call)})),
+      ...(files.length === 0 ? {} : {files: files.map(({path, mode}) => ({path, mode: octal(mode)}))}),
     };
   });
 }
@@ -31,20 +32,29 @@ function requestJson({requestType, request}: PlannedCall): JsonObject {
   return {...json, config: {...config, envs}};
 }
 
-/** A plan to read: the calls of each pod, numbered, with their fields below. */
+/** `0644`. */
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+/**
+ * A plan to read: the calls of each pod, numbered, with their fields below, and the files of its volumes without their
+ * content.
+ */
 export function planText(plans: readonly PodPlan[]): string {
   return plans.map(podText).join('\n\n');
 }
 
 function podText(plan: PodPlan): string {
-  const {pod, replaces, calls} = plan;
+  const {pod, replaces, calls, files} = plan;
   const title = `pod ${podTitle(podRef(pod))} (uid ${podRef(pod).uid})`;
   const ended =
     replaces === undefined ? [] : [`  the older pod of that name (uid ${replaces}) is ended first`];
-  if (calls.length === 0) return [`${title}: nothing to do`, ...ended].join('\n');
+  const written = files.map(({path, mode}) => `  file ${path} with mode ${octal(mode)} is written`);
+  if (calls.length === 0 && files.length === 0) return [`${title}: nothing to do`, ...ended].join('\n');
   const width = String(calls.length).length;
   const lines = calls.flatMap((call, index) => callLines(call, `${String(index + 1).padStart(width)}. `));
-  return [title, ...ended, ...lines].join('\n');
+  return [title, ...ended, ...written, ...lines].join('\n');
 }
 
 function callLines(call: PlannedCall, number: string): readonly string[] {
