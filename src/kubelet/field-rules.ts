@@ -152,11 +152,11 @@ const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
 const VOLUME_MOUNT: RulesOf<VolumeMount> = {
   name: honoured,
   readOnly: honoured,
-  recursiveReadOnly: refused('read-only mounts are not recursive yet', (mode) => mode !== 'Disabled'),
+  recursiveReadOnly: honoured,
   mountPath: honoured,
-  subPath: refused('parts of volumes are not mounted yet'),
+  subPath: honoured,
   mountPropagation: honoured,
-  subPathExpr: refused('parts of volumes are not mounted yet'),
+  subPathExpr: honoured,
 };
 
 const SECURITY_CONTEXT: RulesOf<SecurityContext> = {

@@ -26,6 +26,7 @@ import {
 import {allocateUserNamespace} from './pod/user-namespaces.js';
 import {volumeHost} from './volume-host.js';
 import {removePodDir} from './volumes/remove-pod-dir.js';
+import {bindSubPaths} from './volumes/sub-path.js';
 import {mountVolumes} from './volumes/volume-manager.js';
 
 /** The node's own file system: everything of a pod is below the root directory and the pod log directory. */
@@ -57,13 +58,15 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {
-    const {pod, container} = instance;
+    const {pod, container, subPaths} = instance;
     await makeContainerLogDirectory(this.#node, pod, container.name);
+    const ref = {podUid: podRef(pod).uid, containerName: container.name};
+    const subPathTargets = await bindSubPaths(this.#node, ref, subPaths);
     const hostsPath = needsHostsFile(instance)
       ? await writeHostsFile(this.#node, pod, this.#hostsFile(instance))
       : undefined;
     const terminationLogPath = await makeTerminationLog(this.#node, pod, container.name, this.#random);
-    return {hostsPath, terminationLogPath};
+    return {hostsPath, terminationLogPath, subPathTargets};
   }
 
   async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {

@@ -9,7 +9,10 @@ import {podDir} from '../../src/kubelet/container/node.js';
 import type {MountedVolume} from '../../src/kubelet/container/pod-filesystem.js';
 import {podRef} from '../../src/kubelet/container/pod-ref.js';
 import {containerConfig} from '../../src/kubelet/kuberuntime/container-config.js';
+import {imageVolumeSpec, type ImageVolumes} from '../../src/kubelet/kuberuntime/image-volumes.js';
 import {sandboxConfig} from '../../src/kubelet/kuberuntime/sandbox-config.js';
+import {subPathMounts} from '../../src/kubelet/kuberuntime/sub-paths.js';
+import {subPathTargets} from '../../src/kubelet/volumes/sub-path.js';
 import {canonicalCalls, type CanonicalCall, type GoldenCall, type JsonObject} from './canon.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
 
@@ -25,10 +28,19 @@ function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
   });
 }
 
-function mountedVolume(pod: Pod, {name, hostPath, downwardAPI}: Volume): MountedVolume {
+function mountedVolume(pod: Pod, {name, hostPath, downwardAPI, image}: Volume): MountedVolume {
+  if (image !== undefined) return {hostPath: '', readOnly: true};
   const plugin = downwardAPI === undefined ? 'empty-dir' : 'downward-api';
   const dir = `${podDir(GOLDEN_NODE, podRef(pod).uid)}/volumes/kubernetes.io~${plugin}/${name}`;
   return {hostPath: hostPath?.path ?? dir, readOnly: downwardAPI !== undefined};
+}
+
+function imageVolumes(pod: Pod): ImageVolumes {
+  return new Map(
+    pod.spec.volumes?.flatMap(({name, image: {reference = ''} = {}}) =>
+      reference === '' ? [] : [[name, imageVolumeSpec(pod, reference, imageRef(`<IMAGE:${reference}>`))]],
+    ),
+  );
 }
 
 function runPodSandbox(pod: Pod, attempt: number): GoldenCall {
@@ -49,18 +61,24 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
   };
   const all: readonly Container[] = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   const container = all.find(({name}) => name === metadata.name)!;
-  const dir = podDir(GOLDEN_NODE, podRef(pod).uid);
+  const podUid = podRef(pod).uid;
+  const dir = podDir(GOLDEN_NODE, podUid);
+  const podIps = pod.spec.hostNetwork === true ? [] : [POD_IP];
+  const volumes = new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)]));
+  const subPaths = subPathMounts({pod, container, podIps, volumes, node: GOLDEN_NODE});
   const config = containerConfig({
     pod,
     container,
     restartCount: metadata.attempt ?? 0,
     imageRef: imageRef(image.image),
     imageUser: {uid: 0n},
-    podIps: pod.spec.hostNetwork === true ? [] : [POD_IP],
-    volumes: new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)])),
+    podIps,
+    volumes,
+    imageVolumes: imageVolumes(pod),
     node: GOLDEN_NODE,
     hostsPath: `${dir}/etc-hosts`,
     terminationLogPath: `${dir}/containers/${container.name}/0a1b2c3d`,
+    subPathTargets: subPathTargets(GOLDEN_NODE, {podUid, containerName: container.name}, subPaths),
   });
   return {
     method: 'CreateContainer',

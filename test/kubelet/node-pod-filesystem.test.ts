@@ -57,10 +57,11 @@ test('a container gets a hosts file with the address, a termination log and a lo
   const {node, files, data} = await aNode();
   const pod = aPod({subdomain: 'sub'});
   await files.makePodDirs(pod);
-  const made = await files.prepareContainer({pod, container: main, podIps: ['10.88.0.5']});
+  const made = await files.prepareContainer({pod, container: main, podIps: ['10.88.0.5'], subPaths: []});
   expect(made).toEqual({
     hostsPath: `${data}/etc-hosts`,
     terminationLogPath: `${data}/containers/main/00000000`,
+    subPathTargets: new Map(),
   });
   expect(await readFile(`${data}/etc-hosts`, 'utf8')).toContain(
     '10.88.0.5\tweb.sub.default.svc.cluster.local\tweb\n',
@@ -80,7 +81,7 @@ test.each<[string, Partial<PodSpec>, readonly string[]]>([
   const pod = aPod(spec);
   await files.makePodDirs(pod);
   const [container = main] = pod.spec.containers;
-  const {hostsPath} = await files.prepareContainer({pod, container, podIps});
+  const {hostsPath} = await files.prepareContainer({pod, container, podIps, subPaths: []});
   expect(hostsPath).toBeUndefined();
   expect(await readdir(data)).not.toContain('etc-hosts');
 });
@@ -89,7 +90,7 @@ test("in the host's network the hosts file is the node's", async () => {
   const {files} = await aNode();
   const pod = aPod({hostNetwork: true});
   await files.makePodDirs(pod);
-  const {hostsPath = ''} = await files.prepareContainer({pod, container: main, podIps: []});
+  const {hostsPath = ''} = await files.prepareContainer({pod, container: main, podIps: [], subPaths: []});
   expect(await readFile(hostsPath, 'utf8')).toBe(
     '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n',
   );
@@ -103,7 +104,7 @@ test('of a removed pod nothing is left, and other pods keep all they have', asyn
     await files.makePodDirs(made);
     const volumes = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
     await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
-    await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5']});
+    await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5'], subPaths: []});
   }
   await files.removePod(pod);
   expect(await readdir(`${node.rootDir}/pods`)).toEqual(['u2']);

@@ -131,9 +131,6 @@ describe('refused is', () => {
     ['spec.containers[0].startupProbe', container({startupProbe: probe})],
     ['spec.containers[0].lifecycle', container({lifecycle: {preStop: probe}})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
-    ['spec.containers[0].volumeMounts[0].subPath', mount({subPath: 'a'})],
-    ['spec.containers[0].volumeMounts[0].subPathExpr', mount({subPathExpr: '$(A)'})],
-    ['spec.containers[0].volumeMounts[0].recursiveReadOnly', mount({recursiveReadOnly: 'Enabled'})],
     ['spec.volumes[0].emptyDir.medium', {volumes: [{name: 'v', emptyDir: {medium: 'HugePages-2Mi'}}]}],
     [
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
@@ -202,7 +199,11 @@ describe('nothing is refused of', () => {
             resources: {
               limits: {cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '2Mi'},
             },
-            volumeMounts: [{name: 'm', mountPath: '/m', readOnly: true, recursiveReadOnly: 'Disabled'}],
+            volumeMounts: [
+              {name: 'm', mountPath: '/m', readOnly: true, recursiveReadOnly: 'Enabled'},
+              {name: 'm', mountPath: '/a', subPath: 'a'},
+              {name: 'm', mountPath: '/b', subPathExpr: '$(A)'},
+            ],
             securityContext: {privileged: true},
           }),
         ],

@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../api/v1.js';
+import type {Container, MountPropagationMode, Pod} from '../../api/v1.js';
 import type {ApiObjects} from './api-objects.js';
 
 /** Where a container's files are that the runtime mounts beside its volumes. */
@@ -6,6 +6,8 @@ export interface ContainerFiles {
   /** The pod's hosts file; absent when the container mounts its own /etc/hosts or has no address yet. */
   readonly hostsPath: string | undefined;
   readonly terminationLogPath: string;
+  /** Where the parts of volumes are that the container mounts, by their place among its volumeMounts. */
+  readonly subPathTargets: ReadonlyMap<number, string>;
 }
 
 /** A mounted volume, ready for containers. */
@@ -32,11 +34,23 @@ export interface IdMapping {
   readonly length: number;
 }
 
+/** A part of a volume that a container mounts. */
+export interface SubPathMount {
+  /** Its place among the container's volumeMounts. */
+  readonly index: number;
+  readonly volumeName: string;
+  readonly volumePath: string;
+  /** Below the volume's root, without `..`; variables are replaced. */
+  readonly path: string;
+  readonly propagation: MountPropagationMode;
+}
+
 /** One instance of a container. */
 export interface ContainerInstance {
   readonly pod: Pod;
   readonly container: Container;
   readonly podIps: readonly string[];
+  readonly subPaths: readonly SubPathMount[];
 }
 
 /**

@@ -4,6 +4,7 @@ import type {NodeFacts} from '../container/node.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {environment} from './env.js';
 import {expand} from './expansion.js';
+import type {ImageVolumes} from './image-volumes.js';
 import {containerAnnotations, containerLabels} from './labels.js';
 import {containerResources} from './linux-resources.js';
 import {containerMounts} from './mounts.js';
@@ -22,6 +23,7 @@ export interface ContainerConfigInput extends ContainerFiles {
   /** As the sandbox has them; none for a pod that has none of its own. */
   readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
+  readonly imageVolumes?: ImageVolumes | undefined;
   /** The pod's own ids; absent when its users are the node's. */
   readonly userNamespace?: IdMapping | undefined;
   readonly node: NodeFacts;
@@ -37,7 +39,7 @@ export interface ContainerConfigInput extends ContainerFiles {
 export function containerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
   const {pod, container, restartCount, imageRef, imageUser, node} = input;
   const variables = environment(input);
-  const mounts = mapIds(containerMounts(input), input.userNamespace);
+  const mounts = mapIds(containerMounts({...input, variables}), input.userNamespace);
   verifyRunAsNonRoot(pod, container, imageUser);
   const expanded = (words: readonly string[] = []): readonly string[] =>
     words.map((word) => expand(word, variables));

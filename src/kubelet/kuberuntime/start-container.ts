@@ -12,6 +12,7 @@ import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncFailure} from '../container/sync-result.js';
 import {containerConfig, type ImageUser} from './container-config.js';
+import {subPathMounts} from './sub-paths.js';
 import type {SyncContext} from './sync-context.js';
 
 /** The sandbox that containers are started in, and what they share. */
@@ -93,7 +94,12 @@ async function createContainer(
   const config = await attempt('CreateContainerConfigError', async () => {
     const restartCount = await nextRestartCount(context, environment, container.name);
     const imageUser = await lookUpUser(context, pod, container);
-    const files = await context.files.prepareContainer({pod, container, podIps});
+    const files = await context.files.prepareContainer({
+      pod,
+      container,
+      podIps,
+      subPaths: subPathMounts({pod, container, podIps, volumes, node: context.node}),
+    });
     return containerConfig({
       pod,
       container,

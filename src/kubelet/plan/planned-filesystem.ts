@@ -14,6 +14,7 @@ import {podRef} from '../container/pod-ref.js';
 import {needsHostsFile, nextLogAttempt} from '../pod/pod-files.js';
 import {plannedUserNamespace} from '../pod/user-namespaces.js';
 import {volumeHost} from '../volume-host.js';
+import {subPathTargets} from '../volumes/sub-path.js';
 import {planVolumes} from '../volumes/volume-manager.js';
 
 /** What a plan of the file system is made with. */
@@ -52,10 +53,15 @@ export class PlannedFilesystem implements PodFilesystem {
   }
 
   async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {
-    const {pod, container} = instance;
-    const dir = podDir(this.#node, podRef(pod).uid);
+    const {pod, container, subPaths} = instance;
+    const podUid = podRef(pod).uid;
+    const dir = podDir(this.#node, podUid);
     const hosts = needsHostsFile(instance) ? `${dir}/etc-hosts` : undefined;
-    return {hostsPath: hosts, terminationLogPath: `${dir}/containers/${container.name}/<random>`};
+    return {
+      hostsPath: hosts,
+      terminationLogPath: `${dir}/containers/${container.name}/<random>`,
+      subPathTargets: subPathTargets(this.#node, {podUid, containerName: container.name}, subPaths),
+    };
   }
 
   async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {

@@ -25,6 +25,7 @@ function anInput(
     node: GOLDEN_NODE,
     hostsPath: '/pods/etc-hosts',
     terminationLogPath: '/pods/log',
+    subPathTargets: new Map(),
     ...fields,
   };
 }

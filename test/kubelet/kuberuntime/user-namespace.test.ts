@@ -69,6 +69,7 @@ test('the runtime is told of them for the sandbox, for containers and for all th
     userNamespace: IDS,
     hostsPath: '/hosts',
     terminationLogPath: '/log',
+    subPathTargets: new Map(),
   });
 
   expect(sandbox.linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual(usernsOptions);

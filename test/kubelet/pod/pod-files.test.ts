@@ -103,6 +103,7 @@ test('a container gets a hosts file once its pod has an address, unless it mount
       pod: {...pod, spec: {...pod.spec, hostNetwork}},
       container: {...main!, volumeMounts: [{name: 'v', mountPath}]},
       podIps,
+      subPaths: [],
     });
   expect(gets('/etc', ['10.88.0.5'])).toBe(true);
   expect(gets('/etc', [])).toBe(false);

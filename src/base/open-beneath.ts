@@ -1,0 +1,167 @@
+import {constants} from 'node:fs';
+import {mkdir, open, readlink, type FileHandle} from 'node:fs/promises';
+import {hasErrno, SystemError} from './errors.js';
+import {fdPath, OPEN_DIRECTORY} from './file-handles.js';
+import {fileError} from './files.js';
+
+/** Opens a place without touching what is there: no FIFO waits, no device wakes (open(2)). Node.js has no name for it. */
+const O_PATH = 0o10000000;
+
+const OPEN_PLACE = O_PATH | constants.O_NOFOLLOW;
+
+/** As many as the kernel follows. */
+const MAX_LINKS = 40;
+
+/** A name that is still to be walked. */
+interface Step {
+  readonly name: string;
+  /** It is of the path itself and not of a link in it, so that what is missing may be made. */
+  readonly own: boolean;
+}
+
+/**
+ * Opens what is at a relative path below a directory, whoever changes the tree meanwhile, and gives a handle that names
+ * the place only: it can be mounted, examined and reached into by its fd, but not read. No name is looked up by the
+ * kernel through a link: each is opened by itself, links are read and walked here, and one that leads out of the
+ * directory is an error. An absolute link counts as one into the directory when it says so in plain text.
+ *
+ * `base` must be a real path. With `directoryMode` directories that are missing are made, each with exactly these
+ * permission bits. Rejects with SystemError.
+ */
+export async function openBeneath(base: string, path: string, directoryMode?: number): Promise<FileHandle> {
+  const shown = `${base}/${path}`;
+  let walk: Walk | undefined;
+  try {
+    walk = new Walk(await open(base, OPEN_PLACE | constants.O_DIRECTORY), base, directoryMode);
+    return await walk.to(path);
+  } catch (error) {
+    throw fileError('opening', shown, error);
+  } finally {
+    await walk?.close();
+  }
+}
+
+class Walk {
+  readonly #root: FileHandle;
+  readonly #base: string;
+  readonly #directoryMode: number | undefined;
+  /** Where the walk is; the root's own handle at the root. */
+  #place: FileHandle;
+  /** The names from the root to the place, none of them a link. */
+  #names: string[] = [];
+  #steps: Step[] = [];
+  #links = 0;
+  #arrived = false;
+
+  constructor(root: FileHandle, base: string, directoryMode: number | undefined) {
+    this.#root = root;
+    this.#base = base;
+    this.#directoryMode = directoryMode;
+    this.#place = root;
+  }
+
+  async to(path: string): Promise<FileHandle> {
+    this.#steps = path.split('/').map((name) => ({name, own: true}));
+    for (let step = this.#steps.shift(); step !== undefined; step = this.#steps.shift())
+      await this.#take(step);
+    this.#arrived = true;
+    return this.#place;
+  }
+
+  /** Closes all but the place that was arrived at. */
+  async close(): Promise<void> {
+    if (!this.#arrived || this.#place !== this.#root) await this.#root.close();
+    if (!this.#arrived && this.#place !== this.#root) await this.#place.close();
+  }
+
+  async #take({name, own}: Step): Promise<void> {
+    if (name === '' || name === '.') return;
+    if (name === '..') {
+      await this.#up();
+      return;
+    }
+    const child = await this.#openOrMake(name, own);
+    if (await isLink(child)) {
+      await child.close();
+      await this.#follow(name);
+    } else {
+      await this.#move(child);
+      this.#names.push(name);
+    }
+  }
+
+  async #openOrMake(name: string, own: boolean): Promise<FileHandle> {
+    try {
+      return await open(this.#at(name), OPEN_PLACE);
+    } catch (error) {
+      if (!own || this.#directoryMode === undefined || !hasErrno(error, 'ENOENT')) throw error;
+      return await this.#make(name, this.#directoryMode);
+    }
+  }
+
+  /** What somebody puts in the new directory's place meanwhile is theirs; a link is not opened. */
+  async #make(name: string, mode: number): Promise<FileHandle> {
+    await mkdir(this.#at(name), {mode});
+    const made = await open(this.#at(name), OPEN_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      await made.chmod(mode);
+      return made;
+    } catch (error) {
+      await made.close();
+      throw error;
+    }
+  }
+
+  async #follow(name: string): Promise<void> {
+    if (++this.#links > MAX_LINKS) throw new SystemError(`there are too many links at ${this.#show(name)}`);
+    const target = await readlink(this.#at(name));
+    const below = target.startsWith('/') ? this.#belowBase(target) : target;
+    if (below === undefined) throw this.#leadsOut(name);
+    if (target.startsWith('/')) await this.#restart();
+    this.#steps.unshift(...below.split('/').map((step) => ({name: step, own: false})));
+  }
+
+  #belowBase(target: string): string | undefined {
+    const prefix = this.#base === '/' ? '/' : `${this.#base}/`;
+    return `${target}/`.startsWith(prefix) ? target.slice(prefix.length) : undefined;
+  }
+
+  /** Down again from the root: the place itself may have been moved to somewhere else. */
+  async #up(): Promise<void> {
+    const names = this.#names.slice(0, -1);
+    if (this.#names.length === 0 && this.#base !== '/') throw this.#leadsOut('..');
+    await this.#restart();
+    for (const name of names) {
+      await this.#move(await open(this.#at(name), OPEN_PLACE));
+      if (await isLink(this.#place)) throw new SystemError(`${this.#show(name)} has become a link meanwhile`);
+      this.#names.push(name);
+    }
+  }
+
+  async #restart(): Promise<void> {
+    await this.#move(this.#root);
+    this.#names = [];
+  }
+
+  async #move(place: FileHandle): Promise<void> {
+    const left = this.#place;
+    this.#place = place;
+    if (left !== this.#root) await left.close();
+  }
+
+  #at(name: string): string {
+    return `${fdPath(this.#place)}/${name}`;
+  }
+
+  #show(name: string): string {
+    return JSON.stringify([this.#base, ...this.#names, name].join('/'));
+  }
+
+  #leadsOut(name: string): SystemError {
+    return new SystemError(`the link ${this.#show(name)} leads out of ${JSON.stringify(this.#base)}`);
+  }
+}
+
+async function isLink(place: FileHandle): Promise<boolean> {
+  return (await place.stat()).isSymbolicLink();
+}
