@@ -2,6 +2,7 @@ import type {FieldErrors} from './field-error.js';
 import {duplicateValue, forbidden, invalidValue, requiredValue, tooLong} from './field-error.js';
 import type {FieldPath} from './field-path.js';
 import {checkDnsSubdomain, validateName} from './names.js';
+import {dottedSysctl, sysctlNamespace} from './sysctl.js';
 import {each, validateDescendingPath, validateId, whenSet} from './validate-common.js';
 import type {PodSpec} from './v1.js';
 import type {
@@ -92,17 +93,6 @@ export function* validateSecurityContext(
   yield* validateEscalation(context, path);
 }
 
-/** The namespace that a sysctl belongs to (component-helpers' sysctl.GetNamespace). */
-function sysctlNamespace(name: string): 'ipc' | 'net' | undefined {
-  const dotted = name.replaceAll('/', '.');
-  if (dotted.startsWith('net.')) return 'net';
-  return /^(fs\.mqueue\.|kernel\.(sem|shm|shmall|shmmax|shmmni|shm_rmid_forced|msg|msgmax|msgmnb|msgmni)$)/.test(
-    dotted,
-  )
-    ? 'ipc'
-    : undefined;
-}
-
 function* validateSysctl({name}: Sysctl, path: FieldPath, spec: PodSpec): FieldErrors {
   if (name === '') yield requiredValue(path);
   else if (name.length > LONGEST_SYSCTL || !new RegExp(SYSCTL).test(name)) {
@@ -112,7 +102,7 @@ function* validateSysctl({name}: Sysctl, path: FieldPath, spec: PodSpec): FieldE
       `must have at most ${LONGEST_SYSCTL} characters and match regex ${SYSCTL}`,
     );
   }
-  const namespace = sysctlNamespace(name);
+  const namespace = sysctlNamespace(dottedSysctl(name));
   if (spec.hostNetwork === true && namespace === 'net') {
     yield invalidValue(path, name, "may not be specified when 'hostNetwork' is true");
   }

@@ -30,7 +30,6 @@ const OF_THE_API_SERVER = 'the API server keeps it for its own use';
 const PROBES = 'probes are not run yet';
 const WINDOWS = 'this is a Linux node';
 const DEVICES = 'devices are not allocated yet';
-const NODE_LABELS = 'the node has no labels yet to compare with';
 const NO_CONFIG_MAPS = 'ConfigMaps are not read yet';
 const NO_SECRETS = 'Secrets are not read yet';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
@@ -71,7 +70,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   terminationGracePeriodSeconds: honoured,
   activeDeadlineSeconds: refused('pods are not ended at a deadline yet'),
   dnsPolicy: honoured,
-  nodeSelector: refused(NODE_LABELS),
+  nodeSelector: honoured,
   serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
   serviceAccount: ignored('the old name of serviceAccountName'),
   automountServiceAccountToken: ignored('admission reads it when it adds the token'),
@@ -95,14 +94,14 @@ const POD_SPEC: RulesOf<PodSpec> = {
   runtimeClassName: refused('RuntimeClasses are not read yet'),
   enableServiceLinks: ignored('there are no services to link to'),
   preemptionPolicy: ignored(FOR_SCHEDULERS),
-  overhead: refused('it comes from a RuntimeClass, and they are not read yet'),
+  overhead: honoured,
   topologySpreadConstraints: ignored(FOR_SCHEDULERS),
   setHostnameAsFQDN: honoured,
   os: honoured,
-  hostUsers: refused('pods do not get users of their own yet', (hostUsers) => !hostUsers),
+  hostUsers: honoured,
   schedulingGates: refused('nobody lifts them without an API server'),
   resourceClaims: refused(DEVICES),
-  resources: refused('resources of the pod as a whole are not enforced yet', hasFields),
+  resources: honoured,
   hostnameOverride: honoured,
   schedulingGroup: ignored(FOR_SCHEDULERS),
 };
@@ -245,7 +244,7 @@ const AFFINITY: RulesOf<Affinity> = {
 };
 
 const NODE_AFFINITY: RulesOf<NodeAffinity> = {
-  requiredDuringSchedulingIgnoredDuringExecution: refused(NODE_LABELS),
+  requiredDuringSchedulingIgnoredDuringExecution: honoured,
   preferredDuringSchedulingIgnoredDuringExecution: ignored(FOR_SCHEDULERS),
 };
 

@@ -1,4 +1,5 @@
 import type {Pod} from '../api/v1.js';
+import {rejectionOf} from './admission/admit-pod.js';
 import {Backoff} from '../base/backoff.js';
 import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
@@ -7,16 +8,20 @@ import type {PodUid} from '../cri/index.js';
 import type {ApiObjects} from './container/api-objects.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
 import type {EventSink, PodEvent} from './container/events.js';
+import type {RunHook} from './container/lifecycle-hook.js';
 import type {NodeFacts, PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
 import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
+import type {NodeCredentials} from './images/credentials/node-credentials.js';
 import {ImageManager} from './images/image-manager.js';
+import {FilePullRecords, type PullRecords} from './images/records/pull-records.js';
 import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
-import {OtherRuntimeError, SupersededError} from './pod-error.js';
+import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
+import {OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
 import {removePodCgroup} from './resources/pod-cgroup.js';
@@ -52,7 +57,13 @@ export interface LocalPodsOptions {
   /** What the pods refer to. */
   readonly objects: ApiObjects;
   readonly files: (node: NodeFacts) => PodFilesystem;
+  /** The node's own credentials for registries; none without it. */
+  readonly imageCredentials?: NodeCredentials | undefined;
+  /** Where pulls are recorded; below the root directory unless told otherwise. */
+  readonly pullRecords?: PullRecords;
   readonly observer: PodObserver;
+  /** What runs lifecycle hooks, in the place of the kubelet's own. */
+  readonly hooks?: (context: HookContext) => RunHook;
   /** Where is kept what happens to the pods; without it nothing is. */
   readonly histories?: PodHistories;
 }
@@ -86,11 +97,19 @@ export interface EndOptions {
  */
 export class LocalPods {
   readonly #options: LocalPodsOptions;
+  /** One for all pods: its queue, limits and answers of credential providers are the node's. */
+  readonly #images: ImageManager;
   readonly store: PodStore;
 
   constructor(options: LocalPodsOptions) {
+    const {node, clock, imageCredentials, pullRecords} = options;
     this.#options = options;
-    this.store = new PodStore(options.node.rootDir);
+    this.#images = new ImageManager({
+      clock,
+      credentials: imageCredentials,
+      records: pullRecords ?? new FilePullRecords(node.rootDir),
+    });
+    this.store = new PodStore(node.rootDir);
   }
 
   /** What syncs, observes and ends one pod, which stays where it was made. */
@@ -107,23 +126,25 @@ export class LocalPods {
   }
 
   #syncer(pod: Pod, place: PodPlace, history: PodHistory): PodSyncer {
-    const {services, observer, clock, runtimeName, files, objects} = this.#options;
+    const {services, observer, clock, runtimeName, files, objects, hooks = hookRunner} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
     });
+    const events = (event: PodEvent): void => {
+      observer.event(event);
+      history.event(event);
+    };
     const context = {
       services: observed,
       node,
       files: files(node),
-      images: new ImageManager(observed.images, clock),
+      images: this.#images,
       objects,
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
-      events: (event: PodEvent) => {
-        observer.event(event);
-        history.event(event);
-      },
+      runHook: hooks({runtime: observed.runtime, clock, events}),
+      events,
       clock,
     };
     return new PodSyncer(context, pod, runtimeName, history);
@@ -158,7 +179,8 @@ export class LocalPods {
   /**
    * How the pod stands to what kcri and others run already. Rejects with SystemError when its UID belongs to
    * another pod or when a pod of that name runs whose record is broken, and with OtherRuntimeError when the pod
-   * or the older one was made on another runtime. Changes nothing.
+   * or the older one was made on another runtime, and with PodRejectedError when the node doesn't take a new pod.
+   * Changes nothing.
    */
   async standing(pod: Pod): Promise<Standing> {
     const ref = podRef(pod);
@@ -169,7 +191,23 @@ export class LocalPods {
     const namesake = await this.store.findByName(ref.namespace, ref.name);
     const older = namesake?.uid === ref.uid ? undefined : namesake;
     for (const record of [known, older]) if (record !== undefined) this.#requireHere(record);
+    if (known === undefined) await this.#requireAdmission(pod, older);
     return {known, older};
+  }
+
+  /** Whether the node takes a new pod beside those that have not ended. */
+  async #requireAdmission(pod: Pod, older: PodRecord | undefined): Promise<void> {
+    const {node, observer, histories} = this.#options;
+    const others: Pod[] = [];
+    for (const record of (await this.store.list()).records) {
+      const phase = (await histories?.lastKnown(record.uid))?.status.phase;
+      const ended = phase === 'Succeeded' || phase === 'Failed';
+      if (record.uid !== older?.uid && !ended) others.push(record.pod);
+    }
+    const rejection = rejectionOf({pod, others, node});
+    if (rejection === undefined) return;
+    observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});
+    throw new PodRejectedError(podRef(pod), rejection);
   }
 
   /**

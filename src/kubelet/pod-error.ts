@@ -1,6 +1,7 @@
 import {KcriError} from '../base/errors.js';
 import type {CriError} from '../cri/index.js';
 import type {PodRef} from './container/pod-ref.js';
+import type {Rejection} from './admission/admit-pod.js';
 import type {SyncFailure, SyncResult} from './container/sync-result.js';
 
 /** What a PodError carries beside its message. */
@@ -36,6 +37,13 @@ const SUPERSEDED_HINTS = {
   changed: 'let one process at a time sync a pod',
   replaced: 'the new pod is left as it is; delete again to end it',
 } as const;
+
+/** The node doesn't take the pod (allocation_manager, rejectPod). */
+export class PodRejectedError extends PodError {
+  constructor(pod: PodRef, {reason, message, hint}: Rejection) {
+    super(pod, `${reason}: Pod was rejected: ${message}`, {hint});
+  }
+}
 
 /** Another kcri has taken the pod away while this one worked on it. */
 export class SupersededError extends PodError {

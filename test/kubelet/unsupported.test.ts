@@ -47,7 +47,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
   test('objects without rules are honoured whole, and these are all', () => {
     const whole = [...objects.keys()].filter((name) => FIELD_RULES[name] === undefined);
 
-    expect(whole.sort()).toEqual([
+    const expected = [
       'AppArmorProfile',
       'Capabilities',
       'ConfigMapProjection',
@@ -59,6 +59,9 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'EnvVar',
       'HostAlias',
       'HostPathVolumeSource',
+      'NodeSelector',
+      'NodeSelectorRequirement',
+      'NodeSelectorTerm',
       'KeyToPath',
       'ObjectFieldSelector',
       'PodDNSConfig',
@@ -70,7 +73,8 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'SecretProjection',
       'SecretVolumeSource',
       'Sysctl',
-    ]);
+    ];
+    expect(whole.sort()).toEqual(expected.sort());
   });
 
   test('reasons say something', () => {
@@ -78,7 +82,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       .flatMap((rules) => Object.values(rules))
       .flatMap((rule) => (rule.kind === 'honoured' ? [] : [rule.reason]));
 
-    expect(reasons.length).toBeGreaterThan(80);
+    expect(reasons.length).toBeGreaterThan(50);
     expect(reasons.filter((reason) => !/^[a-zA-Z].{10,}[^.]$/.test(reason))).toEqual([]);
   });
 });
@@ -96,20 +100,12 @@ describe('refused is', () => {
   test.each<[string, Partial<PodSpec>]>([
     ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
     ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
-    ['spec.nodeSelector', {nodeSelector: {a: 'b'}}],
     ['spec.imagePullSecrets', {imagePullSecrets: [{name: 's'}]}],
-    [
-      'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
-      {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}},
-    ],
     ['spec.readinessGates', {readinessGates: [{conditionType: 'a'}]}],
     ['spec.runtimeClassName', {runtimeClassName: 'kata'}],
-    ['spec.overhead', {overhead: {cpu: '1'}}],
     ['spec.os.name', {os: {name: 'windows'}}],
-    ['spec.hostUsers', {hostUsers: false}],
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
-    ['spec.resources', {resources: {limits: {cpu: '1'}}}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
     ['spec.containers[0].envFrom', container({envFrom: [{configMapRef: {name: 'c'}}]})],
     ['spec.containers[0].env[0].valueFrom.configMapKeyRef', from({configMapKeyRef: {name: 'c', key: 'k'}})],
@@ -159,7 +155,7 @@ describe('refused is', () => {
 
   test('everything at once', () => {
     const pod = aPod({
-      hostUsers: false,
+      schedulingGates: [{name: 'g'}],
       activeDeadlineSeconds: 1,
       containers: [aContainer({livenessProbe: probe})],
     });
@@ -167,7 +163,7 @@ describe('refused is', () => {
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
       'spec.containers[0].livenessProbe',
       'spec.activeDeadlineSeconds',
-      'spec.hostUsers',
+      'spec.schedulingGates',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import {compareQuantities, quantityMilliValue, quantityValue} from '../../api/quantity.js';
-import {aggregateContainerResources} from '../../api/resource-list.js';
+import {addResources, aggregateContainerResources} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import type {Quantity, ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
 
@@ -27,4 +27,16 @@ export function memoryBytes(list: ResourceList | undefined): bigint {
  */
 export function podResources({spec}: Pod, kind: ResourceKind): ResourceList {
   return {...aggregateContainerResources(spec, kind), ...spec.resources?.[kind]};
+}
+
+/** What the whole pod asks for, with overhead: what its node counts for it (component-helpers resource PodRequests). */
+export function podRequests(pod: Pod): ResourceList {
+  return addResources(podResources(pod, 'requests'), pod.spec.overhead ?? {});
+}
+
+/** What the whole pod is limited to, with overhead where there is a limit (component-helpers resource PodLimits). */
+export function podLimits(pod: Pod): ResourceList {
+  const limits = podResources(pod, 'limits');
+  const overhead = Object.entries(pod.spec.overhead ?? {}).filter(([name]) => isPositive(limits[name]));
+  return addResources(limits, Object.fromEntries(overhead));
 }

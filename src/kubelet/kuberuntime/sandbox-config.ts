@@ -1,3 +1,4 @@
+import {dottedSysctl} from '../../api/sysctl.js';
 import type {Pod} from '../../api/v1.js';
 import type {PodSecurityContext} from '../../api/v1-security.js';
 import type {Init, LinuxPodSandboxConfig, PodSandboxConfig} from '../../cri/index.js';
@@ -71,11 +72,5 @@ function linuxConfig(
 
 /** Names with dots, since runtimes know no other form (sysctl.ConvertPodSysctlsVariableToDotsSeparator). */
 function sysctls({sysctls = []}: PodSecurityContext = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(sysctls.map(({name, value}) => [dotted(name), value]));
-}
-
-/** `net/ipv4/conf/eth0.1/x` is `net.ipv4.conf.eth0/1.x`: the separators change places (sysctl.NormalizeName). */
-function dotted(name: string): string {
-  const separator = /[./]/.exec(name)?.[0];
-  return separator === '/' ? name.replace(/[./]/g, (found) => (found === '/' ? '.' : '/')) : name;
+  return Object.fromEntries(sysctls.map(({name, value}) => [dottedSysctl(name), value]));
 }

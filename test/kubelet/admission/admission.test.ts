@@ -1,0 +1,39 @@
+import {expect, test} from 'vitest';
+import {aContainer, aPod} from '../kuberuntime/builders.js';
+import {aPodGround} from '../pod-ground.js';
+
+const hungry = (uid: string, cpu: string) =>
+  aPod({containers: [aContainer({resources: {requests: {cpu}}})]}, {name: uid, uid});
+
+test('a pod that the node doesn’t take leaves nothing, and an event', async () => {
+  const {pods, runtime, events} = await aPodGround();
+  const pod = aPod({securityContext: {sysctls: [{name: 'kernel.msgmax', value: '1'}]}});
+
+  await expect(pods.adopt(pod, 'pod.yaml')).rejects.toMatchObject({
+    message:
+      'pod "default/web": SysctlForbidden: Pod was rejected: forbidden sysctl: "kernel.msgmax" not allowlisted',
+    hint: expect.stringContaining('--allowed-unsafe-sysctls') as unknown,
+  });
+
+  expect((await pods.store.list()).records).toEqual([]);
+  expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
+  expect(events).toMatchObject([
+    {
+      type: 'Warning',
+      reason: 'SysctlForbidden',
+      message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',
+    },
+  ]);
+});
+
+test('other pods count, the pod itself and the one that it replaces don’t', async () => {
+  const {pods} = await aPodGround();
+  await pods.adopt(hungry('a', '1500m'), 'a.yaml');
+
+  await expect(pods.adopt(hungry('b', '1500m'), 'b.yaml')).rejects.toThrow('OutOfcpu');
+  await pods.adopt(hungry('a', '1500m'), 'a.yaml');
+  const changed = hungry('a', '1600m');
+  await pods.adopt({...changed, metadata: {...changed.metadata, uid: 'c'}}, 'a.yaml');
+
+  expect((await pods.store.list()).records.map(({uid}) => uid)).toEqual(['c']);
+});
