@@ -28,7 +28,27 @@ export function timeLimit(clock: Clock, ms: number | undefined, reason?: () => E
   };
 }
 
-async function sleepLong(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms`, however many they are; rejects with the signal's reason when it aborts first. */
+export async function sleepLong(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   for (let left = ms; left > 0; left -= LONGEST_SLEEP_MS)
     await clock.sleep(Math.min(left, LONGEST_SLEEP_MS), signal);
+}
+
+/**
+ * Waits until the work is done, but no longer than `ms`; tells whether it was done in time. What was not goes on.
+ * Rejects when the work does, and with the signal's reason.
+ */
+export async function doneWithin(
+  work: Promise<unknown>,
+  ms: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const decided = new AbortController();
+  const timeUp = sleepLong(clock, ms, AbortSignal.any([signal, decided.signal])).then(() => false);
+  try {
+    return await Promise.race([work.then(() => true), timeUp]);
+  } finally {
+    decided.abort();
+  }
 }

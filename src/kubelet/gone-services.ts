@@ -28,6 +28,7 @@ export function goneServices(
       stopContainer: refuse,
       removeContainer: refuse,
       containerStatus: refuse,
+      execSync: refuse,
     },
     images: {imageStatus: refuse, pullImage: refuse},
   };

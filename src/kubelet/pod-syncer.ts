@@ -8,7 +8,9 @@ import type {RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
-import {killPod, type KillContext} from './kuberuntime/kill-pod.js';
+import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
+import {killContext} from './kuberuntime/kill-container.js';
+import {killPod} from './kuberuntime/kill-pod.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
@@ -121,7 +123,9 @@ export class PodSyncer {
     const live =
       runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY') ||
       runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING');
-    return live ? await killPod(this.#kill(signal), this.pod, runtime) : [];
+    if (!live) return [];
+    const grace = terminatingGracePeriod(this.pod);
+    return await killPod(killContext(this.#context, runtime.ips, signal), this.pod, runtime, grace);
   }
 
   async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
@@ -179,7 +183,9 @@ export class PodSyncer {
    */
   async terminate(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     const runtime = await this.#read(signal);
-    const results = await killPod(this.#kill(signal), this.pod, runtime, gracePeriodSeconds);
+    const grace = terminatingGracePeriod(this.pod, gracePeriodSeconds);
+    const context = killContext(this.#context, runtime.ips, signal);
+    const results = await killPod(context, this.pod, runtime, grace);
     this.#throwFirst(results);
     const {containers} = await this.#read();
     const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
@@ -202,10 +208,6 @@ export class PodSyncer {
       await runtime.stopPodSandbox({podSandboxId: id});
       await runtime.removePodSandbox({podSandboxId: id});
     }
-  }
-
-  #kill(signal: AbortSignal | undefined): KillContext {
-    return {runtime: this.#context.services.runtime, events: this.#context.events, signal};
   }
 
   async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {

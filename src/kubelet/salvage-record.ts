@@ -2,6 +2,7 @@ import {dirname} from 'node:path';
 import type {PodUid} from '../cri/index.js';
 import type {PodPlace} from './container/node.js';
 import type {KubeRuntimeService} from './container/services.js';
+import {restoredGracePeriod} from './kuberuntime/restored-container.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {PodRecord} from './pod/pod-store.js';
 
@@ -19,6 +20,7 @@ export async function salvageRecord(
 ): Promise<Omit<PodRecord, 'endpoint'>> {
   const {sandboxes, containers} = await readPodStatus(runtime, {uid, name: '', namespace: ''});
   const {name = uid, namespace = 'default'} = sandboxes[0]?.metadata ?? {};
+  const grace = containers.map(restoredGracePeriod).find((seconds) => seconds !== undefined);
   const log = containers.find(({cri}) => cri.logPath !== '')?.cri.logPath;
   return {
     uid,
@@ -31,7 +33,7 @@ export async function salvageRecord(
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {uid, namespace, name},
-      spec: {containers: [], terminationGracePeriodSeconds: GRACE_PERIOD_SECONDS},
+      spec: {containers: [], terminationGracePeriodSeconds: grace ?? GRACE_PERIOD_SECONDS},
     },
   };
 }

@@ -21,7 +21,7 @@ export type CallListener = (
   ended?: CriCall,
 ) => void;
 
-/** The RPCs by which a kubelet changes what a runtime holds. */
+/** The RPCs by which a kubelet changes what a runtime holds or what runs in it. */
 const MUTATING: ReadonlySet<string> = new Set([
   'runPodSandbox',
   'stopPodSandbox',
@@ -30,6 +30,7 @@ const MUTATING: ReadonlySet<string> = new Set([
   'startContainer',
   'stopContainer',
   'removeContainer',
+  'execSync',
   'pullImage',
 ]);
 

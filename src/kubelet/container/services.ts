@@ -15,6 +15,7 @@ export type KubeRuntimeService = Pick<
   | 'removeContainer'
   | 'listContainers'
   | 'containerStatus'
+  | 'execSync'
 >;
 
 /** The part of the ImageService that gets images for pods. */

@@ -22,6 +22,7 @@ export type SyncFailureReason =
   | 'CreateContainerConfigError'
   | 'CreateContainerError'
   | 'RunContainerError'
+  | 'PostStartHookError'
   | 'KillContainerError'
   | 'RemoveContainerError'
   | 'CreatePodSandboxError'

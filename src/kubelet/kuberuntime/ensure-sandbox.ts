@@ -55,7 +55,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
     const shared = {pod, status, sandboxConfig: config, volumes, userNamespace: ids};
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
       const podIps = podAddresses(pod, status.ips, context.node);
-      return {environment: {...shared, sandboxId: actions.sandboxId, podIps}};
+      return {environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps}};
     }
     warnOfDns(context, pod);
     step = CREATE;
@@ -63,9 +63,10 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
     const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler: ''});
     step = ASK;
     const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
-    const podIps = podAddresses(pod, sandboxIps(created), context.node);
+    const ips = sandboxIps(created);
+    const podIps = podAddresses(pod, ips, context.node);
     return {
-      environment: {...shared, sandboxId, podIps},
+      environment: {...shared, sandboxId, sandboxIps: ips, podIps},
       result: {action: 'CreatePodSandbox', target: podRef(pod).name},
     };
   } catch (cause) {

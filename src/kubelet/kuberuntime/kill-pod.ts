@@ -1,65 +1,17 @@
+import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import {messageOf} from '../../base/errors.js';
-import {isNotFound, type ContainerId} from '../../cri/index.js';
-import {containerEvents, type ContainerKind, type EventSink} from '../container/events.js';
+import {isNotFound} from '../../cri/index.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
-import type {KubeRuntimeService} from '../container/services.js';
 import type {SyncResult} from '../container/sync-result.js';
-
-/** What no container gets less than, in seconds (minimumGracePeriodInSeconds). */
-const MINIMUM_GRACE_PERIOD_SECONDS = 2;
-
-/** With what a pod is killed. */
-export interface KillContext {
-  readonly runtime: KubeRuntimeService;
-  readonly events: EventSink;
-  /** Ends the wait for containers to stop. */
-  readonly signal: AbortSignal | undefined;
-}
-
-/** One container to stop. */
-export interface KillRequest {
-  readonly id: ContainerId;
-  readonly name: string;
-  /** The text of the Killing event; the kubelet's `Stopping container x` unless given. */
-  readonly message?: string;
-  /** Replaces the pod's own grace period, in seconds. */
-  readonly gracePeriodSeconds?: number | undefined;
-}
-
-/** True when a container of that name is one of the pod's init containers. */
-export function isInitContainer(pod: Pod, name: string): boolean {
-  return pod.spec.initContainers?.some((container) => container.name === name) ?? false;
-}
+import {killContainer, type KillContext} from './kill-container.js';
+import {restoredContainer} from './restored-container.js';
+import {TerminationOrder} from './termination-order.js';
 
 /**
- * Stops one container with its grace period, at least 2 s (kuberuntime killContainer). A container that is
- * gone already counts as stopped. preStop hooks are refused in manifests until they are built. Only aborting
- * the signal rejects.
- */
-export async function killContainer(
-  context: KillContext,
-  pod: Pod,
-  request: KillRequest,
-): Promise<SyncResult> {
-  const {id, name, message = `Stopping container ${name}`} = request;
-  const kind: ContainerKind = isInitContainer(pod, name) ? 'initContainers' : 'containers';
-  containerEvents(context.events, pod, kind, name).normal('Killing', message);
-  const grace = request.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
-  const timeout = BigInt(Math.max(grace, MINIMUM_GRACE_PERIOD_SECONDS));
-  const {runtime, signal} = context;
-  try {
-    await runtime.stopContainer({containerId: id, timeout}, {signal});
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (!isNotFound(error)) return failed('KillContainer', name, 'KillContainerError', error);
-  }
-  return {action: 'KillContainer', target: name};
-}
-
-/**
- * Stops every running container at once, then every sandbox of the pod (killPodWithSyncResult). The sandboxes
- * are stopped even when a container could not be. Only aborting the signal rejects.
+ * Ends every running container at once, sidecars after the others, then every sandbox of the pod
+ * (killPodWithSyncResult); with `gracePeriodSeconds` instead of the containers' own grace periods. The sandboxes are
+ * stopped even when a container could not be. Only aborting the signal rejects.
  */
 export async function killPod(
   context: KillContext,
@@ -68,28 +20,36 @@ export async function killPod(
   gracePeriodSeconds?: number,
 ): Promise<readonly SyncResult[]> {
   const running = status.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+  const names = running.map(({name}) => name);
+  const hasSidecars = pod.spec.initContainers?.some(isRestartableInit) ?? false;
+  const order = hasSidecars ? new TerminationOrder(pod, names, context.clock) : undefined;
   const killed = await Promise.all(
-    running.map(({id, name}) => killContainer(context, pod, {id, name, gracePeriodSeconds})),
+    running.map(async (instance) => {
+      const {id, name} = instance;
+      const restored = restoredContainer(instance);
+      return await killContainer(context, pod, {id, name, gracePeriodSeconds, restored, order});
+    }),
   );
-  const stopped: SyncResult[] = [];
-  for (const {id, metadata} of status.sandboxes) {
-    const target = metadata?.name ?? id;
-    try {
-      await context.runtime.stopPodSandbox({podSandboxId: id}, {signal: context.signal});
-      stopped.push({action: 'KillPodSandbox', target});
-    } catch (error) {
-      context.signal?.throwIfAborted();
-      if (!isNotFound(error)) stopped.push(failed('KillPodSandbox', target, 'KillPodSandboxError', error));
-    }
-  }
-  return [...killed, ...stopped];
+  return [...killed, ...(await stopSandboxes(context, status))];
 }
 
-function failed(
-  action: SyncResult['action'],
-  target: string,
-  reason: 'KillContainerError' | 'KillPodSandboxError',
-  cause: unknown,
-): SyncResult {
-  return {action, target, failure: {reason, message: messageOf(cause), cause}};
+async function stopSandboxes(
+  {runtime, signal}: KillContext,
+  {sandboxes}: RuntimePodStatus,
+): Promise<readonly SyncResult[]> {
+  const stopped: SyncResult[] = [];
+  for (const {id, metadata} of sandboxes) {
+    const action = 'KillPodSandbox';
+    const target = metadata?.name ?? id;
+    try {
+      await runtime.stopPodSandbox({podSandboxId: id}, {signal});
+      stopped.push({action, target});
+    } catch (cause) {
+      signal.throwIfAborted();
+      const message = messageOf(cause);
+      if (!isNotFound(cause))
+        stopped.push({action, target, failure: {reason: 'KillPodSandboxError', message, cause}});
+    }
+  }
+  return stopped;
 }

@@ -4,7 +4,7 @@ import {isNotFound} from '../../cri/index.js';
 import type {PodActions} from '../container/pod-actions.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncResult} from '../container/sync-result.js';
-import {isInitContainer} from './kill-pod.js';
+import {isInitContainer} from './kill-container.js';
 import type {SyncContext} from './sync-context.js';
 
 type RemoveContext = Pick<SyncContext, 'services' | 'files'>;

@@ -13,6 +13,7 @@ import {findContainerStatus, type RuntimePodStatus} from '../container/pod-statu
 import type {SyncFailure} from '../container/sync-result.js';
 import {containerConfig, type ImageUser} from './container-config.js';
 import {subPathMounts} from './sub-paths.js';
+import {killContainer, killContext} from './kill-container.js';
 import type {SyncContext} from './sync-context.js';
 
 /** The sandbox that containers are started in, and what they share. */
@@ -22,12 +23,20 @@ export interface StartEnvironment {
   readonly sandboxId: PodSandboxId;
   readonly sandboxConfig: Init<PodSandboxConfig>;
   readonly podIps: readonly string[];
+  /** What the runtime says, also of a pod in the host's network. */
+  readonly sandboxIps: readonly string[];
   readonly volumes: MountedVolumes;
   /** The pod's own ids; undefined when its users are the node's. */
   readonly userNamespace: IdMapping | undefined;
 }
 
 /** A failed step of startContainer: becomes the result's failure and the container's waiting reason. */
+/** The container to start. */
+interface StartTarget {
+  readonly container: Container;
+  readonly kind: ContainerKind;
+}
+
 class StartFailure extends Error {
   readonly failure: SyncFailure;
 
@@ -38,13 +47,13 @@ class StartFailure extends Error {
 }
 
 /**
- * Gets the image, creates the container and starts it (kuberuntime startContainer). Gives what failed, or
- * undefined. Only aborting the signal rejects.
+ * Gets the image, creates the container, starts it and runs its postStart hook (kuberuntime startContainer). Gives
+ * what failed, or undefined. Only aborting the signal rejects.
  */
 export async function startContainer(
   context: SyncContext,
   environment: StartEnvironment,
-  target: {readonly container: Container; readonly kind: ContainerKind},
+  target: StartTarget,
   signal: AbortSignal,
 ): Promise<SyncFailure | undefined> {
   const events = containerEvents(context.events, environment.pod, target.kind, target.container.name);
@@ -64,7 +73,7 @@ export async function startContainer(
       context.services.runtime.startContainer({containerId: id}),
     );
     events.normal('Started', 'Container started');
-    return undefined;
+    return await postStart(context, environment, {...target, id}, signal);
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
     // A back-off has had its own event; the kubelet says of failures what the runtime said.
@@ -77,6 +86,31 @@ export async function startContainer(
 function eventText({reason, message}: SyncFailure): string {
   return IN_THE_RUNTIMES_WORDS.has(reason) ? message : reason;
 }
+/** Runs the container's postStart hook, if it has one; a container whose hook fails is killed. */
+async function postStart(
+  context: SyncContext,
+  {pod, sandboxIps}: StartEnvironment,
+  {container, kind, id}: StartTarget & {readonly id: ContainerId},
+  signal: AbortSignal,
+): Promise<SyncFailure | undefined> {
+  const handler = container.lifecycle?.postStart;
+  if (handler === undefined) return undefined;
+  const message = await context.runHook({pod, container, containerId: id, handler, sandboxIps}, signal);
+  if (message === undefined) return undefined;
+  // The message may hold secrets of the server, and events are for everybody.
+  containerEvents(context.events, pod, kind, container.name).warning(
+    'FailedPostStartHook',
+    'PostStartHook failed',
+  );
+  // One that can't be killed is found running by the next sync, and left.
+  await killContainer(killContext(context, sandboxIps, signal), pod, {
+    id,
+    name: container.name,
+    message: 'FailedPostStartHook',
+  });
+  return {reason: 'PostStartHookError', message};
+}
+
 
 const IN_THE_RUNTIMES_WORDS: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',

@@ -2,6 +2,7 @@ import type {Backoff} from '../../base/backoff.js';
 import type {Clock} from '../../base/clock.js';
 import type {ApiObjects} from '../container/api-objects.js';
 import type {EventSink} from '../container/events.js';
+import type {RunHook} from '../container/lifecycle-hook.js';
 import type {NodeFacts} from '../container/node.js';
 import type {PodFilesystem} from '../container/pod-filesystem.js';
 import type {KubeServices} from '../container/services.js';
@@ -17,6 +18,7 @@ export interface SyncContext {
   readonly objects: ApiObjects;
   /** Restart delays of crashing containers: 10 s doubling to 5 min. */
   readonly crashBackoff: Backoff;
+  readonly runHook: RunHook;
   readonly events: EventSink;
   readonly clock: Clock;
 }

@@ -3,7 +3,8 @@ import type {ContainerKind} from '../container/events.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../container/sync-result.js';
 import {crashLoopBackOff} from './crash-loop-back-off.js';
 import {ensureSandbox, type SyncInput} from './ensure-sandbox.js';
-import {killContainer, killPod} from './kill-pod.js';
+import {killContainer, killContext} from './kill-container.js';
+import {killPod} from './kill-pod.js';
 import {pruneInitContainers, purgeInitContainers} from './remove-container.js';
 import {startContainer, type StartEnvironment} from './start-container.js';
 import type {SyncContext} from './sync-context.js';
@@ -51,7 +52,7 @@ async function stopFirst(
   {actions, pod, status}: SyncInput,
   signal: AbortSignal,
 ): Promise<SyncResult[]> {
-  const kill = {runtime: context.services.runtime, events: context.events, signal};
+  const kill = killContext(context, status.ips, signal);
   if (!actions.killPod) {
     const results: SyncResult[] = [];
     for (const container of actions.containersToKill) {

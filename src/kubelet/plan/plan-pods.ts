@@ -1,3 +1,4 @@
+import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import type {CriCall} from '../container/cri-calls.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
@@ -6,8 +7,9 @@ import {failuresOf} from '../container/sync-result.js';
 import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.js';
 import {podErrorOf} from '../pod-error.js';
 import type {PodSyncer} from '../pod-syncer.js';
-import {isInitContainer} from '../kuberuntime/kill-pod.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
+import {plannedHooks} from './planned-hooks.js';
+import {PlannedPullRecords} from './planned-pull-records.js';
 import {plannedServices} from './planned-services.js';
 
 /** One call that a sync would make. */
@@ -48,10 +50,15 @@ async function planPod(
   const calls: PlannedCall[] = [];
   const files = new Map<string, PlannedFile>();
   const onFile = (file: PlannedFile): void => void files.set(file.path, file);
-  const exitsAtOnce = (name: string): boolean => isInitContainer(pod, name);
+  const exitsAtOnce = (name: string): boolean =>
+    pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
   const planned = new LocalPods({
     ...options,
     services: plannedServices(options.services, {exitsAtOnce}),
+    // A plan runs no programs.
+    imageCredentials: options.imageCredentials?.withoutProviders(),
+    pullRecords: new PlannedPullRecords(options.node.rootDir),
+    hooks: plannedHooks,
     files: (node) => new PlannedFilesystem(node, {clock: options.clock, onFile}),
     observer: {
       ...SILENT_OBSERVER,

@@ -1,0 +1,128 @@
+import {once} from 'node:events';
+import {request as requestHttp, type IncomingMessage, type RequestOptions} from 'node:http';
+import {request as requestHttps} from 'node:https';
+import {isIP} from 'node:net';
+import {hasErrno, messageOf} from '../../base/errors.js';
+import {goQuote} from '../../format/go-quote.js';
+import {hostPort, urlOf, withoutHeader, type HttpRequest} from './http-request.js';
+
+/** No more of an answer is read. */
+const MAX_BODY_BYTES = 10 * 1024;
+const MAX_REDIRECTS = 10;
+const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
+/** What OpenSSL says of an answer that isn't TLS. */
+const NOT_TLS = /wrong version number|packet length too long|http request/i;
+
+/** A GET that brought no answer; the message is Go's, as the kubelet shows it. */
+export class HttpGetError extends Error {
+  /** The server doesn't speak TLS, which it was asked in. */
+  readonly answeredInHttp: boolean;
+
+  constructor(request: HttpRequest, cause: unknown) {
+    const answeredInHttp = request.scheme === 'https' && NOT_TLS.test(messageOf(cause));
+    const problem = answeredInHttp
+      ? 'http: server gave HTTP response to HTTPS client'
+      : problemOf(request, cause);
+    super(`Get ${goQuote(urlOf(request))}: ${problem}`, {cause});
+    this.answeredInHttp = answeredInHttp;
+  }
+}
+
+/**
+ * Sends a GET and waits for the answer, any answer: certificates are not verified, no proxy is asked, redirects are
+ * followed on the same host only, at most 10 KiB are read. There is no time limit. Rejects with HttpGetError, or with
+ * the signal's reason.
+ */
+export async function httpGet(first: HttpRequest, signal: AbortSignal): Promise<void> {
+  let request = first;
+  for (let redirects = 0; ; redirects++) {
+    const next = await attempt(request, signal);
+    if (next?.host !== first.host) return;
+    if (redirects + 1 >= MAX_REDIRECTS) throw new HttpGetError(next, 'stopped after 10 redirects');
+    request = next;
+  }
+}
+
+/** One request; gives the one that it is redirected to. */
+async function attempt(request: HttpRequest, signal: AbortSignal): Promise<HttpRequest | undefined> {
+  try {
+    const response = await send(request, signal);
+    await discardBody(response);
+    signal.throwIfAborted();
+    const {location} = response.headers;
+    return REDIRECTS.has(response.statusCode) && location !== undefined
+      ? redirected(request, location)
+      : undefined;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new HttpGetError(request, cause);
+  }
+}
+
+async function send(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const {scheme, host, port, target, headers} = request;
+  const options: RequestOptions = {host, port, path: target, headers: mutable(headers), agent: false, signal};
+  const outgoing =
+    scheme === 'http'
+      ? requestHttp(options)
+      : requestHttps({...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : ''});
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // What goes wrong from now on is no concern: there was an answer.
+  outgoing.on('error', () => undefined);
+  return response;
+}
+
+function mutable(headers: HttpRequest['headers']): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]]));
+}
+
+/** Reads an answer so far that the server need not notice; one that breaks off is an answer all the same. */
+async function discardBody(response: IncomingMessage): Promise<void> {
+  const announced = Number(response.headers['content-length'] ?? 0);
+  let read = 0;
+  try {
+    if (announced <= MAX_BODY_BYTES)
+      for await (const chunk of response) {
+        read += (chunk as Buffer).length;
+        if (read >= MAX_BODY_BYTES) break;
+      }
+  } catch {
+    return; // broken off
+  } finally {
+    response.destroy();
+  }
+}
+
+/** Throws what URL throws for a place that can't be parsed. */
+function redirected(request: HttpRequest, location: string): HttpRequest {
+  const url = new URL(location, urlOf(request));
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme !== 'http' && scheme !== 'https')
+    throw new Error(`unsupported protocol scheme ${goQuote(scheme)}`);
+  const isRelative = !URL.canParse(location);
+  return {
+    scheme,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (scheme === 'http' ? 80 : 443) : Number(url.port),
+    target: `${url.pathname}${url.search}`,
+    // A host that was named by a header holds for the same server only.
+    headers: isRelative ? request.headers : withoutHeader(request.headers, 'host'),
+  };
+}
+
+/** How Go puts the commonest failures. */
+const CONNECT_PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+};
+
+function problemOf(request: HttpRequest, cause: unknown): string {
+  for (const [code, words] of Object.entries(CONNECT_PROBLEMS))
+    if (hasErrno(cause, code)) return `dial tcp ${hostPort(request)}: connect: ${words}`;
+  if (hasErrno(cause, 'ENOTFOUND')) return `dial tcp: lookup ${request.host}: no such host`;
+  if (messageOf(cause) === 'socket hang up') return 'EOF';
+  return messageOf(cause);
+}
