@@ -12,8 +12,8 @@ import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncFailure} from '../container/sync-result.js';
 import {containerConfig, type ImageUser} from './container-config.js';
-import {subPathMounts} from './sub-paths.js';
 import {killContainer, killContext} from './kill-container.js';
+import {subPathMounts} from './sub-paths.js';
 import type {SyncContext} from './sync-context.js';
 
 /** The sandbox that containers are started in, and what they share. */
@@ -22,21 +22,21 @@ export interface StartEnvironment {
   readonly status: RuntimePodStatus;
   readonly sandboxId: PodSandboxId;
   readonly sandboxConfig: Init<PodSandboxConfig>;
-  readonly podIps: readonly string[];
   /** What the runtime says, also of a pod in the host's network. */
   readonly sandboxIps: readonly string[];
+  readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
   /** The pod's own ids; undefined when its users are the node's. */
   readonly userNamespace: IdMapping | undefined;
 }
 
-/** A failed step of startContainer: becomes the result's failure and the container's waiting reason. */
 /** The container to start. */
 interface StartTarget {
   readonly container: Container;
   readonly kind: ContainerKind;
 }
 
+/** A failed step of startContainer: becomes the result's failure and the container's waiting reason. */
 class StartFailure extends Error {
   readonly failure: SyncFailure;
 
@@ -82,10 +82,6 @@ export async function startContainer(
   }
 }
 
-/** Image failures are named by their reason; the others by the runtime's own words. */
-function eventText({reason, message}: SyncFailure): string {
-  return IN_THE_RUNTIMES_WORDS.has(reason) ? message : reason;
-}
 /** Runs the container's postStart hook, if it has one; a container whose hook fails is killed. */
 async function postStart(
   context: SyncContext,
@@ -111,6 +107,10 @@ async function postStart(
   return {reason: 'PostStartHookError', message};
 }
 
+/** Image failures are named by their reason; the others by the runtime's own words. */
+function eventText({reason, message}: SyncFailure): string {
+  return IN_THE_RUNTIMES_WORDS.has(reason) ? message : reason;
+}
 
 const IN_THE_RUNTIMES_WORDS: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
