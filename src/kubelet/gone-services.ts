@@ -30,6 +30,6 @@ export function goneServices(
       containerStatus: refuse,
       execSync: refuse,
     },
-    images: {imageStatus: refuse, pullImage: refuse},
+    images: {imageStatus: refuse, listImages: refuse, pullImage: refuse},
   };
 }

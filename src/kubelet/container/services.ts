@@ -19,7 +19,7 @@ export type KubeRuntimeService = Pick<
 >;
 
 /** The part of the ImageService that gets images for pods. */
-export type KubeImageService = Pick<ImageService, 'imageStatus' | 'pullImage'>;
+export type KubeImageService = Pick<ImageService, 'imageStatus' | 'listImages' | 'pullImage'>;
 
 /** Both services of one runtime. */
 export interface KubeServices {

@@ -39,6 +39,8 @@ export interface SyncFailure {
   readonly cause?: unknown;
   /** For back-offs: when the next attempt may start, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** Nothing was tried yet, because of a limit of kcri's own: trying again later can succeed. */
+  readonly transient?: boolean;
 }
 
 /** One step of a sync and how it went. */

@@ -41,7 +41,8 @@ function ended(status: PodStatus): Verdict | undefined {
 function failedStep(results: readonly SyncResult[], {wait, retry}: JudgeOptions): Verdict | undefined {
   if (retry) return undefined;
   // A container that runs to its end may crash and be started again: that is what complete waits for.
-  const tolerated = ({reason}: SyncFailure): boolean => wait === 'complete' && reason === 'CrashLoopBackOff';
+  const tolerated = ({reason, transient = false}: SyncFailure): boolean =>
+    transient || (wait === 'complete' && reason === 'CrashLoopBackOff');
   const result = failuresOf(results).find(({failure}) => !tolerated(failure));
   return result === undefined ? undefined : {kind: 'failed', result};
 }

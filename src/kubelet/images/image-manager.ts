@@ -1,31 +1,71 @@
+import type {Secret} from '../../api/v1-objects.js';
 import type {Container, Pod} from '../../api/v1.js';
 import {Backoff} from '../../base/backoff.js';
 import type {Clock} from '../../base/clock.js';
-import {messageOf} from '../../base/errors.js';
+import {messageOf, SystemError} from '../../base/errors.js';
+import {formatDuration} from '../../format/duration.js';
+import {goQuote} from '../../format/go-quote.js';
 import {
-  CriError,
   imageRef,
   type ImageRef,
   type ImageSpec,
   type Init,
   type PodSandboxConfig,
+  type PullImageRequest,
 } from '../../cri/index.js';
 import type {ContainerEvents} from '../container/events.js';
 import {podRef} from '../container/pod-ref.js';
 import type {KubeImageService} from '../container/services.js';
 import type {SyncFailure} from '../container/sync-result.js';
-import {applyDefaultImageTag} from './image-name.js';
+import {NodeCredentials, type FoundCredentials} from './credentials/node-credentials.js';
+import type {PullCredential} from './credentials/keyring.js';
+import {secretDockerConfigs} from './credentials/pull-secrets.js';
+import {parseImageName, withDefaultTag} from './image-name.js';
+import {explainPullError, ImagePullError} from './pull-failure.js';
+import {PullQueue, TokenBucket} from './pull-queue.js';
+import {PullManager, type WantedImage} from './records/pull-manager.js';
+import type {PullRecords} from './records/pull-records.js';
+import type {VerificationPolicy} from './records/verification-policy.js';
 
 /** The kubelet's image back-off: 10 s doubling to 5 min. */
 const BACKOFF_INITIAL_MS = 10_000;
 const BACKOFF_MAX_MS = 300_000;
 
+/** What limits pulls: the kubelet's configuration of the same names, with its defaults. */
+export interface ImagePullLimits {
+  /** 1 for serializeImagePulls, Infinity for no limit. */
+  readonly maxParallelImagePulls: number;
+  /** Pulls a second, 0 for no limit. */
+  readonly registryPullQps: number;
+  /** So many at once beyond that. */
+  readonly registryBurst: number;
+}
+
+const DEFAULT_LIMITS: ImagePullLimits = {maxParallelImagePulls: 1, registryPullQps: 5, registryBurst: 10};
+
+/** What all pods of a process get their images with. */
+export interface ImageManagerOptions {
+  readonly clock: Clock;
+  readonly records: PullRecords;
+  /** None without it. */
+  readonly credentials?: NodeCredentials | undefined;
+  readonly limits?: Partial<ImagePullLimits>;
+  readonly verification?: VerificationPolicy;
+}
+
 /** What to get and for whom. */
 export interface ImageRequest {
   readonly pod: Pod;
-  readonly container: Container;
+  /** As the Pod writes it. */
+  readonly image: string;
+  readonly pullPolicy: Container['imagePullPolicy'];
+  /** Where it is told; of the container, or of the pod for an image volume. */
   readonly events: ContainerEvents;
   readonly sandboxConfig: Init<PodSandboxConfig>;
+  /** The pod's own, in their order (see findPullSecrets). */
+  readonly pullSecrets: readonly Secret[];
+  /** The runtime's. */
+  readonly service: KubeImageService;
 }
 
 /** The image that the container gets, or why there is none. */
@@ -33,141 +73,223 @@ export type ImageOutcome =
   | {readonly kind: 'present'; readonly imageRef: ImageRef}
   | {readonly kind: 'failed'; readonly failure: SyncFailure};
 
+/** A request on its way. */
+interface Pull extends WantedImage {
+  readonly request: ImageRequest;
+  readonly spec: Init<ImageSpec>;
+  /** Looked up once, and not before they are needed. */
+  readonly credentials: () => Promise<FoundCredentials>;
+  readonly signal: AbortSignal;
+}
+
+interface Pulled {
+  readonly imageRef: ImageRef;
+  readonly credential: PullCredential | undefined;
+  readonly sizeBytes: bigint;
+  readonly tookMs: number;
+}
+
 /** Gets images as their pull policy says (images/image_manager.go EnsureImageExists). */
 export class ImageManager {
-  readonly #images: KubeImageService;
   readonly #clock: Clock;
+  readonly #nodeCredentials: NodeCredentials;
+  readonly #pulls: PullManager;
+  readonly #queue: PullQueue;
+  readonly #limiter: TokenBucket | undefined;
   readonly #backoff = new Backoff(BACKOFF_INITIAL_MS, BACKOFF_MAX_MS);
-  /** The message of the last failed pull, which ImagePullBackOff repeats. */
-  readonly #lastFailure = new Map<string, {readonly at: number; readonly text: string}>();
+  /** The last failed pull, which ImagePullBackOff repeats. */
+  readonly #lastFailure = new Map<string, {readonly at: number; readonly failure: SyncFailure}>();
 
-  constructor(images: KubeImageService, clock: Clock) {
-    this.#images = images;
+  constructor({clock, records, credentials, limits, verification}: ImageManagerOptions) {
+    const {maxParallelImagePulls, registryPullQps, registryBurst} = {...DEFAULT_LIMITS, ...limits};
     this.#clock = clock;
+    this.#nodeCredentials = credentials ?? new NodeCredentials();
+    this.#pulls = new PullManager(records, verification ?? {kind: 'NeverVerifyPreloadedImages'}, clock);
+    this.#queue = new PullQueue(maxParallelImagePulls);
+    this.#limiter =
+      registryPullQps === 0
+        ? undefined
+        : new TokenBucket({perSecond: registryPullQps, burst: registryBurst}, clock);
   }
 
   /** Aborting cancels a pull in progress; everything else that fails is an outcome. */
   async ensureImageExists(request: ImageRequest, signal: AbortSignal): Promise<ImageOutcome> {
-    const {pod, container, events} = request;
-    const written = container.image;
-    const image = applyDefaultImageTag(written);
-    if (image === undefined) {
-      const message = `Failed to apply default image tag ${JSON.stringify(written)}: couldn't parse image name ${JSON.stringify(written)}: invalid reference format`;
+    const {image, events, pod} = request;
+    const parsed = parseImageName(image);
+    if (parsed.kind === 'invalid') {
+      const message = `Failed to apply default image tag ${goQuote(image)}: couldn't parse image name ${goQuote(image)}: ${parsed.problem}`;
       events.warning('InspectFailed', message);
-      return failed('InvalidImageName', message);
+      return failed({reason: 'InvalidImageName', message});
     }
-    const spec = {image, annotations: pod.metadata.annotations ?? {}};
-    if (container.imagePullPolicy === 'Always') return await this.#pull(request, spec, signal);
-    return await this.#useOrPull(request, spec, signal);
+    const {repository} = parsed.name;
+    const spec = {image: withDefaultTag(image, parsed.name), annotations: pod.metadata.annotations ?? {}};
+    let found: Promise<FoundCredentials> | undefined;
+    const credentials = (): Promise<FoundCredentials> =>
+      (found ??= this.#lookUp(request, repository, signal));
+    return await this.#ensure({request, image, repository, spec, credentials, signal});
   }
 
-  async #useOrPull(request: ImageRequest, spec: Init<ImageSpec>, signal: AbortSignal): Promise<ImageOutcome> {
-    const {events, container} = request;
+  async #lookUp(
+    {pod, pullSecrets}: ImageRequest,
+    repository: string,
+    signal: AbortSignal,
+  ): Promise<FoundCredentials> {
+    const {configs, problems} = secretDockerConfigs(pullSecrets, pod);
+    const found = await this.#nodeCredentials.lookUp(repository, configs, signal);
+    return {...found, problems: [...problems, ...found.problems]};
+  }
+
+  async #ensure(pull: Pull): Promise<ImageOutcome> {
+    const {request, signal} = pull;
+    if (request.pullPolicy === 'Always') return await this.#pull(pull);
     let present: ImageRef | undefined;
     try {
-      present = await this.#present(spec, signal);
-    } catch (error) {
+      present = await inspect(pull);
+    } catch (cause) {
       signal.throwIfAborted();
-      const message = `Failed to inspect image "": ${messageOf(error)}`;
-      events.warning('InspectFailed', message);
-      return failed('ImageInspectError', message, error);
+      const message = `Failed to inspect image "": ${messageOf(cause)}`;
+      request.events.warning('InspectFailed', message);
+      return failed({reason: 'ImageInspectError', message, cause});
     }
-    if (present !== undefined) {
-      events.normal(
+    const usable = present === undefined ? false : await this.#mayUse(pull, present);
+    if (typeof usable === 'object') return usable;
+    if (present !== undefined && usable) {
+      request.events.normal(
         'Pulled',
-        `Container image ${JSON.stringify(spec.image)} already present on machine and can be accessed by the pod`,
+        `Container image ${goQuote(request.image)} already present on machine and can be accessed by the pod`,
       );
       return {kind: 'present', imageRef: present};
     }
-    if (container.imagePullPolicy !== 'Never') return await this.#pull(request, spec, signal);
-    const message = `Container image ${JSON.stringify(spec.image)} is not present with pull policy of Never`;
-    events.warning('ErrImageNeverPull', message);
-    return failed('ErrImageNeverPull', message);
+    return request.pullPolicy === 'Never' ? neverPull(request) : await this.#pull(pull);
   }
 
-  async #present(spec: Init<ImageSpec>, signal: AbortSignal): Promise<ImageRef | undefined> {
-    const {image} = await this.#images.imageStatus({image: spec}, {signal});
-    return image === undefined || image.id === '' ? undefined : imageRef(image.id);
-  }
-
-  async #pull(request: ImageRequest, spec: Init<ImageSpec>, signal: AbortSignal): Promise<ImageOutcome> {
-    const {events} = request;
-    const quoted = JSON.stringify(spec.image);
-    const key = `${podRef(request.pod).uid}_${spec.image ?? ''}`;
-    const last = this.#lastFailure.get(key);
-    const retryAt = last === undefined ? undefined : this.#backoff.waitUntil(key, last.at, this.#clock.now());
-    if (retryAt !== undefined) {
-      const message = `Back-off pulling image ${quoted}`;
-      events.normal('BackOff', message);
-      return failed('ImagePullBackOff', `${message}: ${last?.text ?? ''}`, undefined, retryAt);
-    }
-    events.normal('Pulling', `Pulling image ${quoted}`);
-    const startedAt = this.#clock.now();
+  /** Whether the pod may use the image that is on the node without pulling it, or why that can't be said. */
+  async #mayUse(pull: Pull, present: ImageRef): Promise<boolean | ImageOutcome> {
     try {
-      const pulled = await this.#images.pullImage(
-        {image: spec, sandboxConfig: request.sandboxConfig},
-        {signal},
-      );
-      const {image} = await this.#images.imageStatus({image: spec}, {signal});
-      const took = `${((this.#clock.now() - startedAt) / 1000).toFixed(3)}s`;
-      events.normal(
-        'Pulled',
-        `Successfully pulled image ${quoted} in ${took} (${took} including waiting). Image size: ${image?.size ?? 0n} bytes.`,
-      );
-      return {kind: 'present', imageRef: pulled.imageRef};
-    } catch (error) {
-      signal.throwIfAborted();
-      return this.#pullFailed(request, {key, image: spec.image ?? '', error});
+      await this.#pulls.settleIntents(pull.request.service, pull.signal);
+      return !(await this.#pulls.mustPull(pull, present, async () => (await pull.credentials()).credentials));
+    } catch (cause) {
+      pull.signal.throwIfAborted();
+      return failed({reason: 'ErrImagePull', message: messageOf(cause), cause});
     }
   }
 
-  #pullFailed(
-    {events}: ImageRequest,
-    {key, image, error}: {readonly key: string; readonly image: string; readonly error: unknown},
-  ): ImageOutcome {
+  async #pull(pull: Pull): Promise<ImageOutcome> {
+    const {request, image} = pull;
+    const key = `${podRef(request.pod).uid}_${image}`;
+    const now = this.#clock.now();
+    const last = this.#lastFailure.get(key);
+    const retryAt = last === undefined ? undefined : this.#backoff.waitUntil(key, last.at, now);
+    if (last !== undefined && retryAt !== undefined) {
+      const message = `Back-off pulling image ${goQuote(image)}`;
+      request.events.normal('BackOff', message);
+      const {reason, message: why, ...rest} = last.failure;
+      return failed({...rest, reason: 'ImagePullBackOff', message: `${message}: ${reason}: ${why}`, retryAt});
+    }
+    this.#lastFailure.delete(key);
+    try {
+      await this.#pulls.begin(image);
+    } catch (cause) {
+      const message = `Failed to record image pull intent for container image ${goQuote(image)}: ${messageOf(cause)}`;
+      return failed({reason: 'ErrImagePull', message, cause});
+    }
+    return await this.#pullAndRecord(pull, key);
+  }
+
+  async #pullAndRecord(pull: Pull, key: string): Promise<ImageOutcome> {
+    const {request, image, signal} = pull;
+    request.events.normal('Pulling', `Pulling image ${goQuote(image)}`);
+    const startedAt = this.#clock.now();
+    let pulled: Pulled;
+    try {
+      pulled = await this.#queue.run(() => this.#pullWithCredentials(pull), signal);
+    } catch (cause) {
+      // An interrupted pull may have brought the image all the same: like a killed kcri it leaves its intent.
+      signal.throwIfAborted();
+      return await this.#pullFailed(pull, key, cause);
+    }
+    const span = (ms: number): string => formatDuration(BigInt(Math.trunc(ms)) * 1_000_000n);
+    request.events.normal(
+      'Pulled',
+      `Successfully pulled image ${goQuote(image)} in ${span(pulled.tookMs)} (${span(this.#clock.now() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
+    );
+    try {
+      await this.#pulls.pulled(pull, pulled.imageRef, pulled.credential);
+    } catch (error) {
+      // The intent is still there, so that nobody gets in by the missing record.
+      request.events.warning('FailedToRecordImagePull', messageOf(error));
+    }
+    return {kind: 'present', imageRef: pulled.imageRef};
+  }
+
+  async #pullWithCredentials(pull: Pull): Promise<Pulled> {
+    const {request, spec, signal} = pull;
+    const startedAt = this.#clock.now();
+    if (this.#limiter?.tryTake() === false) throw new PullLimitError('pull QPS exceeded');
+    const {credentials, problems} = await pull.credentials();
+    const causes: unknown[] = [];
+    for (const credential of credentials.length === 0 ? [undefined] : credentials) {
+      try {
+        const answer = await request.service.pullImage(
+          {image: spec, sandboxConfig: request.sandboxConfig, ...authOf(credential)},
+          {signal},
+        );
+        const sizeBytes = await imageSize(pull);
+        return {imageRef: answer.imageRef, credential, sizeBytes, tookMs: this.#clock.now() - startedAt};
+      } catch (error) {
+        signal.throwIfAborted();
+        causes.push(error);
+      }
+    }
+    throw new ImagePullError(causes, problems);
+  }
+
+  async #pullFailed({request, image}: Pull, key: string, cause: unknown): Promise<ImageOutcome> {
     const now = this.#clock.now();
     this.#backoff.next(key, now);
-    const {reason, message} = explainPullError(image, error);
-    events.warning('Failed', `Failed to pull image ${JSON.stringify(image)}: ${messageOf(error)}`);
-    this.#lastFailure.set(key, {at: now, text: `${reason}: ${message}`});
-    return failed(reason, message, error);
+    const text = messageOf(cause);
+    request.events.warning('Failed', `Failed to pull image ${goQuote(image)}: ${text}`);
+    const transient = cause instanceof PullLimitError;
+    const failure = {...explainPullError(image, text), cause, ...(transient ? {transient} : {})};
+    this.#lastFailure.set(key, {at: now, failure});
+    try {
+      await this.#pulls.failed(image);
+    } catch (error) {
+      request.events.warning('FailedToRecordImagePull', messageOf(error));
+    }
+    return failed(failure);
   }
 }
 
-/** Runtimes mark two kinds of failure by how their text begins (cri-api pkg/errors). */
-const MARKED_FAILURES = [
-  [
-    'RegistryUnavailable',
-    (image: string) => `image pull failed for ${image} because the registry is unavailable`,
-  ],
-  [
-    'SignatureValidationFailed',
-    (image: string) => `image pull failed for ${image} because the signature validation failed`,
-  ],
-] as const;
+/** A pull that wasn't tried because there were too many. */
+class PullLimitError extends SystemError {}
 
-function explainPullError(image: string, error: unknown): Pick<SyncFailure, 'reason' | 'message'> {
-  const details = error instanceof CriError ? error.details : messageOf(error);
-  const marked = MARKED_FAILURES.find(([reason]) => details.startsWith(reason));
-  if (marked === undefined) return {reason: 'ErrImagePull', message: messageOf(error)};
-  const [reason, text] = marked;
-  const rest = details.slice(reason.length).replace(/^: /, '');
-  return {reason, message: rest === '' ? text(image) : `${text(image)}: ${rest}`};
+async function inspect({request, spec, signal}: Pull): Promise<ImageRef | undefined> {
+  const {image} = await request.service.imageStatus({image: spec}, {signal});
+  return image === undefined || image.id === '' ? undefined : imageRef(image.id);
 }
 
-function failed(
-  reason: SyncFailure['reason'],
-  message: string,
-  cause?: unknown,
-  retryAt?: number,
-): ImageOutcome {
-  return {
-    kind: 'failed',
-    failure: {
-      reason,
-      message,
-      ...(cause === undefined ? {} : {cause}),
-      ...(retryAt === undefined ? {} : {retryAt}),
-    },
-  };
+/** For the event only: 0 when the runtime doesn't say. */
+async function imageSize({request, spec, signal}: Pull): Promise<bigint> {
+  try {
+    return (await request.service.imageStatus({image: spec}, {signal})).image?.size ?? 0n;
+  } catch {
+    return 0n;
+  }
+}
+
+function authOf(credential: PullCredential | undefined): Pick<Init<PullImageRequest>, 'auth'> {
+  if (credential === undefined) return {};
+  const {username, password} = credential.login;
+  return {auth: {username, password}};
+}
+
+function neverPull({image, events}: ImageRequest): ImageOutcome {
+  const message = `Container image ${goQuote(image)} is not present with pull policy of Never`;
+  events.warning('ErrImageNeverPull', message);
+  return failed({reason: 'ErrImageNeverPull', message});
+}
+
+function failed(failure: SyncFailure): ImageOutcome {
+  return {kind: 'failed', failure};
 }

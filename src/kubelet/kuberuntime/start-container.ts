@@ -11,6 +11,7 @@ import {containerEvents, type ContainerKind} from '../container/events.js';
 import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncFailure} from '../container/sync-result.js';
+import {findPullSecrets} from '../images/credentials/pull-secrets.js';
 import {containerConfig, type ImageUser} from './container-config.js';
 import {killContainer, killContext} from './kill-container.js';
 import {subPathMounts} from './sub-paths.js';
@@ -60,9 +61,12 @@ export async function startContainer(
   try {
     const request = {
       pod: environment.pod,
-      container: target.container,
+      image: target.container.image,
+      pullPolicy: target.container.imagePullPolicy,
       events,
       sandboxConfig: environment.sandboxConfig,
+      pullSecrets: findPullSecrets(environment.pod, context.objects).secrets,
+      service: context.services.images,
     };
     const image = await context.images.ensureImageExists(request, signal);
     if (image.kind === 'failed') throw new StartFailure(image.failure);

@@ -261,6 +261,7 @@ function containerStatus(id: ContainerId, {config, createdAt, state}: PlannedCon
 
 function plannedImages(real: KubeImageService, state: PlannedState): KubeImageService {
   return {
+    listImages: real.listImages,
     imageStatus: async (request = {}, options) => {
       const name = request.image?.image ?? '';
       try {

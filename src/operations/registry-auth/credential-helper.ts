@@ -1,7 +1,6 @@
-import {spawn} from 'node:child_process';
-import {text} from 'node:stream/consumers';
 import {SystemError} from '../../base/errors.js';
 import {systemReason} from '../../base/files.js';
+import {runProgram} from '../../base/run-program.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
 import {helperServer} from './registry-of.js';
 
@@ -27,18 +26,14 @@ export async function askHelper(
   const program = `docker-credential-${name}`;
   if (name.includes('/'))
     throw new SystemError(`${JSON.stringify(name)} is not the name of a credential helper`);
-  const child = spawn(program, ['get'], {
-    env: {...env},
-    stdio: ['pipe', 'pipe', 'ignore'],
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-  });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  // One that ends before it has read has said all it will.
-  child.stdin.on('error', () => undefined).end(helperServer(host));
   try {
-    const [output, exitCode] = await Promise.all([text(child.stdout), ended]);
+    const {exitCode, output} = await runProgram(program, {
+      args: ['get'],
+      env,
+      input: helperServer(host),
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    });
     if (exitCode === 0) return authOfAnswer(output, program);
     if (/credentials not found/i.test(output)) return undefined;
     throw new SystemError(

@@ -4,6 +4,8 @@ import type {Clock} from '../../../src/base/clock.js';
 import {connect} from '../../../src/cri/index.js';
 import {containerEvents, type PodEvent} from '../../../src/kubelet/container/events.js';
 import {ImageManager, type ImageRequest} from '../../../src/kubelet/images/image-manager.js';
+import {FilePullRecords} from '../../../src/kubelet/images/records/pull-records.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 
 interface Setup extends AsyncDisposable {
@@ -24,21 +26,24 @@ async function setUp(): Promise<Setup> {
     fake,
     events,
     time,
-    manager: new ImageManager(connection.images, clock),
-    request: (image, imagePullPolicy) => {
-      const container: Container = {
-        name: 'web',
-        image,
-        ...(imagePullPolicy === undefined ? {} : {imagePullPolicy}),
-      };
+    manager: new ImageManager({clock, records: new FilePullRecords(await temporaryDirectory())}),
+    request: (image, pullPolicy) => {
       const pod: Pod = {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: {name: 'p', namespace: 'default', uid: 'u1', annotations: {note: 'x'}},
-        spec: {containers: [container]},
+        spec: {containers: []},
       };
       const sink = containerEvents((event) => events.push(event), pod, 'containers', 'web');
-      return {pod, container, events: sink, sandboxConfig: {}};
+      return {
+        pod,
+        image,
+        pullPolicy,
+        events: sink,
+        sandboxConfig: {},
+        pullSecrets: [],
+        service: connection.images,
+      };
     },
     [Symbol.asyncDispose]: async () => {
       connection.close();

@@ -1,0 +1,129 @@
+import {createHash} from 'node:crypto';
+import {readdir, readFile, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {SystemError} from '../../../base/errors.js';
+import {ifPresent, makeDirectories, withFileErrors, writeFileAtomic} from '../../../base/files.js';
+import {acquireLock} from '../../../base/lock.js';
+import type {PulledRecord} from './pulled-record.js';
+
+/** Where it is kept which images were pulled and with what. `kcri plan` has its own implementation. Methods reject with SystemError. */
+export interface PullRecords {
+  /** Notes that an image, named as the Pod names it, is about to be pulled. */
+  writeIntent(image: string): Promise<void>;
+  hasIntent(image: string): Promise<boolean>;
+  /** One that isn't there is fine. */
+  deleteIntent(image: string): Promise<void>;
+  /** The images of all intents. */
+  listIntents(): Promise<readonly string[]>;
+  /** Undefined when there is none; rejects when it can't be read. */
+  readPulled(imageRef: string): Promise<PulledRecord | undefined>;
+  /**
+   * Replaces a record by what `change` makes of it, undefined for leaving it; nobody else changes it meanwhile. A record
+   * that can't be read counts as none.
+   */
+  updatePulled(
+    imageRef: string,
+    change: (record: PulledRecord | undefined) => PulledRecord | undefined,
+  ): Promise<void>;
+}
+
+const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+const READABLE_VERSIONS: ReadonlySet<unknown> = new Set([API_VERSION, 'kubelet.config.k8s.io/v1alpha1']);
+const FILE_NAME = /^sha256-[0-9a-f]{64}$/;
+
+/** The kubelet's files: `<root-dir>/image_manager/{pulling,pulled}/sha256-<hash of the name>` (pullmanager/fs_pullrecords.go). */
+export class FilePullRecords implements PullRecords {
+  readonly #rootDir: string;
+  readonly #pulling: string;
+  readonly #pulled: string;
+
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+    this.#pulling = join(rootDir, 'image_manager', 'pulling');
+    this.#pulled = join(rootDir, 'image_manager', 'pulled');
+  }
+
+  async writeIntent(image: string): Promise<void> {
+    await this.#write(this.#pulling, image, {kind: 'ImagePullIntent', apiVersion: API_VERSION, image});
+  }
+
+  async hasIntent(image: string): Promise<boolean> {
+    const found = await readObject(join(this.#pulling, fileName(image)), 'ImagePullIntent');
+    return found?.['image'] === image;
+  }
+
+  async deleteIntent(image: string): Promise<void> {
+    const path = join(this.#pulling, fileName(image));
+    await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+  }
+
+  async listIntents(): Promise<readonly string[]> {
+    const names = await withFileErrors('reading', this.#pulling, () =>
+      ifPresent(() => readdir(this.#pulling)),
+    );
+    const files = (names ?? []).filter((name) => FILE_NAME.test(name));
+    const objects = await Promise.all(
+      // One that is broken or was removed meanwhile must not hide the others.
+      files.map((name) => readObject(join(this.#pulling, name), 'ImagePullIntent').catch(() => undefined)),
+    );
+    return objects.map((object) => object?.['image']).filter((image) => typeof image === 'string');
+  }
+
+  async readPulled(imageRef: string): Promise<PulledRecord | undefined> {
+    const object = await readObject(join(this.#pulled, fileName(imageRef)), 'ImagePulledRecord');
+    if (object?.['imageRef'] !== imageRef) return undefined;
+    // The kubelet leaves an empty mapping out.
+    const {kind: _kind, apiVersion: _version, ...record} = object;
+    return {credentialMapping: {}, ...record} as unknown as PulledRecord;
+  }
+
+  async updatePulled(...[imageRef, change]: Parameters<PullRecords['updatePulled']>): Promise<void> {
+    // No pod's lock has such a name: namespaces and UIDs don't begin with an underscore.
+    await using _lock = await acquireLock(join(this.#rootDir, 'locks', '__pulled-images.lock'));
+    const changed = change(await this.readPulled(imageRef).catch(() => undefined));
+    if (changed === undefined) return;
+    const {lastUpdatedTime, credentialMapping} = changed;
+    await this.#write(this.#pulled, imageRef, {
+      kind: 'ImagePulledRecord',
+      apiVersion: API_VERSION,
+      lastUpdatedTime,
+      imageRef,
+      ...(Object.keys(credentialMapping).length === 0 ? {} : {credentialMapping}),
+    });
+  }
+
+  async #write(directory: string, name: string, object: object): Promise<void> {
+    const manager = join(this.#rootDir, 'image_manager');
+    await makeDirectories([
+      {path: manager, mode: 0o700},
+      {path: directory, mode: 0o700},
+    ]);
+    await writeFileAtomic(join(directory, fileName(name)), `${JSON.stringify(object)}\n`, 0o600);
+  }
+}
+
+/** A hash, because images' names have characters that files' may not. */
+function fileName(name: string): string {
+  return `sha256-${createHash('sha256').update(name).digest('hex')}`;
+}
+
+/** Undefined when there is no such file. */
+async function readObject(
+  path: string,
+  kind: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+  if (text === undefined) return undefined;
+  const object = parseJson(text);
+  if (object['kind'] === kind && READABLE_VERSIONS.has(object['apiVersion'])) return object;
+  throw new SystemError(`reading ${JSON.stringify(path)}: no ${kind} of ${API_VERSION}`);
+}
+
+function parseJson(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}
