@@ -5,6 +5,7 @@ import {
   isOvercommitAllowed,
   isPodLevelResource,
 } from './resource-list.js';
+import {dottedSysctl} from './sysctl.js';
 import type {
   Container,
   EnvVar,
@@ -18,6 +19,7 @@ import type {
 } from './v1.js';
 import type {PullPolicy, ResourceList, ResourceRequirements} from './v1-meta.js';
 import type {PersistentVolumeClaimTemplate} from './v1-attached-volumes.js';
+import type {PodSecurityContext} from './v1-security.js';
 import type {ObjectFieldSelector, ResourceFieldSelector} from './v1-selectors.js';
 import type {DownwardAPIVolumeFile, Volume, VolumeProjection} from './v1-volumes.js';
 
@@ -222,6 +224,13 @@ function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): Re
   return {...resources, limits: allLimits, ...(nothing ? {} : {requests: allRequests})};
 }
 
+/** Sysctls are known by their names with dots. */
+function defaultSecurity(security: PodSecurityContext): PodSecurityContext {
+  return mapPresent(security, {
+    sysctls: each((sysctl) => ({...sysctl, name: dottedSysctl(sysctl.name)})),
+  });
+}
+
 function defaultSpec(written: PodSpec): PodSpec {
   const spec = mapPresent(written, {
     containers: each(defaultPodContainer),
@@ -241,7 +250,7 @@ function defaultSpec(written: PodSpec): PodSpec {
     enableServiceLinks: spec.enableServiceLinks ?? true,
     restartPolicy: spec.restartPolicy ?? 'Always',
     schedulerName: orElse(spec.schedulerName, 'default-scheduler'),
-    securityContext: spec.securityContext ?? {},
+    securityContext: defaultSecurity(spec.securityContext ?? {}),
     terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
   };
 }

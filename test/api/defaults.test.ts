@@ -133,6 +133,18 @@ describe('applyDefaults', () => {
     });
   });
 
+  test('names sysctls with dots', () => {
+    const sysctls = ['net/ipv4/ip_local_port_range', 'net.ipv4.tcp_syncookies'].map((name) => ({
+      name,
+      value: '1',
+    }));
+    const {spec} = applyDefaults(aPod({securityContext: {sysctls}}));
+    expect(spec.securityContext?.sysctls?.map(({name}) => name)).toEqual([
+      'net.ipv4.ip_local_port_range',
+      'net.ipv4.tcp_syncookies',
+    ]);
+  });
+
   test("leaves an ephemeral container's requests alone", () => {
     const container = {name: 'e', image: 'i:1', resources: {limits: {cpu: '1'}}};
     const {spec} = applyDefaults(aPod({ephemeralContainers: [container]}));

@@ -99,8 +99,8 @@ function existing(
     state: lost
       ? {terminated: unknownEnd('The container could not be located when the pod was terminated')}
       : stateOf(input, newest),
-    lastState: before === undefined ? {} : stateOf(input, before),
-    restartCount: newest.restartCount + (lost ? 1 : 0),
+    lastState: before === undefined ? rememberedState(input, newest, old) : stateOf(input, before),
+    restartCount: lost ? old.restartCount + 1 : restartCountOf(newest, old),
     image: newest.cri.image?.image ?? container.image,
     imageID: newest.cri.imageRef,
     containerID: fullId(input, newest),
@@ -108,6 +108,27 @@ function existing(
     ...userOf(newest),
     ...volumeMountsOf(container),
   };
+}
+
+/** How the instance before ended, as the status before tells: a container may be removed when its successor starts. */
+function rememberedState(
+  input: ContainerStatusInput,
+  newest: RuntimeContainerStatus,
+  old: ContainerStatus | undefined,
+): ContainerState {
+  const ended = old?.containerID === fullId(input, newest) ? undefined : old?.state?.terminated;
+  const terminated = ended ?? old?.lastState?.terminated;
+  return terminated === undefined ? {} : {terminated};
+}
+
+/** Never less than was known before, and more when another instance has ended meanwhile. */
+function restartCountOf(
+  {state, restartCount}: RuntimeContainerStatus,
+  old: ContainerStatus | undefined,
+): number {
+  const known = old?.restartCount ?? 0;
+  const restarted = state === 'CONTAINER_RUNNING' && old?.state?.terminated !== undefined;
+  return restarted && known >= restartCount ? known + 1 : Math.max(known, restartCount);
 }
 
 /** What it may use and was granted: here always what it requests. */

@@ -144,6 +144,31 @@ test('of several instances the newest is the state, the next the last state', ()
   expect(restartCount).toBe(2);
 });
 
+test('the end of an instance that was removed stays the last state of the next ones', () => {
+  const [older, newer] = [
+    anInstance('main', 'CONTAINER_EXITED', {exitCode: 3, restartCount: 4}),
+    anInstance('main', 'CONTAINER_RUNNING', {restartCount: 5}),
+  ];
+  const ended = status({runtime: aRuntimePod([older])});
+  const removed = status({runtime: aRuntimePod([newer]), previous: ended});
+  const later = status({runtime: aRuntimePod([newer]), previous: removed});
+  for (const {lastState, state, restartCount} of [removed, later].map(ofMain))
+    expect({lastState, state, restartCount}).toEqual({
+      lastState: ofMain(ended).state,
+      state: {running: {startedAt: '1970-01-01T00:01:41Z'}},
+      restartCount: 5,
+    });
+});
+
+test('a container whose count of restarts was lost counts on from what was known', () => {
+  const ended = status({runtime: aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {restartCount: 4})])});
+  const restarted = anInstance('main', 'CONTAINER_RUNNING', {id: containerId('other')});
+  const again = status({runtime: aRuntimePod([restarted]), previous: ended});
+  expect(ofMain(again).restartCount).toBe(5);
+  const later = status({runtime: aRuntimePod([restarted]), previous: again});
+  expect(ofMain(later).restartCount).toBe(5);
+});
+
 test('a running init container has started and is not ready; a finished one is the other way round', () => {
   const pod = aPod({initContainers: [init]});
   const ofInit = (state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED'): ContainerStatus | undefined =>
