@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import type {Pod} from '../../src/api/v1.js';
 import {SystemError} from '../../src/base/errors.js';
 import {failuresOf} from '../../src/kubelet/container/sync-result.js';
 import {aLocalPod, aPodGround} from './pod-ground.js';
@@ -95,4 +96,47 @@ test('a pod that has succeeded has its sandbox stopped and its containers kept',
   expect(runtime.sandboxes).toMatchObject([{state: 'SANDBOX_NOTREADY'}]);
   expect(runtime.containers).toMatchObject([{state: 'CONTAINER_EXITED'}]);
   expect((await syncer.sync(signal)).results).toEqual([]);
+});
+
+test('the volumes of a pod that runs are brought up to date by the first pass over it, and then now and again', async () => {
+  let mounted = 0;
+  const {pods, runtime} = await aPodGround({}, (real) =>
+    Object.assign(real, {
+      mountVolumes: async () => {
+        mounted++;
+        return new Map();
+      },
+    }),
+  );
+  const pod = aLocalPod();
+  const syncer = pods.syncer(pod);
+  await syncer.sync(signal);
+  const calls = runtime.calls.filter(({method}) => method === 'CreateContainer').length;
+  await syncer.sync(signal);
+  expect(mounted).toBe(1);
+  const {results} = await pods.syncer(pod).sync(signal);
+  expect({mounted, results}).toEqual({mounted: 2, results: []});
+  expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
+});
+
+test('an object that is missing is told of, and what runs goes on running', async () => {
+  const {pods, runtime, events} = await aPodGround();
+  const pod = aLocalPod();
+  await pods.syncer(pod).sync(signal);
+  const [container] = pod.spec.containers;
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const changed: Pod = {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: [{...container!, volumeMounts}],
+      volumes: [{name: 'c', configMap: {name: 'none'}}],
+    },
+  };
+  const {results, status} = await pods.syncer(changed).sync(signal);
+  const message = 'MountVolume.SetUp failed for volume "c" : configmap "none" not found';
+  expect(failuresOf(results).map(({failure}) => failure)).toMatchObject([{reason: 'FailedMount', message}]);
+  expect(events).toContainEqual(expect.objectContaining({type: 'Warning', reason: 'FailedMount', message}));
+  expect(status.containerStatuses?.map(({ready}) => ready)).toEqual([true]);
+  expect(runtime.callsTo('StopContainer')).toEqual([]);
 });
