@@ -13,3 +13,6 @@ export {apiObjects, type ApiObjects} from './container/api-objects.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
 export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
 export {PodStore, type PodRecord} from './pod/pod-store.js';
+export {PodHistories, type LastKnown} from './events/pod-history.js';
+export type {RecordedEvent} from './events/recorded-event.js';
+export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';

@@ -1,0 +1,63 @@
+import {visibleInLine} from '../../format/visible.js';
+import type {Column} from '../../format/table.js';
+import type {PodRow} from './pod-row.js';
+
+/** What columns there are. */
+export interface PodColumnOptions {
+  readonly wide: boolean;
+  readonly namespace: boolean;
+}
+
+/** The columns of `get pods`, kubectl's. */
+export function podColumns({wide, namespace}: PodColumnOptions): readonly Column<PodRow>[] {
+  return [
+    ...(namespace ? [{header: 'NAMESPACE', value: (row: PodRow) => row.namespace}] : []),
+    {header: 'NAME', value: ({name}) => name},
+    {header: 'READY', value: ({ready}) => ready},
+    {header: 'STATUS', value: ({status}) => status},
+    {header: 'RESTARTS', value: ({restarts}) => restarts},
+    {header: 'AGE', value: ({age}) => age},
+    ...(wide ? WIDE : []),
+  ];
+}
+
+const WIDE: readonly Column<PodRow>[] = [
+  {header: 'IP', value: ({ip}) => ip},
+  {header: 'NODE', value: ({node}) => node},
+  {header: 'NOMINATED NODE', value: ({nominatedNode}) => nominatedNode},
+  {header: 'READINESS GATES', value: ({readinessGates}) => readinessGates},
+];
+
+/** The measures of kubectl's tables (printers.GetNewTabWriter). */
+const MIN_WIDTH = 6;
+const PADDING = 3;
+
+/** A table that is written row by row: a column stays as wide as it was, and grows. */
+export class GrowingTable<Row> {
+  readonly #columns: readonly Column<Row>[];
+  readonly #widths: number[];
+  #header: boolean;
+
+  constructor(columns: readonly Column<Row>[], options: {readonly header: boolean}) {
+    this.#columns = columns;
+    this.#widths = columns.map(() => MIN_WIDTH);
+    this.#header = options.header;
+  }
+
+  /** These rows with a line end each, below the header when they are the first. */
+  text(rows: readonly Row[]): string {
+    const lines = rows.map((row) => this.#columns.map(({value}) => visibleInLine(value(row))));
+    if (this.#header && rows.length > 0) lines.unshift(this.#columns.map(({header}) => header));
+    this.#header &&= rows.length === 0;
+    for (const line of lines)
+      for (const [index, cell] of line.entries())
+        this.#widths[index] = Math.max(this.#widths[index] ?? 0, Array.from(cell).length + PADDING);
+    return lines.map((line) => `${this.#line(line)}\n`).join('');
+  }
+
+  #line(cells: readonly string[]): string {
+    return cells
+      .map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(this.#widths[index] ?? 0)))
+      .join('');
+  }
+}
