@@ -128,22 +128,42 @@ export function unmountOrder(mounts: readonly MountPoint[], directory: string): 
   return latestFirst.filter(({parentId}) => !ids.has(parentId)).flatMap(withChildren);
 }
 
+/** Whether a mount may be taken down; `below` is its path below the directory, `` for the directory itself. */
+export type IsOwnMount = (mount: MountPoint, below: string) => boolean;
+
 /**
- * Unmounts all that is mounted at or below a directory, until the kernel lists nothing there any more. Without the
- * directory it does nothing. Rejects with SystemError when something can't be unmounted.
+ * Unmounts all that is mounted at or below a directory, until the kernel lists nothing there any more. While there is a
+ * mount that isn't own nothing is unmounted: it may be the only way to somebody's files. Without the directory it does
+ * nothing. Rejects with SystemError when something can't or may not be unmounted.
  */
-export async function unmountBelow(directory: string, mounter: Mounter = systemMounter): Promise<void> {
+export async function unmountBelow(
+  directory: string,
+  mounter: Mounter = systemMounter,
+  isOwn: IsOwnMount = () => true,
+): Promise<void> {
   const target = await realDirectory(directory);
   if (target === undefined) return;
   let last: number | undefined;
   for (;;) {
-    const [next] = unmountOrder(await mounter.list(), target);
+    const mounts = unmountOrder(await mounter.list(), target);
+    const foreign = mounts.find((mount) => !isOwn(mount, mount.path.slice(target.length + 1)));
+    if (foreign !== undefined) throw foreignMount(foreign, directory);
+    const [next] = mounts;
     if (next === undefined) return;
     if (next.id === last)
       throw new SystemError(`${JSON.stringify(next.path)} is still mounted after it was unmounted`);
     await mounter.unmount(next.path);
     last = next.id;
   }
+}
+
+function foreignMount({path}: MountPoint, directory: string): SystemError {
+  return new SystemError(
+    `${JSON.stringify(directory)} can't be removed: ${JSON.stringify(path)} is mounted there, and not by kcri`,
+    {
+      hint: `find out whose it is, unmount it with "umount ${path}", and try again; nothing was removed there`,
+    },
+  );
 }
 
 /** The path as the kernel lists mounts at it. The last name isn't followed: a link there is nothing of ours. */

@@ -1,13 +1,14 @@
 import {pathSegment} from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
 import {podDir, type NodeFacts} from '../container/node.js';
-import {systemMounter, unmountBelow, type Mounter} from './mounts.js';
+import {systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounts.js';
 
 /**
- * Removes a pod's directory with its volumes (kubelet_volumes.go cleanupOrphanedPodDirs). First all that is mounted
- * below it is unmounted; what can't be ends it with an error. Then files are removed, on that one mount only and
- * without following links, so that nothing outside the directory is ever touched. A half-made or half-removed
- * directory is fine, and without one it does nothing. Rejects with SystemError.
+ * Removes a pod's directory with its volumes (kubelet_volumes.go cleanupOrphanedPodDirs). First what kcri has mounted
+ * below it is unmounted; when that can't be done, or when somebody else has mounted something there, it ends with an
+ * error and nothing is removed. Then files are removed, on that one mount only and without following links, so that
+ * nothing outside the directory is ever touched. A half-made or half-removed directory is fine, and without one it does
+ * nothing. Rejects with SystemError.
  */
 export async function removePodDir(
   node: Pick<NodeFacts, 'rootDir'>,
@@ -15,6 +16,25 @@ export async function removePodDir(
   mounter: Mounter = systemMounter,
 ): Promise<void> {
   const directory = podDir(node, pathSegment('pod UID', uid));
-  await unmountBelow(directory, mounter);
+  await unmountBelow(directory, mounter, isPodMount);
   await removeTree(directory);
 }
+
+/**
+ * True for what kcri mounts below a pod's directory: file systems in memory as volumes, and parts of volumes, with what
+ * came to those from the volume by itself. The place tells, not the Pod: its record may be damaged.
+ */
+export const isPodMount: IsOwnMount = ({fileSystem, root, received}, below) => {
+  const [folder = '', ...names] = below.split('/');
+  if (folder === 'volumes')
+    return (
+      names.length === 2 &&
+      names[0]?.startsWith('kubernetes.io~') === true &&
+      IN_MEMORY.has(fileSystem) &&
+      root === '/'
+    );
+  const [, , index = '', ...deeper] = names;
+  return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || received);
+};
+
+const IN_MEMORY: ReadonlySet<string> = new Set(['tmpfs', 'hugetlbfs']);

@@ -15,7 +15,7 @@ interface Ground {
   readonly volume: string;
   readonly outside: string;
   /** Mounts a part of the volume and gives where. */
-  bind(path: string, fields?: Partial<SubPathMount>, mounter?: Mounter): Promise<string>;
+  readonly bind: (path: string, fields?: Partial<SubPathMount>, mounter?: Mounter) => Promise<string>;
 }
 
 /** A volume beside a directory that nothing may reach. */
