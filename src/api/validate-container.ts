@@ -16,6 +16,7 @@ import {validateLifecycle, validateProbes} from './validate-handlers.js';
 import {validateDevices, validateMounts} from './validate-mounts.js';
 import {validateContainerResources, validateLimitBelowPods} from './validate-resources.js';
 import {validateSecurityContext} from './validate-security.js';
+import {EXIT_CODE_OPERATORS} from './v1.js';
 import type {
   Container,
   ContainerPort,
@@ -88,22 +89,18 @@ function* validateRestartRule({action, exitCodes}: ContainerRestartRule, path: F
   if (action === undefined) yield requiredValue(path.child('action'));
   if (exitCodes === undefined) return yield requiredValue(path.child('exitCodes'), 'must be specified');
   const at = path.child('exitCodes');
-  if (exitCodes.operator === undefined) yield requiredValue(at.child('operator'));
+  if (exitCodes.operator === undefined) yield unsupportedValue(at.child('operator'), '', EXIT_CODE_OPERATORS);
   const count = exitCodes.values?.length ?? 0;
   if (count > MOST_EXIT_CODES) {
     yield {path: at.child('values'), message: `Too long: must have at most ${MOST_EXIT_CODES} items`};
   }
 }
 
-/** validateContainerRestartPolicy; a sidecar has no rules, for it always restarts. */
-function* validateRestart(container: Container, path: FieldPath, sidecar: boolean): FieldErrors {
+/** validateContainerRestartPolicy; a sidecar may have rules too, for they can restart all containers. */
+function* validateRestart(container: Container, path: FieldPath): FieldErrors {
   const rules = container.restartPolicyRules ?? [];
   const at = path.child('restartPolicyRules');
   if (rules.length === 0) return;
-  if (sidecar) {
-    const rule = 'restartPolicyRules are not allowed for init containers with restart policy Always';
-    return yield forbidden(at, rule);
-  }
   if (container.restartPolicy === undefined) {
     yield requiredValue(
       path.child('restartPolicy'),
@@ -156,7 +153,7 @@ const HOOKS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] a
 function* validateInitContainer(container: Container, path: FieldPath, pod: Surroundings): FieldErrors {
   const sidecar = isRestartableInit(container);
   yield* validateContainer(container, path, pod);
-  yield* validateRestart(container, path, sidecar);
+  yield* validateRestart(container, path);
   yield* validateHostPorts([[container, path]]);
   if (sidecar) return yield* validateHooks(container, path, pod);
   for (const name of HOOKS) {
@@ -237,7 +234,7 @@ export function* validateContainers(spec: PodSpec, path: FieldPath): FieldErrors
   for (const [container, at] of regular) {
     yield* validateContainer(container, at, pod);
     yield* validateHooks(container, at, pod);
-    yield* validateRestart(container, at, false);
+    yield* validateRestart(container, at);
     if (spec.hostNetwork === true) yield* validateHostNetworkPorts(container, at);
   }
   yield* validateHostPorts(regular);

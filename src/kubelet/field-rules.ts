@@ -1,5 +1,5 @@
 import {isNativeResource} from '../api/resource-list.js';
-import type {Container, EnvVarSource, Pod, PodOS, PodSpec, VolumeMount} from '../api/v1.js';
+import type {Container, EnvVarSource, Lifecycle, Pod, PodOS, PodSpec, VolumeMount} from '../api/v1.js';
 import type {ObjectMeta, ResourceList, ResourceRequirements} from '../api/v1-meta.js';
 import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
@@ -22,7 +22,6 @@ function refused<Value>(reason: string, when: (value: Value) => boolean = () => 
   return {kind: 'refused', reason, when};
 }
 
-const hasFields = (value: object): boolean => Object.keys(value).length > 0;
 const hasDevices = (list: ResourceList): boolean => Object.keys(list).some((name) => !isNativeResource(name));
 
 const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
@@ -65,7 +64,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   volumes: honoured,
   initContainers: honoured,
   containers: honoured,
-  ephemeralContainers: refused('ephemeral containers are not started yet'),
+  ephemeralContainers: refused('a kubelet takes none from a manifest, they are added to pods that run'),
   restartPolicy: honoured,
   terminationGracePeriodSeconds: honoured,
   activeDeadlineSeconds: refused('pods are not ended at a deadline yet'),
@@ -117,14 +116,14 @@ const CONTAINER: RulesOf<Container> = {
   env: honoured,
   resources: honoured,
   resizePolicy: ignored('it says what a later resize does; a changed manifest is a new pod'),
-  restartPolicy: refused('sidecars and restart policies of single containers are not kept yet'),
-  restartPolicyRules: refused('restart rules are not followed yet'),
+  restartPolicy: honoured,
+  restartPolicyRules: honoured,
   volumeMounts: honoured,
   volumeDevices: refused(NOT_ATTACHED),
   livenessProbe: refused(PROBES),
   readinessProbe: refused(PROBES),
   startupProbe: refused(PROBES),
-  lifecycle: refused('lifecycle hooks are not run yet', hasFields),
+  lifecycle: honoured,
   terminationMessagePath: honoured,
   terminationMessagePolicy: honoured,
   imagePullPolicy: honoured,
@@ -132,6 +131,12 @@ const CONTAINER: RulesOf<Container> = {
   stdin: honoured,
   stdinOnce: honoured,
   tty: honoured,
+};
+
+const LIFECYCLE: RulesOf<Lifecycle> = {
+  postStart: honoured,
+  preStop: honoured,
+  stopSignal: ignored("the kubelet's feature gate ContainerStopSignals is off"),
 };
 
 const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
@@ -261,6 +266,7 @@ export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldR
   ObjectMeta: OBJECT_META,
   PodSpec: POD_SPEC,
   Container: CONTAINER,
+  Lifecycle: LIFECYCLE,
   EnvVarSource: ENV_VAR_SOURCE,
   ResourceRequirements: RESOURCE_REQUIREMENTS,
   VolumeMount: VOLUME_MOUNT,

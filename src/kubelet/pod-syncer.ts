@@ -35,6 +35,7 @@ const idle = (actions: PodActions): boolean =>
   !actions.killPod &&
   !actions.createSandbox &&
   actions.containersToKill.length === 0 &&
+  actions.containersToReset.length === 0 &&
   actions.containersToStart.length === 0 &&
   actions.initContainersToStart.length === 0;
 

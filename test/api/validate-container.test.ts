@@ -50,6 +50,10 @@ describe('container', () => {
       'C.restartPolicyRules[1].action: Required value',
       'C.restartPolicyRules[1].exitCodes: Required value: must be specified',
     ],
+    [
+      'restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {values: [1]}}]',
+      'C.restartPolicyRules[0].exitCodes.operator: Unsupported value: "": supported values: "In", "NotIn"',
+    ],
   ]);
 
   test('needs a name and an image', () => {
@@ -204,8 +208,7 @@ describe('init containers', () => {
       'I.lifecycle: Forbidden: may not be set for init containers without restartPolicy=Always',
     ],
     [
-      'restartPolicy: Always, restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [1]}}]',
-      'I.restartPolicyRules: Forbidden: restartPolicyRules are not allowed for init containers with restart policy Always',
+      'restartPolicy: Always, restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [1]}}]',
     ],
     [
       'restartPolicy: Sometimes',

@@ -1,5 +1,6 @@
 import type {Container} from '../../api/v1.js';
 import type {ContainerId, PodSandboxId} from '../../cri/index.js';
+import type {RuntimeContainerStatus} from './pod-status.js';
 
 /** A running container that has to go, and why. */
 export interface ContainerToKill {
@@ -8,6 +9,13 @@ export interface ContainerToKill {
   /** The text of its Killing event. */
   readonly message: string;
   readonly reason: 'Unknown' | 'Changed' | 'LivenessProbe' | 'StartupProbe';
+}
+
+/** An instance that goes because all of its pod begins anew. */
+export interface ContainerToReset {
+  readonly instance: RuntimeContainerStatus;
+  /** It hasn't exited: it is killed first. */
+  readonly kill: boolean;
 }
 
 /** What one sync of a pod has to do (kuberuntime podActions): decided by computePodActions, carried out by syncPod. */
@@ -23,4 +31,6 @@ export interface PodActions {
   /** In the Pod's order. */
   readonly containersToStart: readonly Container[];
   readonly containersToKill: readonly ContainerToKill[];
+  /** In the order in which they go; the sync after that starts afresh. */
+  readonly containersToReset: readonly ContainerToReset[];
 }

@@ -1,6 +1,9 @@
-import type {Pod} from '../../api/v1.js';
+import {isRestartableInit} from '../../api/resource-list.js';
+import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../container/sync-result.js';
+import {containerOf} from '../kuberuntime/kill-container.js';
+import {restartsAfter} from '../kuberuntime/restart-policy.js';
 import type {SyncPass} from '../pod-syncer.js';
 
 /** What `kcri sync` waits for. */
@@ -49,31 +52,43 @@ function failedStep(results: readonly SyncResult[], {wait, retry}: JudgeOptions)
 
 function readiness(pod: Pod, {status, results}: SyncPass, {wait}: JudgeOptions): Verdict | undefined {
   if (wait !== 'ready') return undefined;
-  const failed = firstFailed(status);
-  if (failed !== undefined && pod.spec.restartPolicy === 'Never')
-    return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
+  const failed = firstFailed(status, (name, exitCode) => !isRestarted(pod, name, exitCode));
+  if (failed !== undefined) return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
   return failuresOf(results).length === 0 && allReady(pod, status) ? {kind: 'ready'} : undefined;
 }
 
-function allReady(pod: Pod, {containerStatuses = []}: PodStatus): boolean {
-  return pod.spec.containers.every(({name}) =>
-    containerStatuses.some((status) => status.name === name && settled(pod, status)),
+/** The pod's containers and its sidecars are. */
+function allReady(pod: Pod, {containerStatuses = [], initContainerStatuses = []}: PodStatus): boolean {
+  const sidecars = (pod.spec.initContainers ?? []).filter(isRestartableInit);
+  return [...pod.spec.containers, ...sidecars].every((container) =>
+    [...containerStatuses, ...initContainerStatuses].some(
+      (status) => status.name === container.name && settled(pod, container, status),
+    ),
   );
 }
 
 /** Running and ready, or ended well where nothing starts it again. */
-function settled(pod: Pod, {ready, state}: ContainerStatus): boolean {
-  return ready || (state?.terminated?.exitCode === 0 && pod.spec.restartPolicy !== 'Always');
+function settled(pod: Pod, container: Container, {ready, state}: ContainerStatus): boolean {
+  return ready || (state?.terminated?.exitCode === 0 && !restartsAfter(pod, container, 0));
 }
 
-/** The first container that failed: init containers first, then in the status's order. */
-function firstFailed(status: PodStatus): {readonly exitCode: number; readonly name: string} | undefined {
+/** Whether what ended with that code comes again. */
+function isRestarted(pod: Pod, name: string, exitCode: number): boolean {
+  const container = containerOf(pod, name);
+  return container !== undefined && restartsAfter(pod, container, exitCode);
+}
+
+/** The first container that failed, of those that count: init containers first, then in the status's order. */
+function firstFailed(
+  status: PodStatus,
+  counts: (name: string, exitCode: number) => boolean = () => true,
+): {readonly exitCode: number; readonly name: string} | undefined {
   for (const {name, state} of [
     ...(status.initContainerStatuses ?? []),
     ...(status.containerStatuses ?? []),
   ]) {
     const exitCode = state?.terminated?.exitCode ?? 0;
-    if (exitCode !== 0) return {exitCode, name};
+    if (exitCode !== 0 && counts(name, exitCode)) return {exitCode, name};
   }
   return undefined;
 }

@@ -7,6 +7,7 @@ import {
 } from '../container/pod-status.js';
 import {computeInitActions} from './compute-init-actions.js';
 import {faultOf, killOfUnknown, NO_PROBES, type ProbeResults} from './container-fault.js';
+import {containersToReset} from './compute-restart-all.js';
 import {effectiveRestartPolicy, exitCode, shouldBeStarted} from './restart-policy.js';
 import {sandboxChanged} from './sandbox-changed.js';
 
@@ -28,7 +29,9 @@ export function computePodActions(
     initContainersToStart: [],
     containersToStart: [],
     containersToKill: [],
+    containersToReset: containersToReset(pod, status),
   };
+  if (keep.containersToReset.length > 0) return {...keep, killPod: changed, createSandbox: changed};
   return changed
     ? {...keep, ...actionsForNewSandbox(pod, status, attempt)}
     : withinSandbox(keep, pod, status, probes);

@@ -9,14 +9,15 @@ import type {SyncContext} from './sync-context.js';
 
 type RemoveContext = Pick<SyncContext, 'services' | 'files'>;
 
-/** Removes one instance and its log files (kuberuntime removeContainer). */
+/** Removes one instance and, unless they are kept, its log files (kuberuntime removeContainer). */
 export async function removeContainer(
   {services, files}: RemoveContext,
   pod: Pod,
   {id, name, restartCount}: RuntimeContainerStatus,
+  {keepLogs = false}: {readonly keepLogs?: boolean} = {},
 ): Promise<SyncResult> {
   try {
-    await files.removeContainerLogs(pod, name, restartCount);
+    if (!keepLogs) await files.removeContainerLogs(pod, name, restartCount);
     await services.runtime.removeContainer({containerId: id});
   } catch (cause) {
     if (!isNotFound(cause))

@@ -29,14 +29,19 @@ export function shouldBeStarted(
 /** Whether an exit with that code is followed by a new instance (podutil.ContainerShouldRestart). */
 export function restartsAfter(pod: Pod, container: Container, code: number): boolean {
   const policy = effectiveRestartPolicy(pod, container);
-  const rules = container.restartPolicy === undefined ? [] : (container.restartPolicyRules ?? []);
-  if (rules.some((rule) => ruleMatches(rule, code))) return true;
+  // Both actions that a rule can have restart the container. Beside no policy of its own rules count for nothing.
+  if (container.restartPolicy !== undefined && matchingRule(container, code) !== undefined) return true;
   return policy === 'Always' || (policy === 'OnFailure' && code !== 0);
 }
 
-/** Both actions that a rule can have restart the container. */
-function ruleMatches({exitCodes}: ContainerRestartRule, code: number): boolean {
-  if (exitCodes === undefined) return false;
-  const listed = exitCodes.values?.includes(code) ?? false;
-  return exitCodes.operator === 'NotIn' ? !listed : listed;
+/** The first of the container's rules that the exit code meets (findMatchingContainerRestartRule). */
+export function matchingRule(
+  {restartPolicyRules = []}: Container,
+  code: number,
+): ContainerRestartRule | undefined {
+  return restartPolicyRules.find(({exitCodes}) => {
+    if (exitCodes === undefined) return false;
+    const listed = exitCodes.values?.includes(code) ?? false;
+    return exitCodes.operator === 'NotIn' ? !listed : listed;
+  });
 }

@@ -1,11 +1,12 @@
-import type {Container} from '../../api/v1.js';
+import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerKind} from '../container/events.js';
+import type {ContainerToReset, PodActions} from '../container/pod-actions.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../container/sync-result.js';
 import {crashLoopBackOff} from './crash-loop-back-off.js';
 import {ensureSandbox, type SyncInput} from './ensure-sandbox.js';
-import {killContainer, killContext} from './kill-container.js';
+import {killContainer, killContext, type KillContext} from './kill-container.js';
 import {killPod} from './kill-pod.js';
-import {pruneInitContainers, purgeInitContainers} from './remove-container.js';
+import {pruneInitContainers, purgeInitContainers, removeContainer} from './remove-container.js';
 import {startContainer, type StartEnvironment} from './start-container.js';
 import type {SyncContext} from './sync-context.js';
 
@@ -23,7 +24,7 @@ export async function syncPod(
   const results: SyncResult[] = [];
   const {actions, pod, status} = input;
   results.push(...(await stopFirst(context, input, signal)));
-  if (failuresOf(results).length > 0 || (actions.killPod && !actions.createSandbox)) return results;
+  if (failuresOf(results).length > 0 || startsNothing(actions)) return results;
   await pruneInitContainers(context, pod, status, actions);
   signal.throwIfAborted();
 
@@ -42,6 +43,11 @@ export async function syncPod(
   return results;
 }
 
+/** The pod has ended, or begins anew with the next sync. */
+function startsNothing({killPod, createSandbox, containersToReset}: PodActions): boolean {
+  return killPod ? !createSandbox : containersToReset.length > 0;
+}
+
 function outcome(action: SyncResult['action'], target: string, failure: SyncFailure | undefined): SyncResult {
   return failure === undefined ? {action, target} : {action, target, failure};
 }
@@ -54,9 +60,13 @@ async function stopFirst(
 ): Promise<SyncResult[]> {
   const kill = killContext(context, status.ips, signal);
   if (!actions.killPod) {
+    const steps = [
+      ...actions.containersToKill.map((target) => async () => killContainer(kill, pod, target)),
+      ...actions.containersToReset.map((target) => async () => resetContainer(context, kill, pod, target)),
+    ];
     const results: SyncResult[] = [];
-    for (const container of actions.containersToKill) {
-      results.push(await killContainer(kill, pod, container));
+    for (const step of steps) {
+      results.push(await step());
       if (failuresOf(results).length > 0) break;
     }
     return results;
@@ -72,6 +82,21 @@ async function stopFirst(
   if (actions.createSandbox && failuresOf(results).length === 0)
     results.push(...(await purgeInitContainers(context, pod, status)));
   return results;
+}
+
+/** Removes a container, killed first without a preStop hook if need be; the log tells the next one its number. */
+async function resetContainer(
+  context: SyncContext,
+  kill: KillContext,
+  pod: Pod,
+  {instance, kill: runs}: ContainerToReset,
+): Promise<SyncResult> {
+  const {id, name} = instance;
+  if (runs) {
+    const killed = await killContainer(kill, pod, {id, name, message: 'killing', gracePeriodSeconds: 0});
+    if (killed.failure !== undefined) return killed;
+  }
+  return await removeContainer(context, pod, instance, {keepLogs: true});
 }
 
 /** startContainer, unless the container crashed a short while ago (doBackOff). */

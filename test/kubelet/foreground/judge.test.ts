@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import type {Pod, RestartPolicy} from '../../../src/api/v1.js';
+import type {Container, Pod, RestartPolicy} from '../../../src/api/v1.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../src/api/v1-status.js';
 import {podUid} from '../../../src/cri/index.js';
 import type {SyncFailure, SyncResult} from '../../../src/kubelet/container/sync-result.js';
@@ -19,6 +19,14 @@ interface Case {
   readonly failure?: SyncFailure;
   readonly wait?: WaitFor;
   readonly retry?: boolean;
+  /** Fields of the containers by their names. */
+  readonly fields?: Readonly<Record<string, Partial<Container>>>;
+  /** Sidecars beside the containers. */
+  readonly sidecars?: Readonly<Record<string, ContainerState>>;
+}
+
+function statusesOf(states: Readonly<Record<string, ContainerState>>): readonly ContainerStatus[] {
+  return Object.entries(states).map(([name, state]) => aContainerStatus(name, state));
 }
 
 function verdict({
@@ -28,13 +36,23 @@ function verdict({
   failure,
   wait = 'ready',
   retry = false,
+  fields = {},
+  sidecars = {},
 }: Case) {
-  const containerStatuses = Object.entries(states).map(([name, state]) => aContainerStatus(name, state));
+  const status = {
+    phase,
+    containerStatuses: statusesOf(states),
+    initContainerStatuses: statusesOf(sidecars),
+  };
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: 'p', namespace: 'default', uid: 'u1'},
-    spec: {restartPolicy, containers: Object.keys(states).map((name) => ({name, image: 'x'}))},
+    spec: {
+      restartPolicy,
+      containers: Object.keys(states).map((name) => ({name, image: 'x', ...fields[name]})),
+      initContainers: Object.keys(sidecars).map((name) => ({name, image: 'x', restartPolicy: 'Always'})),
+    },
   };
   const results: SyncResult[] =
     failure === undefined ? [] : [{action: 'StartContainer', target: 'a', failure}];
@@ -46,7 +64,13 @@ function verdict({
     containers: [],
     ips: [],
   };
-  return judge(pod, {runtime, status: {phase, containerStatuses}, results}, {wait, retry});
+  return judge(pod, {runtime, status, results}, {wait, retry});
+}
+
+/** Never restarted but after that exit code. */
+function ruleFor(code: number): Partial<Container> {
+  const exitCodes = {operator: 'In', values: [code]} as const;
+  return {restartPolicy: 'Never', restartPolicyRules: [{action: 'Restart', exitCodes}]};
 }
 
 const crash: SyncFailure = {reason: 'CrashLoopBackOff', message: 'back-off'};
@@ -75,6 +99,33 @@ test.each<[string, Case, object]>([
     'a container that ended well and is not restarted is settled',
     {restartPolicy: 'OnFailure', states: {a: RUNNING, b: exited(0)}},
     {kind: 'ready'},
+  ],
+  [
+    'a container that its own policy restarts is waited for, whatever its pod says',
+    {restartPolicy: 'Never', states: {a: exited(3)}, fields: {a: {restartPolicy: 'OnFailure'}}},
+    {kind: 'wait'},
+  ],
+  [
+    'a container that a rule restarts is waited for',
+    {restartPolicy: 'Never', states: {a: exited(3)}, fields: {a: ruleFor(3)}},
+    {kind: 'wait'},
+  ],
+  [
+    'a container that no rule restarts has failed for good',
+    {restartPolicy: 'Always', states: {a: exited(4)}, fields: {a: ruleFor(3)}},
+    {kind: 'broken', exitCode: 4, container: 'a'},
+  ],
+  [
+    'a container that ended well and comes again is not settled',
+    {restartPolicy: 'OnFailure', states: {a: exited(0)}, fields: {a: {restartPolicy: 'Always'}}},
+    {kind: 'wait'},
+  ],
+  ['sidecars have to be ready too', {states: {a: RUNNING}, sidecars: {s: {waiting: {}}}}, {kind: 'wait'}],
+  ['with its sidecars a pod is ready', {states: {a: RUNNING}, sidecars: {s: RUNNING}}, {kind: 'ready'}],
+  [
+    'a sidecar that failed is waited for, as it comes again',
+    {restartPolicy: 'Never', states: {a: RUNNING}, sidecars: {s: exited(1)}},
+    {kind: 'wait'},
   ],
   ['a failure ends a sync without a limit', {states: {a: {waiting: {}}}, failure: pull}, {kind: 'failed'}],
   [

@@ -142,6 +142,7 @@ test('carrying the actions out ends with nothing more to do', () => {
         initContainersToStart: [],
         containersToStart: [],
         containersToKill: [],
+        containersToReset: [],
       });
       // A pod that has run its course is killed again and again, of which nothing is left to do.
       if (settled.killPod)
