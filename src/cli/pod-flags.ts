@@ -73,6 +73,16 @@ export const POD_FLAGS = {
     helpGroup: 'NODE',
     description: 'Use RuntimeDefault as the seccomp profile of containers that have none.',
   }),
+  'image-credential-provider-config': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'FILE|DIR',
+    description: 'A CredentialProviderConfig: programs that know credentials for registries.',
+  }),
+  'image-credential-provider-bin-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description: 'Where these programs are.',
+  }),
 };
 
 /** The values of POD_FLAGS as oclif gives them. */
@@ -88,6 +98,8 @@ export interface PodFlagValues {
   readonly 'cgroup-root'?: string | undefined;
   readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
   readonly 'seccomp-default'?: boolean | undefined;
+  readonly 'image-credential-provider-config'?: string | undefined;
+  readonly 'image-credential-provider-bin-dir'?: string | undefined;
 }
 
 /** What the flags say of the node. */

@@ -10,6 +10,8 @@ export type {NodeOptions} from './node-status/read-node-facts.js';
 export type {CriCall} from './container/cri-calls.js';
 export type {PodEvent} from './container/events.js';
 export {apiObjects, type ApiObjects} from './container/api-objects.js';
+export type {NodeCredentials} from './images/credentials/node-credentials.js';
+export {openNodeCredentials} from './images/credentials/open-node-credentials.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
 export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
 export {PodStore, type PodRecord} from './pod/pod-store.js';

@@ -1,7 +1,7 @@
 import type {Clock} from '../../base/clock.js';
 import type {MessageName} from '../../cri/gen/schema.js';
 import {IMAGE_METHODS, RUNTIME_METHODS} from '../../cri/gen/services.js';
-import type {CallOptions} from '../../cri/index.js';
+import type {CallOptions, Init, PullImageRequest} from '../../cri/index.js';
 import type {KubeServices} from './services.js';
 
 /** One call that changes something in the runtime, after it has ended. */
@@ -62,7 +62,7 @@ function observed(
   {clock, listener}: {readonly clock: Clock; readonly listener: CallListener},
 ): Call {
   return async (request, options) => {
-    const begun = {method: rpc, requestType, request};
+    const begun = {method: rpc, requestType, request: withoutPassword(request)};
     const startedAt = clock.now();
     listener(begun);
     try {
@@ -74,4 +74,10 @@ function observed(
       throw error;
     }
   };
+}
+
+/** Who looks on at a pull sees as whom it is made, and nothing that would let him in. */
+function withoutPassword(request: Record<string, unknown>): Record<string, unknown> {
+  const {auth} = request as Init<PullImageRequest>;
+  return auth === undefined ? request : {...request, auth: {username: auth.username, password: '***'}};
 }

@@ -20,14 +20,19 @@ export function parseImageName(image: string): ParsedImageName {
   if (path.toLowerCase() !== path)
     return invalid(`invalid reference format: repository name (${path}) must be lowercase`);
   const {groups} = REFERENCE.exec(`${domain}/${rest}`) ?? {};
-  if (groups === undefined) return invalid('invalid reference format');
-  const {tag, digest} = groups;
-  if ((groups['path'] ?? '').length > LONGEST_PATH)
+  return groups === undefined ? invalid('invalid reference format') : checkedName(domain, groups);
+}
+
+function checkedName(
+  domain: string,
+  {path = '', tag, digest}: Readonly<Record<string, string | undefined>>,
+): ParsedImageName {
+  if (path.length > LONGEST_PATH)
     return invalid(`repository name must not be more than ${LONGEST_PATH} characters`);
   const problem = digest === undefined ? undefined : digestProblem(digest);
   if (problem !== undefined) return invalid(problem);
-  const repository = `${domain}/${groups['path'] ?? ''}`;
-  return {kind: 'name', name: {repository, tag: digest === undefined ? (tag ?? 'latest') : tag, digest}};
+  const tagOrLatest = digest === undefined ? (tag ?? 'latest') : tag;
+  return {kind: 'name', name: {repository: `${domain}/${path}`, tag: tagOrLatest, digest}};
 }
 
 /** The reference with `:latest` when it has neither tag nor digest (applyDefaultImageTag); it must be valid. */

@@ -2,9 +2,9 @@ import {createHash} from 'node:crypto';
 import type {DockerConfig, RegistryLogin} from './docker-config.js';
 import {coversRepository, patternOfLocation} from './registry-match.js';
 
-/** The Secret that a login comes from. */
-export interface SecretSource {
-  /** Empty for a Secret that no API server has named: then nothing but its content identifies it. */
+/** The object of the API that a login comes from. */
+export interface ObjectSource {
+  /** Empty for one that no API server has named: then nothing but its content identifies it. */
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
@@ -13,13 +13,13 @@ export interface SecretSource {
 /** A docker config, and the Secret that it comes from; without one every pod of the node may use it. */
 export interface SourcedDockerConfig {
   readonly config: DockerConfig;
-  readonly secret?: SecretSource | undefined;
+  readonly secret?: ObjectSource | undefined;
 }
 
 /** A login that may let an image's pull in. */
 export interface PullCredential {
   readonly login: RegistryLogin;
-  readonly secret?: SecretSource | undefined;
+  readonly secret?: ObjectSource | undefined;
 }
 
 /** Docker's registry has this name in docker configs. */

@@ -2,6 +2,7 @@ import type {Secret} from '../../../api/v1-objects.js';
 import type {Pod} from '../../../api/v1.js';
 import {ConfigError, messageOf} from '../../../base/errors.js';
 import type {ApiObjects} from '../../container/api-objects.js';
+import type {EventSink} from '../../container/events.js';
 import {podRef} from '../../container/pod-ref.js';
 import {parseDockerConfig, type DockerConfigFormat} from './docker-config.js';
 import type {SourcedDockerConfig} from './keyring.js';
@@ -34,11 +35,20 @@ export function findPullSecrets({metadata, spec}: Pod, objects: ApiObjects): Pul
   };
 }
 
+/** Tells of the pod's pull secrets that aren't there: the image may be for everybody, or here already. */
+export function tellMissingPullSecrets(pod: Pod, objects: ApiObjects, events: EventSink): void {
+  const {missing} = findPullSecrets(pod, objects);
+  if (missing.length === 0) return;
+  const message = `Unable to retrieve some image pull secrets (${missing.join(', ')}); attempting to pull the image may not succeed.`;
+  events({type: 'Warning', reason: 'FailedToRetrieveImagePullSecret', message, pod});
+}
+
 /** The types of Secrets that hold docker configs, under which key, and how they are written. */
-const DOCKER_CONFIG_TYPES: Readonly<Record<string, readonly [key: string, format: DockerConfigFormat]>> = {
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson', 'config.json'],
-  'kubernetes.io/dockercfg': ['.dockercfg', '.dockercfg'],
-};
+const DOCKER_CONFIG_TYPES: ReadonlyMap<string, {readonly key: string; readonly format: DockerConfigFormat}> =
+  new Map([
+    ['kubernetes.io/dockerconfigjson', {key: '.dockerconfigjson', format: 'config.json'}],
+    ['kubernetes.io/dockercfg', {key: '.dockercfg', format: '.dockercfg'}],
+  ]);
 
 /** The docker configs in Secrets, and which of these hold none and why. */
 export interface SecretDockerConfigs {
@@ -59,21 +69,24 @@ export function secretDockerConfigs(secrets: readonly Secret[], pod: Pod): Secre
   };
 }
 
-function decode(
-  {type = 'Opaque', data = {}, metadata}: Secret,
-  podNamespace: string,
-): SourcedDockerConfig | {readonly problem: string} {
+function decode(secret: Secret, podNamespace: string): SourcedDockerConfig | {readonly problem: string} {
+  const {type = 'Opaque', metadata} = secret;
   const {uid = '', namespace = podNamespace, name = ''} = metadata;
-  const [key = '', format] = (Object.hasOwn(DOCKER_CONFIG_TYPES, type) && DOCKER_CONFIG_TYPES[type]) || [];
-  const content = data[key];
-  if (format === undefined || content === undefined || content.length === 0)
-    return {
-      problem: `the Secret "${namespace}/${name}" of type ${JSON.stringify(type)} holds no docker config`,
-    };
+  const title = `the Secret "${namespace}/${name}"`;
+  const {text, format} = heldIn(secret);
+  if (text === '') return {problem: `${title} of type ${JSON.stringify(type)} holds no docker config`};
   try {
-    const config = parseDockerConfig(Buffer.from(content).toString(), format);
-    return {config: config ?? new Map(), secret: {uid, namespace, name}};
+    return {config: parseDockerConfig(text, format) ?? new Map(), secret: {uid, namespace, name}};
   } catch (error) {
-    throw new ConfigError(`the Secret "${namespace}/${name}": ${messageOf(error)}`);
+    throw new ConfigError(`${title}: ${messageOf(error)}`);
   }
+}
+
+/** A Secret's docker config as it is written; empty when there is none. */
+function heldIn({type = '', data = {}}: Secret): {
+  readonly text: string;
+  readonly format: DockerConfigFormat;
+} {
+  const {key = '', format = 'config.json'} = DOCKER_CONFIG_TYPES.get(type) ?? {};
+  return {text: Buffer.from(data[key] ?? []).toString(), format};
 }

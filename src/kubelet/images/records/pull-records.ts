@@ -73,22 +73,29 @@ export class FilePullRecords implements PullRecords {
     const object = await readObject(join(this.#pulled, fileName(imageRef)), 'ImagePulledRecord');
     if (object?.['imageRef'] !== imageRef) return undefined;
     // The kubelet leaves an empty mapping out.
-    const {kind: _kind, apiVersion: _version, ...record} = object;
-    return {credentialMapping: {}, ...record} as unknown as PulledRecord;
+    const {lastUpdatedTime = '', credentialMapping = {}} = object as Partial<PulledRecord>;
+    return {lastUpdatedTime, imageRef, credentialMapping};
   }
 
   async updatePulled(...[imageRef, change]: Parameters<PullRecords['updatePulled']>): Promise<void> {
     // No pod's lock has such a name: namespaces and UIDs don't begin with an underscore.
-    await using _lock = await acquireLock(join(this.#rootDir, 'locks', '__pulled-images.lock'));
-    const changed = change(await this.readPulled(imageRef).catch(() => undefined));
-    if (changed === undefined) return;
-    const {lastUpdatedTime, credentialMapping} = changed;
+    const lock = await acquireLock(join(this.#rootDir, 'locks', '__pulled-images.lock'));
+    try {
+      const changed = change(await this.readPulled(imageRef).catch(() => undefined));
+      if (changed !== undefined) await this.#writePulled(changed);
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+  }
+
+  async #writePulled({lastUpdatedTime, imageRef, credentialMapping}: PulledRecord): Promise<void> {
+    const mapping = Object.keys(credentialMapping).length === 0 ? {} : {credentialMapping};
     await this.#write(this.#pulled, imageRef, {
       kind: 'ImagePulledRecord',
       apiVersion: API_VERSION,
       lastUpdatedTime,
       imageRef,
-      ...(Object.keys(credentialMapping).length === 0 ? {} : {credentialMapping}),
+      ...mapping,
     });
   }
 

@@ -1,17 +1,15 @@
-import type {SecretSource} from '../credentials/keyring.js';
+import type {ObjectSource} from '../credentials/keyring.js';
 
 /** A Secret that has let an image's pull in. */
-export interface PulledWithSecret extends SecretSource {
+export interface PulledWithSecret extends ObjectSource {
   readonly credentialHash: string;
 }
-
-/** A service account whose token a credential provider has exchanged. kcri records none, and keeps a kubelet's. */
-export interface PulledWithServiceAccount extends SecretSource {}
 
 /** Who may use an image without pulling it again. */
 export interface PullAccess {
   readonly kubernetesSecrets?: readonly PulledWithSecret[];
-  readonly kubernetesServiceAccounts?: readonly PulledWithServiceAccount[];
+  /** Whose token a credential provider has exchanged: kcri notes none, and keeps a kubelet's. */
+  readonly kubernetesServiceAccounts?: readonly ObjectSource[];
   /** Every pod of the node: it was pulled without credentials, or with the node's own. */
   readonly nodePodsAccessible?: boolean;
 }
@@ -65,7 +63,7 @@ function mergeAccess(known: PullAccess | undefined, shown: PullAccess): PullAcce
 }
 
 /** Namespaces, names and UIDs have no control characters. */
-const keyOf = ({namespace, name, uid}: SecretSource): string => [namespace, name, uid].join('\0');
+const keyOf = ({namespace, name, uid}: ObjectSource): string => [namespace, name, uid].join('\0');
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
