@@ -7,6 +7,7 @@ import {podRef} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
+import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
 import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
 import {killContext} from './kuberuntime/kill-container.js';
@@ -138,6 +139,7 @@ export class PodSyncer {
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
     if (idle(actions)) return [];
+    tellMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
     return await syncPod(
       this.#context,
       {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
