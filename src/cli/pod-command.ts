@@ -1,5 +1,5 @@
 import type {Connection} from '../cri/index.js';
-import type {ApiObjects, DescribedNode, PreparedPod} from '../kubelet/index.js';
+import type {ApiObjects, DescribedNode, NodeCredentials, PreparedPod} from '../kubelet/index.js';
 import type {ManifestSource} from '../operations/read-manifests.js';
 import {BaseCommand} from './base-command.js';
 import {nodeOptions, type PodFlagValues} from './pod-flags.js';
@@ -58,8 +58,24 @@ export abstract class PodCommand extends BaseCommand {
     const prepare = {static: flags.static ?? false, seenAtMs: clock.now(), objects};
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});
-    const node = await this.describeNode(flags);
+    const imageCredentials = await this.#openNodeCredentials(flags);
+    const node = {...(await this.describeNode(flags)), imageCredentials};
     const pods = preparePods(documents, {...prepare, nodeName: node.node.nodeName});
     return {node, pods, objects};
+  }
+
+  async #openNodeCredentials(flags: PodFlagValues): Promise<NodeCredentials> {
+    const {openNodeCredentials} = await import('../kubelet/index.js');
+    const {env, clock} = this.context;
+    return await openNodeCredentials(
+      {
+        imageCredentialProviderConfig: flags['image-credential-provider-config'],
+        imageCredentialProviderBinDir: flags['image-credential-provider-bin-dir'],
+        rootDir: this.rootDir,
+        workingDir: process.cwd(),
+        env,
+      },
+      clock,
+    );
   }
 }
