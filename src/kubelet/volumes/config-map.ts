@@ -24,5 +24,8 @@ export function configMapPayload(
   if (found === undefined && !optional) throw objectNotFound(objects, 'ConfigMap', name, namespace);
   const texts = Object.entries(found?.data ?? {}).map(([key, text]) => [key, Buffer.from(text)] as const);
   const values = {...found?.binaryData, ...Object.fromEntries(texts)};
-  return keyPayload(values, source, 'configmap references non-existent config key');
+  return keyPayload(values, source, {
+    title: `ConfigMap "${namespace}/${name}"`,
+    missing: 'configmap references non-existent config key',
+  });
 }

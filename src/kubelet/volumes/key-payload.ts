@@ -14,15 +14,23 @@ export interface KeySelection {
   readonly optional?: boolean | undefined;
 }
 
+/** The object that keys are of, as errors speak of it. */
+export interface KeyedObject {
+  /** `ConfigMap "default/settings"`. */
+  readonly title: string;
+  /** What the kubelet says before a key that isn't there. */
+  readonly missing: string;
+}
+
 /**
  * The files for the keys of a ConfigMap or Secret (MakePayload of both).
  *
- * @throws SystemError with `missing` and the key for one that isn't there.
+ * @throws SystemError for a key that isn't there.
  */
 export function keyPayload(
   values: Readonly<Record<string, Uint8Array>>,
   {items = [], defaultMode = DEFAULT_MODE, optional = false}: KeySelection,
-  missing: string,
+  {title, missing}: KeyedObject,
 ): Payload {
   if (items.length === 0)
     return new Map(
@@ -32,7 +40,7 @@ export function keyPayload(
     if (Object.hasOwn(values, key)) return true;
     if (optional) return false;
     throw new SystemError(`${missing}: ${key}`, {
-      hint: 'write the key as the object has it, or set optional: true to go without',
+      hint: `the ${title} has no such key: add it, name another one, or set optional: true to go without`,
     });
   });
   return new Map(

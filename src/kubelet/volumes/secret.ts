@@ -22,5 +22,8 @@ export function secretPayload(
   const {secretName = '', optional = false} = source;
   const found = objects.secret(namespace, secretName);
   if (found === undefined && !optional) throw objectNotFound(objects, 'Secret', secretName, namespace);
-  return keyPayload(found?.data ?? {}, source, 'references non-existent secret key');
+  return keyPayload(found?.data ?? {}, source, {
+    title: `Secret "${namespace}/${secretName}"`,
+    missing: 'references non-existent secret key',
+  });
 }

@@ -131,6 +131,15 @@ describe('a configMap volume holds', () => {
     expect(() => payload(source)).toThrow(message);
   });
 
+  test('an error for a key that says of which object', () => {
+    const source = {name: 'settings', items: [{key: 'c', path: 'c'}]};
+    expect(() => configMapPayload({objects: OBJECTS}, {pod: aPodWith([]), source})).toThrow(
+      expect.objectContaining({
+        hint: 'the ConfigMap "default/settings" has no such key: add it, name another one, or set optional: true to go without',
+      }),
+    );
+  });
+
   test('an error for an object of another namespace', () => {
     const pod = aPodWith([]);
     const elsewhere: Pod = {...pod, metadata: {...pod.metadata, namespace: 'other'}};
