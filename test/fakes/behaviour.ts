@@ -18,6 +18,8 @@ export interface ContainerBehaviour {
   readonly oomKilled?: boolean;
   /** Survives the stop signal, so that StopContainer kills it when its timeout is over. */
   readonly ignoresStop?: boolean;
+  /** How it ends when it hears the stop signal: of that signal, and at once, unless given. */
+  readonly onStop?: {readonly exitCode?: number; readonly afterMs?: number};
 }
 
 /** Decides what a container does from its config and command line; undefined = the default. */

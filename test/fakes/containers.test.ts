@@ -90,6 +90,20 @@ describe('containers', () => {
     },
   );
 
+  test.for([
+    {afterMs: 10, timeout: 10n, ends: 3},
+    {afterMs: 5000, timeout: 1n, ends: 137},
+  ])(
+    'a process that takes $afterMs ms to end and has $timeout s ends with $ends',
+    async ({afterMs, timeout, ends}, {expect}) => {
+      const onStop = {exitCode: 3, afterMs};
+      await using started = await start({behaviour: (): ContainerBehaviour => ({onStop})});
+      const {containerId} = await runOne(started);
+      await started.cri.runtime.stopContainer({containerId, timeout});
+      expect(started.fake.containers).toMatchObject([{state: 'CONTAINER_EXITED', exitCode: ends}]);
+    },
+  );
+
   test('stop and remove of what is unknown succeed', async ({expect}) => {
     await using started = await start();
     const containerId = 'gone' as never;

@@ -184,20 +184,25 @@ export async function stopContainer(
 ): Promise<void> {
   if (container.state === 'CONTAINER_UNKNOWN') container.state = 'CONTAINER_RUNNING';
   if (container.state !== 'CONTAINER_RUNNING') return;
-  const dies = timeoutSeconds > 0 && container.behaviour.ignoresStop !== true;
-  if (timeoutSeconds > 0 && !dies) await graceOf(state, container, timeoutSeconds, signal);
-  exitContainer(state, container, {exitCode: dies ? SIGTERMED : SIGKILLED});
+  const {ignoresStop = false, onStop: {exitCode = SIGTERMED, afterMs = 0} = {}} = container.behaviour;
+  const graceMs = timeoutSeconds * 1000;
+  const endsMs = ignoresStop ? Infinity : afterMs;
+  const heeds = endsMs < graceMs;
+  await ended(state, container, Math.min(endsMs, graceMs), signal);
+  exitContainer(state, container, {exitCode: heeds ? exitCode : SIGKILLED});
 }
 
-async function graceOf(
+/** Waits, unless the container ends before. */
+async function ended(
   state: RuntimeState,
   container: ContainerRecord,
-  timeoutSeconds: number,
+  ms: number,
   signal: AbortSignal,
 ): Promise<void> {
+  if (ms === 0) return;
   const either = AbortSignal.any([signal, container.ended.signal]);
   try {
-    await state.clock.sleep(timeoutSeconds * 1000, either);
+    await state.clock.sleep(ms, either);
   } catch (error) {
     if (!container.ended.signal.aborted) throw error;
   }
