@@ -3,7 +3,7 @@ import type {Container, EnvVarSource, Lifecycle, Pod, PodOS, PodSpec, VolumeMoun
 import type {ObjectMeta, ResourceList, ResourceRequirements} from '../api/v1-meta.js';
 import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
-import type {EmptyDirVolumeSource, Volume, VolumeProjection} from '../api/v1-volumes.js';
+import type {Volume, VolumeProjection} from '../api/v1-volumes.js';
 
 /** What kcri does with a field of the Pod API. There is no fourth way: nothing is dropped in silence. */
 export type FieldRule<Value = never> =
@@ -237,11 +237,6 @@ const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {
   podCertificate: refused('only an API server gives certificates'),
 };
 
-const EMPTY_DIR: RulesOf<EmptyDirVolumeSource> = {
-  medium: refused('volumes of huge pages are not mounted yet', (medium) => medium !== 'Memory'),
-  sizeLimit: honoured,
-};
-
 const AFFINITY: RulesOf<Affinity> = {
   nodeAffinity: honoured,
   podAffinity: ignored(FOR_SCHEDULERS),
@@ -274,7 +269,6 @@ export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldR
   PodSecurityContext: POD_SECURITY_CONTEXT,
   Volume: VOLUME,
   VolumeProjection: VOLUME_PROJECTION,
-  EmptyDirVolumeSource: EMPTY_DIR,
   Affinity: AFFINITY,
   NodeAffinity: NODE_AFFINITY,
   PodOS: POD_OS,

@@ -58,6 +58,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'DownwardAPIProjection',
       'DownwardAPIVolumeFile',
       'DownwardAPIVolumeSource',
+      'EmptyDirVolumeSource',
       'EnvVar',
       'ExecAction',
       'HTTPGetAction',
@@ -130,7 +131,6 @@ describe('refused is', () => {
     ['spec.containers[0].readinessProbe', container({readinessProbe: probe})],
     ['spec.containers[0].startupProbe', container({startupProbe: probe})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
-    ['spec.volumes[0].emptyDir.medium', {volumes: [{name: 'v', emptyDir: {medium: 'HugePages-2Mi'}}]}],
     [
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
       projected({serviceAccountToken: {path: 't'}}),

@@ -1,12 +1,9 @@
 import {chmod, lstat} from 'node:fs/promises';
 import {join} from 'node:path';
-import {quantityValue} from '../../api/quantity.js';
-import {aggregateContainerResources} from '../../api/resource-list.js';
-import type {Pod} from '../../api/v1.js';
 import type {EmptyDirVolumeSource} from '../../api/v1-volumes.js';
-import {SystemError} from '../../base/errors.js';
 import {ifPresent, makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
 import {nodeAllocatable} from '../container/node.js';
+import {mediumMount, type MediumMount} from './empty-dir-medium.js';
 import {isMountPoint, type Mounter} from './mounts.js';
 import {setVolumeOwnership} from './ownership.js';
 import {
@@ -32,7 +29,7 @@ export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
 };
 
 /**
- * Makes an empty directory at the path, or for medium Memory mounts a tmpfs on it, and gives it to the pod's fsGroup
+ * Makes an empty directory at the path, mounts memory on it if its medium says so, and gives it to the pod's fsGroup
  * (emptydir SetUpAt). One that is ready is kept with what is in it. The pod's data directories must exist. Rejects with
  * SystemError.
  */
@@ -41,14 +38,12 @@ export async function setUpEmptyDir(
   volume: PodVolume<EmptyDirVolumeSource>,
   path: string,
 ): Promise<void> {
-  const {medium = ''} = volume.source;
-  if (medium !== '' && medium !== 'Memory') throw new SystemError(`unknown storage medium "${medium}"`);
+  const mount = mediumMount(volume, nodeAllocatable(node).memoryBytes);
   const readyDir = podPluginDir(node, PLUGIN, volume);
-  const present = medium === 'Memory' ? await isMountPoint(path, mounter) : await exists(path);
+  const present = mount === undefined ? await exists(path) : await isMountPoint(path, mounter);
   if (present && (await exists(join(readyDir, 'ready')))) return;
   await makeVolumeDirectory(path);
-  if (medium === 'Memory' && !present)
-    await mountMemory(path, memoryBytes(volume, nodeAllocatable(node).memoryBytes), mounter);
+  if (mount !== undefined && !present) await mountMedium(mount, path, mounter);
   await setVolumeOwnership(path, {fsGroup: volume.pod.spec.securityContext?.fsGroup, readOnly: false});
   await setReady(readyDir);
 }
@@ -62,14 +57,19 @@ async function makeVolumeDirectory(path: string): Promise<void> {
   await withFileErrors('opening up the directory', path, () => chmod(path, MODE));
 }
 
-/** Kernels before 6.4 can't keep a tmpfs out of swap. */
-async function mountMemory(path: string, bytes: bigint, mounter: Mounter): Promise<void> {
-  const size = `size=${bytes}`;
-  try {
-    await mounter.mount('tmpfs', path, `${size},noswap`);
-  } catch {
-    // When it isn't noswap's fault, this fails in the same way and tells.
-    await mounter.mount('tmpfs', path, size);
+/** By the first options that the kernel knows. */
+async function mountMedium(
+  {fileSystem, options}: MediumMount,
+  path: string,
+  mounter: Mounter,
+): Promise<void> {
+  for (const [index, tried] of options.entries()) {
+    try {
+      await mounter.mount(fileSystem, path, tried);
+      return;
+    } catch (error) {
+      if (index === options.length - 1) throw error;
+    }
   }
 }
 
@@ -78,22 +78,4 @@ async function setReady(readyDir: string): Promise<void> {
   await makeDirectoryPath(readyDir, 0o750);
   const path = join(readyDir, 'ready');
   await withFileErrors('making', path, () => withFile(path, 'w', 0o644, async () => undefined));
-}
-
-/** The least of what the node has for pods, the pod may use and the volume may hold (emptydir calculateEmptyDirMemorySize). */
-export function memoryBytes(
-  {pod, source}: Omit<PodVolume<EmptyDirVolumeSource>, 'name'>,
-  nodeMemoryBytes: bigint,
-): bigint {
-  const limits = [podMemoryLimit(pod), quantityValue(source.sizeLimit ?? '0')];
-  return limits.reduce((least, limit) => (limit > 0n && limit < least ? limit : least), nodeMemoryBytes);
-}
-
-/** The memory limit of the pod's cgroup, 0 for none: one container without a limit leaves the pod without (ResourceConfigForPod). */
-function podMemoryLimit({spec}: Pod): bigint {
-  const own = spec.resources?.limits?.['memory'];
-  if (own !== undefined) return quantityValue(own);
-  const all = [...spec.containers, ...(spec.initContainers ?? [])];
-  const everybodyHas = all.every(({resources}) => quantityValue(resources?.limits?.['memory'] ?? '0') > 0n);
-  return everybodyHas ? quantityValue(aggregateContainerResources(spec, 'limits')['memory'] ?? '0') : 0n;
 }

@@ -1,9 +1,8 @@
-import {mkdir, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, statfs, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../src/api/v1.js';
 import {SystemError} from '../../../src/base/errors.js';
-import {memoryBytes} from '../../../src/kubelet/volumes/empty-dir.js';
 import {systemMounter, unmountBelow, type Mounter} from '../../../src/kubelet/volumes/mounts.js';
 import {removePodDir} from '../../../src/kubelet/volumes/remove-pod-dir.js';
 import {mountVolumes, planVolumes} from '../../../src/kubelet/volumes/volume-manager.js';
@@ -123,27 +122,6 @@ test('aborting stops before the next volume', async () => {
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
-test.each([
-  ['all that the node has for pods', {}, {}, 1024n * MI],
-  ["the volume's sizeLimit", {sizeLimit: '4Mi'}, {}, 4n * MI],
-  ["the pod's memory limit", {sizeLimit: '100Mi'}, {limits: {memory: '64Mi'}}, 64n * MI],
-  ['the node, when the limits are higher', {sizeLimit: '2Gi'}, {limits: {memory: '3Gi'}}, 1024n * MI],
-  ['nothing of a sizeLimit of 0', {sizeLimit: '0'}, {}, 1024n * MI],
-])('the size of a memory volume: %s', (_title, source, resources, bytes) => {
-  const pod = aPodWith([], {containers: [{name: 'main', image: 'i', resources}]});
-  expect(memoryBytes({pod, source}, 1024n * MI)).toBe(bytes);
-});
-
-test("the pod's memory limit counts only when every container has one", () => {
-  const limited = {name: 'a', image: 'i', resources: {limits: {memory: '64Mi'}}};
-  const unlimited = {name: 'b', image: 'i'};
-  const size = (spec: Pod['spec']): bigint => memoryBytes({pod: aPodWith([], spec), source: {}}, 1024n * MI);
-  expect(size({containers: [limited, unlimited]})).toBe(1024n * MI);
-  expect(size({containers: [limited], initContainers: [unlimited]})).toBe(1024n * MI);
-  expect(size({containers: [limited, {...limited, name: 'c'}]})).toBe(128n * MI);
-  expect(size({containers: [limited, unlimited], resources: {limits: {memory: '96Mi'}}})).toBe(96n * MI);
-});
-
 test('a kernel without noswap gets the tmpfs without it', async () => {
   const node = await aNode();
   const asked: string[] = [];
@@ -192,6 +170,24 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
       'ENOSPC',
     );
     expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+
+  test('a volume of huge pages is a hugetlbfs with that size of page, mounted once', async () => {
+    const node = await aNode();
+    const containers = [
+      {
+        ...{name: 'main', image: 'i', volumeMounts: [{name: 'h', mountPath: '/h'}]},
+        resources: {requests: {'hugepages-2Mi': '2Mi'}},
+      },
+    ];
+    const huge = aPodWith([{name: 'h', emptyDir: {medium: 'HugePages-2Mi'}}], {containers});
+    await mountVolumes(huge, aHost(node), signal);
+    await mountVolumes(huge, aHost(node), signal);
+    const found = (await systemMounter.list()).filter(({path}) => path === volumeDir(node, 'h'));
+    expect(found.map(({fileSystem}) => fileSystem)).toEqual(['hugetlbfs']);
+    expect((await statfs(volumeDir(node, 'h'))).bsize).toBe(2 * 1024 * 1024);
+    await removePodDir(node, 'u1');
+    expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
   });
 
   test('a memory volume that is gone after a reboot is mounted again, although it was marked as ready', async () => {
