@@ -29,8 +29,6 @@ const OF_THE_API_SERVER = 'the API server keeps it for its own use';
 const PROBES = 'probes are not run yet';
 const WINDOWS = 'this is a Linux node';
 const DEVICES = 'devices are not allocated yet';
-const NO_CONFIG_MAPS = 'ConfigMaps are not read yet';
-const NO_SECRETS = 'Secrets are not read yet';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
 const DELETION = 'a manifest cannot delete its pod; "kcri delete" does';
 
@@ -79,7 +77,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   hostIPC: honoured,
   shareProcessNamespace: honoured,
   securityContext: honoured,
-  imagePullSecrets: refused(NO_SECRETS),
+  imagePullSecrets: honoured,
   hostname: honoured,
   subdomain: honoured,
   affinity: honoured,
@@ -90,7 +88,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   priority: honoured,
   dnsConfig: honoured,
   readinessGates: refused('nobody sets their conditions without an API server'),
-  runtimeClassName: refused('RuntimeClasses are not read yet'),
+  runtimeClassName: honoured,
   enableServiceLinks: ignored('there are no services to link to'),
   preemptionPolicy: ignored(FOR_SCHEDULERS),
   overhead: honoured,
@@ -112,7 +110,7 @@ const CONTAINER: RulesOf<Container> = {
   args: honoured,
   workingDir: honoured,
   ports: honoured,
-  envFrom: refused('ConfigMaps and Secrets are not read yet'),
+  envFrom: honoured,
   env: honoured,
   resources: honoured,
   resizePolicy: ignored('it says what a later resize does; a changed manifest is a new pod'),
@@ -142,9 +140,9 @@ const LIFECYCLE: RulesOf<Lifecycle> = {
 const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
   fieldRef: honoured,
   resourceFieldRef: honoured,
-  configMapKeyRef: refused(NO_CONFIG_MAPS),
-  secretKeyRef: refused(NO_SECRETS),
-  fileKeyRef: refused('env files are not read yet'),
+  configMapKeyRef: honoured,
+  secretKeyRef: honoured,
+  fileKeyRef: honoured,
 };
 
 const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {

@@ -9,7 +9,7 @@ import type {ApiObjects} from './container/api-objects.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
 import type {EventSink, PodEvent} from './container/events.js';
 import type {RunHook} from './container/lifecycle-hook.js';
-import type {NodeFacts, PodPlace} from './container/node.js';
+import {cgroupGround, type NodeFacts, type PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import type {KubeServices} from './container/services.js';
@@ -56,6 +56,8 @@ export interface LocalPodsOptions {
   readonly clock: Clock;
   /** What the pods refer to. */
   readonly objects: ApiObjects;
+  /** What their environments are made from, when it isn't that. */
+  readonly envObjects?: ApiObjects | undefined;
   readonly files: (node: NodeFacts) => PodFilesystem;
   /** The node's own credentials for registries; none without it. */
   readonly imageCredentials?: NodeCredentials | undefined;
@@ -126,7 +128,8 @@ export class LocalPods {
   }
 
   #syncer(pod: Pod, place: PodPlace, history: PodHistory): PodSyncer {
-    const {services, observer, clock, runtimeName, files, objects, hooks = hookRunner} = this.#options;
+    const {services, observer, clock, runtimeName, files, hooks = hookRunner} = this.#options;
+    const {objects, envObjects} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
@@ -142,6 +145,7 @@ export class LocalPods {
       files: files(node),
       images: this.#images,
       objects,
+      envObjects: envObjects ?? objects,
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
       runHook: hooks({runtime: observed.runtime, clock, events}),
       events,
@@ -308,7 +312,9 @@ export class LocalPods {
     await syncer.removeFromRuntime();
     const node = this.#nodeAt(place);
     await this.#options.files(node).removePod(pod);
-    await removePodCgroup(node.cgroup, podCgroupParents(record.uid, node.cgroup), this.#options.clock);
+    const ground = cgroupGround(node);
+    if (ground !== undefined)
+      await removePodCgroup(ground, podCgroupParents(record.uid, node.cgroup), this.#options.clock);
     await history.settled();
     await this.#options.histories?.delete(record.uid);
     await this.store.delete(record.uid);

@@ -1,15 +1,18 @@
 import type {Pod} from '../api/v1.js';
 import type {Clock, RandomSource} from '../base/clock.js';
 import type {ApiObjects} from './container/api-objects.js';
-import type {NodeFacts} from './container/node.js';
+import {cgroupGround, type NodeFacts} from './container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  EnvFile,
   IdMapping,
   MountedVolumes,
   PodFilesystem,
 } from './container/pod-filesystem.js';
 import {podRef} from './container/pod-ref.js';
+import {podCgroupLimits} from './kuberuntime/pod-cgroup-limits.js';
+import {podCgroupParent} from './kuberuntime/pod-cgroup.js';
 import {podHostname} from './network/hostname.js';
 import {hostNetworkHostsFileContent, hostsFileContent} from './pod/hosts-file.js';
 import {
@@ -24,6 +27,8 @@ import {
   writeHostsFile,
 } from './pod/pod-files.js';
 import {allocateUserNamespace} from './pod/user-namespaces.js';
+import {readEnvFile} from './references/read-env-file.js';
+import {makePodCgroup} from './resources/pod-cgroup.js';
 import {volumeHost} from './volume-host.js';
 import {removePodDir} from './volumes/remove-pod-dir.js';
 import {bindSubPaths} from './volumes/sub-path.js';
@@ -41,6 +46,14 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#clock = clock;
   }
 
+  async makePodCgroup(pod: Pod): Promise<void> {
+    const {cgroup} = this.#node;
+    const ground = cgroupGround(this.#node);
+    // systemd makes the slice when the runtime asks it for the sandbox's scope.
+    if (ground === undefined || cgroup.driver === 'systemd') return;
+    await makePodCgroup(ground, podCgroupParent(pod, cgroup), podCgroupLimits(pod, this.#node));
+  }
+
   async makePodDirs(pod: Pod): Promise<void> {
     await makePodDirs(this.#node, pod);
   }
@@ -55,6 +68,10 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async makeLogDirectory(pod: Pod): Promise<void> {
     await makeLogDirectory(this.#node, pod);
+  }
+
+  async readEnvFile(volumePath: string, path: string): Promise<EnvFile> {
+    return await readEnvFile(volumePath, path);
   }
 
   async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {

@@ -15,6 +15,7 @@ import {subPathMounts} from '../../src/kubelet/kuberuntime/sub-paths.js';
 import {subPathTargets} from '../../src/kubelet/volumes/sub-path.js';
 import {canonicalCalls, type CanonicalCall, type GoldenCall, type JsonObject} from './canon.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
+import {NO_REFERENCES} from '../kubelet/kuberuntime/builders.js';
 
 const POD_IP = '10.244.0.9';
 const SANDBOX_ID = 'a'.repeat(64);
@@ -65,17 +66,14 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
   const dir = podDir(GOLDEN_NODE, podUid);
   const podIps = pod.spec.hostNetwork === true ? [] : [POD_IP];
   const volumes = new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)]));
-  const subPaths = subPathMounts({pod, container, podIps, volumes, node: GOLDEN_NODE});
+  const known = {...NO_REFERENCES, pod, container, podIps, volumes, node: GOLDEN_NODE};
+  const subPaths = subPathMounts(known);
   const config = containerConfig({
-    pod,
-    container,
+    ...known,
     restartCount: metadata.attempt ?? 0,
     imageRef: imageRef(image.image),
     imageUser: {uid: 0n},
-    podIps,
-    volumes,
     imageVolumes: imageVolumes(pod),
-    node: GOLDEN_NODE,
     hostsPath: `${dir}/etc-hosts`,
     terminationLogPath: `${dir}/containers/${container.name}/0a1b2c3d`,
     subPathTargets: subPathTargets(GOLDEN_NODE, {podUid, containerName: container.name}, subPaths),

@@ -45,6 +45,13 @@ export interface SubPathMount {
   readonly propagation: MountPropagationMode;
 }
 
+/** A file of variables that a container has put into a volume. */
+export type EnvFile =
+  | {readonly kind: 'text'; readonly path: string; readonly content: string}
+  | {readonly kind: 'unreadable'; readonly reason: string}
+  /** In a plan no container has written it yet. */
+  | {readonly kind: 'planned'};
+
 /** One instance of a container. */
 export interface ContainerInstance {
   readonly pod: Pod;
@@ -58,6 +65,8 @@ export interface ContainerInstance {
  * Methods reject with SystemError.
  */
 export interface PodFilesystem {
+  /** Makes the cgroup that all of the pod is in, with its limits; idempotent. */
+  makePodCgroup(pod: Pod): Promise<void>;
   /** Makes the pod's data directories; idempotent. */
   makePodDirs(pod: Pod): Promise<void>;
   /** The ids that are the pod's own until removePod; the same ones each time. For a pod with hostUsers: false. */
@@ -65,6 +74,8 @@ export interface PodFilesystem {
   /** Mounts the pod's volumes, and brings what is written into them up to date; idempotent. */
   mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
   makeLogDirectory(pod: Pod): Promise<void>;
+  /** Reads a file of variables below a volume's directory. What is wrong with it is part of the answer. */
+  readEnvFile(volumePath: string, path: string): Promise<EnvFile>;
   /** Writes the hosts file and a new termination log, and makes the container's log directory. */
   prepareContainer(instance: ContainerInstance): Promise<ContainerFiles>;
   /** The attempt after the newest log file's, 0 without one. */

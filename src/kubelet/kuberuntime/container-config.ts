@@ -1,8 +1,8 @@
-import type {Container, Pod} from '../../api/v1.js';
+import {textToBytes} from '../../base/byte-text.js';
 import type {ContainerConfig, ImageRef, Init, Mount} from '../../cri/index.js';
 import type {NodeFacts} from '../container/node.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
-import {environment} from './env.js';
+import {environment, type EnvContext} from './env.js';
 import {expand} from './expansion.js';
 import type {ImageVolumes} from './image-volumes.js';
 import {containerAnnotations, containerLabels} from './labels.js';
@@ -13,15 +13,13 @@ import {containerSecurityContext, verifyRunAsNonRoot, type ImageUser} from './se
 export type {ImageUser} from './security-context.js';
 
 /** All that a container's configuration is made from. */
-export interface ContainerConfigInput extends ContainerFiles {
-  readonly pod: Pod;
-  readonly container: Container;
+export interface ContainerConfigInput extends EnvContext, ContainerFiles {
+  /** Of the pod's RuntimeClass; the usual one by default. */
+  readonly runtimeHandler?: string | undefined;
   /** How many instances were before this one. */
   readonly restartCount: number;
   readonly imageRef: ImageRef;
   readonly imageUser: ImageUser;
-  /** As the sandbox has them; none for a pod that has none of its own. */
-  readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
   readonly imageVolumes?: ImageVolumes | undefined;
   /** The pod's own ids; absent when its users are the node's. */
@@ -49,7 +47,7 @@ export function containerConfig(input: ContainerConfigInput): Init<ContainerConf
     command: expanded(container.command),
     args: expanded(container.args),
     workingDir: container.workingDir,
-    envs: [...variables].map(([key, value]) => ({key, value: Buffer.from(value)})),
+    envs: [...variables].map(([key, value]) => ({key, value: textToBytes(value)})),
     mounts,
     labels: containerLabels(pod, container.name),
     annotations: containerAnnotations(pod, container, restartCount),

@@ -6,6 +6,7 @@ import {podRef} from '../container/pod-ref.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import type {SyncFailureReason, SyncResult} from '../container/sync-result.js';
 import {podDns} from '../network/dns.js';
+import {runtimeHandlerOf} from '../references/runtime-handler.js';
 import {podAddresses} from './pod-addresses.js';
 import {sandboxIps} from './runtime-status.js';
 import {sandboxConfig} from './sandbox-config.js';
@@ -50,9 +51,10 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
   const {runtime} = context.services;
   let step = CONFIGURE;
   try {
-    const ids = await userNamespace(pod, '', context);
+    const runtimeHandler = runtimeHandlerOf(pod, context.objects);
+    const ids = await userNamespace(pod, runtimeHandler, context);
     const config = sandboxConfig(pod, context.node, actions.attempt, ids);
-    const shared = {pod, status, sandboxConfig: config, volumes, userNamespace: ids};
+    const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
       const podIps = podAddresses(pod, status.ips, context.node);
       return {environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps}};
@@ -60,7 +62,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
     warnOfDns(context, pod);
     step = CREATE;
     await context.files.makeLogDirectory(pod);
-    const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler: ''});
+    const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler});
     step = ASK;
     const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
     const ips = sandboxIps(created);

@@ -21,6 +21,7 @@ export interface MountContext extends ContainerFiles {
   /** The container's environment. */
   readonly variables: ReadonlyMap<string, string>;
   readonly node: Pick<NodeFacts, 'selinuxEnabled' | 'runtime'>;
+  readonly runtimeHandler?: string | undefined;
 }
 
 /**
@@ -59,7 +60,7 @@ function volumeMount(mount: VolumeMount, index: number, context: MountContext): 
       : {image, imageSubPath: subPath(mount, context.variables)}),
     containerPath: mountPath.startsWith('/') ? mountPath : `/${mountPath}`,
     readonly: readOnly || volume.readOnly,
-    recursiveReadOnly: isRecursiveReadOnly(mount, node),
+    recursiveReadOnly: isRecursiveReadOnly(mount, node, context.runtimeHandler),
     selinuxRelabel: node.selinuxEnabled && !isHostPath(pod, name),
     propagation: PROPAGATIONS[mountPropagation],
   };
@@ -69,13 +70,14 @@ function volumeMount(mount: VolumeMount, index: number, context: MountContext): 
 function isRecursiveReadOnly(
   {name, readOnly = false, recursiveReadOnly = 'Disabled', mountPropagation = 'None'}: VolumeMount,
   {runtime}: Pick<NodeFacts, 'runtime'>,
+  handler = '',
 ): boolean {
   if (recursiveReadOnly === 'Disabled') return false;
   const asked = `failed to resolve recursive read-only mode: volume "${name}" requested recursive read-only mode, but it is`;
   if (!readOnly) throw new ContainerConfigError(`${asked} not read-only`);
   if (mountPropagation !== 'None')
     throw new ContainerConfigError(`${asked} not compatible with propagation "${mountPropagation}"`);
-  const supported = runtime.handlers.get('')?.recursiveReadOnlyMounts === true;
+  const supported = runtime.handlers.get(handler)?.recursiveReadOnlyMounts === true;
   if (!supported && recursiveReadOnly === 'Enabled')
     throw new ContainerConfigError(`${asked} not supported by the runtime`, {
       hint: 'set recursiveReadOnly: IfPossible, or use containerd 2.0 with runc 1.1 and Linux 5.12 or later',

@@ -13,6 +13,7 @@ import {findContainerStatus, type RuntimePodStatus} from '../container/pod-statu
 import type {SyncFailure} from '../container/sync-result.js';
 import {findPullSecrets} from '../images/credentials/pull-secrets.js';
 import {containerConfig, type ImageUser} from './container-config.js';
+import {readEnvFiles} from './env-files.js';
 import {killContainer, killContext} from './kill-container.js';
 import {subPathMounts} from './sub-paths.js';
 import type {SyncContext} from './sync-context.js';
@@ -27,6 +28,7 @@ export interface StartEnvironment {
   readonly sandboxIps: readonly string[];
   readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
+  readonly runtimeHandler: string;
   /** The pod's own ids; undefined when its users are the node's. */
   readonly userNamespace: IdMapping | undefined;
 }
@@ -128,26 +130,22 @@ async function createContainer(
   container: Container,
   imageRef: Parameters<typeof containerConfig>[0]['imageRef'],
 ): Promise<ContainerId> {
-  const {pod, podIps, volumes, userNamespace} = environment;
+  const {pod, podIps, volumes, runtimeHandler, userNamespace} = environment;
   const config = await attempt('CreateContainerConfigError', async () => {
     const restartCount = await nextRestartCount(context, environment, container.name);
     const imageUser = await lookUpUser(context, pod, container);
-    const files = await context.files.prepareContainer({
-      pod,
-      container,
-      podIps,
-      subPaths: subPathMounts({pod, container, podIps, volumes, node: context.node}),
-    });
+    const {node, envObjects: objects} = context;
+    const envFiles = await readEnvFiles(context.files, container, volumes);
+    const known = {pod, container, podIps, volumes, node, objects, envFiles};
+    const subPaths = subPathMounts(known);
+    const files = await context.files.prepareContainer({pod, container, podIps, subPaths});
     return containerConfig({
-      pod,
-      container,
+      ...known,
       restartCount,
       imageRef,
       imageUser,
-      podIps,
-      volumes,
+      runtimeHandler,
       userNamespace,
-      node: context.node,
       ...files,
     });
   });

@@ -16,6 +16,8 @@ export interface SyncContext {
   readonly images: ImageManager;
   /** What the pods refer to. */
   readonly objects: ApiObjects;
+  /** The same for environments: in a plan, which is shown, without the values of Secrets. */
+  readonly envObjects: ApiObjects;
   /** Restart delays of crashing containers: 10 s doubling to 5 min. */
   readonly crashBackoff: Backoff;
   readonly runHook: RunHook;

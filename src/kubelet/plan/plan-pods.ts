@@ -8,6 +8,7 @@ import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.j
 import {podErrorOf} from '../pod-error.js';
 import type {PodSyncer} from '../pod-syncer.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
+import {withoutSecrets} from '../references/without-secrets.js';
 import {plannedHooks} from './planned-hooks.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {plannedServices} from './planned-services.js';
@@ -54,6 +55,7 @@ async function planPod(
     pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
   const planned = new LocalPods({
     ...options,
+    envObjects: withoutSecrets(options.objects),
     services: plannedServices(options.services, {exitsAtOnce}),
     // A plan runs no programs.
     imageCredentials: options.imageCredentials?.withoutProviders(),

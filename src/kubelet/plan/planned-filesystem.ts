@@ -5,6 +5,7 @@ import {podDir, type NodeFacts} from '../container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  EnvFile,
   IdMapping,
   MountedVolumes,
   PlannedFile,
@@ -34,6 +35,10 @@ export class PlannedFilesystem implements PodFilesystem {
     this.#options = options;
   }
 
+  async makePodCgroup(): Promise<void> {
+    // A plan makes nothing.
+  }
+
   async makePodDirs(): Promise<void> {
     // A plan makes nothing.
   }
@@ -50,6 +55,10 @@ export class PlannedFilesystem implements PodFilesystem {
 
   async makeLogDirectory(): Promise<void> {
     // A plan makes nothing.
+  }
+
+  async readEnvFile(): Promise<EnvFile> {
+    return {kind: 'planned'};
   }
 
   async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {

@@ -6,7 +6,7 @@ import {
   type ContainerConfigInput,
 } from '../../../src/kubelet/kuberuntime/container-config.js';
 import {GOLDEN_NODE} from '../../golden/cases.js';
-import {aContainer, aPod} from './builders.js';
+import {aContainer, aPod, NO_REFERENCES} from './builders.js';
 
 function anInput(
   container: Container,
@@ -15,6 +15,7 @@ function anInput(
 ): ContainerConfigInput {
   const pod = aPod({...spec, containers: [container]});
   return {
+    ...NO_REFERENCES,
     pod,
     container: pod.spec.containers[0]!,
     restartCount: 2,

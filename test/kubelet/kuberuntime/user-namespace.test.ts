@@ -6,7 +6,7 @@ import {containerConfig} from '../../../src/kubelet/kuberuntime/container-config
 import {sandboxConfig} from '../../../src/kubelet/kuberuntime/sandbox-config.js';
 import {userNamespace} from '../../../src/kubelet/kuberuntime/user-namespace.js';
 import {GOLDEN_NODE} from '../../golden/cases.js';
-import {aContainer, aPod} from './builders.js';
+import {aContainer, aPod, NO_REFERENCES} from './builders.js';
 
 const IDS: IdMapping = {hostId: 131_072, containerId: 0, length: 65_536};
 const files = {userNamespace: async () => IDS};
@@ -58,6 +58,7 @@ test('the runtime is told of them for the sandbox, for containers and for all th
 
   const sandbox = sandboxConfig(pod, GOLDEN_NODE, 0, IDS);
   const {linux, mounts} = containerConfig({
+    ...NO_REFERENCES,
     pod,
     container,
     restartCount: 0,

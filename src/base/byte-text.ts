@@ -1,0 +1,33 @@
+/** Bytes that are not UTF-8 become lone surrogates from here on, which no text of its own accord has. */
+const ESCAPES = 0xdc00;
+
+/** Bytes as a text from which `textToBytes` makes them again, also where they are not UTF-8. */
+export function bytesToText(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString();
+  if (Buffer.from(text).equals(buffer)) return text;
+  // One character a byte; then what is UTF-8 is put together, and the rest escaped.
+  return buffer
+    .toString('latin1')
+    .replace(
+      /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g,
+      decodeSequence,
+    );
+}
+
+function decodeSequence(sequence: string): string {
+  const bytes = Buffer.from(sequence, 'latin1');
+  const text = bytes.toString();
+  if (Buffer.from(text).equals(bytes)) return text;
+  return [...bytes].map((byte) => String.fromCharCode(ESCAPES + byte)).join('');
+}
+
+/** The text in UTF-8, but for the escapes of `bytesToText`, which become their bytes again. */
+export function textToBytes(text: string): Buffer {
+  const parts = text.split(/([\udc80-\udcff])(?<![\ud800-\udbff][\udc80-\udcff])/);
+  return Buffer.concat(
+    parts.map((part, index) =>
+      index % 2 === 0 ? Buffer.from(part) : Buffer.of(part.charCodeAt(0) - ESCAPES),
+    ),
+  );
+}
