@@ -26,6 +26,8 @@ export interface CliContext {
   readonly wellKnownEndpoints: readonly string[];
   /** The config file that is read when none is named. */
   readonly defaultConfigFile: string;
+  /** Where the machine's cgroup file systems are. */
+  readonly cgroupMount: string | undefined;
   /** The folder of the program, where crictl looks for a config file when there is none elsewhere. */
   readonly programFolder: string;
   /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
@@ -45,6 +47,7 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     signal,
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
+    cgroupMount: '/sys/fs/cgroup',
     programFolder: dirname(process.argv[1] ?? ''),
     compat: isCompat(process.env, process.argv[1]) || isCompat({}, process.argv0),
     globals: {},

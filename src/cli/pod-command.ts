@@ -23,11 +23,12 @@ export abstract class PodCommand extends BaseCommand {
   /** The node that this command works on, as the flags and the runtime (the settings' one by default) describe it. */
   protected async describeNode(flags: PodFlagValues = {}, connection?: Connection): Promise<DescribedNode> {
     const {describeNode} = await import('../kubelet/index.js');
-    const {clock} = this.context;
-    return await describeNode(connection ?? (await this.cri()), nodeOptions(flags, this.rootDir), {
-      clock,
-      signal: this.signal,
-    });
+    const {clock, cgroupMount} = this.context;
+    return await describeNode(
+      connection ?? (await this.cri()),
+      {...nodeOptions(flags, this.rootDir), cgroupMount},
+      {clock, signal: this.signal},
+    );
   }
 
   /** Reads manifests before the runtime is asked for anything: what is wrong with them is told first. */

@@ -87,7 +87,7 @@ export default class Delete extends PodCommand {
     ]);
     const canonical = await canonicalEndpoint(endpoint);
     const node = (await isTakenDown(canonical, this.rootDir))
-      ? await describeAbandonedNode(canonical, this.rootDir, this.context.clock)
+      ? await describeAbandonedNode(canonical, this.rootDir, this.context.clock, this.context.cgroupMount)
       : await this.describeNode({}, await this.connectTo(endpoint));
     return openLocalPods(node, SILENT_OBSERVER);
   }

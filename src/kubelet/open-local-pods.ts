@@ -38,9 +38,15 @@ export async function describeAbandonedNode(
   endpoint: string,
   rootDir: string,
   clock: Clock,
+  cgroupMount: string | undefined,
 ): Promise<DescribedNode> {
   const services = goneServices(endpoint);
-  const node = await readNodeFacts(services.runtime, {rootDir, cgroupDriver: 'cgroupfs', resolvConf: ''});
+  const node = await readNodeFacts(services.runtime, {
+    rootDir,
+    cgroupMount,
+    cgroupDriver: 'cgroupfs',
+    resolvConf: '',
+  });
   return {services, endpoint, node, runtimeName: '', clock};
 }
 

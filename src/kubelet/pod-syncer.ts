@@ -132,9 +132,12 @@ export class PodSyncer {
 
   async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
     const actions = computePodActions(this.pod, runtime);
-    const {clock} = this.#context;
+    const {clock, objects} = this.#context;
     // Running containers see what has changed in their volumes.
-    if (idle(actions) && clock.now() < this.#remountAt) return [];
+    const due = clock.now() >= this.#remountAt;
+    if (idle(actions) && !due) return [];
+    // What they were made from has just been read when the first pass comes.
+    if (due && this.#remountAt > 0) await objects.refresh?.();
     const prepared = await this.#prepareNode(signal);
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
@@ -153,6 +156,15 @@ export class PodSyncer {
   ): Promise<{readonly volumes: MountedVolumes} | (SyncResult & {readonly failure: SyncFailure})> {
     const {files, objects} = this.#context;
     try {
+      await files.makePodCgroup(this.pod);
+    } catch (cause) {
+      return this.#nodeFailure(
+        'FailedToCreatePodContainer',
+        'unable to ensure pod container exists: ',
+        cause,
+      );
+    }
+    try {
       await files.makePodDirs(this.pod);
     } catch (cause) {
       return this.#nodeFailure(
@@ -170,7 +182,7 @@ export class PodSyncer {
   }
 
   #nodeFailure(
-    reason: 'FailedToMakePodDataDirectories' | 'FailedMount',
+    reason: 'FailedToCreatePodContainer' | 'FailedToMakePodDataDirectories' | 'FailedMount',
     text: string,
     cause: unknown,
   ): SyncResult & {readonly failure: SyncFailure} {

@@ -44,6 +44,8 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     stderr: stderr.stream,
     clock: options.clock ?? systemClock,
     wellKnownEndpoints: options.wellKnownEndpoints ?? [],
+    // Pods on a fake runtime must not get real cgroups.
+    cgroupMount: undefined,
     defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
   };
   const exitCode = await main(args, context);

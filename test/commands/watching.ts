@@ -44,6 +44,7 @@ export async function runOn(
     clock: QUICK,
     wellKnownEndpoints: [],
     defaultConfigFile: '/nonexistent/crictl.yaml',
+    cgroupMount: undefined,
   });
   return {exitCode, stderr: ((stderr.read() as Buffer | null) ?? '').toString()};
 }

@@ -1,6 +1,8 @@
-import {readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
+import type {JsonObject} from './canon-json.js';
+import {recordedPod, type CanonicalEvent} from './canon-pod.js';
 import type {CanonicalLine} from './canon.js';
 import type {GoldenWorld} from './canon-labels.js';
 
@@ -12,23 +14,66 @@ export const GOLDEN_CASES: readonly string[] = readdirSync(TRACES).sort();
 /** Where a case's manifest finds what it mounts from the node. */
 export const SCRATCH_DIR = '/scratch';
 
+/** Something that was done to a case from outside, so many seconds after its manifest was added. */
+export type GoldenAction = readonly [seconds: number, verb: string, argument?: string];
+
+/** What the first line of a manifest says about the recording. */
+interface RunHeader {
+  readonly settle?: number;
+  readonly sh?: string;
+  readonly actions?: readonly GoldenAction[];
+}
+
 /** One recorded case. */
 export interface GoldenCase {
   /** With its placeholders replaced. */
   readonly manifest: string;
+  /** From the manifest's coming to its going. */
+  readonly settleSeconds: number;
+  /** What had to be run first; `$ROOT` is the kubelet's root directory. */
+  readonly script: string;
+  readonly actions: readonly GoldenAction[];
   readonly lines: readonly CanonicalLine[];
+  /** The pods just before their manifests went, by name. */
+  readonly pods: readonly JsonObject[];
+  readonly events: readonly CanonicalEvent[];
+  /** What the manifest source refused, and why; undefined when it took everything. */
+  readonly refusal: string | undefined;
+  /** Another file of the case, with its placeholders replaced. */
+  file(name: string): string;
 }
 
 /** Reads a case: its manifest, with `scratchDir` for the directory it was recorded in, and what the kubelet did. */
 export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCase {
-  const read = (file: string): string => readFileSync(join(TRACES, name, file), 'utf8');
-  return {
-    manifest: read('pod.yaml').replaceAll('@HOST@', `${scratchDir}/host`).replaceAll('@KL@', scratchDir),
-    lines: read('canon.jsonl')
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as CanonicalLine),
+  const read = (file: string): string => {
+    const path = join(TRACES, name, file);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
   };
+  const replaced = (text: string): string =>
+    text.replaceAll('@HOST@', `${scratchDir}/host`).replaceAll('@KL@', scratchDir);
+  const manifest = replaced(read('pod.yaml'));
+  const [, header = '{}'] = /^# run: (.*)/.exec(manifest) ?? [];
+  const {settle = 10, sh = '', actions = []} = JSON.parse(header) as RunHeader;
+  const pods = (JSON.parse(read('canon.pods.json')) as {items: readonly JsonObject[] | null} | null)?.items;
+  const refusal = read('canon.errors.txt').trimEnd();
+  return {
+    manifest,
+    settleSeconds: settle,
+    script: sh,
+    actions,
+    lines: jsonLines(read('canon.jsonl')) as CanonicalLine[],
+    pods: (pods ?? []).map(recordedPod),
+    events: jsonLines(read('canon.events.jsonl')) as CanonicalEvent[],
+    refusal: refusal === '' ? undefined : refusal,
+    file: (file) => replaced(read(file)),
+  };
+}
+
+function jsonLines(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown);
 }
 
 /** The node that the kubelet was recorded on. */
@@ -46,6 +91,7 @@ export const GOLDEN_NODE: NodeFacts = {
   rootDir: '/var/lib/golden',
   podLogsDir: '/var/log/golden-pods',
   seccompDefault: false,
+  cgroupMount: undefined,
   appArmorEnabled: false,
   kernelRelease: '6.12.0',
   allowedUnsafeSysctls: [],
@@ -55,7 +101,10 @@ export const GOLDEN_NODE: NodeFacts = {
     'kubernetes.io/os': 'linux',
     'kubernetes.io/arch': 'amd64',
   },
-  runtime: {handlers: new Map(), supplementalGroupsPolicy: true},
+  runtime: {
+    handlers: new Map([['', {userNamespaces: false, recursiveReadOnlyMounts: true}]]),
+    supplementalGroupsPolicy: true,
+  },
   selinuxEnabled: false,
   thermalThrottlePaths: [],
   hostsFile: '127.0.0.1 localhost\n',

@@ -35,6 +35,7 @@ async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data
     rootDir: join(directory, 'root'),
     podLogsDir: join(directory, 'logs'),
     seccompDefault: false,
+    cgroupMount: undefined,
     appArmorEnabled: false,
     kernelRelease: '6.12.0',
     allowedUnsafeSysctls: [],

@@ -25,7 +25,12 @@ pulled or loaded. Other runtimes are not touched. When none is there it does not
     for (const {error} of broken) this.warn(error);
     const own = records.filter((record) => record.endpoint === endpoint);
     if (own.length === 0) return;
-    const node = await describeAbandonedNode(endpoint, this.rootDir, this.context.clock);
+    const node = await describeAbandonedNode(
+      endpoint,
+      this.rootDir,
+      this.context.clock,
+      this.context.cgroupMount,
+    );
     const pods = openLocalPods(node, SILENT_OBSERVER);
     for (const record of own) {
       try {

@@ -52,6 +52,8 @@ export interface NodeFacts {
   readonly clusterDomain: string;
   readonly resolvConf: ResolvConf;
   readonly cgroup: CgroupFacts;
+  /** Where the cgroup file systems are; undefined when pods have no cgroups of kcri's making. */
+  readonly cgroupMount: string | undefined;
   /** --root-dir, without a trailing slash. */
   readonly rootDir: string;
   /** podLogsDir, /var/log/pods unless told otherwise. */
@@ -95,6 +97,18 @@ export function nodeAllocatable(
     memoryBytes: node.memoryBytes - EVICTION_MEMORY_BYTES,
     ephemeralStorageBytes: node.ephemeralStorageBytes - storageKept,
   };
+}
+
+/** The node's cgroup file systems, and the root directory that knows what kcri has made in them. */
+export interface CgroupGround {
+  readonly mount: string;
+  readonly version: 1 | 2;
+  readonly rootDir: string;
+}
+
+/** Where pods' cgroups are made, or undefined when kcri makes none. */
+export function cgroupGround({cgroupMount, cgroup, rootDir}: NodeFacts): CgroupGround | undefined {
+  return cgroupMount === undefined ? undefined : {mount: cgroupMount, version: cgroup.version, rootDir};
 }
 
 /** `<rootDir>/pods/<uid>`. */

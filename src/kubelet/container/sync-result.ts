@@ -28,6 +28,7 @@ export type SyncFailureReason =
   | 'CreatePodSandboxError'
   | 'ConfigPodSandboxError'
   | 'KillPodSandboxError'
+  | 'FailedToCreatePodContainer'
   | 'FailedToMakePodDataDirectories'
   | 'FailedMount';
 

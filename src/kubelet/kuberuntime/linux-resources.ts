@@ -7,10 +7,12 @@ import type {CgroupFacts, NodeFacts} from '../container/node.js';
 import {oomScoreAdj} from './oom-score.js';
 import {cpuMilli, isPositive, memoryBytes, podResources} from './resource-amounts.js';
 
-const MIN_SHARES = 2n;
+/** The least CPU weight that the kernel takes. */
+export const MIN_SHARES = 2n;
 const MAX_SHARES = 262_144n;
-/** The CFS period in µs (--cpu-cfs-quota-period) and the least quota in it that the kernel takes. */
-const CPU_PERIOD = 100_000n;
+/** The CFS period in µs (--cpu-cfs-quota-period). */
+export const CPU_PERIOD = 100_000n;
+/** The least quota in a period that the kernel takes. */
 const MIN_QUOTA = 1000n;
 
 /** cgroup v1's weight of so many milli-CPUs (MilliCPUToShares). */
@@ -106,19 +108,16 @@ function hugepageLimits(limits: ResourceList, sizes: readonly string[]): readonl
   const asked = new Map(
     Object.entries(limits)
       .filter(([name]) => isHugePageResource(name))
-      .map(([name, quantity]) => [
-        hugePageSize(quantityValue(name.slice('hugepages-'.length))),
-        quantityValue(quantity),
-      ]),
+      .map(([name, quantity]) => [hugePageSizeName(name), quantityValue(quantity)]),
   );
   return sizes.map((pageSize) => ({pageSize, limit: asked.get(pageSize) ?? 0n}));
 }
 
 const SIZE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** A size in the kernel's words: `2MB`, `1GB` (HugePageUnitSizeFromByteSize). */
-function hugePageSize(bytes: bigint): string {
-  let size = bytes;
+/** The size of a resource such as `hugepages-2Mi` in the kernel's words, `2MB` (HugePageUnitSizeFromByteSize). */
+export function hugePageSizeName(resource: string): string {
+  let size = quantityValue(resource.slice('hugepages-'.length));
   let unit = 0;
   while (size >= 1024n && size % 1024n === 0n && unit < SIZE_UNITS.length - 1) {
     size /= 1024n;

@@ -17,6 +17,8 @@ export interface NodeOptions {
   /** A file; empty for none. */
   readonly resolvConf?: string | undefined;
   readonly cgroupRoot?: string | undefined;
+  /** Where the cgroup file systems are; absent for no cgroups of kcri's making. */
+  readonly cgroupMount?: string | undefined;
   readonly cgroupDriver?: CgroupFacts['driver'] | undefined;
   readonly memoryBytes?: bigint | undefined;
   readonly cpuMilli?: bigint | undefined;
@@ -75,6 +77,7 @@ export async function readNodeFacts(
       root: (options.cgroupRoot ?? '').replace(/\/+$/, ''),
       swapAccounting,
     },
+    cgroupMount: options.cgroupMount,
     rootDir: options.rootDir,
     podLogsDir: options.podLogsDir ?? '/var/log/pods',
     seccompDefault: options.seccompDefault ?? false,

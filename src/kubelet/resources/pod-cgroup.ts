@@ -1,42 +1,187 @@
-import {readdir, rmdir} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rmdir, writeFile} from 'node:fs/promises';
+import {basename, dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
-import type {CgroupFacts} from '../container/node.js';
-
-const CGROUP_MOUNT = '/sys/fs/cgroup';
+import {ifPresent, systemReason, withFileErrors} from '../../base/files.js';
+import {acquireLock} from '../../base/lock.js';
+import type {CgroupLimits} from '../container/cgroup-limits.js';
+import type {CgroupGround} from '../container/node.js';
+import {
+  cgroupValues,
+  CONTROLLERS,
+  cpuWeightValue,
+  MIN_SHARES,
+  sharesOfWeight,
+  type CgroupValue,
+} from './cgroup-files.js';
+import {MadeCgroups} from './made-cgroups.js';
 
 /** The kernel counts a process out of its cgroup some moments after it has ended. */
 const BUSY_TRIES = 5;
 const BUSY_WAIT_MS = 100;
 
-/**
- * Removes a pod's cgroups, those of `parents` (see podCgroupParents) that there are, in every hierarchy below
- * `mount`. Only empty ones go, with half a second's patience: a process that is still there keeps its cgroup.
- * Rejects with SystemError, which names the one that is in use.
- */
-export async function removePodCgroup(
-  cgroup: Pick<CgroupFacts, 'version'>,
-  parents: readonly string[],
-  clock: Clock,
-  mount = CGROUP_MOUNT,
-): Promise<void> {
-  for (const hierarchy of await hierarchies(cgroup, mount))
-    for (const parent of parents) await removeTree(`${hierarchy}${parent}`, clock);
+/** Where one or, in the unified layout, all controllers have their directories. */
+interface Hierarchy {
+  readonly path: string;
+  readonly controllers: readonly CgroupValue['controller'][];
 }
 
-/** The mount points: one in the unified layout, one for each controller otherwise. */
-async function hierarchies(
-  {version}: Pick<CgroupFacts, 'version'>,
-  mount: string,
-): Promise<readonly string[]> {
-  if (version === 2) return [mount];
-  return (await readdir(mount)).map((name) => `${mount}/${name}`);
+/**
+ * Makes the cgroup `path` of a pod with its limits, and those above it that are missing, in every hierarchy that has
+ * a limit (podContainerManagerImpl EnsureExists). One that is there already is left as it is. For the driver cgroupfs.
+ * Rejects with SystemError.
+ */
+export async function makePodCgroup(ground: CgroupGround, path: string, limits: CgroupLimits): Promise<void> {
+  const hierarchies = await controlledHierarchies(ground);
+  const isMissing = await Promise.all(hierarchies.map(async ({path: root}) => !(await exists(root + path))));
+  if (!isMissing.includes(true)) return;
+  const values = cgroupValues(ground.version, limits);
+  await withLock(ground, async (made) => {
+    for (const hierarchy of hierarchies) {
+      for (const level of levelsOf(dirname(path))) await makeLevel(ground, hierarchy, level, made);
+      await makeChild(ground, hierarchy, path);
+      for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
+        await writeValue(hierarchy.path + path, value);
+    }
+    await weighBurstable(ground, hierarchies, dirname(path), made);
+  });
+}
+
+/**
+ * Removes a pod's cgroups, those of `paths` (see podCgroupParents) that there are, in every hierarchy, and those above
+ * them that kcri has made and that are empty. Only empty ones go, with half a second's patience: a process that is
+ * still there keeps its cgroup. Rejects with SystemError, which names the one that is in use.
+ */
+export async function removePodCgroup(
+  ground: CgroupGround,
+  paths: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  const roots = await allHierarchies(ground);
+  for (const root of roots) for (const path of paths) await removeTree(root + path, clock);
+  const hierarchies = await controlledHierarchies(ground);
+  await withLock(ground, async (made) => {
+    for (const {path: root} of hierarchies)
+      for (const parent of new Set(paths.map((path) => dirname(path))))
+        for (const level of levelsOf(parent).toReversed()) await removeMade(root + level, made);
+    for (const path of paths) await weighBurstable(ground, hierarchies, dirname(path), made);
+  });
+}
+
+async function withLock(ground: CgroupGround, work: (made: MadeCgroups) => Promise<void>): Promise<void> {
+  // Neither namespaces nor UIDs begin with an underscore, so that no pod has this lock.
+  const lock = await acquireLock(`${ground.rootDir}/locks/__cgroups.lock`);
+  try {
+    await work(new MadeCgroups(ground.rootDir));
+  } finally {
+    await lock[Symbol.asyncDispose]();
+  }
+}
+
+/** `/a/b` as `/a` and `/a/b`. */
+function levelsOf(path: string): readonly string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+}
+
+async function controlledHierarchies({mount, version}: CgroupGround): Promise<readonly Hierarchy[]> {
+  if (version === 1) {
+    const present = await namesIn(mount);
+    return CONTROLLERS.filter((name) => present.includes(name)).map((name) => ({
+      path: `${mount}/${name}`,
+      controllers: [name],
+    }));
+  }
+  const present = words(await readText(`${mount}/cgroup.controllers`));
+  return [{path: mount, controllers: CONTROLLERS.filter((name) => present.includes(name))}];
+}
+
+/** Also those that limit nothing, in which runtimes make the same directories. */
+async function allHierarchies({mount, version}: CgroupGround): Promise<readonly string[]> {
+  return version === 2 ? [mount] : (await namesIn(mount)).map((name) => `${mount}/${name}`);
+}
+
+async function makeLevel(
+  ground: CgroupGround,
+  hierarchy: Hierarchy,
+  level: string,
+  made: MadeCgroups,
+): Promise<void> {
+  if (!(await makeChild(ground, hierarchy, level))) return;
+  await made.add(hierarchy.path + level);
+  // Best effort is what is left of the CPU (qosContainerManagerImpl setCPUCgroupConfig).
+  if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
+    await writeValue(hierarchy.path + level, cpuWeightValue(ground.version, MIN_SHARES));
+}
+
+/** False when it is there already. */
+async function makeChild({version}: CgroupGround, hierarchy: Hierarchy, path: string): Promise<boolean> {
+  const directory = hierarchy.path + path;
+  if (version === 2) await delegate(dirname(directory), hierarchy.controllers);
+  return await withFileErrors('making the cgroup', directory, async () => {
+    try {
+      await mkdir(directory, 0o755);
+      return true;
+    } catch (error) {
+      if (hasErrno(error, 'EEXIST')) return false;
+      throw error;
+    }
+  });
+}
+
+/** In the unified layout a directory has only the controllers that the one above passes on. */
+async function delegate(parent: string, controllers: readonly string[]): Promise<void> {
+  const file = `${parent}/cgroup.subtree_control`;
+  const passedOn = words(await readText(file));
+  const missing = controllers.filter((name) => !passedOn.includes(name)).map((name) => `+${name}`);
+  if (missing.length > 0) await withFileErrors('writing', file, () => writeFile(file, missing.join(' ')));
+}
+
+/**
+ * The Burstable pods' cgroup weighs as much as they do together, when it is of kcri's making. Their own weights tell,
+ * whoever's pods they are.
+ */
+async function weighBurstable(
+  {version}: CgroupGround,
+  hierarchies: readonly Hierarchy[],
+  path: string,
+  made: MadeCgroups,
+): Promise<void> {
+  const cpu = hierarchies.find(({controllers}) => controllers.includes('cpu'));
+  if (basename(path) !== 'burstable' || cpu === undefined) return;
+  const directory = cpu.path + path;
+  if (!(await made.has(directory))) return;
+  let shares = 0n;
+  for (const name of await namesIn(directory)) shares += await sharesOf(version, `${directory}/${name}`);
+  await writeValue(directory, cpuWeightValue(version, shares < MIN_SHARES ? MIN_SHARES : shares));
+}
+
+async function sharesOf(version: 1 | 2, directory: string): Promise<bigint> {
+  const text = (await readText(`${directory}/${cpuWeightValue(version, MIN_SHARES).file}`)).trim();
+  if (!/^\d+$/.test(text)) return 0n;
+  return version === 1 ? BigInt(text) : sharesOfWeight(BigInt(text));
+}
+
+async function writeValue(directory: string, {file, value}: CgroupValue): Promise<void> {
+  const path = `${directory}/${file}`;
+  await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
+}
+
+/** A directory that others use too stays, and so does one of somebody else's. */
+async function removeMade(directory: string, made: MadeCgroups): Promise<void> {
+  if (!(await made.has(directory))) return;
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (hasErrno(error, 'EBUSY', 'ENOTEMPTY')) return;
+    throw cgroupError(directory, error);
+  }
+  await made.delete(directory);
 }
 
 /** A cgroup can only be removed by rmdir, children first; its files are not entries to delete. */
 async function removeTree(path: string, clock: Clock): Promise<void> {
-  for (const child of await children(path)) await removeTree(`${path}/${child}`, clock);
+  for (const child of await namesIn(path)) await removeTree(`${path}/${child}`, clock);
   for (let tries = 1; ; tries++) {
     try {
       await rmdir(path);
@@ -49,15 +194,28 @@ async function removeTree(path: string, clock: Clock): Promise<void> {
   }
 }
 
-async function children(path: string): Promise<readonly string[]> {
+/** The directories in a directory, and the links to some. */
+async function namesIn(path: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(path, {withFileTypes: true});
-    return entries.filter((entry) => entry.isDirectory()).map(({name}) => name);
+    return entries.filter((entry) => !entry.isFile()).map(({name}) => name);
   } catch (error) {
     // The kernel answers ENODEV for a cgroup that goes while it is read.
     if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENODEV')) return [];
     throw cgroupError(path, error);
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await withFileErrors('reading', path, () => ifPresent(() => readdir(path)))) !== undefined;
+}
+
+async function readText(path: string): Promise<string> {
+  return (await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')))) ?? '';
+}
+
+function words(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 function cgroupError(path: string, cause: unknown): SystemError {

@@ -79,6 +79,7 @@ export async function runOnTerminal(
     stderr,
     wellKnownEndpoints: [],
     defaultConfigFile: '/nonexistent/crictl.yaml',
+    cgroupMount: undefined,
   });
   return {exitCode, stderr: ((stderr.read() as Buffer | null) ?? '').toString()};
 }

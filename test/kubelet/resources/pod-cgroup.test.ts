@@ -5,6 +5,7 @@ import {beforeEach, expect, test, vi} from 'vitest';
 import type {Clock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import {podUid} from '../../../src/cri/index.js';
+import type {CgroupGround} from '../../../src/kubelet/container/node.js';
 import {podCgroupParents} from '../../../src/kubelet/kuberuntime/pod-cgroup.js';
 import {removePodCgroup} from '../../../src/kubelet/resources/pod-cgroup.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
@@ -28,6 +29,10 @@ beforeEach(() => {
   vi.mocked(rmdir).mockClear();
 });
 
+async function aGround(mount: string, version: 1 | 2): Promise<CgroupGround> {
+  return {mount, version, rootDir: await temporaryDirectory()};
+}
+
 const parents = podCgroupParents(podUid('u1'), {
   version: 2,
   driver: 'cgroupfs',
@@ -41,7 +46,7 @@ test.each(['kubepods/podu1', 'kubepods/burstable/podu1', 'kubepods/besteffort/po
     const mount = await temporaryDirectory();
     await mkdir(join(mount, path, 'container'), {recursive: true});
     await mkdir(join(mount, path, '../podu2'));
-    await removePodCgroup({version: 2}, parents, clock, mount);
+    await removePodCgroup(await aGround(mount, 2), parents, clock);
     expect(await readdir(join(mount, path, '..'))).toEqual(['podu2']);
     expect(slept).toEqual([]);
   },
@@ -52,7 +57,7 @@ test('in the legacy layout it is removed from every hierarchy', async () => {
   for (const controller of ['cpu', 'memory'])
     await mkdir(join(mount, controller, 'kubepods/podu1'), {recursive: true});
   await mkdir(join(mount, 'pids'));
-  await removePodCgroup({version: 1}, parents, clock, mount);
+  await removePodCgroup(await aGround(mount, 1), parents, clock);
   expect(await readdir(join(mount, 'cpu/kubepods'))).toEqual([]);
   expect(await readdir(join(mount, 'memory/kubepods'))).toEqual([]);
 });
@@ -61,7 +66,7 @@ test('one that is busy for a moment is tried again', async () => {
   const mount = await temporaryDirectory();
   await mkdir(join(mount, 'kubepods/podu1/container'), {recursive: true});
   for (let times = 0; times < 4; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
-  await removePodCgroup({version: 2}, parents, clock, mount);
+  await removePodCgroup(await aGround(mount, 2), parents, clock);
   expect(await readdir(join(mount, 'kubepods'))).toEqual([]);
   expect(slept).toEqual([100, 100, 100, 100]);
 });
@@ -71,7 +76,7 @@ test('one that stays busy is named with the reason', async () => {
   const child = join(mount, 'kubepods/podu1/container');
   await mkdir(child, {recursive: true});
   for (let times = 0; times < 5; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
-  const error: unknown = await removePodCgroup({version: 2}, parents, clock, mount).catch(
+  const error: unknown = await removePodCgroup(await aGround(mount, 2), parents, clock).catch(
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(SystemError);
