@@ -60,26 +60,8 @@ function splitPlace(text: string): {readonly host: string; readonly path: string
   return port.length > 1 || port.some((digits) => !/^\d*$/.test(digits)) ? undefined : {host, path};
 }
 
-/** Go's filepath.Match for one label: `*`, `?`, `[a-z]` and escapes. */
+/** `*` stands for any part of one label. */
 function matchesGlob(glob: string, label: string): boolean {
-  const pattern = globPattern(glob);
-  return pattern?.test(label) ?? false;
-}
-
-function globPattern(glob: string): RegExp | undefined {
-  const parts = glob.match(/\\.|\*|\?|\[\^?(?:\\.|[^\]\\])+\]|[^\\[]/gsu);
-  if ((parts ?? []).join('') !== glob) return undefined;
-  try {
-    return new RegExp(`^${(parts ?? []).map(globPart).join('')}$`, 'su');
-  } catch {
-    // A class such as [z-a] is an error in Go too, and matches nothing.
-    return undefined;
-  }
-}
-
-function globPart(part: string): string {
-  if (part === '*') return '.*';
-  if (part === '?') return '.';
-  if (part.startsWith('[')) return part.replace(/(?<=.)\[/gs, '\\[');
-  return part.replace(/^\\/, '').replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  const pattern = glob.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${pattern}$`, 's').test(label);
 }

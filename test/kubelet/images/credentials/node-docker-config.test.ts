@@ -1,0 +1,79 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {expect, test} from 'vitest';
+import {
+  dockerConfigFiles,
+  NodeDockerConfigReader,
+  type DockerConfigFile,
+} from '../../../../src/kubelet/images/credentials/node-docker-config.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aClock} from '../a-clock.js';
+
+test("the files are the kubelet's, in its order", () => {
+  const files = dockerConfigFiles({rootDir: '/var/lib/kcri', workingDir: '/work', homeDir: '/root'});
+  expect(files.map(({path}) => path)).toEqual([
+    '/var/lib/kcri/config.json',
+    '/work/config.json',
+    '/root/.docker/config.json',
+    '/.docker/config.json',
+    '/var/lib/kcri/.dockercfg',
+    '/work/.dockercfg',
+    '/root/.dockercfg',
+    '/.dockercfg',
+  ]);
+  expect(files.map(({format}) => format === '.dockercfg')).toEqual(files.map((_, index) => index >= 4));
+});
+
+test('nobody has a home without HOME', () => {
+  const files = dockerConfigFiles({rootDir: '/r', workingDir: '/w', homeDir: undefined});
+  expect(files).toHaveLength(6);
+});
+
+/** Files below a temporary directory, and a reader of them. */
+async function aReader(...contents: readonly string[]) {
+  const dir = await temporaryDirectory();
+  const files: readonly DockerConfigFile[] = ['a/config.json', 'b/config.json', '.dockercfg'].map((name) => ({
+    path: join(dir, name),
+    format: name === '.dockercfg' ? '.dockercfg' : 'config.json',
+  }));
+  const write = async (index: number, content: string): Promise<void> => {
+    const path = files[index]?.path ?? '';
+    await mkdir(dirname(path), {recursive: true});
+    await writeFile(path, content);
+  };
+  for (const [index, content] of contents.entries()) if (content !== '') await write(index, content);
+  const clock = aClock();
+  return {clock, write, files, reader: new NodeDockerConfigReader(files, clock)};
+}
+
+const LOGIN = {username: 'alice', password: 's'};
+const CONFIG = JSON.stringify({auths: {'r.example': LOGIN}});
+
+test('there need be no file', async () => {
+  const {reader} = await aReader();
+  expect(await reader.read()).toEqual({config: new Map(), problems: []});
+});
+
+test('the first file that holds logins counts; another program’s config.json and a broken file are passed over', async () => {
+  const {reader, files} = await aReader(
+    '{"name": "not docker"}',
+    '{"auths": "topsecret',
+    JSON.stringify({'r.example': LOGIN}),
+  );
+  const {config, problems} = await reader.read();
+  expect(config.get('r.example')).toEqual({...LOGIN, email: ''});
+  expect(problems).toEqual([
+    `"${files[1]?.path ?? ''}" was passed over: error occurred while trying to unmarshal json`,
+  ]);
+});
+
+test('what was read counts for five minutes', async () => {
+  const {reader, clock, write} = await aReader('', CONFIG);
+  const sizes: number[] = [];
+  for (const passed of [0, 299_999, 1]) {
+    clock.pass(passed);
+    sizes.push((await reader.read()).config.size);
+    await write(0, JSON.stringify({auths: {'r.example': LOGIN, 's.example': LOGIN}}));
+  }
+  expect(sizes).toEqual([1, 1, 2]);
+});
