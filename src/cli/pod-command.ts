@@ -36,26 +36,18 @@ export abstract class PodCommand extends BaseCommand {
     sources: readonly ManifestSource[],
     flags: ManifestFlagValues,
   ): Promise<LoadedPods> {
-    const [{readManifests}, {apiObjects, preparePods}] = await Promise.all([
+    const [{readManifests}, {preparePods}, {liveObjects}] = await Promise.all([
       import('../operations/read-manifests.js'),
       import('../kubelet/index.js'),
+      import('./live-objects.js'),
     ]);
     const {stdin, clock} = this.context;
-    const {
-      pods: documents,
-      objects: found,
-      files,
-      warnings,
-    } = await readManifests(sources, {
-      stdin,
-      lenient: flags.lenient ?? false,
-      signal: this.signal,
-    });
-    for (const warning of warnings) this.warn(warning);
-    const objects = apiObjects(
-      found.map(({object}) => object),
-      files,
-    );
+    const reading = {stdin, lenient: flags.lenient ?? false, signal: this.signal};
+    const manifests = await readManifests(sources, reading);
+    const warn = (message: string): void => void this.warn(message);
+    for (const warning of manifests.warnings) warn(warning);
+    const documents = manifests.pods;
+    const objects = liveObjects(sources, manifests, {...reading, warn});
     const prepare = {static: flags.static ?? false, seenAtMs: clock.now(), objects};
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});

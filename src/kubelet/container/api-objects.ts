@@ -14,6 +14,8 @@ export interface ApiObjects {
   serviceAccount(namespace: string, name: string): ServiceAccount | undefined;
   /** RuntimeClasses have no namespace. */
   runtimeClass(name: string): RuntimeClass | undefined;
+  /** Looks again where the objects came from, when that can be; what can't be read now stays as it was. */
+  refresh?(): Promise<void>;
 }
 
 /** Where objects without a namespace are, unless they belong to none. */
