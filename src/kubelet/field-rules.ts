@@ -200,7 +200,7 @@ const VOLUME: RulesOf<Volume> = {
   configMap: honoured,
   downwardAPI: honoured,
   projected: honoured,
-  image: refused('image volumes are not mounted yet'),
+  image: honoured,
   gitRepo: refused('Kubernetes has switched off gitRepo volumes'),
   gcePersistentDisk: refused(NOT_ATTACHED),
   awsElasticBlockStore: refused(NOT_ATTACHED),

@@ -69,6 +69,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'HTTPHeader',
       'HostAlias',
       'HostPathVolumeSource',
+      'ImageVolumeSource',
       'KeyToPath',
       'LifecycleHandler',
       'LocalObjectReference',

@@ -16,7 +16,7 @@ export type EventSink = (event: PodEvent) => void;
 /** Which list of the Pod a container stands in. */
 export type ContainerKind = 'initContainers' | 'containers';
 
-/** An EventSink bound to one container. */
+/** An EventSink bound to one container, or to the pod as a whole. */
 export interface ContainerEvents {
   normal(reason: string, message: string): void;
   warning(reason: string, message: string): void;
@@ -29,13 +29,21 @@ export function containerEvents(
   kind: ContainerKind,
   name: string,
 ): ContainerEvents {
-  const fieldPath = `spec.${kind}{${name}}`;
+  return eventsAbout(sink, {pod, fieldPath: `spec.${kind}{${name}}`});
+}
+
+/** Events about the pod as a whole. */
+export function podEvents(sink: EventSink, pod: Pod): ContainerEvents {
+  return eventsAbout(sink, {pod});
+}
+
+function eventsAbout(sink: EventSink, about: Pick<PodEvent, 'pod' | 'fieldPath'>): ContainerEvents {
   return {
     normal: (reason, message) => {
-      sink({type: 'Normal', reason, message, pod, fieldPath});
+      sink({type: 'Normal', reason, message, ...about});
     },
     warning: (reason, message) => {
-      sink({type: 'Warning', reason, message, pod, fieldPath});
+      sink({type: 'Warning', reason, message, ...about});
     },
   };
 }

@@ -24,7 +24,7 @@ export interface SyncInput {
 
 /** The sandbox to start containers in, absent after a failure; `result` is absent when nothing had to be done. */
 export interface EnsuredSandbox {
-  readonly environment?: StartEnvironment;
+  readonly environment?: Omit<StartEnvironment, 'imageVolumes'>;
   readonly result?: SyncResult;
 }
 

@@ -14,6 +14,7 @@ import type {SyncFailure} from '../container/sync-result.js';
 import {findPullSecrets} from '../images/credentials/pull-secrets.js';
 import {containerConfig, type ImageUser} from './container-config.js';
 import {readEnvFiles} from './env-files.js';
+import type {PulledImageVolumes} from './image-volumes.js';
 import {killContainer, killContext} from './kill-container.js';
 import {subPathMounts} from './sub-paths.js';
 import type {SyncContext} from './sync-context.js';
@@ -28,6 +29,7 @@ export interface StartEnvironment {
   readonly sandboxIps: readonly string[];
   readonly podIps: readonly string[];
   readonly volumes: MountedVolumes;
+  readonly imageVolumes: PulledImageVolumes;
   readonly runtimeHandler: string;
   /** The pod's own ids; undefined when its users are the node's. */
   readonly userNamespace: IdMapping | undefined;
@@ -130,7 +132,7 @@ async function createContainer(
   container: Container,
   imageRef: Parameters<typeof containerConfig>[0]['imageRef'],
 ): Promise<ContainerId> {
-  const {pod, podIps, volumes, runtimeHandler, userNamespace} = environment;
+  const {pod, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
   const config = await attempt('CreateContainerConfigError', async () => {
     const restartCount = await nextRestartCount(context, environment, container.name);
     const imageUser = await lookUpUser(context, pod, container);
@@ -144,6 +146,7 @@ async function createContainer(
       restartCount,
       imageRef,
       imageUser,
+      imageVolumes: imageVolumes.images,
       runtimeHandler,
       userNamespace,
       ...files,

@@ -4,6 +4,7 @@ import type {ContainerToReset, PodActions} from '../container/pod-actions.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../container/sync-result.js';
 import {crashLoopBackOff} from './crash-loop-back-off.js';
 import {ensureSandbox, type SyncInput} from './ensure-sandbox.js';
+import {imageVolumeFailure, pullImageVolumes} from './image-volumes.js';
 import {killContainer, killContext, type KillContext} from './kill-container.js';
 import {killPod} from './kill-pod.js';
 import {pruneInitContainers, purgeInitContainers, removeContainer} from './remove-container.js';
@@ -28,9 +29,11 @@ export async function syncPod(
   await pruneInitContainers(context, pod, status, actions);
   signal.throwIfAborted();
 
-  const {environment, result} = await ensureSandbox(context, input);
+  const {environment: sandbox, result} = await ensureSandbox(context, input);
   if (result !== undefined) results.push(result);
-  if (environment === undefined) return results;
+  if (sandbox === undefined) return results;
+  const imageVolumes = await pullImageVolumes(context, sandbox, signal);
+  const environment = {...sandbox, imageVolumes};
   for (const container of actions.initContainersToStart) {
     const failure = await start(context, environment, {container, kind: 'initContainers'}, signal);
     results.push(outcome('InitContainer', container.name, failure));
@@ -109,6 +112,7 @@ async function start(
   signal.throwIfAborted();
   return (
     crashLoopBackOff(context, environment, target) ??
+    imageVolumeFailure(context, environment, target) ??
     (await startContainer(context, environment, target, signal))
   );
 }

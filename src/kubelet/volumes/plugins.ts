@@ -7,6 +7,7 @@ import {configMap} from './config-map.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
+import {imageVolume} from './image-volume.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
 import type {VolumeHost, VolumePlugin} from './volume-plugin.js';
@@ -19,6 +20,7 @@ const PLUGINS = {
   downwardAPI: downwardApi,
   emptyDir,
   hostPath,
+  image: imageVolume,
   projected,
   secret,
 } as const satisfies {readonly [Kind in keyof Sources]?: VolumePlugin<Sources[Kind]>};
