@@ -108,7 +108,7 @@ describe('get pods', () => {
   });
 
   test.each([
-    ['-o', 'jsno', 'did you mean json?'],
+    ['-o', 'jsno', 'unsupported output format "jsno"'],
     ['-l', 'a=b=c', 'the label selector "a=b=c"'],
     ['-l', 'a in b', 'the label selector'],
     ['--sort-by', '{.x', 'unclosed action'],

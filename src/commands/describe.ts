@@ -1,0 +1,44 @@
+import {formOf, outputFlag, templateFlag} from '../cli/formats.js';
+import {POD_CHOICE, SeenPodsCommand} from '../cli/seen-pods-command.js';
+import {describedPod} from '../cli/views/describe/pod.js';
+import {podsText} from '../cli/views/pod-json.js';
+
+const FORMATS = ['table', 'json', 'yaml'] as const;
+
+export default class Describe extends SeenPodsCommand {
+  static override summary = 'Show all about pods that kcri made, and what happened to them';
+  static override description =
+    'Shows what "kubectl describe pod" would: containers with their states, conditions, volumes and the last events. ' +
+    'Without names, all pods that the flags let through. When the runtime of a pod is down, it is shown as it was ' +
+    'last seen, and standard error says so.';
+  static override usage = 'describe [POD...] [OPTIONS]';
+  static override strict = false;
+  static override examples = [
+    '<%= config.bin %> describe web',
+    '<%= config.bin %> describe -l app=web',
+    '<%= config.bin %> describe web -o yaml',
+  ];
+  static override flags = {...POD_CHOICE, output: outputFlag(FORMATS), template: templateFlag};
+
+  async run(): Promise<void> {
+    const {flags, argv} = await this.parse(Describe);
+    const words = argv as string[];
+    const form = await formOf(flags, FORMATS, this);
+    const records = await this.chosenRecords(words, flags);
+    if (words.length > 0 && records.length === 0) return;
+    const seen = await this.see(records);
+    if (form.kind !== 'table') {
+      const pods = seen.map(({pod}) => pod);
+      this.print(await podsText(form, pods, words.length === 1 && pods.length === 1));
+      return;
+    }
+    if (seen.length === 0) this.note('No resources found');
+    const {PodHistories} = await import('../kubelet/index.js');
+    const {clock} = this.context;
+    const histories = new PodHistories(this.rootDir, clock);
+    const texts = await Promise.all(
+      seen.map(async ({pod, record}) => describedPod(pod, await histories.events(record.uid), clock.now())),
+    );
+    this.show(texts.join('\n\n'));
+  }
+}

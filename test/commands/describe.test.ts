@@ -1,0 +1,217 @@
+import {describe, expect, test} from 'vitest';
+import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
+import {aContainerSpec, aManifest, aScene, aScript, type PodScene} from './pod-scene.js';
+
+async function described(
+  scene: PodScene,
+  args: readonly string[] = [],
+  options: RunOptions = {},
+): Promise<RunResult> {
+  return await runKcri(['--root-dir', scene.rootDir, 'describe', ...args], options);
+}
+
+/** The same text for every run: no ids, times, addresses and node names. */
+function canonical(text: string): string {
+  return text
+    .replaceAll(/[0-9a-f]{64}/g, '<id>')
+    .replaceAll(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} [+-]\d{4}/g, '<time>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/(IP: +)\d[\d.]+/g, '$1<ip>')
+    .replace(/(Node: +)\S+/, '$1<node>')
+    .replaceAll(/^( {2}Normal.*?)\d+s( +kubelet)/gm, '$1<age>$2');
+}
+
+const WEB = aManifest({
+  metadata: {labels: {tier: 'front', app: 'web'}},
+  initContainers: [aScript('setup', 'true')],
+  containers: [
+    aContainerSpec('main', {
+      args: ['a\nb'],
+      ports: [
+        {containerPort: 80, name: 'http'},
+        {containerPort: 53, protocol: 'UDP'},
+      ],
+      resources: {limits: {memory: '64Mi'}, requests: {cpu: '100m', memory: '64Mi'}},
+      env: [
+        {name: 'PLAIN', value: 'x'},
+        {name: 'NAME', valueFrom: {fieldRef: {fieldPath: 'metadata.name'}}},
+        {name: 'CPU', valueFrom: {resourceFieldRef: {resource: 'requests.cpu', divisor: '1m'}}},
+        {name: 'ALL', valueFrom: {resourceFieldRef: {resource: 'limits.cpu'}}},
+      ],
+      volumeMounts: [{name: 'host', mountPath: '/host', readOnly: true}],
+    }),
+  ],
+  volumes: [{name: 'host', hostPath: {path: '/tmp'}}],
+});
+
+test('describe shows a pod as kubectl does', async () => {
+  const scene = await aScene({behaviour: (_, argv) => (argv.includes('true') ? {exitCode: 0} : undefined)});
+  const synced = await scene.run(['sync', '-'], {stdin: WEB});
+  expect(synced.stderr).toBe('');
+  const {stdout, stderr, exitCode} = await described(scene, ['web']);
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  expect(canonical(stdout)).toMatchInlineSnapshot(`
+    "Name:         web
+    Namespace:    default
+    Node:         <node>
+    Start Time:   <time>
+    Labels:       app=web
+                  tier=front
+    Annotations:  kubernetes.io/config.seen: <time>
+                  kubernetes.io/config.source: api
+    Status:       Running
+    IP:           <ip>
+    IPs:
+      IP:  <ip>
+    Init Containers:
+      setup:
+        Container ID:  fake://<id>
+        Image:         localhost:5000/busybox:1
+        Image ID:      localhost:5000/busybox@sha256:<id>
+        Port:          <none>
+        Host Port:     <none>
+        Command:
+          sh
+          -c
+          true
+        State:          Terminated
+          Reason:       Completed
+          Exit Code:    0
+          Started:      <time>
+          Finished:     <time>
+        Ready:          True
+        Restart Count:  0
+        Environment:    <none>
+        Mounts:         <none>
+    Containers:
+      main:
+        Container ID:  fake://<id>
+        Image:         localhost:5000/busybox:1
+        Image ID:      localhost:5000/busybox@sha256:<id>
+        Ports:         80/TCP (http), 53/UDP
+        Host Ports:    0/TCP (http), 0/UDP
+        Command:
+          sleep
+          3600
+        Args:
+          a
+          b
+        State:          Running
+          Started:      <time>
+        Ready:          True
+        Restart Count:  0
+        Limits:
+          memory:  64Mi
+        Requests:
+          cpu:     100m
+          memory:  64Mi
+        Environment:
+          PLAIN:  x
+          NAME:   web (v1:metadata.name)
+          CPU:    100 (requests.cpu)
+          ALL:    node allocatable (limits.cpu)
+        Mounts:
+          /host from host (ro)
+    Conditions:
+      Type                        Status
+      PodReadyToStartContainers   True 
+      Initialized                 True 
+      Ready                       True 
+      ContainersReady             True 
+      PodScheduled                True 
+    Volumes:
+      host:
+        Type:          HostPath (bare host directory volume)
+        Path:          /tmp
+        HostPathType:  
+    QoS Class:         Burstable
+    Node-Selectors:    <none>
+    Tolerations:       <none>
+    Events:
+      Type     Reason             Age   From     Message
+      ----     ------             ----  ----     -------
+      Warning  MissingClusterDNS  0s    kubelet  pod: "web_default(ca5b728c-a29c-83cd-95f3-171e6b3373b0)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
+      Normal   Pulled             <age>    kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal   Created            <age>    kubelet  Container created
+      Normal   Started            <age>    kubelet  Container started
+      Normal   Pulled             <age>    kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal   Created            <age>    kubelet  Container created
+      Normal   Started            <age>    kubelet  Container started
+    "
+  `);
+});
+
+describe('describe', () => {
+  test('-o json and yaml are the Pod with its status', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout} = await described(scene, ['web', '-o', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: 'Pod',
+      metadata: {name: 'web'},
+      status: {phase: 'Running', qosClass: 'BestEffort'},
+    });
+    expect((await described(scene, ['web', '-o', 'yaml'])).stdout).toContain('\n  qosClass: BestEffort\n');
+  });
+
+  test('takes all pods, those of a selector, and the words that kubectl has', async () => {
+    const scene = await aScene();
+    const manifests = [aManifest({metadata: {labels: {app: 'x'}}}), aManifest({name: 'other'})];
+    await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
+    const names = async (...args: readonly string[]) =>
+      Array.from((await described(scene, args)).stdout.matchAll(/^Name: +(\S+)$/gm), ([, name]) => name);
+    expect(await names()).toEqual(['other', 'web']);
+    expect(await names('-l', 'app')).toEqual(['web']);
+    expect(await names('pod', 'other')).toEqual(['other']);
+    expect(await names('default/web')).toEqual(['web']);
+    expect((await described(scene, [])).stdout).toMatch(/<none>\n\n\nName: |\n\n\nName: /);
+  });
+
+  test('a name that is none is an error, and keeps no other from being shown', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout, stderr, exitCode} = await described(scene, ['wbe', 'web']);
+    expect(stdout).toMatch(/^Name: +web$/m);
+    expect(stderr).toContain('no pod "wbe" was made by kcri');
+    expect(exitCode).toBe(1);
+    expect(await described(scene, ['-n', 'other'])).toEqual({
+      stdout: '',
+      stderr: 'No resources found\n',
+      exitCode: 0,
+    });
+  });
+
+  test('counts what has happened again', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', '-'], {stdin: aManifest()});
+    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 1);
+    await scene.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout} = await described(scene, ['web']);
+    expect(stdout).toMatch(/^ {2}Normal +Started +\d+s \(x2 over \d+s\) {2}kubelet {2}Container started$/m);
+    expect(stdout).toMatch(/^ {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Exit Code: +1$/m);
+    expect(stdout).toMatch(/^ {4}Restart Count: +1$/m);
+  });
+
+  test('a pod whose runtime is down is shown as it was', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', '-'], {stdin: aManifest()});
+    await scene.runtime.stop();
+    const {stdout, stderr, exitCode} = await described(scene, ['web']);
+    expect(stdout).toMatch(/^Status: +Running$/m);
+    expect(stderr).toContain("can't be asked");
+    expect(exitCode).toBe(0);
+  });
+
+  test('what a runtime says does not steer the terminal', async () => {
+    const scene = await aScene({images: []});
+    scene.runtime.state.registry.length = 0;
+    const containers = [
+      aContainerSpec('main', {image: 'localhost:5000/missing:1', imagePullPolicy: 'Always'}),
+    ];
+    scene.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'bad \u001b[31m thing'});
+    await scene.run(['sync', '-', '--timeout', '500ms'], {stdin: aManifest({containers})});
+    const {stdout} = await described(scene, ['web'], {terminal: true});
+    expect(stdout).toContain('bad \\x1b[31m thing');
+    expect(stdout).not.toContain('\u001b');
+  });
+});
