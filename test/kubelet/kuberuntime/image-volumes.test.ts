@@ -17,7 +17,7 @@ function aPodThatMounts(reference: string, mount: object = {}, pullPolicy = 'IfN
   });
 }
 
-const told = (events: readonly PodEvent[]): unknown =>
+const told = (events: readonly PodEvent[]): readonly (readonly string[])[] =>
   events.map(({reason, fieldPath = 'the pod'}) => [fieldPath, reason]);
 
 test('an image volume is mounted by the runtime, by its id and read-only', async () => {
