@@ -5,7 +5,9 @@ import type {ManifestDocument} from '../api/manifest.js';
 import type {Pod} from '../api/v1.js';
 import {validatePod} from '../api/validate-pod.js';
 import {MAX_SEGMENT_LENGTH} from '../base/files.js';
+import {runtimeClassConflicts, withRuntimeClass} from './config/runtime-class.js';
 import {toLocalPod, toStaticPod} from './config/static-pod.js';
+import {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
 import {podLogsName} from './container/node.js';
 import {podRef} from './container/pod-ref.js';
 import {unsupportedFields} from './unsupported.js';
@@ -23,6 +25,8 @@ export interface PrepareOptions {
   readonly nodeName: string;
   /** When the manifests were first seen, in milliseconds since the epoch. */
   readonly seenAtMs: number;
+  /** What came with the manifests for Pods to refer to: nothing by default. */
+  readonly objects?: ApiObjects;
 }
 
 /**
@@ -33,19 +37,32 @@ export function preparePods(
   documents: readonly ManifestDocument[],
   options: PrepareOptions,
 ): readonly PreparedPod[] {
-  refuse(documents, ({pod}) => unsupportedFields(pod));
+  refuse(documents, ({pod}) => conflicts(pod, options));
+  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
   // The node's name may make a pod's too long, so that a valid Pod is none any more.
   refuse(documents, (document) => validatePod(prepared(document, options)));
   refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
 }
 
-function prepared(
-  {pod, file}: ManifestDocument,
-  {static: isStatic, nodeName, seenAtMs}: PrepareOptions,
-): Pod {
+function prepared({pod, file}: ManifestDocument, options: PrepareOptions): Pod {
+  const {static: isStatic, nodeName, seenAtMs, objects = NO_OBJECTS} = options;
   const seen = new Date(seenAtMs).toISOString();
-  return isStatic ? toStaticPod(pod, {nodeName, file, seen}) : toLocalPod(pod, {nodeName, seen});
+  return isStatic
+    ? toStaticPod(pod, {nodeName, file, seen, objects})
+    : toLocalPod(admitted(pod, options), {nodeName, seen});
+}
+
+/** No API server has admitted a static pod. */
+function admitted(pod: Pod, {static: isStatic, objects = NO_OBJECTS}: PrepareOptions): Pod {
+  return isStatic ? pod : withRuntimeClass(pod, objects);
+}
+
+function conflicts(
+  pod: Pod,
+  {static: isStatic, objects = NO_OBJECTS}: PrepareOptions,
+): readonly FieldError[] {
+  return isStatic ? [] : runtimeClassConflicts(pod, objects);
 }
 
 /** A pod that no log directory can be made for could be begun, and never ended. */

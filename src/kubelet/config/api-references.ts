@@ -1,22 +1,39 @@
 import type {Container, Pod, PodSpec} from '../../api/v1.js';
 import type {Volume, VolumeProjection} from '../../api/v1-volumes.js';
+import type {ApiObjects} from '../container/api-objects.js';
 
-/** A kind of object that only an API server could give, and whether the Pod needs one. */
-type Rule<T> = readonly [kind: string, needs: (subject: T) => boolean];
+/** Objects of the Pod's namespace that came with it. */
+interface Given {
+  readonly configMap: (name?: string) => boolean;
+  readonly secret: (name?: string) => boolean;
+  readonly serviceAccount: (name?: string) => boolean;
+}
+
+/** A kind of object that only an API server could give, and whether the Pod needs one that it wasn't given. */
+type Rule<T> = readonly [kind: string, needs: (subject: T, given: Given) => boolean];
 
 const isName = (name: string | undefined): boolean => name !== undefined && name !== '';
 
 const POD_RULES: readonly Rule<PodSpec>[] = [
-  ['serviceaccounts', ({serviceAccountName}) => isName(serviceAccountName)],
-  ['secrets', (spec) => secretNames(spec).some(isName)],
-  ['configmaps', (spec) => configMapNames(spec).some(isName)],
+  ['serviceaccounts', ({serviceAccountName: name}, given) => isName(name) && !given.serviceAccount(name)],
+  ['secrets', (spec, given) => secretNames(spec).some((name) => isName(name) && !given.secret(name))],
+  [
+    'configmaps',
+    (spec, given) => configMapNames(spec).some((name) => isName(name) && !given.configMap(name)),
+  ],
   ['resourceclaims', ({resourceClaims = []}) => resourceClaims.length > 0],
 ];
 
 /** Volumes whose references have no name of a Secret or ConfigMap. */
 const VOLUME_RULES: readonly Rule<Volume>[] = [
-  ['configmaps (via configmap volumes)', ({configMap}) => configMap !== undefined],
-  ['secrets (via secret volumes)', ({secret}) => secret !== undefined],
+  [
+    'configmaps (via configmap volumes)',
+    ({configMap}, given) => configMap !== undefined && !given.configMap(configMap.name),
+  ],
+  [
+    'secrets (via secret volumes)',
+    ({secret}, given) => secret !== undefined && !given.secret(secret.secretName),
+  ],
   ['csidrivers (via CSI volumes)', ({csi}) => csi !== undefined],
   ['endpoints (via glusterFS volumes)', ({glusterfs}) => glusterfs !== undefined],
   ['persistentvolumeclaims', ({persistentVolumeClaim}) => persistentVolumeClaim !== undefined],
@@ -25,8 +42,14 @@ const VOLUME_RULES: readonly Rule<Volume>[] = [
 ];
 
 const PROJECTION_RULES: readonly Rule<VolumeProjection>[] = [
-  ['configmaps (via projected volumes)', ({configMap}) => configMap !== undefined],
-  ['secrets (via projected volumes)', ({secret}) => secret !== undefined],
+  [
+    'configmaps (via projected volumes)',
+    ({configMap}, given) => configMap !== undefined && !given.configMap(configMap.name),
+  ],
+  [
+    'secrets (via projected volumes)',
+    ({secret}, given) => secret !== undefined && !given.secret(secret.name),
+  ],
   ['serviceaccounts (via projected volumes)', ({serviceAccountToken}) => serviceAccountToken !== undefined],
   ['clustertrustbundles', ({clusterTrustBundle}) => clusterTrustBundle !== undefined],
   ['podcertificates', ({podCertificate}) => podCertificate !== undefined],
@@ -34,23 +57,30 @@ const PROJECTION_RULES: readonly Rule<VolumeProjection>[] = [
 
 /**
  * The first kind of object that the Pod refers to and that only an API server has, in the kubelet's words
- * (podutil.HasAPIObjectReference); undefined for a Pod that stands alone.
+ * (podutil.HasAPIObjectReference); undefined for a Pod that stands alone, but for what is among `objects`.
  */
-export function apiReference({spec}: Pod): string | undefined {
-  return firstOf(POD_RULES, [spec]) ?? firstOfVolumes(spec.volumes ?? []);
+export function apiReference({metadata, spec}: Pod, objects: ApiObjects): string | undefined {
+  const {namespace = ''} = metadata;
+  const given: Given = {
+    configMap: (name = '') => objects.configMap(namespace, name) !== undefined,
+    secret: (name = '') => objects.secret(namespace, name) !== undefined,
+    serviceAccount: (name = '') => objects.serviceAccount(namespace, name) !== undefined,
+  };
+  return firstOf(POD_RULES, [spec], given) ?? firstOfVolumes(spec.volumes ?? [], given);
 }
 
-function firstOfVolumes(volumes: readonly Volume[]): string | undefined {
+function firstOfVolumes(volumes: readonly Volume[], given: Given): string | undefined {
   for (const volume of volumes) {
     const kind =
-      firstOf(VOLUME_RULES, [volume]) ?? firstOf(PROJECTION_RULES, volume.projected?.sources ?? []);
+      firstOf(VOLUME_RULES, [volume], given) ??
+      firstOf(PROJECTION_RULES, volume.projected?.sources ?? [], given);
     if (kind !== undefined) return kind;
   }
   return undefined;
 }
 
-function firstOf<T>(rules: readonly Rule<T>[], subjects: readonly T[]): string | undefined {
-  for (const subject of subjects) for (const [kind, needs] of rules) if (needs(subject)) return kind;
+function firstOf<T>(rules: readonly Rule<T>[], subjects: readonly T[], given: Given): string | undefined {
+  for (const subject of subjects) for (const [kind, needs] of rules) if (needs(subject, given)) return kind;
   return undefined;
 }
 

@@ -2,6 +2,7 @@ import {resolve} from 'node:path';
 import {stablePodUid, staticPodUid} from '../../api/hash.js';
 import type {Pod} from '../../api/v1.js';
 import {ConfigError} from '../../base/errors.js';
+import {NO_OBJECTS, type ApiObjects} from '../container/api-objects.js';
 import {apiReference} from './api-references.js';
 
 const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
@@ -22,6 +23,8 @@ export interface LocalPodSource {
 /** The same for a file of the kubelet's manifest directory. */
 export interface StaticPodSource extends LocalPodSource {
   readonly file: string;
+  /** What came with the manifests: nothing by default. */
+  readonly objects?: ApiObjects;
 }
 
 /** True for a pod of a kubelet's own manifests, in contrast to one of an API server (kubetypes.IsStaticPod). */
@@ -55,13 +58,15 @@ export function toLocalPod(pod: Pod, {nodeName, seen}: LocalPodSource): Pod {
  * A manifest's Pod as the kubelet runs those of its manifest directory (config/common.go applyDefaults): named after
  * the node, with a UID from content, node and absolute path, and not to be driven away by taints.
  *
- * @throws ConfigError in the kubelet's words when the Pod refers to an object that only an API server has.
+ * @throws ConfigError in the kubelet's words when the Pod refers to an object that only an API server has and that
+ * didn't come with the manifests.
  */
-export function toStaticPod(pod: Pod, {nodeName, seen, file}: StaticPodSource): Pod {
-  const kind = apiReference(pod);
+export function toStaticPod(pod: Pod, source: StaticPodSource): Pod {
+  const {nodeName, seen, file, objects = NO_OBJECTS} = source;
+  const kind = apiReference(withNamespace(pod), objects);
   if (kind !== undefined)
     throw new ConfigError(`the manifest "${file}": static pods may not reference ${kind}`, {
-      hint: 'leave out --static, or the reference',
+      hint: 'leave out --static or the reference, or put the ConfigMap, Secret or ServiceAccount beside the Pod',
     });
   const uid = ownUid(pod) ?? staticPodUid(pod, {nodeName, file: file === STDIN ? file : resolve(file)});
   const named = withNamespace(pod);
