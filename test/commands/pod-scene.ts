@@ -5,6 +5,7 @@ import {systemClock, type Clock} from '../../src/base/clock.js';
 import {ifPresent} from '../../src/base/files.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
+import {logPodFields} from '../field-log.js';
 import {BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 
 const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|PullImage|Update)/;
@@ -30,12 +31,13 @@ export function aManifest({
   metadata = {},
   ...spec
 }: {readonly name?: string; readonly metadata?: object; readonly [field: string]: unknown} = {}): string {
-  return JSON.stringify({
+  const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name, ...metadata},
     spec: {containers: [aContainerSpec('main')], terminationGracePeriodSeconds: 2, ...spec},
-  });
+  };
+  return JSON.stringify(logPodFields(pod));
 }
 
 /** A clock on which everything happens `factor` times as fast. */

@@ -1,3 +1,5 @@
+import {logPodFields} from '../../field-log.js';
+
 /** The image that every runtime under test has. */
 export const IMAGE = 'docker.io/library/busybox:1.36';
 
@@ -17,10 +19,11 @@ export function aContainer(name = 'main', fields: Fields = {}): Fields {
 
 /** A manifest, in JSON, with one sleeping container unless told otherwise. */
 export function aManifest(name: string, spec: Fields = {}, metadata: Fields = {}): string {
-  return JSON.stringify({
+  const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name, ...metadata},
     spec: {terminationGracePeriodSeconds: 2, containers: [aContainer()], ...spec},
-  });
+  };
+  return JSON.stringify(logPodFields(pod));
 }

@@ -15,6 +15,7 @@ import {
 import {NO_OBJECTS} from '../../../src/kubelet/container/api-objects.js';
 import type {EnvFile} from '../../../src/kubelet/container/pod-filesystem.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../src/kubelet/container/pod-status.js';
+import {logContainerFields, logPodFields} from '../../field-log.js';
 
 export const UID = '11111111-2222-3333-4444-555555555555';
 
@@ -23,17 +24,18 @@ export const NO_REFERENCES = {objects: NO_OBJECTS, envFiles: new Map<string, Env
 
 /** A container `main` of busybox, unless told otherwise. */
 export function aContainer(fields: Partial<Container> = {}): Container {
-  return {name: 'main', image: 'busybox:1', ...fields};
+  return logContainerFields({name: 'main', image: 'busybox:1', ...fields});
 }
 
 /** The pod default/web with its identity and the API's defaults; one container `main` unless told otherwise. */
 export function aPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}): Pod {
-  return applyDefaults({
+  const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: 'web', namespace: 'default', uid: UID, ...metadata},
     spec: {containers: [aContainer()], ...spec},
-  });
+  };
+  return applyDefaults(logPodFields(pod));
 }
 
 interface SandboxFields {

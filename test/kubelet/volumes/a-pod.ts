@@ -4,6 +4,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
 import {volumeHost} from '../../../src/kubelet/volume-host.js';
 import type {VolumeFacts, VolumeHost} from '../../../src/kubelet/volumes/volume-plugin.js';
+import {logPodFields} from '../../field-log.js';
 import {GOLDEN_NODE} from '../../golden/cases.js';
 
 /** A pod whose one container mounts all the volumes. */
@@ -13,12 +14,12 @@ export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}
     image: 'busybox:1',
     volumeMounts: volumes.map(({name}) => ({name, mountPath: `/${name}`})),
   };
-  return {
+  return logPodFields({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: 'web', namespace: 'default', uid: 'u1'},
     spec: {containers: [main], volumes, ...spec},
-  };
+  });
 }
 
 /** What the volumes of a node are made from. */
