@@ -6,7 +6,7 @@ import type {Pod} from '../../src/api/v1.js';
 import {systemClock} from '../../src/base/clock.js';
 import {connect} from '../../src/cri/index.js';
 import {toLocalPod} from '../../src/kubelet/config/static-pod.js';
-import {NO_OBJECTS} from '../../src/kubelet/container/api-objects.js';
+import {NO_OBJECTS, type ApiObjects} from '../../src/kubelet/container/api-objects.js';
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
 import type {PodFilesystem} from '../../src/kubelet/container/pod-filesystem.js';
@@ -25,10 +25,11 @@ export interface PodGround {
   readonly events: readonly PodEvent[];
 }
 
-/** A ground that ends with the test; `files` may change what the node's file system does. */
+/** A ground that ends with the test; `files` may change what the node's file system does, `objects` is what pods refer to. */
 export async function aPodGround(
   options: FakeRuntimeOptions = {},
   files: (real: PodFilesystem) => PodFilesystem = (real) => real,
+  objects: ApiObjects = NO_OBJECTS,
 ): Promise<PodGround> {
   const directory = await temporaryDirectory();
   const runtime = await FakeRuntime.start(options);
@@ -45,7 +46,7 @@ export async function aPodGround(
     endpoint: runtime.endpoint,
     runtimeName: 'fake',
     clock: systemClock,
-    objects: NO_OBJECTS,
+    objects,
     files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length, systemClock)),
     observer: {...SILENT_OBSERVER, event: (event) => void events.push(event)},
   });

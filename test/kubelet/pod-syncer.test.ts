@@ -1,6 +1,11 @@
-import {expect, test} from 'vitest';
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
 import {SystemError} from '../../src/base/errors.js';
+import {NO_OBJECTS, type ApiObjects} from '../../src/kubelet/container/api-objects.js';
+import {podDir} from '../../src/kubelet/container/node.js';
+import {podRef} from '../../src/kubelet/container/pod-ref.js';
 import {failuresOf} from '../../src/kubelet/container/sync-result.js';
 import {aLocalPod, aPodGround} from './pod-ground.js';
 
@@ -117,6 +122,38 @@ test('the volumes of a pod that runs are brought up to date by the first pass ov
   const {results} = await pods.syncer(pod).sync(signal);
   expect({mounted, results}).toEqual({mounted: 2, results: []});
   expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
+});
+
+test('every minute what volumes are made from is read again, and containers see it', async () => {
+  vi.useFakeTimers({toFake: ['Date']});
+  onTestFinished(() => void vi.useRealTimers());
+  let color = 'red';
+  let refreshed = 0;
+  const objects: ApiObjects = {
+    ...NO_OBJECTS,
+    configMap: () => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'c'}, data: {color}}),
+    refresh: async () => {
+      refreshed++;
+      color = 'blue';
+    },
+  };
+  const {pods, node} = await aPodGround({}, undefined, objects);
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const pod = aLocalPod({
+    containers: [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}],
+    volumes: [{name: 'c', configMap: {name: 'c'}}],
+  });
+  const path = join(podDir(node, podRef(pod).uid), 'volumes/kubernetes.io~configmap/c/color');
+  const syncer = pods.syncer(pod);
+  const seenAfter = async (ms: number): Promise<string> => {
+    vi.setSystemTime(Date.now() + ms);
+    await syncer.sync(signal);
+    return `${await readFile(path, 'utf8')} after ${refreshed} refreshes`;
+  };
+  expect(await seenAfter(0)).toBe('red after 0 refreshes');
+  expect(await seenAfter(59_000)).toBe('red after 0 refreshes');
+  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
+  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
 });
 
 test('an object that is missing is told of, and what runs goes on running', async () => {
