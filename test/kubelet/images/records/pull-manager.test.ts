@@ -1,0 +1,167 @@
+import {describe, expect, test} from 'vitest';
+import type {KubeImageService} from '../../../../src/kubelet/container/services.js';
+import type {PullCredential} from '../../../../src/kubelet/images/credentials/keyring.js';
+import {loginHash} from '../../../../src/kubelet/images/credentials/keyring.js';
+import {PullManager, type WantedImage} from '../../../../src/kubelet/images/records/pull-manager.js';
+import {FilePullRecords} from '../../../../src/kubelet/images/records/pull-records.js';
+import type {VerificationPolicy} from '../../../../src/kubelet/images/records/verification-policy.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aClock} from '../a-clock.js';
+
+const signal = new AbortController().signal;
+const APP: WantedImage = {image: 'r.example/app:1', repository: 'r.example/app'};
+const REF = 'sha256:1';
+
+const aCredential = (secret: string | undefined, password = 's'): PullCredential => ({
+  login: {username: 'alice', password, email: ''},
+  secret: secret === undefined ? undefined : {uid: '', namespace: 'team', name: secret},
+});
+
+async function aManager(policy: VerificationPolicy = {kind: 'NeverVerifyPreloadedImages'}) {
+  const rootDir = await temporaryDirectory();
+  const records = new FilePullRecords(rootDir);
+  const another = (): PullManager => new PullManager(new FilePullRecords(rootDir), policy, aClock());
+  const manager = another();
+  /** Whether a pod with these credentials must pull. */
+  const mustPull = async (...credentials: readonly PullCredential[]): Promise<boolean> =>
+    await manager.mustPull(APP, REF, () => Promise.resolve(credentials));
+  const pull = async (credential: PullCredential | undefined): Promise<void> => {
+    await manager.begin(APP.image);
+    await manager.pulled(APP, REF, credential);
+  };
+  return {records, manager, another, mustPull, pull};
+}
+
+/** A runtime that has one image with these names. */
+const holding = (...names: readonly string[]): Pick<KubeImageService, 'listImages'> => ({
+  listImages: () =>
+    Promise.resolve({
+      images: [
+        {
+          id: REF,
+          repoTags: names.filter((name) => !name.includes('@')),
+          repoDigests: names.filter((name) => name.includes('@')),
+          size: 1n,
+          username: '',
+          pinned: false,
+        },
+      ],
+    }) as unknown as ReturnType<KubeImageService['listImages']>,
+});
+
+describe('an image that was there before', () => {
+  test('is for everybody, and nobody is asked for credentials', async () => {
+    const {manager} = await aManager();
+    const ask = (): Promise<never> => Promise.reject(new Error('asked'));
+    expect(await manager.mustPull(APP, REF, ask)).toBe(false);
+  });
+
+  test('is for nobody when everything is to be verified', async () => {
+    const {mustPull} = await aManager({kind: 'AlwaysVerify'});
+    expect(await mustPull(aCredential('a'))).toBe(true);
+  });
+});
+
+test.each([
+  ['without credentials', undefined],
+  ["with the node's own", aCredential(undefined)],
+])('an image that was pulled %s is for everybody', async (_, credential) => {
+  const {mustPull, pull} = await aManager();
+  await pull(credential);
+  expect(await mustPull()).toBe(false);
+});
+
+describe('an image that was pulled with a Secret', () => {
+  test('is for who has it', async () => {
+    const {mustPull, pull, manager} = await aManager();
+    await pull(aCredential('a'));
+    expect(await mustPull()).toBe(true);
+    expect(await mustPull(aCredential('a', 'other'))).toBe(true);
+    expect(await mustPull(aCredential(undefined))).toBe(true);
+    expect(await mustPull(aCredential('b'))).toBe(false);
+    expect(
+      await manager.mustPull({image: 's.example/app', repository: 's.example/app'}, REF, () =>
+        Promise.resolve([aCredential('a')]),
+      ),
+    ).toBe(true);
+  });
+
+  test('notes another Secret of the same content', async () => {
+    const {records, mustPull, pull} = await aManager();
+    await pull(aCredential('a'));
+    await mustPull(aCredential('b'));
+    const credentialHash = loginHash(aCredential('a').login);
+    expect((await records.readPulled(REF))?.credentialMapping['r.example/app']).toEqual({
+      kubernetesSecrets: [
+        {uid: '', namespace: 'team', name: 'a', credentialHash},
+        {uid: '', namespace: 'team', name: 'b', credentialHash},
+      ],
+    });
+  });
+
+  test('is for everybody under NeverVerify', async () => {
+    const {mustPull, pull} = await aManager({kind: 'NeverVerify'});
+    await pull(aCredential('a'));
+    expect(await mustPull()).toBe(false);
+  });
+});
+
+test('an image whose pull is under way is not one that was there before', async () => {
+  const {manager, another, mustPull} = await aManager();
+  await manager.begin(APP.image);
+  expect(await mustPull()).toBe(true);
+  expect(await another().mustPull(APP, REF, () => Promise.resolve([]))).toBe(true);
+});
+
+test('an intent goes with the last of the pulls that failed', async () => {
+  const {manager, records} = await aManager();
+  await manager.begin(APP.image);
+  await manager.begin(APP.image);
+  await manager.failed(APP.image);
+  expect(await records.hasIntent(APP.image)).toBe(true);
+  await manager.failed(APP.image);
+  expect(await records.hasIntent(APP.image)).toBe(false);
+});
+
+describe('what a killed kcri has left', () => {
+  test.each([
+    ['r.example/app:1', 'r.example/app:1'],
+    ['r.example/app', 'r.example/app:latest'],
+    ['busybox', 'docker.io/library/busybox:latest'],
+    [`r.example/app:1@sha256:${'a'.repeat(64)}`, `r.example/app@sha256:${'a'.repeat(64)}`],
+  ])('%s, which is there as %s, is for nobody until it is pulled again', async (image, name) => {
+    const {manager, another, records} = await aManager();
+    await manager.begin(image);
+    const next = another();
+    await next.settleIntents(holding(name), signal);
+    expect(await records.listIntents()).toEqual([]);
+    expect((await records.readPulled(REF))?.credentialMapping).toEqual({});
+    expect(await next.mustPull({image, repository: 'x'}, REF, () => Promise.resolve([]))).toBe(true);
+  });
+
+  test('an intent of an image that never came is removed', async () => {
+    const {manager, another, records} = await aManager();
+    await manager.begin(APP.image);
+    await another().settleIntents(holding('r.example/other:1'), signal);
+    expect(await records.listIntents()).toEqual([]);
+    expect(await records.readPulled(REF)).toBeUndefined();
+  });
+
+  test("one's own pulls are no leftovers", async () => {
+    const {manager, records} = await aManager();
+    await manager.begin(APP.image);
+    await manager.settleIntents(holding(APP.image), signal);
+    expect(await records.listIntents()).toEqual([APP.image]);
+  });
+
+  test('the runtime is not asked when nothing is left, and again when it could not answer', async () => {
+    const {manager, another} = await aManager();
+    const broken = {listImages: () => Promise.reject(new Error('away'))};
+    await another().settleIntents(broken, signal);
+    await manager.begin(APP.image);
+    const next = another();
+    await expect(next.settleIntents(broken, signal)).rejects.toThrow('away');
+    await next.settleIntents(holding(APP.image), signal);
+    expect(await next.mustPull(APP, REF, () => Promise.resolve([]))).toBe(true);
+  });
+});
