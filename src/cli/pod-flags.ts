@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import {parseQuantity, quantityMilliValue, quantityValue} from '../api/quantity.js';
 import type {NodeOptions} from '../kubelet/index.js';
-import {listFlag} from './flags.js';
+import {parseLabels} from '../operations/filters.js';
+import {integerFlag, listFlag} from './flags.js';
 
 /** An amount as manifests have it, such as 1500m or 2Gi; more than nothing. */
 const quantityFlag = Flags.custom({
@@ -73,6 +74,22 @@ export const POD_FLAGS = {
     helpGroup: 'NODE',
     description: 'Use RuntimeDefault as the seccomp profile of containers that have none.',
   }),
+  'allowed-unsafe-sysctls': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'NAME',
+    description: 'Sysctls that pods may set beside the safe ones, such as net.core.somaxconn or kernel.msg*.',
+  }),
+  'node-labels': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'KEY=VALUE',
+    description:
+      'Labels of the node, for nodeSelector and node affinity, beside its name, system and architecture.',
+  }),
+  'pod-max-pids': integerFlag({
+    helpGroup: 'NODE',
+    helpValue: 'COUNT',
+    description: 'How many processes a pod may have. [default: any number]',
+  }),
   'image-credential-provider-config': Flags.string({
     helpGroup: 'NODE',
     helpValue: 'FILE|DIR',
@@ -98,13 +115,16 @@ export interface PodFlagValues {
   readonly 'cgroup-root'?: string | undefined;
   readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
   readonly 'seccomp-default'?: boolean | undefined;
+  readonly 'allowed-unsafe-sysctls'?: readonly string[] | undefined;
+  readonly 'node-labels'?: readonly string[] | undefined;
+  readonly 'pod-max-pids'?: number | undefined;
   readonly 'image-credential-provider-config'?: string | undefined;
   readonly 'image-credential-provider-bin-dir'?: string | undefined;
 }
 
 /** What the flags say of the node. */
 export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions {
-  const {'node-cpu': cpu, 'node-memory': memory} = flags;
+  const {'node-cpu': cpu, 'node-memory': memory, 'pod-max-pids': pids} = flags;
   return {
     rootDir,
     cpuMilli: cpu === undefined ? undefined : quantityMilliValue(cpu),
@@ -118,5 +138,8 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     cgroupRoot: flags['cgroup-root'],
     cgroupDriver: flags['cgroup-driver'],
     seccompDefault: flags['seccomp-default'],
+    allowedUnsafeSysctls: flags['allowed-unsafe-sysctls'],
+    labels: parseLabels(flags['node-labels']),
+    podPidsLimit: pids === undefined || pids <= 0 ? undefined : BigInt(pids),
   };
 }

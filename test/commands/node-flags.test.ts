@@ -1,4 +1,5 @@
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
+import {nodeOptions} from '../../src/cli/pod-flags.js';
 import {aContainerSpec, aManifest, aScene, type PodScene} from './pod-scene.js';
 
 /** The node as flags describe it: what pods see of it must come from there. */
@@ -79,4 +80,46 @@ test.each(['plan', 'runp', 'sync'])('%s names cgroups for the driver that a flag
   const scene = await aScene();
   const all = await calls(scene, command, ['--lenient', '--cgroup-driver', 'systemd']);
   expect(said(all, 'RunPodSandbox')).toContain('.slice"');
+});
+
+describe.each(['plan', 'runp', 'sync'])('%s', (command) => {
+  const picky = aManifest({
+    nodeSelector: {zone: 'a'},
+    securityContext: {sysctls: [{name: 'kernel.msgmax', value: '1'}]},
+  });
+
+  test('takes a pod that the node’s labels and sysctls are for', async () => {
+    const scene = await aScene();
+    const flags = ['--node-labels', 'zone=a,disk=ssd', '--allowed-unsafe-sysctls', 'kernel.msg*'];
+
+    const result = await scene.run([
+      command,
+      ...flags,
+      '--pod-max-pids',
+      '100',
+      await scene.write('pod.json', picky),
+    ]);
+
+    expect(result).toMatchObject({exitCode: 0, stderr: ''});
+  });
+
+  test.each([
+    [['--node-labels', 'zone=a'], 'SysctlForbidden: Pod was rejected: forbidden sysctl: "kernel.msgmax" not'],
+    [['--allowed-unsafe-sysctls', 'kernel.msgmax'], 'NodeAffinity: Pod was rejected: Predicate NodeAffinity'],
+    [['--allowed-unsafe-sysctls', 'vm.*'], 'the sysctls "vm.*" are not known to be namespaced'],
+    [['--node-labels', 'zone'], 'incorrectly specified label: zone'],
+  ])('refuses one with %j', async (flags, message) => {
+    const scene = await aScene();
+
+    const result = await scene.run([command, ...flags, await scene.write('pod.json', picky)]);
+
+    expect(result.exitCode).not.toBe(0);
+    expect(result.stderr).toContain(message);
+    expect(scene.changes).toEqual([]);
+  });
+});
+
+test('a limit of processes is one from 1 on', () => {
+  expect(nodeOptions({'pod-max-pids': 100}, '/').podPidsLimit).toBe(100n);
+  expect(nodeOptions({'pod-max-pids': -1}, '/').podPidsLimit).toBeUndefined();
 });
