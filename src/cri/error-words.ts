@@ -125,6 +125,13 @@ const STATS: Advice = [
 const BY_METHOD: Readonly<Record<string, Advice>> = {
   ExecSync: [[/message larger than/, 'the output is too long for one message; leave out --sync']],
   Attach: [[/CONTAINER_EXITED/, '"kcri logs" shows what the container said']],
+  CreateContainer: [
+    [
+      // A runtime that doesn't know a mount's image sees a mount of nothing.
+      /failed to (mkdir|stat) ""/,
+      'this runtime does not mount images as volumes, which containerd does from 2.1 on',
+    ],
+  ],
   CheckpointContainer: [[/CRIU/i, "the runtime needs CRIU; install it on the runtime's machine"]],
   ListPodSandboxStats: STATS,
   PodSandboxStats: STATS,
