@@ -1,5 +1,10 @@
 import {once} from 'node:events';
-import {request as requestHttp, type IncomingMessage, type RequestOptions} from 'node:http';
+import {
+  request as requestHttp,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http';
 import {request as requestHttps} from 'node:https';
 import {isIP} from 'node:net';
 import {hasErrno, messageOf} from '../../base/errors.js';
@@ -61,7 +66,14 @@ async function attempt(request: HttpRequest, signal: AbortSignal): Promise<HttpR
 
 async function send(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const {scheme, host, port, target, headers} = request;
-  const options: RequestOptions = {host, port, path: target, headers: mutable(headers), agent: false, signal};
+  const options: RequestOptions = {
+    host,
+    port,
+    path: target,
+    headers: nodeHeaders(headers),
+    agent: false,
+    signal,
+  };
   const outgoing =
     scheme === 'http'
       ? requestHttp(options)
@@ -73,8 +85,13 @@ async function send(request: HttpRequest, signal: AbortSignal): Promise<Incoming
   return response;
 }
 
-function mutable(headers: HttpRequest['headers']): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]]));
+/** Headers as Node.js takes them: a list only where there are several of a name. */
+function nodeHeaders(headers: HttpRequest['headers']): OutgoingHttpHeaders {
+  const all = Object.entries(headers).map(([name, values]) => [
+    name,
+    values.length > 1 ? [...values] : values[0],
+  ]);
+  return Object.fromEntries(all) as OutgoingHttpHeaders;
 }
 
 /** Reads an answer so far that the server need not notice; one that breaks off is an answer all the same. */
