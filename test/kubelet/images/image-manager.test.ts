@@ -1,126 +1,256 @@
-import {expect, test} from 'vitest';
-import type {Container, Pod} from '../../../src/api/v1.js';
-import type {Clock} from '../../../src/base/clock.js';
-import {connect} from '../../../src/cri/index.js';
-import {containerEvents, type PodEvent} from '../../../src/kubelet/container/events.js';
-import {ImageManager, type ImageRequest} from '../../../src/kubelet/images/image-manager.js';
+import {readdir} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import type {Pod} from '../../../src/api/v1.js';
+import {SystemError} from '../../../src/base/errors.js';
+import type {KubeImageService} from '../../../src/kubelet/container/services.js';
+import type {ImageOutcome} from '../../../src/kubelet/images/image-manager.js';
 import {FilePullRecords} from '../../../src/kubelet/images/records/pull-records.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import {anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {APP, aRuntime, aScene, reasonOf, refused} from './image-scene.js';
 
-interface Setup extends AsyncDisposable {
-  readonly fake: FakeRuntime;
-  readonly manager: ImageManager;
-  readonly events: PodEvent[];
-  readonly time: {now: number};
-  request(image: string, policy: Container['imagePullPolicy']): ImageRequest;
-}
+describe('the pull policy', () => {
+  test.each([
+    ['IfNotPresent', true, [`ImageStatus ${APP}`]],
+    ['IfNotPresent', false, [`ImageStatus ${APP}`, `PullImage ${APP}`, `ImageStatus ${APP}`]],
+    ['Always', true, [`PullImage ${APP}`, `ImageStatus ${APP}`]],
+    ['Never', true, [`ImageStatus ${APP}`]],
+  ] as const)('%s of an image that is there: %s', async (pullPolicy, there, calls) => {
+    const scene = await aScene();
+    if (there) scene.present.add(APP);
+    expect(await scene.ensure({pullPolicy})).toEqual({kind: 'present', imageRef: `sha256:${APP}`});
+    expect(scene.calls).toEqual(calls);
+  });
 
-async function setUp(): Promise<Setup> {
-  const fake = await FakeRuntime.start({images: [anImage({name: BUSYBOX})]});
-  const connection = connect(fake.endpoint);
-  const events: PodEvent[] = [];
-  const time = {now: 1_000_000};
-  const clock: Clock = {now: () => time.now, sleep: () => Promise.resolve()};
-  return {
-    fake,
-    events,
-    time,
-    manager: new ImageManager({clock, records: new FilePullRecords(await temporaryDirectory())}),
-    request: (image, pullPolicy) => {
-      const pod: Pod = {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: {name: 'p', namespace: 'default', uid: 'u1', annotations: {note: 'x'}},
-        spec: {containers: []},
-      };
-      const sink = containerEvents((event) => events.push(event), pod, 'containers', 'web');
-      return {
-        pod,
-        image,
-        pullPolicy,
-        events: sink,
-        sandboxConfig: {},
-        pullSecrets: [],
-        service: connection.images,
-      };
-    },
-    [Symbol.asyncDispose]: async () => {
-      connection.close();
-      await fake.stop();
+  test('Never of an image that is not there is ErrImageNeverPull in the kubelet’s words', async () => {
+    const scene = await aScene();
+    const message = `Container image "${APP}" is not present with pull policy of Never`;
+    expect(await scene.ensure({pullPolicy: 'Never'})).toEqual({
+      kind: 'failed',
+      failure: {reason: 'ErrImageNeverPull', message},
+    });
+    expect(scene.said()).toEqual([`Warning ErrImageNeverPull: ${message}`]);
+  });
+});
+
+test('events name the image as the Pod does, and the runtime gets it with its tag and the pod’s annotations', async () => {
+  let spec: unknown;
+  const runtime = aRuntime();
+  const {pullImage} = runtime.service;
+  const service: KubeImageService = {
+    ...runtime.service,
+    pullImage: async (request, options) => {
+      spec = request?.image;
+      scene.clock.pass(1234);
+      return await pullImage(request, options);
     },
   };
-}
-
-const never = new AbortController().signal;
-
-test('an image that is there is used without a pull', async () => {
-  await using s = await setUp();
-  const outcome = await s.manager.ensureImageExists(s.request(BUSYBOX, 'IfNotPresent'), never);
-  expect(outcome.kind).toBe('present');
-  expect(s.fake.callsTo('PullImage')).toHaveLength(0);
-  expect(s.events.map(({reason}) => reason)).toEqual(['Pulled']);
-});
-
-test('Always pulls without looking first, and sends the pod annotations along', async () => {
-  await using s = await setUp();
-  s.fake.publishImage(anImage({name: BUSYBOX}));
-  await s.manager.ensureImageExists(s.request(BUSYBOX, 'Always'), never);
-  expect(s.fake.calls.map(({method}) => method)).toEqual(['PullImage', 'ImageStatus']);
-  expect(s.fake.callsTo('PullImage')[0]?.request).toMatchObject({
-    image: {image: BUSYBOX, annotations: {note: 'x'}},
-  });
-});
-
-test('Never and absent is ErrImageNeverPull in the kubelet’s words', async () => {
-  await using s = await setUp();
-  const outcome = await s.manager.ensureImageExists(s.request('localhost:5000/nosuch:1', 'Never'), never);
-  expect(outcome).toMatchObject({
-    kind: 'failed',
-    failure: {
-      reason: 'ErrImageNeverPull',
-      message: 'Container image "localhost:5000/nosuch:1" is not present with pull policy of Never',
-    },
-  });
+  const scene = await aScene({...runtime, service});
+  await scene.ensure({image: 'r.example/app'});
+  expect(spec).toEqual({image: 'r.example/app:latest', annotations: {note: 'x'}});
+  expect(scene.said()).toEqual([
+    'Normal Pulling: Pulling image "r.example/app"',
+    'Normal Pulled: Successfully pulled image "r.example/app" in 1.234s (1.234s including waiting). Image size: 1032138 bytes.',
+  ]);
 });
 
 test('a name that is no reference is InvalidImageName and asks the runtime nothing', async () => {
-  await using s = await setUp();
-  const outcome = await s.manager.ensureImageExists(s.request('Not A Name', 'IfNotPresent'), never);
-  expect(outcome).toMatchObject({kind: 'failed', failure: {reason: 'InvalidImageName'}});
-  expect(s.fake.calls).toHaveLength(0);
+  const scene = await aScene();
+  const message =
+    'Failed to apply default image tag "localhost:5000/UPPER:1": couldn\'t parse image name "localhost:5000/UPPER:1": invalid reference format: repository name (UPPER) must be lowercase';
+  expect(await scene.ensure({image: 'localhost:5000/UPPER:1'})).toEqual({
+    kind: 'failed',
+    failure: {reason: 'InvalidImageName', message},
+  });
+  expect(scene.said()).toEqual([`Warning InspectFailed: ${message}`]);
+  expect(scene.calls).toEqual([]);
 });
 
-test('a failed pull is not tried again before its back-off has passed, and the delay doubles', async () => {
-  await using s = await setUp();
-  const request = s.request('localhost:5000/nosuch:1', 'IfNotPresent');
-  const reasons: string[] = [];
-  for (const passed of [0, 9_999, 1, 19_999, 1]) {
-    s.time.now += passed;
-    const outcome = await s.manager.ensureImageExists(request, never);
-    reasons.push(outcome.kind === 'failed' ? outcome.failure.reason : 'present');
-  }
-  expect(reasons).toEqual([
-    'ErrImagePull',
-    'ImagePullBackOff',
-    'ErrImagePull',
-    'ImagePullBackOff',
-    'ErrImagePull',
-  ]);
-  expect(s.events.find(({reason}) => reason === 'BackOff')).toMatchObject({type: 'Normal'});
+test('an image that can’t be looked for is ImageInspectError', async () => {
+  const runtime = aRuntime();
+  const service = {...runtime.service, imageStatus: () => Promise.reject(refused('UNKNOWN', 'broken'))};
+  const scene = await aScene({...runtime, service});
+  const message = 'Failed to inspect image "": rpc error: code = Unknown desc = broken';
+  expect(await scene.ensure()).toMatchObject({failure: {reason: 'ImageInspectError', message}});
+  expect(scene.said()).toEqual([`Warning InspectFailed: ${message}`]);
 });
 
-test('an aborted pull rejects with the signal’s reason and counts as no failure', async () => {
-  await using s = await setUp();
-  s.fake.injectDelay('PullImage', 60_000);
+test('a pull whose size can’t be asked for has succeeded', async () => {
+  const runtime = aRuntime();
+  const service = {...runtime.service, imageStatus: () => Promise.reject(refused('UNKNOWN', 'broken'))};
+  const scene = await aScene({...runtime, service});
+  expect(reasonOf(await scene.ensure({pullPolicy: 'Always'}))).toBe(`sha256:${APP}`);
+  expect(scene.said()[1]).toMatch(/Image size: 0 bytes\.$/);
+});
+
+describe('a pull that fails', () => {
+  test.each([
+    ['NOT_FOUND', 'no such tag', 'ErrImagePull', 'rpc error: code = NotFound desc = no such tag'],
+    // The CRI client leaves a code out that says nothing.
+    ['UNKNOWN', 'no such tag', 'ErrImagePull', 'no such tag'],
+    [
+      'UNKNOWN',
+      'RegistryUnavailable: down',
+      'RegistryUnavailable',
+      `image pull failed for ${APP} because the registry is unavailable: down`,
+    ],
+    [
+      'UNKNOWN',
+      'RegistryUnavailable',
+      'RegistryUnavailable',
+      `image pull failed for ${APP} because the registry is unavailable`,
+    ],
+    [
+      'UNKNOWN',
+      'SignatureValidationFailed: bad',
+      'SignatureValidationFailed',
+      `image pull failed for ${APP} because the signature validation failed: bad`,
+    ],
+    [
+      'NOT_FOUND',
+      'RegistryUnavailable',
+      'ErrImagePull',
+      'rpc error: code = NotFound desc = RegistryUnavailable',
+    ],
+  ] as const)('%s %s is %s', async (code, details, reason, message) => {
+    const scene = await aScene(
+      aRuntime(() => {
+        throw refused(code, details);
+      }),
+    );
+    expect(await scene.ensure()).toMatchObject({failure: {reason, message}});
+    const text = code === 'UNKNOWN' ? details : `rpc error: code = NotFound desc = ${details}`;
+    expect(scene.said()).toEqual([
+      `Normal Pulling: Pulling image "${APP}"`,
+      `Warning Failed: Failed to pull image "${APP}": ${text}`,
+    ]);
+  });
+
+  test('is not tried again before its back-off has passed, which doubles and repeats why', async () => {
+    const scene = await aScene(
+      aRuntime(() => {
+        throw refused('NOT_FOUND', 'gone');
+      }),
+    );
+    const reasons: string[] = [];
+    for (const passed of [0, 9_999, 1, 19_999, 1]) {
+      scene.clock.pass(passed);
+      reasons.push(reasonOf(await scene.ensure()));
+    }
+    expect(reasons).toEqual([
+      'ErrImagePull',
+      'ImagePullBackOff',
+      'ErrImagePull',
+      'ImagePullBackOff',
+      'ErrImagePull',
+    ]);
+    const now = scene.clock.now();
+    expect(await scene.ensure()).toEqual({
+      kind: 'failed',
+      failure: {
+        reason: 'ImagePullBackOff',
+        message: `Back-off pulling image "${APP}": ErrImagePull: rpc error: code = NotFound desc = gone`,
+        cause: expect.anything() as unknown,
+        retryAt: now + 40_000,
+      },
+    });
+    expect(scene.said().at(-1)).toBe(`Normal BackOff: Back-off pulling image "${APP}"`);
+  });
+
+  test('holds up nobody else’s pull of the image', async () => {
+    const scene = await aScene(
+      aRuntime(() => {
+        throw refused('NOT_FOUND', 'gone');
+      }),
+    );
+    await scene.ensure();
+    const other: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {name: 'o', namespace: 'default', uid: 'u2'},
+      spec: {containers: []},
+    };
+    expect(reasonOf(await scene.ensure({pod: other}))).toBe('ErrImagePull');
+  });
+});
+
+describe('limits', () => {
+  test('eleven pulls at once are one too many, which is nothing that was tried', async () => {
+    const scene = await aScene();
+    const outcomes: ImageOutcome[] = [];
+    for (let count = 0; count < 11; count++) outcomes.push(await scene.ensure({pullPolicy: 'Always'}));
+    expect(outcomes.map(({kind}) => kind)).toEqual([...Array<string>(10).fill('present'), 'failed']);
+    expect(outcomes.at(-1)).toMatchObject({
+      failure: {reason: 'ErrImagePull', message: 'pull QPS exceeded', transient: true},
+    });
+    expect(await scene.ensure({pullPolicy: 'Always'})).toMatchObject({
+      failure: {reason: 'ImagePullBackOff', transient: true},
+    });
+    scene.clock.pass(10_000);
+    expect(reasonOf(await scene.ensure({pullPolicy: 'Always'}))).toBe(`sha256:${APP}`);
+  });
+
+  test('there may be none', async () => {
+    const scene = await aScene(aRuntime(), {limits: {registryPullQps: 0}});
+    for (let count = 0; count < 30; count++)
+      expect(reasonOf(await scene.ensure({pullPolicy: 'Always'}))).toBe(`sha256:${APP}`);
+  });
+
+  test.each([
+    [undefined, 1],
+    [2, 2],
+  ])('%s at once are %i', async (maxParallelImagePulls, most) => {
+    let running = 0;
+    let seen = 0;
+    const runtime = aRuntime(async () => {
+      seen = Math.max(seen, ++running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+    });
+    const scene = await aScene(
+      runtime,
+      maxParallelImagePulls === undefined ? {} : {limits: {maxParallelImagePulls}},
+    );
+    await Promise.all(['a', 'b', 'c', 'd'].map(async (name) => scene.ensure({image: `r.example/${name}`})));
+    expect(seen).toBe(most);
+  });
+});
+
+test('an aborted pull rejects with the signal’s reason, is no failure, and leaves its intent', async () => {
   const controller = new AbortController();
-  const pulling = s.manager.ensureImageExists(
-    s.request('localhost:5000/nosuch:1', 'Always'),
-    controller.signal,
-  );
   const reason = new Error('stop');
-  await expect.poll(() => s.fake.callsTo('PullImage').length + s.events.length).toBeGreaterThan(0);
-  controller.abort(reason);
-  await expect(pulling).rejects.toBe(reason);
-  expect(s.events.map((event) => event.reason)).toEqual(['Pulling']);
+  const scene = await aScene(
+    aRuntime(() => {
+      controller.abort(reason);
+    }),
+  );
+  await expect(scene.ensure({}, controller.signal)).rejects.toBe(reason);
+  expect(scene.said()).toEqual([`Normal Pulling: Pulling image "${APP}"`]);
+  expect(await readdir(join(scene.rootDir, 'image_manager', 'pulling'))).toHaveLength(1);
+});
+
+describe('records that can’t be written', () => {
+  const broken = (method: 'writeIntent' | 'updatePulled', rootDir: string): FilePullRecords => {
+    const records = new FilePullRecords(rootDir);
+    records[method] = () => Promise.reject(new SystemError('the disk is full'));
+    return records;
+  };
+
+  test('keep an image from being pulled before the pull', async () => {
+    const scene = await aScene(aRuntime(), {records: broken('writeIntent', await temporaryDirectory())});
+    expect(await scene.ensure()).toMatchObject({
+      failure: {
+        reason: 'ErrImagePull',
+        message: `Failed to record image pull intent for container image "${APP}": the disk is full`,
+      },
+    });
+    expect(scene.calls).toEqual([`ImageStatus ${APP}`]);
+  });
+
+  test('leave the intent after it, so that nobody gets in', async () => {
+    const scene = await aScene(aRuntime(), {records: broken('updatePulled', await temporaryDirectory())});
+    expect(reasonOf(await scene.ensure())).toBe(`sha256:${APP}`);
+    expect(scene.said().at(-1)).toBe('Warning FailedToRecordImagePull: the disk is full');
+    expect(reasonOf(await scene.ensure({pullPolicy: 'Never'}))).toBe('ErrImageNeverPull');
+  });
 });

@@ -11,10 +11,13 @@ export interface FoundCredentials {
 
 /** Where credentials come from that belong to the node: its docker config and its credential providers. */
 export class NodeCredentials {
-  readonly #dockerConfig: NodeDockerConfigReader | undefined;
-  readonly #providers: readonly CredentialProvider[];
+  readonly #dockerConfig: Pick<NodeDockerConfigReader, 'read'> | undefined;
+  readonly #providers: readonly Pick<CredentialProvider, 'provide'>[];
 
-  constructor(dockerConfig?: NodeDockerConfigReader, providers: readonly CredentialProvider[] = []) {
+  constructor(
+    dockerConfig?: Pick<NodeDockerConfigReader, 'read'>,
+    providers: readonly Pick<CredentialProvider, 'provide'>[] = [],
+  ) {
     this.#dockerConfig = dockerConfig;
     this.#providers = providers;
   }
