@@ -10,6 +10,7 @@ import {retryText} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
+import {HiddenValues} from './instruments/hidden-values.js';
 import type {Instrument} from './instruments/instrument.js';
 import {startInstruments, wantsInstruments} from './instruments/instruments.js';
 import {Output, wantsColor} from './output.js';
@@ -41,6 +42,7 @@ export abstract class BaseCommand extends Command {
   #stderr: Output | undefined;
   #exitCode: number = EXIT.ok;
   #instruments: readonly Instrument[] = [];
+  readonly #hidden = new HiddenValues();
 
   /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
   async execute(context: CliContext, dialect: Dialect): Promise<number> {
@@ -117,6 +119,7 @@ export abstract class BaseCommand extends Command {
     if (!wantsInstruments(this.#globals)) return;
     this.#instruments = await startInstruments(this.#globals, {
       name: this.words.join(' '),
+      mask: (text) => this.#hidden.mask(text),
       program: this.compat ? 'cri-tools' : 'kcri',
       inform: (text) => {
         if (this.compat) this.note(text);
@@ -229,8 +232,13 @@ export abstract class BaseCommand extends Command {
       ...measuring,
       debugLog((line) => {
         this.stderr.write(`${line}\n`);
-      }),
+      }, this.#hidden),
     ];
+  }
+
+  /** Keeps secret texts out of what this command tells people, with --debug too. */
+  protected hide(values: Iterable<string>): void {
+    this.#hidden.add(values);
   }
 
   /** Where data goes. */
@@ -272,7 +280,7 @@ export abstract class BaseCommand extends Command {
 
   get #speaker(): Voice {
     const write = (text: string): void => {
-      this.stderr.write(text);
+      this.stderr.write(this.#hidden.mask(text));
     };
     const options = {write, debug: () => this.#debug, usage: () => this.usageLine};
     this.#voice ??= this.#dialect.voice(options, this.#context);

@@ -36,7 +36,7 @@ export abstract class PodCommand extends BaseCommand {
     sources: readonly ManifestSource[],
     flags: ManifestFlagValues,
   ): Promise<LoadedPods> {
-    const [{readManifests}, {preparePods}, {liveObjects}] = await Promise.all([
+    const [{readManifests}, {preparePods, secretTexts}, {liveObjects}] = await Promise.all([
       import('../operations/read-manifests.js'),
       import('../kubelet/index.js'),
       import('./live-objects.js'),
@@ -44,6 +44,7 @@ export abstract class PodCommand extends BaseCommand {
     const {stdin, clock} = this.context;
     const reading = {stdin, lenient: flags.lenient ?? false, signal: this.signal};
     const manifests = await readManifests(sources, reading);
+    this.hide(manifests.objects.flatMap(({object}) => secretTexts(object)));
     const warn = (message: string): void => void this.warn(message);
     for (const warning of manifests.warnings) warn(warning);
     const documents = manifests.pods;

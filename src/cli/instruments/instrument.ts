@@ -14,6 +14,8 @@ export interface InstrumentedCommand {
   readonly name: string;
   /** The name of the program that traces show. */
   readonly program: string;
+  /** Takes what must stay secret out of a text. */
+  readonly mask: (text: string) => string;
   readonly inform: (text: string) => void;
   readonly warn: (text: string) => void;
 }

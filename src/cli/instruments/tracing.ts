@@ -59,7 +59,7 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Inst
   const tracer = provider.getTracer('kcri');
   const root = tracer.startSpan(command.name, {attributes: {command: command.name}}, ROOT_CONTEXT);
   const finish = async (error: unknown): Promise<void> => {
-    endSpan(root, error);
+    endSpan(root, error, command.mask);
     const sent = provider.shutdown().then(
       () => failure,
       (problem: unknown) => messageOf(problem),
@@ -70,7 +70,7 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Inst
         `the trace could not be sent to ${endpoint}: ${problem.replace(/\.? Resolution note:.*$/s, '')}`,
       );
   };
-  return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root)), finish};
+  return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root), command.mask), finish};
 }
 
 async function tooLate(): Promise<string> {
@@ -102,7 +102,7 @@ function statusNumber(error: unknown): number {
 }
 
 /** A span for each call, named and described as otelgrpc does. */
-function observer(tracer: Tracer, parent: Context): CallObserver {
+function observer(tracer: Tracer, parent: Context, mask: InstrumentedCommand['mask']): CallObserver {
   return ({service, method}) => {
     const span = tracer.startSpan(
       `${service}/${method.rpc}`,
@@ -117,15 +117,15 @@ function observer(tracer: Tracer, parent: Context): CallObserver {
       metadata: {traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`},
       ended: (error) => {
         span.setAttribute('rpc.grpc.status_code', statusNumber(error));
-        endSpan(span, error);
+        endSpan(span, error, mask);
       },
     };
   };
 }
 
-function endSpan(span: Span, error: unknown): void {
+function endSpan(span: Span, error: unknown, mask: InstrumentedCommand['mask']): void {
   if (error !== undefined) {
-    const message = maskedText(error instanceof KcriError ? error.plainMessage : messageOf(error));
+    const message = mask(maskedText(error instanceof KcriError ? error.plainMessage : messageOf(error)));
     span.setStatus({code: SpanStatusCode.ERROR, message});
     // Its stack has the message in it, unmasked.
     if (error instanceof Error) span.recordException({name: error.name, message});

@@ -7,11 +7,14 @@ import {
   type PodSandboxConfig,
   type PodSandboxId,
 } from '../../cri/index.js';
+import type {ApiObjects} from '../container/api-objects.js';
 import {containerEvents, type ContainerKind} from '../container/events.js';
 import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
+import {podRef} from '../container/pod-ref.js';
 import type {SyncFailure} from '../container/sync-result.js';
 import {findPullSecrets} from '../images/credentials/pull-secrets.js';
+import {containerSecretTexts, withoutTexts} from '../references/secret-texts.js';
 import {containerConfig, type ImageUser} from './container-config.js';
 import {readEnvFiles} from './env-files.js';
 import type {PulledImageVolumes} from './image-volumes.js';
@@ -85,8 +88,9 @@ export async function startContainer(
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
     // A back-off has had its own event; the kubelet says of failures what the runtime said.
-    events.warning('Failed', `Error: ${eventText(error.failure)}`);
-    return error.failure;
+    const failure = withoutSecretTexts(error.failure, environment.pod, target.container, context.objects);
+    events.warning('Failed', `Error: ${eventText(failure)}`);
+    return failure;
   }
 }
 
@@ -113,6 +117,17 @@ async function postStart(
     message: 'FailedPostStartHook',
   });
   return {reason: 'PostStartHookError', message};
+}
+
+/** The runtime may repeat a command or variable that holds a Secret's value. */
+function withoutSecretTexts(
+  failure: SyncFailure,
+  pod: Pod,
+  container: Container,
+  objects: ApiObjects,
+): SyncFailure {
+  const texts = containerSecretTexts(container, podRef(pod).namespace, objects);
+  return {...failure, message: withoutTexts(failure.message, texts)};
 }
 
 /** Image failures are named by their reason; the others by the runtime's own words. */
