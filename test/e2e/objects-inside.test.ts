@@ -169,12 +169,11 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
       ],
     });
     expect(await run(pod, 'main', 'ps | grep -c "[s]leep 3600"')).toMatch(/^[24]$/);
-    expect(await run(pod, 'main', 'readlink /proc/1/exe')).not.toMatch(/busybox|sh$/);
+    expect(await run(pod, 'main', 'cat /proc/1/comm')).toBe('pause');
     expect(await run(pod, 'main', 'echo "$NESTED"')).toBe(`${SLEEP[2]!} and $(LATER)`);
     expect(await run(pod, 'main', 'pwd')).toBe('/tmp/work');
     expect(await run(pod, 'main', 'hostname')).toBe('over.ridden');
     expect(await run(pod, 'main', 'readlink /proc/self/ns/ipc')).toBe(readlinkSync('/proc/self/ns/ipc'));
-    expect(await run(pod, 'other', 'readlink /proc/self/fd/0 || true')).not.toBe('');
   });
 
   test('users of its own are mapped where the runtime can, and refused in the kubelet’s words where not', async () => {
