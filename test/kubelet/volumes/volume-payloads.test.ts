@@ -24,20 +24,18 @@ function shown(payload: Payload): Readonly<Record<string, string>> {
   );
 }
 
-/** The source of that kind in a volume, and the pod that it is of. */
+/** A source, and the pod with the volume of it. */
 function of<Kind extends keyof VolumeSource>(
-  volume: VolumeSource,
   kind: Kind,
+  source: Required<VolumeSource>[Kind],
   spec: Partial<PodSpec> = {},
 ): {readonly pod: Pod; readonly source: Required<VolumeSource>[Kind]} {
-  const source = volume[kind];
-  if (source === undefined) throw new Error(`the volume is no ${kind}`);
-  return {pod: aPodWith([{name: 'v', ...volume}], spec), source};
+  return {pod: aPodWith([{name: 'v', [kind]: source}], spec), source};
 }
 
 describe('a configMap volume holds', () => {
   const payload = (source: ConfigMapVolumeSource, from = OBJECTS): Readonly<Record<string, string>> =>
-    shown(configMapPayload({objects: from}, of({configMap: {name: 'settings', ...source}}, 'configMap')));
+    shown(configMapPayload({objects: from}, of('configMap', {name: 'settings', ...source})));
 
   test.each<[string, ConfigMapVolumeSource, Readonly<Record<string, string>>]>([
     ['all keys, texts and bytes', {}, {a: '1 644', b: '2 644', bytes: '\xff 644'}],
@@ -127,7 +125,7 @@ describe('a configMap volume holds', () => {
 
 describe('a secret volume holds', () => {
   const payload = (source: object): Readonly<Record<string, string>> =>
-    shown(secretPayload({objects: OBJECTS}, of({secret: {secretName: 'keys', ...source}}, 'secret')));
+    shown(secretPayload({objects: OBJECTS}, of('secret', {secretName: 'keys', ...source})));
 
   test.each([
     ['all keys', {}, {password: 'hunter2 644', user: 'me 644'}],
@@ -163,7 +161,7 @@ describe('a downwardAPI volume holds', () => {
     fieldRef: {apiVersion: 'v1', fieldPath},
   });
   const payload = (downwardAPI: DownwardAPIVolumeSource): Payload => {
-    const {pod, source} = of({downwardAPI}, 'downwardAPI', {containers});
+    const {pod, source} = of('downwardAPI', downwardAPI, {containers});
     return downwardApiPayload(host, {pod: {...pod, metadata}, source});
   };
   const resource = (
@@ -241,7 +239,7 @@ describe('a projected volume holds', () => {
         {configMap: {name: 'other', optional: true}},
       ],
     };
-    expect(shown(projectedPayload(host, of({projected: source}, 'projected')))).toEqual({
+    expect(shown(projectedPayload(host, of('projected', source)))).toEqual({
       x: 'me 440',
       y: '2 600',
       'pod/name': 'web 440',
@@ -252,10 +250,7 @@ describe('a projected volume holds', () => {
     const payload =
       (...names: readonly string[]) =>
       () =>
-        projectedPayload(
-          host,
-          of({projected: {sources: names.map((secret) => ({secret: {name: secret}}))}}, 'projected'),
-        );
+        projectedPayload(host, of('projected', {sources: names.map((secret) => ({secret: {name: secret}}))}));
     expect(payload('keys', 'x')).toThrow(/^secret "x" not found$/);
     expect(payload('x', 'y', 'x')).toThrow('[secret "x" not found, secret "y" not found]');
   });
