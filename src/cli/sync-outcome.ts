@@ -69,8 +69,14 @@ export function leftError(pod: PodRef, text: string): PodError {
 
 type Ended = PodOutcome & {readonly kind: 'complete' | 'broken'};
 
-function exited({pod, exitCode, container}: Ended, wait: WaitFor): PodError {
+function exited(outcome: Ended, wait: WaitFor): PodError {
+  const {pod, exitCode, container} = outcome;
   const code = wait === 'complete' ? exitCode : EXIT.failed;
+  if (outcome.kind === 'complete' && outcome.problem !== undefined)
+    return new PodError(pod, outcome.problem, {
+      exitCode: code,
+      hint: `"kcri delete ${podTitle(pod)}" removes it`,
+    });
   if (container === undefined) return new PodError(pod, 'the pod has failed', {exitCode: code});
   return new PodError(pod, `container "${container}" exited with code ${exitCode}`, {
     exitCode: code,

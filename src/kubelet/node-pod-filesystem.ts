@@ -5,6 +5,7 @@ import {cgroupGround, type NodeFacts} from './container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  ExceededVolume,
   EnvFile,
   IdMapping,
   MountedVolumes,
@@ -31,6 +32,7 @@ import {readEnvFile} from './references/read-env-file.js';
 import {makePodCgroup} from './resources/pod-cgroup.js';
 import {volumeHost} from './volume-host.js';
 import {removePodDir} from './volumes/remove-pod-dir.js';
+import {exceededVolume} from './volumes/size-limit.js';
 import {bindSubPaths} from './volumes/sub-path.js';
 import {mountVolumes} from './volumes/volume-manager.js';
 
@@ -64,6 +66,10 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes> {
     return await mountVolumes(pod, volumeHost(this.#node, objects, this.#clock), signal);
+  }
+
+  async exceededVolume(pod: Pod): Promise<ExceededVolume | undefined> {
+    return await exceededVolume(this.#node, pod);
   }
 
   async makeLogDirectory(pod: Pod): Promise<void> {

@@ -13,6 +13,7 @@ import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
 import {killContext} from './kuberuntime/kill-container.js';
 import {killPod} from './kuberuntime/kill-pod.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
+import {isCriticalPod} from './kuberuntime/oom-score.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
 import {syncPod} from './kuberuntime/sync-pod.js';
@@ -31,6 +32,11 @@ export interface SyncPass {
 
 /** How often a kubelet syncs a pod in which nothing happens (syncFrequency), and with it what is in its volumes. */
 const REMOUNT_MS = 60_000;
+
+/** How often a kubelet looks for pods to evict, and how long these have to stop (eviction). */
+const MEASURE_MS = 10_000;
+const EVICTION_GRACE_SECONDS = 1;
+const EVICTED = 'Evicted';
 
 const idle = (actions: PodActions): boolean =>
   !actions.killPod &&
@@ -53,6 +59,8 @@ export class PodSyncer {
   #previous: PodStatus | undefined;
   /** When the volumes of a pod that nothing else is to be done for are looked after again. */
   #remountAt = 0;
+  /** When volumes are measured again. */
+  #measureAt = 0;
   #remembered = '';
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
@@ -104,6 +112,8 @@ export class PodSyncer {
 
   async #sync(signal: AbortSignal): Promise<SyncPass> {
     const before = await this.#pass(await this.#read(signal), []);
+    const evicted = isTerminal(before.status) ? undefined : await this.#evict(before, signal);
+    if (evicted !== undefined) return evicted;
     const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
     const acted = isTerminal(before.status)
       ? await this.#stopFinished(cleaned.status, signal)
@@ -118,6 +128,22 @@ export class PodSyncer {
       if (failuresOf(results).length === 0) throw error;
       return {...before, results};
     }
+  }
+
+  /** Ends a pod one of whose volumes takes more of the disk than it may (eviction emptyDirLimitEviction). */
+  async #evict({runtime, status}: SyncPass, signal: AbortSignal): Promise<SyncPass | undefined> {
+    const {clock, files, events} = this.#context;
+    const {pod} = this;
+    if (clock.now() < this.#measureAt || isCriticalPod(pod)) return undefined;
+    this.#measureAt = clock.now() + MEASURE_MS;
+    const volume = await files.exceededVolume(pod);
+    if (volume === undefined) return undefined;
+    const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${volume.sizeLimit}". `;
+    events({type: 'Warning', reason: EVICTED, message, pod});
+    const context = killContext(this.#context, runtime.ips, signal);
+    const results = await killPod(context, pod, runtime, EVICTION_GRACE_SECONDS);
+    this.#previous = {...status, phase: 'Failed', reason: EVICTED, message};
+    return await this.#pass(await this.#read(), results);
   }
 
   /** A finished pod's sandbox is stopped; its containers stay for their logs. */

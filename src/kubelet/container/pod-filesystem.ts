@@ -1,4 +1,5 @@
 import type {Container, MountPropagationMode, Pod} from '../../api/v1.js';
+import type {Quantity} from '../../api/v1-meta.js';
 import type {ApiObjects} from './api-objects.js';
 
 /** Where a container's files are that the runtime mounts beside its volumes. */
@@ -52,6 +53,13 @@ export type EnvFile =
   /** In a plan no container has written it yet. */
   | {readonly kind: 'planned'};
 
+/** A volume that takes more than its sizeLimit. */
+export interface ExceededVolume {
+  readonly name: string;
+  /** In canonical form. */
+  readonly sizeLimit: Quantity;
+}
+
 /** One instance of a container. */
 export interface ContainerInstance {
   readonly pod: Pod;
@@ -73,6 +81,8 @@ export interface PodFilesystem {
   userNamespace(pod: Pod): Promise<IdMapping>;
   /** Mounts the pod's volumes, and brings what is written into them up to date; idempotent. */
   mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
+  /** The first volume that takes more of the disk than the Pod lets it. */
+  exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;
   makeLogDirectory(pod: Pod): Promise<void>;
   /** Reads a file of variables below a volume's directory. What is wrong with it is part of the answer. */
   readEnvFile(volumePath: string, path: string): Promise<EnvFile>;

@@ -20,7 +20,13 @@ export interface JudgeOptions {
 export type Verdict =
   | {readonly kind: 'ready'}
   /** The pod has ended; `exitCode` is that of its first failed container, `container`. */
-  | {readonly kind: 'complete'; readonly exitCode: number; readonly container: string | undefined}
+  | {
+      readonly kind: 'complete';
+      readonly exitCode: number;
+      readonly container: string | undefined;
+      /** Why the kubelet itself has ended the pod. */
+      readonly problem?: string;
+    }
   /** A container has failed for good, so that the pod can't become ready any more. */
   | {readonly kind: 'broken'; readonly exitCode: number; readonly container: string}
   | {readonly kind: 'failed'; readonly result: SyncResult & {readonly failure: SyncFailure}}
@@ -38,7 +44,13 @@ function ended(status: PodStatus): Verdict | undefined {
   if (status.phase === 'Succeeded') return {kind: 'complete', exitCode: 0, container: undefined};
   if (status.phase !== 'Failed') return undefined;
   const failed = firstFailed(status);
-  return {kind: 'complete', exitCode: failed?.exitCode ?? 1, container: failed?.name};
+  const {reason, message = ''} = status;
+  return {
+    kind: 'complete',
+    exitCode: failed?.exitCode ?? 1,
+    container: failed?.name,
+    ...(reason !== undefined && {problem: `${reason}: ${message.trim()}`}),
+  };
 }
 
 function failedStep(results: readonly SyncResult[], {wait, retry}: JudgeOptions): Verdict | undefined {

@@ -51,7 +51,10 @@ function smallestRequest(pod: Pod): bigint {
 
 /** types.IsNodeCriticalPod: a static or system-critical pod of the class system-node-critical. */
 function isNodeCritical(pod: Pod): boolean {
-  const {priority = 0, priorityClassName} = pod.spec;
-  const isCritical = isStaticPod(pod) || priority >= SYSTEM_CRITICAL_PRIORITY;
-  return isCritical && priorityClassName === 'system-node-critical';
+  return isCriticalPod(pod) && pod.spec.priorityClassName === 'system-node-critical';
+}
+
+/** types.IsCriticalPod: a static or system-critical pod, which is never evicted. */
+export function isCriticalPod(pod: Pod): boolean {
+  return isStaticPod(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }

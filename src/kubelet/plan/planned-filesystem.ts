@@ -53,6 +53,10 @@ export class PlannedFilesystem implements PodFilesystem {
     return volumes;
   }
 
+  async exceededVolume(): Promise<undefined> {
+    // What is planned has not been filled yet.
+  }
+
   async makeLogDirectory(): Promise<void> {
     // A plan makes nothing.
   }

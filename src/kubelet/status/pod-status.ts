@@ -51,6 +51,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
       previous: previous?.conditions ?? [],
       now,
     }),
+    ...endedBecause(previous),
     ...hostAddresses(input),
     ...addresses(input),
     startTime: previous?.startTime ?? now,
@@ -63,6 +64,12 @@ export function podStatus(input: PodStatusInput): PodStatus {
 
 function endedPhase(previous: PodStatus | undefined): PodPhase | undefined {
   return previous?.phase === 'Succeeded' || previous?.phase === 'Failed' ? previous.phase : undefined;
+}
+
+/** Why a kubelet ended the pod, which stays when it has ended. */
+function endedBecause(previous: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
+  const {reason, message} = endedPhase(previous) === undefined ? {} : (previous ?? {});
+  return {...(reason !== undefined && {reason}), ...(message !== undefined && {message})};
 }
 
 /** Whether a regular container exists in the newest sandbox, and that one is ready (HasAnyActiveRegularContainerStarted). */

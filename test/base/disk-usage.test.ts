@@ -1,0 +1,69 @@
+import {execFileSync} from 'node:child_process';
+import {link, mkdir, realpath, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {diskUsage, type UsageBounds} from '../../src/base/disk-usage.js';
+import {temporaryDirectory} from './temporary-directory.js';
+
+const ALL: UsageBounds = {bytes: 1n << 40n, entries: 1_000_000};
+const MI = 1024 * 1024;
+
+/** What du(1) says. */
+function du(path: string): bigint {
+  return BigInt(execFileSync('du', ['-sxB1', path], {encoding: 'utf8'}).split('\t', 1)[0]!);
+}
+
+async function aTree(): Promise<string> {
+  const directory = await realpath(await temporaryDirectory());
+  await mkdir(join(directory, 'tree/a/b'), {recursive: true});
+  await writeFile(join(directory, 'tree/a/file'), Buffer.alloc(MI, 1));
+  await writeFile(join(directory, 'tree/a/b/file'), Buffer.alloc(100_000, 1));
+  return join(directory, 'tree');
+}
+
+test('a tree takes what du says', async () => {
+  const tree = await aTree();
+  expect(await diskUsage(tree, ALL)).toBe(du(tree));
+  expect(du(tree)).toBeGreaterThan(BigInt(MI));
+});
+
+test('a file with two names counts once, a sparse one what it takes, and no link counts for what it leads to', async () => {
+  const tree = await aTree();
+  await writeFile(join(tree, '../outside'), Buffer.alloc(8 * MI, 1));
+  await link(join(tree, 'a/file'), join(tree, 'again'));
+  await symlink('../outside', join(tree, 'link'));
+  await symlink('/', join(tree, 'root'));
+  execFileSync('truncate', ['-s', '1G', join(tree, 'sparse')]);
+  expect(await diskUsage(tree, ALL)).toBe(du(tree));
+  expect(await diskUsage(tree, ALL)).toBeLessThan(BigInt(2 * MI));
+});
+
+test('a link in place of the tree is not followed', async () => {
+  const tree = await aTree();
+  await symlink(tree, `${tree}-link`);
+  await expect(diskUsage(`${tree}-link`, ALL)).rejects.toThrow(`opening the directory "${tree}-link"`);
+});
+
+test('nothing takes nothing', async () => {
+  expect(await diskUsage(join(await aTree(), 'none'), ALL)).toBe(0n);
+});
+
+test('it ends once it has found more than was asked for, or looked at as much', async () => {
+  const tree = await aTree();
+  for (let index = 0; index < 20; index++) await writeFile(join(tree, `file-${index}`), Buffer.alloc(MI, 1));
+  const enough = await diskUsage(tree, {...ALL, bytes: BigInt(3 * MI)});
+  expect(enough).toBeGreaterThan(BigInt(3 * MI));
+  expect(enough).toBeLessThan(BigInt(6 * MI));
+  expect(await diskUsage(tree, {...ALL, entries: 3})).toBeLessThan(BigInt(4 * MI));
+});
+
+test.skipIf(process.getuid?.() !== 0)('what is mounted in the tree does not count (needs root)', async () => {
+  const tree = await aTree();
+  const before = await diskUsage(tree, ALL);
+  await mkdir(join(tree, 'mount'));
+  execFileSync('mount', ['--bind', '/usr', join(tree, 'mount')]);
+  onTestFinished(() => {
+    execFileSync('umount', [join(tree, 'mount')]);
+  });
+  expect(await diskUsage(tree, ALL)).toBe(before);
+});
