@@ -1,20 +1,35 @@
 import {toJson} from '../../cri/index.js';
-import {podRef, type PlannedCall, type PodPlan} from '../../kubelet/index.js';
+import {podRef, type FieldChange, type PlannedCall, type PodPlan} from '../../kubelet/index.js';
 import {podTitle} from '../sync-view/text.js';
 
+/** What of a plan is shown. */
+export interface PlanViewOptions {
+  /** With the reason for each call. */
+  readonly explain: boolean;
+}
+
 /** A plan as data: the requests in proto JSON with the names of the .proto, zero values left out. */
-export function planData(plans: readonly PodPlan[]): unknown {
-  return plans.map(({pod, replaces, calls, files}) => {
+export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions): unknown {
+  return plans.map(({pod, replaces, calls, files, fields, changes, diffs}) => {
     const {namespace, name, uid} = podRef(pod);
     return {
       namespace,
       pod: name,
       uid,
       ...(replaces === undefined ? {} : {replaces}),
-      calls: calls.map((call) => ({method: call.method, request: requestJson(call)})),
-      ...(files.length === 0 ? {} : {files: files.map(({path, mode}) => ({path, mode: octal(mode)}))}),
+      ...unlessEmpty({fields, changes, diffs}),
+      calls: calls.map((call) => ({
+        method: call.method,
+        request: requestJson(call),
+        ...(explain ? {why: call.why} : {}),
+      })),
+      ...unlessEmpty({files: files.map(({path, mode}) => ({path, mode: octal(mode)}))}),
     };
   });
+}
+
+function unlessEmpty(lists: Readonly<Record<string, readonly unknown[]>>): object {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
 type JsonObject = ReturnType<typeof toJson>;
@@ -38,14 +53,14 @@ function octal(mode: number): string {
 }
 
 /**
- * A plan to read: the calls of each pod, numbered, with their fields below, and the files of its volumes without their
- * content.
+ * A plan to read: what would change of a pod that is there and why, the calls of each pod, numbered, with their fields
+ * below, and the files of its volumes without their content.
  */
-export function planText(plans: readonly PodPlan[]): string {
-  return plans.map(podText).join('\n\n');
+export function planText(plans: readonly PodPlan[], options: PlanViewOptions): string {
+  return plans.map((plan) => podText(plan, options)).join('\n\n');
 }
 
-function podText(plan: PodPlan): string {
+function podText(plan: PodPlan, options: PlanViewOptions): string {
   const {pod, replaces, calls, files} = plan;
   const title = `pod ${podTitle(podRef(pod))} (uid ${podRef(pod).uid})`;
   const ended =
@@ -53,16 +68,38 @@ function podText(plan: PodPlan): string {
   const written = files.map(({path, mode}) => `  file ${path} with mode ${octal(mode)} is written`);
   if (calls.length === 0 && files.length === 0) return [`${title}: nothing to do`, ...ended].join('\n');
   const width = String(calls.length).length;
-  const lines = calls.flatMap((call, index) => callLines(call, `${String(index + 1).padStart(width)}. `));
-  return [title, ...ended, ...written, ...lines].join('\n');
+  const lines = calls.flatMap((call, index) =>
+    callLines(call, `${String(index + 1).padStart(width)}. `, options),
+  );
+  return [title, ...ended, ...changeLines(plan), ...written, ...lines].join('\n');
 }
 
-function callLines(call: PlannedCall, number: string): readonly string[] {
+function changeLines({fields, changes, diffs}: PodPlan): readonly string[] {
+  return [
+    ...(fields.length === 0 ? [] : ['  changed in the manifest:', ...fieldChangeLines(fields)]),
+    ...changes.map(({target, why, actions}) => `  ${target}: ${why} → ${actions.join(', ')}`),
+    ...diffs.flatMap((diff) => [
+      `  ${diff.target} is made otherwise than the one that is there:`,
+      ...fieldChangeLines(diff.changes),
+    ]),
+  ];
+}
+
+function fieldChangeLines(changes: readonly FieldChange[]): readonly string[] {
+  return changes.map(({path, before, after}) => {
+    if (before === undefined) return `    + ${path}: ${JSON.stringify(after)}`;
+    if (after === undefined) return `    - ${path}: ${JSON.stringify(before)}`;
+    return `    ~ ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`;
+  });
+}
+
+function callLines(call: PlannedCall, number: string, {explain}: PlanViewOptions): readonly string[] {
   const indent = ' '.repeat(number.length + 2);
   const fields = fieldLines('', requestJson(call)).filter(([path]) => !REPEATED.test(path));
   const sameSandbox = call.method === 'CreateContainer' || call.method === 'PullImage';
   return [
     `  ${number}${call.method}`,
+    ...(explain ? [`${indent}# ${call.why.text} (${call.why.rule})`] : []),
     ...fields.map(([path, value]) => `${indent}${path}: ${value}`),
     ...(sameSandbox ? [`${indent}sandbox_config: as RunPodSandbox`] : []),
   ];

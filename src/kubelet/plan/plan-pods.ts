@@ -1,20 +1,24 @@
 import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
-import type {CriCall} from '../container/cri-calls.js';
+import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
+import type {RuntimePodStatus} from '../container/pod-status.js';
 import {failuresOf} from '../container/sync-result.js';
+import {computePodActions} from '../kuberuntime/compute-pod-actions.js';
 import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.js';
 import {podErrorOf} from '../pod-error.js';
 import type {PodSyncer} from '../pod-syncer.js';
+import type {PodRecord} from '../pod/pod-store.js';
+import {changesOf, type PlannedChange} from './changes.js';
+import {differences, type FieldChange} from './diff.js';
+import {configDiffs, type ConfigDiff} from './plan-diff.js';
+import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
 import {withoutSecrets} from '../references/without-secrets.js';
 import {plannedHooks} from './planned-hooks.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {plannedServices} from './planned-services.js';
-
-/** One call that a sync would make. */
-export type PlannedCall = Pick<CriCall, 'method' | 'requestType' | 'request'>;
 
 /** What would be done for one pod, in order. */
 export interface PodPlan {
@@ -24,7 +28,17 @@ export interface PodPlan {
   readonly calls: readonly PlannedCall[];
   /** Files of volumes that are new or changed, without their content. */
   readonly files: readonly PlannedFile[];
+  /** How this and the next two differ from what there is: empty for a pod that is new. The manifest's fields. */
+  readonly fields: readonly FieldChange[];
+  readonly changes: readonly PlannedChange[];
+  readonly diffs: readonly ConfigDiff[];
 }
+
+/** How pods are planned. */
+export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files'> & {
+  /** On a node where nothing is yet: no record is looked at. */
+  readonly offline?: boolean;
+};
 
 /** More passes than there are containers to wait for means that the pod never settles. */
 const MAX_PASSES_BEYOND_INIT = 4;
@@ -34,7 +48,7 @@ const MAX_PASSES_BEYOND_INIT = 4;
  * system that change nothing. Init containers are taken to succeed. Rejects with PodError for what would fail.
  */
 export async function planPods(
-  options: Omit<LocalPodsOptions, 'observer' | 'files'>,
+  options: PlanOptions,
   pods: readonly Pod[],
   signal: AbortSignal,
 ): Promise<readonly PodPlan[]> {
@@ -43,17 +57,46 @@ export async function planPods(
   return plans;
 }
 
-async function planPod(
-  options: Omit<LocalPodsOptions, 'observer' | 'files'>,
-  pod: Pod,
-  signal: AbortSignal,
-): Promise<PodPlan> {
-  const calls: PlannedCall[] = [];
+async function planPod(options: PlanOptions, pod: Pod, signal: AbortSignal): Promise<PodPlan> {
+  const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
-  const onFile = (file: PlannedFile): void => void files.set(file.path, file);
+  const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
+  const {known, older} = options.offline === true ? NOTHING_THERE : await planned.standing(pod);
+  const there = known ?? older;
+  const present = there && {before: there.pod, runtime: await whatRuns(planned, there, signal)};
+  recorder.know(present?.runtime.containers ?? []);
+  const fields = present === undefined ? [] : manifestChanges(present.before, pod);
+  if (older !== undefined) {
+    recorder.step = {kind: 'ending', changed: fields.map(({path}) => path)};
+    const syncer = planned.syncer(older.pod, older.place);
+    await syncer.terminate();
+    await syncer.removeFromRuntime();
+  }
+  await runPasses(planned.syncer(pod, known?.place), recorder, {before: known?.pod, signal});
+  const plan = {pod, replaces: older?.uid, calls: recorder.calls, files: [...files.values()], fields};
+  if (present === undefined) return {...plan, changes: [], diffs: []};
+  const compared = {pod, ...present, calls: plan.calls};
+  const diffs = await configDiffs(options.services.runtime, compared, signal);
+  return {...plan, changes: changesOf(plan.calls), diffs};
+}
+
+async function whatRuns(
+  pods: LocalPods,
+  {pod, place}: PodRecord,
+  signal: AbortSignal,
+): Promise<RuntimePodStatus> {
+  return (await pods.syncer(pod, place).observe(signal)).runtime;
+}
+
+/** Pods on which everything is done as it would be, and nothing happens. */
+function plannedPods(
+  options: PlanOptions,
+  pod: Pod,
+  {recorder, onFile}: {readonly recorder: CallRecorder; readonly onFile: (file: PlannedFile) => void},
+): LocalPods {
   const exitsAtOnce = (name: string): boolean =>
     pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
-  const planned = new LocalPods({
+  return new LocalPods({
     ...options,
     envObjects: withoutSecrets(options.objects),
     services: plannedServices(options.services, {exitsAtOnce}),
@@ -64,27 +107,47 @@ async function planPod(
     files: (node) => new PlannedFilesystem(node, {clock: options.clock, onFile}),
     observer: {
       ...SILENT_OBSERVER,
-      call: (_ref, call, ended) => {
-        if (ended === undefined) calls.push(call);
+      call: (_ref, ...call) => {
+        recorder.take(...call);
       },
     },
   });
-  const {known, older} = await planned.standing(pod);
-  if (older !== undefined) {
-    const syncer = planned.syncer(older.pod, older.place);
-    await syncer.terminate();
-    await syncer.removeFromRuntime();
-  }
-  await runPasses(planned.syncer(pod, known?.place), signal);
-  return {pod, replaces: older?.uid, calls, files: [...files.values()]};
 }
 
-async function runPasses(syncer: PodSyncer, signal: AbortSignal): Promise<void> {
-  const limit = (syncer.pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
+const NOTHING_THERE = {known: undefined, older: undefined};
+
+/** What of the manifest is not as it was: the labels, annotations and the spec, without what kcri adds itself. */
+function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {
+  const manifestOf = ({metadata, spec}: Pod): Json => {
+    const annotations = Object.entries(metadata.annotations ?? {}).filter(
+      ([key]) => !key.startsWith('kubernetes.io/config.'),
+    );
+    const own = {labels: metadata.labels ?? {}, annotations: Object.fromEntries(annotations)};
+    return JSON.parse(JSON.stringify({metadata: own, spec})) as Json;
+  };
+  return differences(manifestOf(before), manifestOf(after));
+}
+
+async function runPasses(
+  syncer: PodSyncer,
+  recorder: CallRecorder,
+  {before, signal}: {readonly before: Pod | undefined; readonly signal: AbortSignal},
+): Promise<void> {
+  const {pod} = syncer;
+  const limit = (pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
   for (let pass = 0; pass < limit; pass++) {
+    const {runtime, status} = await syncer.observe(signal);
+    const hasEnded = status.phase === 'Succeeded' || status.phase === 'Failed';
+    recorder.step = {
+      kind: 'pass',
+      pod,
+      before,
+      runtime,
+      actions: hasEnded ? undefined : computePodActions(pod, runtime),
+    };
     const {results} = await syncer.sync(signal);
     const [failure] = failuresOf(results);
-    if (failure !== undefined) throw podErrorOf(podRef(syncer.pod), failure);
+    if (failure !== undefined) throw podErrorOf(podRef(pod), failure);
     if (results.length === 0) return;
   }
 }
