@@ -126,6 +126,9 @@ describe('decodeManifest reads', () => {
   });
 });
 
+const KINDS =
+  '"ConfigMap", "ConfigMapList", "List", "Pod", "PodList", "RuntimeClass", "RuntimeClassList", "Secret", "SecretList", "ServiceAccount", "ServiceAccountList"';
+
 describe('decodeManifest refuses', () => {
   test.each([
     ['an empty text', ''],
@@ -142,8 +145,8 @@ describe('decodeManifest refuses', () => {
   test.each([
     [
       'another kind',
-      'apiVersion: v1\nkind: ConfigMap\n',
-      '2:7: kind: Unsupported value: "ConfigMap": supported values: "List", "Pod", "PodList"',
+      'apiVersion: v1\nkind: Service\n',
+      `2:7: kind: Unsupported value: "Service": supported values: ${KINDS}`,
     ],
     ['a missing kind', 'apiVersion: v1\nmetadata: {}\n', '1:1: kind: Required value'],
     [
@@ -151,11 +154,16 @@ describe('decodeManifest refuses', () => {
       'apiVersion: v2\nkind: Pod\n',
       '1:13: apiVersion: Unsupported value: "v2": supported values: "v1"',
     ],
+    [
+      'the wrong group for a kind',
+      'apiVersion: v1\nkind: RuntimeClass\n',
+      '1:13: apiVersion: Unsupported value: "v1": supported values: "node.k8s.io/v1"',
+    ],
     ['a missing version', 'kind: Pod\n', '1:1: apiVersion: Required value'],
     [
       'another kind in a list',
-      'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret}\n',
-      '4:26: items[0].kind: Unsupported value: "Secret": supported values: "List", "Pod", "PodList"',
+      'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service}\n',
+      `4:26: items[0].kind: Unsupported value: "Service": supported values: ${KINDS}`,
     ],
     ['a text as document', 'just text\n', '1:1: Invalid value: must be an object with apiVersion and kind'],
     ['broken YAML', 'a: b: c\n', '1:4: yaml: nested mappings are not allowed in compact mappings'],
