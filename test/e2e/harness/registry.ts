@@ -1,12 +1,13 @@
 import {spawn} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import {busyboxImage} from '../../../scripts/test-images.mjs';
-import type {Blob} from '../../../src/private-runtime/oci-image.js';
+import {busyboxImage, busyboxSpec} from '../../../scripts/test-images.mjs';
+import {ociImage, type Blob, type OciImage} from '../../../src/private-runtime/oci-image.js';
 
 /** An image registry on loopback. */
 export interface Registry extends AsyncDisposable {
@@ -14,6 +15,8 @@ export interface Registry extends AsyncDisposable {
   readonly host: string;
   /** Puts the busybox image there under this name and tag; gives the complete name. */
   push(name: string, tag: string): Promise<string>;
+  /** The same with a layer that no runtime can have from elsewhere. */
+  pushOwn(name: string, tag: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -57,7 +60,8 @@ export async function startRegistry(user?: RegistryUser): Promise<Registry> {
       : {authorization: `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`};
   return {
     host,
-    push: (name, tag) => push(host, `${name}:${tag}`, headers),
+    push: async (name, tag) => await push(host, `${name}:${tag}`, headers, await busyboxImage()),
+    pushOwn: async (name, tag) => await push(host, `${name}:${tag}`, headers, await ownImage()),
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -65,9 +69,18 @@ export async function startRegistry(user?: RegistryUser): Promise<Registry> {
 
 type Headers = Readonly<Record<string, string>>;
 
-async function push(host: string, image: string, headers: Headers): Promise<string> {
+async function ownImage(): Promise<OciImage> {
+  const spec = await busyboxSpec();
+  return ociImage({...spec, files: [...spec.files, {type: 'file', path: 'own', data: randomBytes(1024)}]});
+}
+
+async function push(
+  host: string,
+  image: string,
+  headers: Headers,
+  {manifest, blobs}: OciImage,
+): Promise<string> {
   const [name = '', tag = ''] = image.split(':');
-  const {manifest, blobs} = await busyboxImage();
   for (const blob of blobs) await pushBlob(`http://${host}/v2/${name}`, blob, headers);
   await expectStatus(201, `http://${host}/v2/${name}/manifests/${tag}`, {
     method: 'PUT',
