@@ -1,0 +1,92 @@
+import {describe, expect, test} from 'vitest';
+import type {PodSpec} from '../../../src/api/v1.js';
+import type {RuntimeClass} from '../../../src/api/v1-objects.js';
+import {apiObjects} from '../../../src/kubelet/container/api-objects.js';
+import {runtimeClassConflicts, withRuntimeClass} from '../../../src/kubelet/config/runtime-class.js';
+import {runtimeHandlerOf} from '../../../src/kubelet/references/runtime-handler.js';
+import {aPod} from '../kuberuntime/builders.js';
+
+function objects(fields: Partial<RuntimeClass> = {}): ReturnType<typeof apiObjects> {
+  const kata: RuntimeClass = {
+    apiVersion: 'node.k8s.io/v1',
+    kind: 'RuntimeClass',
+    metadata: {name: 'kata'},
+    handler: 'kata-qemu',
+    ...fields,
+  };
+  return apiObjects([kata], ['classes.yaml']);
+}
+
+const OVERHEAD = {overhead: {podFixed: {cpu: '250m', memory: '64Mi'}}};
+
+describe('a RuntimeClass', () => {
+  test('names the runtime’s handler', () => {
+    expect(runtimeHandlerOf(aPod({runtimeClassName: 'kata'}), objects())).toBe('kata-qemu');
+    expect(runtimeHandlerOf(aPod(), objects())).toBe('');
+    expect(runtimeHandlerOf(aPod({runtimeClassName: ''}), objects())).toBe('');
+  });
+
+  test('must be there', () => {
+    expect(() => runtimeHandlerOf(aPod({runtimeClassName: 'gvisor'}), objects())).toThrow(
+      expect.objectContaining({
+        message: 'runtimeclass.node.k8s.io "gvisor" not found',
+        hint: 'the RuntimeClass "gvisor" must come with the Pod\'s manifests (looked for in classes.yaml)',
+      }) as Error,
+    );
+  });
+
+  test('adds overhead, node selector and tolerations', () => {
+    const scheduling = {nodeSelector: {a: 'b'}, tolerations: [{key: 'x'}, {key: 'y'}]};
+    const pod = aPod({
+      runtimeClassName: 'kata',
+      nodeSelector: {c: 'd'},
+      tolerations: [{key: 'y'}, {key: 'z'}],
+    });
+
+    expect(withRuntimeClass(pod, objects({...OVERHEAD, scheduling})).spec).toEqual({
+      ...pod.spec,
+      overhead: {cpu: '250m', memory: '64Mi'},
+      nodeSelector: {a: 'b', c: 'd'},
+      tolerations: [{key: 'y'}, {key: 'z'}, {key: 'x'}],
+    });
+  });
+
+  test('adds nothing to pods of other classes', () => {
+    for (const pod of [aPod(), aPod({runtimeClassName: 'gvisor'}), aPod({overhead: {cpu: '1'}})]) {
+      expect(withRuntimeClass(pod, objects(OVERHEAD))).toBe(pod);
+      expect(runtimeClassConflicts(pod, objects(OVERHEAD))).toEqual([]);
+    }
+  });
+});
+
+describe('a Pod and its RuntimeClass', () => {
+  const conflicts = (spec: Partial<PodSpec>, fields: Partial<RuntimeClass>): readonly string[] =>
+    runtimeClassConflicts(aPod({runtimeClassName: 'kata', ...spec}), objects(fields)).map(
+      ({path, message}) => `${path.toString()}: ${message}`,
+    );
+
+  test('may say the same', () => {
+    expect(conflicts({overhead: {cpu: '0.25', memory: '65536Ki'}}, OVERHEAD)).toEqual([]);
+    expect(conflicts({nodeSelector: {a: 'b'}}, {scheduling: {nodeSelector: {a: 'b'}}})).toEqual([]);
+  });
+
+  test.each<[string, Partial<PodSpec>, Partial<RuntimeClass>]>([
+    [
+      "spec.overhead: Forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
+      {overhead: {cpu: '250m'}},
+      OVERHEAD,
+    ],
+    [
+      'spec.overhead: Forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+      {overhead: {cpu: '250m'}},
+      {},
+    ],
+    [
+      'spec.nodeSelector[a]: Forbidden: conflict: runtimeClass.scheduling.nodeSelector[a] = b; pod.spec.nodeSelector[a] = c',
+      {nodeSelector: {a: 'c'}},
+      {scheduling: {nodeSelector: {a: 'b'}}},
+    ],
+  ])('%s', (message, spec, fields) => {
+    expect(conflicts(spec, fields)).toEqual([message]);
+  });
+});
