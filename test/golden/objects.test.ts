@@ -13,6 +13,7 @@ import {imageVolumeSpec, type ImageVolumes} from '../../src/kubelet/kuberuntime/
 import {sandboxConfig} from '../../src/kubelet/kuberuntime/sandbox-config.js';
 import {subPathMounts} from '../../src/kubelet/kuberuntime/sub-paths.js';
 import {subPathTargets} from '../../src/kubelet/volumes/sub-path.js';
+import {logPodFields} from '../field-log.js';
 import {canonicalCalls, type CanonicalCall, type GoldenCall, type JsonObject} from './canon.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
 import {NO_REFERENCES} from '../kubelet/kuberuntime/builders.js';
@@ -22,7 +23,7 @@ const SANDBOX_ID = 'a'.repeat(64);
 
 function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
   const [document] = decodeManifest(manifest, {file: 'pod.yaml', lenient: true});
-  return toStaticPod(applyDefaults(document!.pod), {
+  return toStaticPod(applyDefaults(logPodFields(document!.pod)), {
     nodeName: GOLDEN_NODE.nodeName,
     file: '/etc/kubernetes/manifests/pod.yaml',
     seen,

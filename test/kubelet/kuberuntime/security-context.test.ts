@@ -45,10 +45,11 @@ describe('a container', () => {
     ],
     [
       'has its own SELinux label',
-      {seLinuxOptions: {level: 's1'}},
+      {seLinuxOptions: {user: 'u', role: 'r', type: 't', level: 's1'}},
       {seLinuxOptions: {level: 's0'}},
-      {selinuxOptions: {level: 's1'}},
+      {selinuxOptions: {user: 'u', role: 'r', type: 't', level: 's1'}},
     ],
+    ['has its own group rather than its pod’s', {runAsGroup: 4}, {runAsGroup: 2}, {runAsGroup: {value: 4n}}],
     ['may be kept from new privileges', {allowPrivilegeEscalation: false}, {}, {noNewPrivs: true}],
     ['gets new privileges otherwise', {allowPrivilegeEscalation: true}, {}, {noNewPrivs: false}],
     [
