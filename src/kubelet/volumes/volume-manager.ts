@@ -21,23 +21,34 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
   const bound = boundVolumes(pod);
   const files: PlannedFile[] = [];
   for (const [name, volume] of bound)
-    files.push(...(await withMountErrors(name, async () => volume.plan(host))));
+    try {
+      files.push(...(await volume.plan(host)));
+    } catch (cause) {
+      throw mountError(name, cause);
+    }
   return {volumes: mountedVolumes(bound, host), files};
 }
 
 /**
  * Mounts the volumes that the pod's containers use, in the Pod's order, and brings what kcri has written into them up to
- * date; what is mounted already stays mounted, so that it can be called again at any time, also after a crash. Stops
- * between two volumes when the signal aborts. Rejects with SystemError; its message is that of the kubelet's FailedMount
- * event.
+ * date; what is mounted already stays mounted, so that it can be called again at any time, also after a crash. A volume
+ * that fails doesn't keep the others from it. Stops between two volumes when the signal aborts. Rejects with SystemError
+ * for the first that failed; its message is that of the kubelet's FailedMount event.
  */
 export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSignal): Promise<MountedVolumes> {
   const bound = boundVolumes(pod);
   const mounted = mountedVolumes(bound, host);
+  const failures: SystemError[] = [];
   for (const [name, volume] of bound) {
     signal.throwIfAborted();
-    await withMountErrors(name, async () => volume.setUp(host));
+    try {
+      await volume.setUp(host);
+    } catch (cause) {
+      failures.push(mountError(name, cause));
+    }
   }
+  const [first] = failures;
+  if (first !== undefined) throw first;
   return mounted;
 }
 
@@ -54,15 +65,11 @@ function mountedVolumes(bound: BoundVolumes, {node}: VolumeHost): MountedVolumes
   );
 }
 
-async function withMountErrors<T>(name: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (cause) {
-    throw new SystemError(`MountVolume.SetUp failed for volume "${name}" : ${messageOf(cause)}`, {
-      cause,
-      hint: cause instanceof KcriError ? cause.hint : undefined,
-    });
-  }
+function mountError(name: string, cause: unknown): SystemError {
+  return new SystemError(`MountVolume.SetUp failed for volume "${name}" : ${messageOf(cause)}`, {
+    cause,
+    hint: cause instanceof KcriError ? cause.hint : undefined,
+  });
 }
 
 function usedVolumes({spec}: Pod): readonly Volume[] {

@@ -2,6 +2,7 @@ import {mkdir, readdir, readFile, stat, statfs, symlink, writeFile} from 'node:f
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../src/api/v1.js';
+import type {Volume} from '../../../src/api/v1-volumes.js';
 import {SystemError} from '../../../src/base/errors.js';
 import {systemMounter, unmountBelow, type Mounter} from '../../../src/kubelet/volumes/mounts.js';
 import {removePodDir} from '../../../src/kubelet/volumes/remove-pod-dir.js';
@@ -91,6 +92,14 @@ test('a hostPath that is not as its type says fails in the words of the FailedMo
     message: `MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${node.rootDir}/missing is not a directory`,
     hint: "make it a directory, or change the volume's hostPath.path or hostPath.type",
   });
+});
+
+test('a volume that fails does not keep the others from being set up, and the first failure is told', async () => {
+  const node = await aNode();
+  const missing = (name: string): Volume => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}});
+  const pod = aPodWith([missing('x'), {name: 'a', emptyDir: {}}, missing('y')]);
+  await expect(mountVolumes(pod, aHost(node), signal)).rejects.toThrow('/none/x is not a directory');
+  expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
 });
 
 test.each([
