@@ -9,11 +9,19 @@ import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.
 const STATES = ['CONTAINER_CREATED', 'CONTAINER_RUNNING', 'CONTAINER_EXITED', 'CONTAINER_UNKNOWN'] as const;
 
 const initContainer = fc.record({sidecar: fc.boolean()});
+/** Nothing of their own, or a rule for the exit code 1. */
+const ownPolicies = fc.constantFrom<Partial<Container>[]>(
+  {},
+  ...(['Restart', 'RestartAllContainers'] as const).map((action) => ({
+    restartPolicy: 'Never' as const,
+    restartPolicyRules: [{action, exitCodes: {operator: 'In' as const, values: [1]}}],
+  })),
+);
 const pods = fc
   .record({
     restartPolicy: fc.constantFrom('Always', 'OnFailure', 'Never'),
     init: fc.array(initContainer, {maxLength: 3}),
-    containers: fc.integer({min: 1, max: 3}),
+    containers: fc.array(ownPolicies, {minLength: 1, maxLength: 3}),
     hostNetwork: fc.boolean(),
   })
   .map(({restartPolicy, init, containers, hostNetwork}) =>
@@ -23,7 +31,7 @@ const pods = fc
       initContainers: init.map(({sidecar}, index) =>
         aContainer({name: `i${index}`, ...(sidecar && {restartPolicy: 'Always'})}),
       ),
-      containers: Array.from({length: containers}, (_, index) => aContainer({name: `c${index}`})),
+      containers: containers.map((own, index) => aContainer({name: `c${index}`, ...own})),
     }),
   );
 
@@ -64,9 +72,11 @@ function isInit(pod: Pod, name: string): boolean {
 /** What a runtime looks like after the actions. */
 function carryOut(pod: Pod, status: RuntimePodStatus, actions: PodActions): RuntimePodStatus {
   const killed = new Set(actions.containersToKill.map(({id}) => id));
+  // When the whole pod is killed, what is to begin anew is removed by the next sync.
+  const removed = new Set(actions.killPod ? [] : actions.containersToReset.map(({instance}) => instance.id));
   const isLive = ({state}: RuntimeContainerStatus): boolean => state === 'CONTAINER_RUNNING';
   const after = status.containers
-    .filter(({name}) => !(actions.createSandbox && isInit(pod, name)))
+    .filter(({id, name}) => !removed.has(id) && !(actions.createSandbox && isInit(pod, name)))
     .map((container) =>
       killed.has(container.id) || (actions.killPod && isLive(container))
         ? stopped(container, 137)
@@ -125,28 +135,40 @@ test('what is started is not running, or is killed first', () => {
   );
 });
 
-test('carrying the actions out ends with nothing more to do', () => {
+/** Carries out what has to be done until that is nothing, or the pod has ended. */
+function settle(
+  pod: Pod,
+  found: RuntimePodStatus,
+): {readonly status: RuntimePodStatus; readonly last: PodActions} {
+  let status = found;
+  let last = computePodActions(pod, status);
+  for (let pass = 0; pass < 20 && !isFinished(last); pass++) {
+    status = initContainersSucceed(pod, carryOut(pod, status, last));
+    last = computePodActions(pod, status);
+  }
+  return {status: carryOut(pod, status, last), last};
+}
+
+const isFinished = ({killPod, createSandbox}: PodActions): boolean => killPod && !createSandbox;
+
+test('carrying the actions out ends with nothing more to do, or with the pod', () => {
   fc.assert(
     fc.property(worlds, ({pod, status: found}) => {
-      let status = found;
-      for (let pass = 0; pass < 10; pass++)
-        status = initContainersSucceed(pod, carryOut(pod, status, computePodActions(pod, status)));
+      const {status, last} = settle(pod, found);
 
-      const settled = computePodActions(pod, status);
-
-      expect({...settled, killPod: false, sandboxId: undefined, attempt: 0}).toEqual({
-        killPod: false,
-        createSandbox: false,
-        sandboxId: undefined,
-        attempt: 0,
-        initContainersToStart: [],
-        containersToStart: [],
-        containersToKill: [],
-        containersToReset: [],
-      });
-      // A pod that has run its course is killed again and again, of which nothing is left to do.
-      if (settled.killPod)
+      if (isFinished(last))
         expect(status.containers.filter(({state}) => state === 'CONTAINER_RUNNING')).toEqual([]);
+      else
+        expect({...last, sandboxId: undefined, attempt: 0}).toEqual({
+          killPod: false,
+          createSandbox: false,
+          sandboxId: undefined,
+          attempt: 0,
+          initContainersToStart: [],
+          containersToStart: [],
+          containersToKill: [],
+          containersToReset: [],
+        });
     }),
     {numRuns: 500},
   );

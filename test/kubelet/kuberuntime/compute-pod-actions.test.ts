@@ -1,27 +1,16 @@
 import {describe, expect, test} from 'vitest';
 import type {Container, RestartPolicy} from '../../../src/api/v1.js';
 import {containerId, type ContainerState} from '../../../src/cri/index.js';
-import type {PodActions} from '../../../src/kubelet/container/pod-actions.js';
 import type {RuntimeContainerStatus} from '../../../src/kubelet/container/pod-status.js';
 import {computePodActions} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
 import type {ProbeResults} from '../../../src/kubelet/kuberuntime/container-fault.js';
+import {brief} from './brief.js';
 import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
 const EXITED = 'CONTAINER_EXITED';
 const CREATED = 'CONTAINER_CREATED';
 const UNKNOWN = 'CONTAINER_UNKNOWN';
-
-/** The actions as short text: `kill pod, create sandbox 1, init i1, start main, kill main (Changed)`. */
-function brief(actions: PodActions): string {
-  return [
-    ...(actions.killPod ? ['kill pod'] : []),
-    ...(actions.createSandbox ? [`create sandbox ${actions.attempt}`] : []),
-    ...actions.containersToKill.map(({name, reason}) => `kill ${name} (${reason})`),
-    ...actions.initContainersToStart.map(({name}) => `init ${name}`),
-    ...actions.containersToStart.map(({name}) => `start ${name}`),
-  ].join(', ');
-}
 
 function failed(kind: keyof ProbeResults, id: string, result = 'Failure' as const): ProbeResults {
   const results = new Map([[containerId(id), result]]);

@@ -1,0 +1,138 @@
+import {describe, expect, test} from 'vitest';
+import type {Container, ContainerRestartRule, Pod, RestartPolicy} from '../../../src/api/v1.js';
+import {containerId} from '../../../src/cri/index.js';
+import {computePodActions} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
+import type {RuntimeContainerStatus} from '../../../src/kubelet/container/pod-status.js';
+import {brief} from './brief.js';
+import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.js';
+
+const RUNNING = 'CONTAINER_RUNNING';
+const EXITED = 'CONTAINER_EXITED';
+
+const exited = (name: string, exitCode: number, restartCount = 0): RuntimeContainerStatus =>
+  anInstance(name, EXITED, {exitCode, restartCount});
+
+describe('a container’s own restart policy', () => {
+  test.each<[RestartPolicy, RestartPolicy, number, string]>([
+    ['Always', 'Never', 0, 'start main'],
+    ['OnFailure', 'Never', 1, 'start main'],
+    ['OnFailure', 'Always', 0, 'kill pod'],
+    ['Never', 'Always', 1, 'kill pod'],
+  ])('%s goes before its pod’s %s, exit code %i: %s', (restartPolicy, pods, exitCode, expected) => {
+    const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy})]});
+
+    expect(brief(computePodActions(pod, aStatus([exited('main', exitCode)])))).toBe(expected);
+  });
+
+  test.each<[RestartPolicy, RestartPolicy, string]>([
+    ['OnFailure', 'Never', 'kill main (LivenessProbe), start main'],
+    ['Never', 'Always', 'kill main (LivenessProbe)'],
+  ])('%s goes before its pod’s %s when a probe fails: %s', (restartPolicy, pods, expected) => {
+    const other = aContainer({name: 'other'});
+    const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy}), other]});
+    const status = aStatus([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
+    const liveness = new Map([[containerId('main-0'), 'Failure' as const]]);
+
+    expect(brief(computePodActions(pod, status, {liveness, startup: new Map()}))).toBe(expected);
+  });
+
+  test.each<[RestartPolicy, RestartPolicy, RuntimeContainerStatus, string]>([
+    ['OnFailure', 'Never', exited('i1', 1), 'init i1'],
+    ['Never', 'Always', exited('i1', 1), 'kill pod'],
+    ['Never', 'Always', anInstance('i1', 'CONTAINER_UNKNOWN'), 'kill pod'],
+    ['OnFailure', 'Never', anInstance('i1', 'CONTAINER_UNKNOWN'), 'kill i1 (Unknown), init i1'],
+  ])('%s of an init container goes before its pod’s %s', (restartPolicy, pods, instance, expected) => {
+    const pod = aPod({restartPolicy: pods, initContainers: [aContainer({name: 'i1', restartPolicy})]});
+
+    expect(brief(computePodActions(pod, aStatus([instance])))).toBe(expected);
+  });
+});
+
+const rule = (
+  action: 'Restart' | 'RestartAllContainers',
+  ...values: readonly number[]
+): ContainerRestartRule => ({
+  action,
+  exitCodes: {operator: 'In', values},
+});
+
+/** Never restarted, but by those rules. */
+function ruled(name: string, ...restartPolicyRules: readonly ContainerRestartRule[]): Container {
+  return aContainer({name, restartPolicy: 'Never', restartPolicyRules});
+}
+
+test.each([
+  [3, 'init i1'],
+  [4, 'kill pod'],
+])('an init container is tried again when a rule says so, exit code %i: %s', (exitCode, expected) => {
+  const pod = aPod({restartPolicy: 'Never', initContainers: [ruled('i1', rule('Restart', 3))]});
+
+  expect(brief(computePodActions(pod, aStatus([exited('i1', exitCode)])))).toBe(expected);
+});
+
+test.each([
+  ['an exit code', {restartPolicy: 'Never', restartPolicyRules: [{action: 'Restart'}]}],
+  ['codes', {restartPolicy: 'Never', restartPolicyRules: [{action: 'Restart', exitCodes: {operator: 'In'}}]}],
+] as const)('a rule without %s says nothing', (_title, fields) => {
+  const pod = aPod({containers: [aContainer(fields)]});
+
+  expect(brief(computePodActions(pod, aStatus([exited('main', 1)])))).toBe('kill pod');
+});
+
+describe('a rule that restarts all containers', () => {
+  const all = rule('RestartAllContainers', 42);
+  const sidecar = aContainer({name: 'side', restartPolicy: 'Always'});
+  const pod: Pod = aPod({
+    restartPolicy: 'Never',
+    initContainers: [aContainer({name: 'init'}), sidecar],
+    containers: [ruled('a', all), aContainer({name: 'b'}), ruled('c', rule('Restart', 42), all)],
+  });
+  const others = [anInstance('b', RUNNING), anInstance('side', RUNNING), exited('init', 0)];
+
+  test.each<[string, readonly RuntimeContainerStatus[], string]>([
+    [
+      'has everything killed and removed: containers, init containers, and at last what asked for it',
+      [exited('a', 42), anInstance('c', RUNNING), ...others],
+      'kill and remove b-0, kill and remove c-0, remove init-0, kill and remove side-0, remove a-0',
+    ],
+    [
+      'has earlier instances removed too',
+      [exited('a', 42, 1), exited('a', 1), exited('b', 0)],
+      'remove a-0, remove b-0, remove a-1',
+    ],
+    [
+      'has killed what was only created, and what nobody knows of',
+      [exited('a', 42), anInstance('b', 'CONTAINER_CREATED'), anInstance('c', 'CONTAINER_UNKNOWN')],
+      'kill and remove b-0, kill and remove c-0, remove a-0',
+    ],
+    ['goes on until what asked for it is gone', [exited('a', 42)], 'remove a-0'],
+    ['says nothing of another exit code', [exited('a', 1), anInstance('c', RUNNING), ...others], ''],
+    [
+      'says nothing of an instance before the last',
+      [anInstance('a', RUNNING, {restartCount: 1}), exited('a', 42), anInstance('c', RUNNING), ...others],
+      '',
+    ],
+    ['comes after the rules before it', [exited('c', 42), anInstance('a', RUNNING), ...others], 'start c'],
+  ])('%s', (_title, containers, expected) => {
+    expect(brief(computePodActions(pod, aStatus(containers)))).toBe(expected);
+  });
+
+  test.each(['init', 'side'])('can be that of the init container %s', (name) => {
+    const initContainers = pod.spec.initContainers?.map((container) =>
+      container.name === name
+        ? {...ruled(name, all), restartPolicy: container.restartPolicy ?? 'Never'}
+        : container,
+    );
+    const status = aStatus([exited(name, 42)]);
+
+    expect(brief(computePodActions(aPod({...pod.spec, initContainers: initContainers ?? []}), status))).toBe(
+      `remove ${name}-0`,
+    );
+  });
+
+  test('waits for a new sandbox, when one is needed', () => {
+    const status = aStatus([exited('a', 42)], [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]);
+
+    expect(brief(computePodActions(pod, status))).toBe('kill pod, create sandbox 1, remove a-0');
+  });
+});
