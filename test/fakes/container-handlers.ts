@@ -139,8 +139,17 @@ function listed({
 
 function verboseInfo({sandboxId, state, config}: ContainerRecord): Record<string, string> {
   const pid = state === 'CONTAINER_RUNNING' ? 4322 : 0;
+  // containerd writes the values of the environment as they are.
+  const envs = config.envs.map(({key, value}) => ({key, value: Buffer.from(value).toString()}));
+  const kept = {...config, envs};
   return {
-    info: JSON.stringify({sandboxID: sandboxId, pid, removing: false, runtimeType: 'io.fake.v1', config}),
+    info: JSON.stringify({
+      sandboxID: sandboxId,
+      pid,
+      removing: false,
+      runtimeType: 'io.fake.v1',
+      config: kept,
+    }),
   };
 }
 
