@@ -11,10 +11,12 @@ export function volumeHost(node: NodeFacts, objects: ApiObjects, clock: Pick<Clo
   return {
     node,
     objects,
-    // A volume can't name what is known of a pod only when it runs, such as its address.
+    // A volume can't name what is known of a pod only when it runs, such as its address, and unlike an environment it
+    // takes the node's limits for a container without its own, and not those of the whole pod.
     downwardApi: {
       field: (pod, fieldPath) => fieldRefValue(fieldPath, {pod, podIps: [], node}),
-      resource: (pod, selector) => resourceFieldRefValue(selector, {pod, node}),
+      resource: (pod, selector) =>
+        resourceFieldRefValue(selector, {pod: {...pod, spec: {...pod.spec, resources: {}}}, node}),
     },
     mounter: systemMounter,
     clock,

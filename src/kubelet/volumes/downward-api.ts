@@ -22,7 +22,7 @@ export function downwardApiPayload(
   return new Map(
     mapAll(items, (item): readonly [string, FileProjection] => [
       posix.normalize(item.path),
-      {data: Buffer.from(sortLines(valueOf(host, pod, item))), mode: item.mode ?? defaultMode},
+      {data: Buffer.from(valueOf(host, pod, item)), mode: item.mode ?? defaultMode},
     ]),
   );
 }
@@ -34,14 +34,4 @@ function valueOf(
 ): string {
   if (fieldRef !== undefined) return api.field(pod, fieldRef.fieldPath);
   return resourceFieldRef === undefined ? '' : api.resource(pod, resourceFieldRef);
-}
-
-/** Also of a single annotation with several lines: so the kubelet does. */
-function sortLines(text: string): string {
-  return text.split('\n').sort(byBytes).join('\n');
-}
-
-/** Go compares texts by their UTF-8. */
-function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

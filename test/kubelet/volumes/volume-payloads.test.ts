@@ -161,7 +161,8 @@ describe('a downwardAPI volume holds', () => {
     fieldRef: {apiVersion: 'v1', fieldPath},
   });
   const payload = (downwardAPI: DownwardAPIVolumeSource): Payload => {
-    const {pod, source} = of('downwardAPI', downwardAPI, {containers});
+    const resources = {limits: {memory: '512Mi'}};
+    const {pod, source} = of('downwardAPI', downwardAPI, {containers, resources});
     return downwardApiPayload(host, {pod: {...pod, metadata}, source});
   };
   const resource = (
@@ -183,11 +184,15 @@ describe('a downwardAPI volume holds', () => {
     ['the annotations, quoted', field('metadata.annotations'), 'lines="b\\na\\nc"\nnote="say \\"hi\\""'],
     ['one label', field("metadata.labels['a']"), '1'],
     ['an annotation that is not there', field("metadata.annotations['none']"), ''],
-    ['the lines of an annotation, sorted', field("metadata.annotations['lines']"), 'a\nb\nc'],
+    ['an annotation of several lines', field("metadata.annotations['lines']"), 'b\na\nc'],
     ['a limit, rounded up to whole CPUs', resource('main', 'limits.cpu'), '1'],
     ['a limit in thousandths', resource('main', 'limits.cpu', '1m'), '250'],
     ['a request in mebibytes, rounded up', resource('main', 'requests.memory', '1Mi'), '2'],
-    ['the node for a container without a limit', resource('free', 'limits.memory', '1Mi'), '1024'],
+    [
+      'the node, not the whole pod, for a container without a limit',
+      resource('free', 'limits.memory', '1Mi'),
+      '1024',
+    ],
     ['no request', resource('free', 'requests.cpu'), '0'],
   ])('%s', (_title, item, expected) => {
     expect(text(item)).toBe(expected);
