@@ -51,6 +51,8 @@ export interface ImageManagerOptions {
   readonly credentials?: NodeCredentials | undefined;
   readonly limits?: Partial<ImagePullLimits>;
   readonly verification?: VerificationPolicy;
+  /** The kubelet's feature gate RuntimeClassInImageCriApi, which is off: images are the runtime handler's own. */
+  readonly runtimeClassInImageCriApi?: boolean;
 }
 
 /** What to get and for whom. */
@@ -62,6 +64,8 @@ export interface ImageRequest {
   /** Where it is told; of the container, or of the pod for an image volume. */
   readonly events: ContainerEvents;
   readonly sandboxConfig: Init<PodSandboxConfig>;
+  /** Empty for the runtime's default. */
+  readonly runtimeHandler: string;
   /** The pod's own, in their order (see findPullSecrets). */
   readonly pullSecrets: readonly Secret[];
   /** The runtime's. */
@@ -92,6 +96,7 @@ interface Pulled {
 /** Gets images as their pull policy says (images/image_manager.go EnsureImageExists). */
 export class ImageManager {
   readonly #clock: Clock;
+  readonly #byHandler: boolean;
   readonly #nodeCredentials: NodeCredentials;
   readonly #pulls: PullManager;
   readonly #queue: PullQueue;
@@ -100,9 +105,11 @@ export class ImageManager {
   /** The last failed pull, which ImagePullBackOff repeats. */
   readonly #lastFailure = new Map<string, {readonly at: number; readonly failure: SyncFailure}>();
 
-  constructor({clock, records, credentials, limits, verification}: ImageManagerOptions) {
+  constructor(options: ImageManagerOptions) {
+    const {clock, records, credentials, limits, verification} = options;
     const {maxParallelImagePulls, registryPullQps, registryBurst} = {...DEFAULT_LIMITS, ...limits};
     this.#clock = clock;
+    this.#byHandler = options.runtimeClassInImageCriApi ?? false;
     this.#nodeCredentials = credentials ?? new NodeCredentials();
     this.#pulls = new PullManager(records, verification ?? {kind: 'NeverVerifyPreloadedImages'}, clock);
     this.#queue = new PullQueue(maxParallelImagePulls);
@@ -122,7 +129,11 @@ export class ImageManager {
       return failed({reason: 'InvalidImageName', message});
     }
     const {repository} = parsed.name;
-    const spec = {image: withDefaultTag(image, parsed.name), annotations: pod.metadata.annotations ?? {}};
+    const spec = {
+      image: withDefaultTag(image, parsed.name),
+      annotations: pod.metadata.annotations ?? {},
+      ...(this.#byHandler && {runtimeHandler: request.runtimeHandler}),
+    };
     let found: Promise<FoundCredentials> | undefined;
     const credentials = (): Promise<FoundCredentials> =>
       (found ??= this.#lookUp(request, repository, signal));

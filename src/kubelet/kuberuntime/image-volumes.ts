@@ -20,13 +20,20 @@ export function imageVolumeSpec(pod: Pod, reference: string, image: ImageRef): I
   return {image, userSpecifiedImage: reference, annotations: pod.metadata.annotations ?? {}};
 }
 
+/** The pod, and what it runs in. */
+interface ImageVolumeEnvironment {
+  readonly pod: Pod;
+  readonly sandboxConfig: Init<PodSandboxConfig>;
+  readonly runtimeHandler: string;
+}
+
 /**
  * Gets the images of the pod's image volumes, used or not, as their pull policies say (getImageVolumes). What fails is
  * in the result; only aborting the signal rejects.
  */
 export async function pullImageVolumes(
   context: Pick<SyncContext, 'events' | 'images' | 'objects' | 'services'>,
-  {pod, sandboxConfig}: {readonly pod: Pod; readonly sandboxConfig: Init<PodSandboxConfig>},
+  {pod, sandboxConfig, runtimeHandler}: ImageVolumeEnvironment,
   signal: AbortSignal,
 ): Promise<PulledImageVolumes> {
   const images = new Map<string, Init<ImageSpec>>();
@@ -40,6 +47,7 @@ export async function pullImageVolumes(
       pullPolicy,
       events: podEvents(context.events, pod),
       sandboxConfig,
+      runtimeHandler,
       pullSecrets: findPullSecrets(pod, context.objects).secrets,
       service: context.services.images,
     };

@@ -72,6 +72,7 @@ export async function startContainer(
       pullPolicy: target.container.imagePullPolicy,
       events,
       sandboxConfig: environment.sandboxConfig,
+      runtimeHandler: environment.runtimeHandler,
       pullSecrets: findPullSecrets(environment.pod, context.objects).secrets,
       service: context.services.images,
     };

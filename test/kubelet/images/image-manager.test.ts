@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../../src/api/v1.js';
 import {SystemError} from '../../../src/base/errors.js';
-import type {KubeImageService} from '../../../src/kubelet/container/services.js';
 import type {ImageOutcome} from '../../../src/kubelet/images/image-manager.js';
 import {FilePullRecords} from '../../../src/kubelet/images/records/pull-records.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
@@ -34,25 +33,30 @@ describe('the pull policy', () => {
 });
 
 test('events name the image as the Pod does, and the runtime gets it with its tag and the pod’s annotations', async () => {
-  let spec: unknown;
-  const runtime = aRuntime();
-  const {pullImage} = runtime.service;
-  const service: KubeImageService = {
-    ...runtime.service,
-    pullImage: async (request, options) => {
-      spec = request?.image;
-      scene.clock.pass(1234);
-      return await pullImage(request, options);
-    },
-  };
-  const scene = await aScene({...runtime, service});
+  const runtime = aRuntime(() => {
+    scene.clock.pass(1234);
+  });
+  const scene: Awaited<ReturnType<typeof aScene>> = await aScene(runtime);
   await scene.ensure({image: 'r.example/app'});
-  expect(spec).toEqual({image: 'r.example/app:latest', annotations: {note: 'x'}});
+  expect(scene.specs).toEqual([{image: 'r.example/app:latest', annotations: {note: 'x'}}]);
   expect(scene.said()).toEqual([
     'Normal Pulling: Pulling image "r.example/app"',
     'Normal Pulled: Successfully pulled image "r.example/app" in 1.234s (1.234s including waiting). Image size: 1032138 bytes.',
   ]);
 });
+
+test.each([
+  [false, undefined],
+  [true, 'kata'],
+])(
+  'with the gate RuntimeClassInImageCriApi %s the image is that of the handler %s',
+  async (gate, handler) => {
+    const runtime = aRuntime();
+    const scene = await aScene(runtime, {runtimeClassInImageCriApi: gate});
+    await scene.ensure({pullPolicy: 'Always'});
+    expect(scene.specs.map(({runtimeHandler}) => runtimeHandler)).toEqual([handler]);
+  },
+);
 
 test('a name that is no reference is InvalidImageName and asks the runtime nothing', async () => {
   const scene = await aScene();
@@ -201,18 +205,21 @@ describe('limits', () => {
     [2, 2],
   ])('%s at once are %i', async (maxParallelImagePulls, most) => {
     let running = 0;
-    let seen = 0;
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
     const runtime = aRuntime(async () => {
-      seen = Math.max(seen, ++running);
-      await new Promise((resolve) => setImmediate(resolve));
-      running -= 1;
+      running += 1;
+      await released;
     });
-    const scene = await aScene(
-      runtime,
-      maxParallelImagePulls === undefined ? {} : {limits: {maxParallelImagePulls}},
-    );
-    await Promise.all(['a', 'b', 'c', 'd'].map(async (name) => scene.ensure({image: `r.example/${name}`})));
-    expect(seen).toBe(most);
+    const limits = maxParallelImagePulls === undefined ? {} : {limits: {maxParallelImagePulls}};
+    const scene = await aScene(runtime, limits);
+    const all = ['a', 'b', 'c', 'd'].map(async (name) => scene.ensure({image: `r.example/${name}`}));
+    await expect.poll(() => scene.said().length).toBe(all.length);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(running).toBe(most);
+    release();
+    await Promise.all(all);
+    expect(running).toBe(all.length);
   });
 });
 

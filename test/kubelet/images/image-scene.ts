@@ -1,6 +1,6 @@
 import type {Secret} from '../../../src/api/v1-objects.js';
 import type {Pod} from '../../../src/api/v1.js';
-import {CriError, imageId, imageRef, type Image} from '../../../src/cri/index.js';
+import {CriError, imageId, imageRef, type Image, type ImageSpec, type Init} from '../../../src/cri/index.js';
 import {containerEvents, type PodEvent} from '../../../src/kubelet/container/events.js';
 import type {KubeImageService} from '../../../src/kubelet/container/services.js';
 import {
@@ -28,6 +28,8 @@ export function aRuntime(
 ) {
   const present = new Set<string>();
   const calls: string[] = [];
+  /** What was pulled. */
+  const specs: Init<ImageSpec>[] = [];
   const imageOf = (name: string): Image => ({
     id: imageId(`sha256:${name}`),
     repoTags: [name],
@@ -46,13 +48,14 @@ export function aRuntime(
     pullImage: async ({image, auth} = {}, options) => {
       const name = image?.image ?? '';
       calls.push(`PullImage ${[name, ...(auth === undefined ? [] : [auth.username])].join(' ')}`);
+      specs.push(image ?? {});
       await pull(name, auth);
       options?.signal?.throwIfAborted();
       present.add(name);
       return {imageRef: imageRef(`sha256:${name}`)};
     },
   };
-  return {service, calls, present};
+  return {service, calls, specs, present};
 }
 
 /** What a runtime says of a pull that failed. */
@@ -93,6 +96,7 @@ export async function aScene(runtime = aRuntime(), options: Partial<ImageManager
         pullPolicy: 'IfNotPresent',
         events: containerEvents((event) => events.push(event), pod, 'containers', 'web'),
         sandboxConfig: {},
+        runtimeHandler: 'kata',
         pullSecrets: [],
         service: runtime.service,
         ...request,
