@@ -156,6 +156,28 @@ test('every minute what volumes are made from is read again, and containers see 
   expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
 });
 
+test('a volume that failed is tried again with what there is by then', async () => {
+  let data: Readonly<Record<string, string>> | undefined;
+  const objects: ApiObjects = {
+    ...NO_OBJECTS,
+    configMap: () => data && {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'c'}, data},
+    refresh: async () => {
+      data = {color: 'red'};
+    },
+  };
+  const {pods} = await aPodGround({}, undefined, objects);
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const syncer = pods.syncer(
+    aLocalPod({
+      containers: [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}],
+      volumes: [{name: 'c', configMap: {name: 'c'}}],
+    }),
+  );
+  expect(failuresOf((await syncer.sync(signal)).results)).toHaveLength(1);
+  const {results, status} = await syncer.sync(signal);
+  expect({failures: failuresOf(results), phase: status.phase}).toEqual({failures: [], phase: 'Running'});
+});
+
 test('an object that is missing is told of, and what runs goes on running', async () => {
   const {pods, runtime, events} = await aPodGround();
   const pod = aLocalPod();
