@@ -58,7 +58,7 @@ export class PodSyncer {
   readonly #history: PodHistory;
   #previous: PodStatus | undefined;
   /** When the volumes of a pod that nothing else is to be done for are looked after again. */
-  #remountAt = 0;
+  #remountAt: number | undefined;
   /** When volumes are measured again. */
   #measureAt = 0;
   #remembered = '';
@@ -160,10 +160,11 @@ export class PodSyncer {
     const actions = computePodActions(this.pod, runtime);
     const {clock, objects} = this.#context;
     // Running containers see what has changed in their volumes.
-    const due = clock.now() >= this.#remountAt;
+    const due = clock.now() >= (this.#remountAt ?? 0);
     if (idle(actions) && !due) return [];
     // What they were made from has just been read when the first pass comes.
-    if (due && this.#remountAt > 0) await objects.refresh?.();
+    if (due && this.#remountAt !== undefined) await objects.refresh?.();
+    this.#remountAt ??= clock.now();
     const prepared = await this.#prepareNode(signal);
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
