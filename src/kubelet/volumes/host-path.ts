@@ -14,6 +14,9 @@ interface TypeCheck {
   readonly make?: (path: string) => Promise<void>;
 }
 
+const DIRECTORY_MODE = 0o755;
+const FILE_MODE = 0o644;
+
 const DIRECTORY: TypeCheck = {noun: 'directory', matches: (stats) => stats.isDirectory()};
 const FILE: TypeCheck = {noun: 'file', matches: (stats) => !stats.isDirectory()};
 
@@ -22,14 +25,17 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   DirectoryOrCreate: {
     ...DIRECTORY,
     make: async (path) => {
-      await makeDirectoryPath(path, 0o755);
+      await makeDirectoryPath(path, DIRECTORY_MODE);
     },
   },
   File: FILE,
   FileOrCreate: {
     ...FILE,
     make: async (path) => {
-      await withFile(path, 'a', 0o644, async () => undefined);
+      await withFile(path, 'a', FILE_MODE, async (file) => {
+        // The umask has had its say at the opening.
+        await file.chmod(FILE_MODE);
+      });
     },
   },
   Socket: {noun: 'socket file', matches: (stats) => stats.isSocket()},

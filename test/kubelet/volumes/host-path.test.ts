@@ -69,6 +69,25 @@ test('DirectoryOrCreate makes the directory and those above it', async () => {
   expect((await stat(at('new/er'))).isDirectory()).toBe(true);
 });
 
+test('what is made has the modes of the kubelet, whatever the umask is', async () => {
+  const at = await aZoo();
+  const before = process.umask(0o077);
+  onTestFinished(() => {
+    process.umask(before);
+  });
+  await setUpHostPath({path: at('new/er'), type: 'DirectoryOrCreate'});
+  await setUpHostPath({path: at('new/file'), type: 'FileOrCreate'});
+  const modes = ['new', 'new/er', 'new/file'].map(async (name) => (await stat(at(name))).mode & 0o7777);
+  expect(await Promise.all(modes)).toEqual([0o755, 0o755, 0o644]);
+});
+
+test('FileOrCreate makes what a link leads to', async () => {
+  const at = await aZoo();
+  await symlink(at('new'), at('dangling'));
+  await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
+  expect((await stat(at('new'))).isFile()).toBe(true);
+});
+
 test('FileOrCreate makes an empty file and keeps the content of one that is there', async () => {
   const at = await aZoo();
   await setUpHostPath({path: at('new'), type: 'FileOrCreate'});

@@ -1,0 +1,152 @@
+import {describe, expect, test} from 'vitest';
+import type {VolumeMount} from '../../../src/api/v1.js';
+import {NO_OBJECTS} from '../../../src/kubelet/container/api-objects.js';
+import type {HandlerFeatures} from '../../../src/kubelet/container/node.js';
+import {containerMounts, type MountContext} from '../../../src/kubelet/kuberuntime/mounts.js';
+import {subPath, subPathMounts} from '../../../src/kubelet/kuberuntime/sub-paths.js';
+import {GOLDEN_NODE} from '../../golden/cases.js';
+import {aContainer, aPod} from './builders.js';
+
+const VARIABLES = new Map([
+  ['POD', 'web'],
+  ['UP', '..'],
+  ['ROOT', '/etc'],
+  ['EMPTY', ''],
+]);
+const VOLUME = {hostPath: '/volumes/v', readOnly: false};
+
+function aContext(mounts: readonly Partial<VolumeMount>[], fields: Partial<MountContext> = {}): MountContext {
+  const container = aContainer({
+    volumeMounts: mounts.map((mount) => ({name: 'v', mountPath: '/v', ...mount})),
+    terminationMessagePath: '',
+  });
+  return {
+    pod: aPod({containers: [container]}),
+    container,
+    volumes: new Map([['v', VOLUME]]),
+    variables: VARIABLES,
+    node: GOLDEN_NODE,
+    hostsPath: undefined,
+    terminationLogPath: '/log',
+    subPathTargets: new Map(),
+    ...fields,
+  };
+}
+
+test('a mount shows the whole volume, or the part that was mounted for it', () => {
+  const context = aContext([{}, {subPath: 'x'}], {subPathTargets: new Map([[1, '/parts/1']])});
+  expect(containerMounts(context).map(({hostPath}) => hostPath)).toEqual(['/volumes/v', '/parts/1']);
+});
+
+test('a volume that can only be read is mounted so, whatever the mount says', () => {
+  const readable = new Map([['v', {...VOLUME, readOnly: true}]]);
+  expect(containerMounts(aContext([{readOnly: false}], {volumes: readable}))).toMatchObject([
+    {readonly: true},
+  ]);
+});
+
+describe('the part of a volume is', () => {
+  test.each<[Partial<VolumeMount>, string]>([
+    [{}, ''],
+    [{subPath: 'a/b'}, 'a/b'],
+    [{subPath: '$(POD)'}, '$(POD)'],
+    [{subPathExpr: '$(POD)/z'}, 'web/z'],
+    [{subPathExpr: '$$(POD)'}, '$(POD)'],
+    [{subPathExpr: 'a..b/..c'}, 'a..b/..c'],
+  ])('%j: %j', (mount, path) => {
+    expect(subPath({name: 'v', mountPath: '/v', ...mount}, VARIABLES)).toBe(path);
+  });
+
+  test.each<[Partial<VolumeMount>, string]>([
+    [{subPath: '/etc'}, 'error SubPath `/etc` must not be an absolute path'],
+    [{subPathExpr: '$(ROOT)/a'}, 'error SubPath `/etc/a` must not be an absolute path'],
+    [{subPath: 'a/../b'}, "unable to provision SubPath `a/../b`: must not contain '..'"],
+    [{subPathExpr: 'a/$(UP)'}, "unable to provision SubPath `a/..`: must not contain '..'"],
+    [{subPathExpr: '$(NONE)/$(EMPTY)/$(NONE)'}, 'missing value for EMPTY, NONE'],
+  ])('refused in the words of the kubelet: %j', (mount, message) => {
+    expect(() => subPath({name: 'v', mountPath: '/v', ...mount}, VARIABLES)).toThrow(message);
+  });
+});
+
+test('only parts of volumes that are on the node are mounted there, each with its place among the mounts', () => {
+  const container = aContainer({
+    env: [{name: 'DIR', value: 'here'}],
+    volumeMounts: [
+      {name: 'v', mountPath: '/all'},
+      {name: 'v', mountPath: '/x', subPath: 'x', mountPropagation: 'HostToContainer'},
+      {name: 'image', mountPath: '/i', subPath: 'x'},
+      {name: 'v', mountPath: '/y', subPathExpr: '$(DIR)'},
+    ],
+  });
+  const volumes = new Map([
+    ['v', VOLUME],
+    ['image', {hostPath: '', readOnly: true}],
+  ]);
+  const pod = aPod({containers: [container]});
+  const known = {objects: NO_OBJECTS, envFiles: new Map(), node: GOLDEN_NODE};
+  const mounts = subPathMounts({pod, container, podIps: [], volumes, ...known});
+  const shared = {volumeName: 'v', volumePath: '/volumes/v'};
+  expect(mounts).toEqual([
+    {...shared, index: 1, path: 'x', propagation: 'HostToContainer'},
+    {...shared, index: 3, path: 'here', propagation: 'None'},
+  ]);
+});
+
+describe('recursiveReadOnly', () => {
+  const asked = (mount: Partial<VolumeMount>, recursiveReadOnlyMounts?: boolean): boolean | undefined => {
+    const features = {userNamespaces: false, recursiveReadOnlyMounts};
+    const handlers = new Map(
+      recursiveReadOnlyMounts === undefined ? [] : [['', features as HandlerFeatures]],
+    );
+    const node = {...GOLDEN_NODE, runtime: {...GOLDEN_NODE.runtime, handlers}};
+    return containerMounts(aContext([{readOnly: true, ...mount}], {node}))[0]?.recursiveReadOnly;
+  };
+
+  test.each<[VolumeMount['recursiveReadOnly'], boolean | undefined, boolean]>([
+    [undefined, true, false],
+    ['Disabled', true, false],
+    ['IfPossible', true, true],
+    ['IfPossible', false, false],
+    ['IfPossible', undefined, false],
+    ['Enabled', true, true],
+  ])('%s where the runtime can: %s gives %s', (recursiveReadOnly, supported, result) => {
+    expect(asked({...(recursiveReadOnly && {recursiveReadOnly})}, supported)).toBe(result);
+  });
+
+  test.each<[Partial<VolumeMount>, boolean | undefined, string]>([
+    [{}, false, 'not supported by the runtime'],
+    [{}, undefined, 'not supported by the runtime'],
+    [{readOnly: false}, true, 'not read-only'],
+    [{mountPropagation: 'HostToContainer'}, true, 'not compatible with propagation "HostToContainer"'],
+  ])('Enabled with %j is refused where the runtime can: %s', (mount, supported, why) => {
+    expect(() => asked({recursiveReadOnly: 'Enabled', ...mount}, supported)).toThrow(
+      `failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is ${why}`,
+    );
+  });
+});
+
+test('with SELinux volumes of the pod are relabelled, and what was there before the pod is not', () => {
+  const container = aContainer({
+    volumeMounts: ['v', 'h'].map((name) => ({name, mountPath: `/${name}`})),
+    terminationMessagePath: '/log',
+  });
+  const pod = aPod({
+    containers: [container],
+    volumes: [
+      {name: 'v', emptyDir: {}},
+      {name: 'h', hostPath: {path: '/h'}},
+    ],
+  });
+  const volumes = new Map([
+    ['v', VOLUME],
+    ['h', {hostPath: '/h', readOnly: false}],
+  ]);
+  const node = {...GOLDEN_NODE, selinuxEnabled: true};
+  const mounts = containerMounts({...aContext([]), pod, container, volumes, node, hostsPath: '/hosts'});
+  expect(mounts.map(({containerPath, selinuxRelabel}) => [containerPath, selinuxRelabel])).toEqual([
+    ['/v', true],
+    ['/h', false],
+    ['/etc/hosts', true],
+    ['/log', true],
+  ]);
+});
