@@ -281,9 +281,15 @@ export function containerStatus(
     mounts: config.mounts,
     logPath,
     resources: container.resources === null ? null : {linux: container.resources},
-    user: {
-      linux: {uid: '0', gid: '0', supplementalGroups: state.options.supplementalGroups ?? ['0', '10']},
-    },
+    user: {linux: {uid: '0', gid: '0', supplementalGroups: groupsOf(state, config)}},
     stopSignal: config.stopSignal === 'SIGNAL_RUNTIME_DEFAULT' ? 'SIGNAL_SIGTERM' : config.stopSignal,
   };
+}
+
+/** Those of the image's user, and what the container was given. */
+function groupsOf(
+  {options: {supplementalGroups = ['0', '10']}}: RuntimeState,
+  {linux}: ContainerRecord['config'],
+): readonly string[] {
+  return [...supplementalGroups, ...(linux?.securityContext?.supplementalGroups ?? [])];
 }

@@ -14,9 +14,16 @@ export interface GoldenWorld {
   readonly podIps: readonly string[];
   /** Image ids and the tag that each is known by. */
   readonly images: ReadonlyMap<string, string>;
+  /** The pods in the order in which they were made, when not each of them came to a sandbox. */
+  readonly pods?: readonly Pick<SandboxMetadata, 'name' | 'uid'>[];
+  /** What stood in for something of the node, and what it stood for. */
+  readonly doubles?: ReadonlyMap<string, string>;
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const DURATION = /\bin [0-9.]+(?:ms|µs|s) \([0-9.]+(?:ms|µs|s) including waiting\)/g;
+/** An id that no call has given: an image's digest. */
+const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
 
 type Replacement = readonly [from: string, to: string];
@@ -28,6 +35,7 @@ export class Labels {
   constructor(world: GoldenWorld, calls: readonly PlainCall[]) {
     const uids = uidLabels(world, calls);
     this.#replacements = [
+      ...(world.doubles ?? []),
       ...directories(world),
       ...[...world.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
       ...idLabels(calls, uids),
@@ -40,11 +48,13 @@ export class Labels {
 
   /** The text with all that is particular to this run replaced. */
   text(value: string): string {
-    const plain = value.replaceAll(TERMINATION_LOG, '$1<RAND>').replaceAll(TIME, '<TIME>');
-    return this.#replacements.reduce(
-      (text, [from, to]) => (from === '' ? text : text.replaceAll(from, to)),
-      plain,
-    );
+    const plain = value
+      .replaceAll(TERMINATION_LOG, '$1<RAND>')
+      .replaceAll(TIME, '<TIME>')
+      .replaceAll(DURATION, 'in <DUR> (<DUR> including waiting)');
+    return this.#replacements
+      .reduce((text, [from, to]) => (from === '' ? text : text.replaceAll(from, to)), plain)
+      .replaceAll(UNKNOWN_ID, '<ID>');
   }
 
   /** The same for every text inside a value. */
@@ -83,12 +93,11 @@ function metadataOf(request: JsonObject): SandboxMetadata {
 }
 
 /** A pod's name without the node's; `#2` for the second pod of that name. */
-function uidLabels({nodeName}: GoldenWorld, calls: readonly PlainCall[]): ReadonlyMap<string, string> {
+function uidLabels({nodeName, pods}: GoldenWorld, calls: readonly PlainCall[]): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   const seen = new Map<string, number>();
-  for (const {method, request} of calls) {
-    if (method !== 'RunPodSandbox') continue;
-    const {name, uid} = metadataOf(request);
+  const made = calls.filter(({method}) => method === 'RunPodSandbox').map(({request}) => metadataOf(request));
+  for (const {name, uid} of pods ?? made) {
     if (labels.has(uid)) continue;
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);

@@ -37,10 +37,33 @@ const READS =
  */
 export function canonicalCalls(calls: readonly GoldenCall[], world: GoldenWorld): readonly CanonicalCall[] {
   const changing = calls.filter(({method}) => !READS.test(method));
-  const labels = new Labels(world, changing.map(withPlainRequest));
+  const labels = labelsOf(calls, world);
   const sandboxConfigs = new Map<string, string>();
   const lines = changing.map((call) => canonicalCall(withPlainRequest(call), labels, sandboxConfigs));
   return canonicalOrder(lines);
+}
+
+/**
+ * The calls pod by pod, without the marks and the runtime's own words: a kubelet works on several pods at once, and
+ * collects the sandbox of one that was replaced when its time comes.
+ */
+export function callsByPod(
+  lines: readonly CanonicalLine[],
+): Readonly<Record<string, readonly CanonicalCall[]>> {
+  const byPod: Record<string, CanonicalCall[]> = {};
+  for (const line of lines) {
+    if (!('method' in line)) continue;
+    const call: CanonicalCall = {...line};
+    delete (call as {msg?: string}).msg;
+    const [, pod = ''] = /<(?:SB|C|UID):([^/>]+)/.exec(JSON.stringify(call.req)) ?? [];
+    (byPod[pod] ??= []).push(call);
+  }
+  return byPod;
+}
+
+/** The labels of all that the calls have made. */
+export function labelsOf(calls: readonly GoldenCall[], world: GoldenWorld): Labels {
+  return new Labels(world, calls.filter(({method}) => !READS.test(method)).map(withPlainRequest));
 }
 
 /** A call whose request is plain JSON. */
@@ -70,7 +93,7 @@ function withPlainRequest(call: GoldenCall): PlainCall {
 }
 
 function canonicalCall(
-  {method, request, code, deadlineMs, ids}: PlainCall,
+  {method, request, response, code, deadlineMs, ids}: PlainCall,
   labels: Labels,
   sandboxConfigs: Map<string, string>,
 ): CanonicalCall {
@@ -82,6 +105,7 @@ function canonicalCall(
     ...(ids.sandbox !== undefined && {pod_sandbox_id: ids.sandbox}),
     ...(ids.container !== undefined && {container_id: ids.container}),
     ...(ids.image !== undefined && {image_ref: ids.image}),
+    ...(method === 'ExecSync' && execResult(response)),
   };
   return {
     method,
@@ -90,6 +114,21 @@ function canonicalCall(
     code: code ?? '',
     ...(Object.keys(resp).length > 0 && {resp: labels.inside(resp) as JsonObject}),
   };
+}
+
+/** What a command said, without what is empty. */
+function execResult(response: object | undefined): Readonly<Record<string, Json>> {
+  const {
+    exitCode = 0,
+    stdout = '',
+    stderr = '',
+  } = (response ?? {}) as {
+    readonly exitCode?: number;
+    readonly stdout?: Buffer | string;
+    readonly stderr?: Buffer | string;
+  };
+  const said = {exit_code: exitCode, stdout: String(stdout), stderr: String(stderr)};
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== 0 && value !== ''));
 }
 
 /** Environments and resolver options come out of Go maps: they are compared as sets. Bytes become text. */

@@ -1,106 +1,126 @@
-import {join} from 'node:path';
+import {isDeepStrictEqual} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {applyDefaults} from '../../src/api/defaults.js';
-import {decodeManifest} from '../../src/api/manifest.js';
-import {systemClock} from '../../src/base/clock.js';
-import {connect} from '../../src/cri/index.js';
-import {toStaticPod} from '../../src/kubelet/config/static-pod.js';
-import {NO_OBJECTS} from '../../src/kubelet/container/api-objects.js';
-import type {NodeFacts} from '../../src/kubelet/container/node.js';
-import {podRef} from '../../src/kubelet/container/pod-ref.js';
-import {syncPodUntil} from '../../src/kubelet/foreground/sync-pods.js';
-import {LocalPods, SILENT_OBSERVER} from '../../src/kubelet/local-pods.js';
-import {NodePodFilesystem} from '../../src/kubelet/node-pod-filesystem.js';
-import {temporaryDirectory} from '../base/temporary-directory.js';
-import {anImage, BUSYBOX, FakeRuntime} from '../fakes/fake-runtime.js';
-import {canonicalCalls, type CanonicalLine} from './canon.js';
-import {GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
+import type {ContainerStatus, PodStatus} from '../../src/api/v1-status.js';
+import {KcriError} from '../../src/base/errors.js';
+import {callsByPod, type JsonObject} from './canon.js';
+import {GOLDEN_CASES, readGoldenCase} from './cases.js';
+import {DIFFERENT_CASES, parityOf, type Parity} from './parity.js';
+import {playCase} from './play.js';
 
-/** Cases that one foreground sync and a delete play from beginning to end, and what the sync waits for. */
-const CASES = {
-  minimal: 'ready',
-  'two-containers': 'ready',
-  'env-refs': 'ready',
-  'init-ok': 'ready',
-  'never-exit0': 'complete',
-  'res-guaranteed': 'ready',
-  'vol-emptydir': 'ready',
-  'no-command': 'complete',
-  'uid-explicit': 'ready',
-  'dns-default': 'ready',
-  'grace-0': 'ready',
-  'grace-30': 'ready',
-  'host-network': 'ready',
-  'host-pid-ipc': 'ready',
-  'host-port': 'ready',
-  'hostname-sub': 'ready',
-  'init-fail-never': 'complete',
-  'onfailure-exit0': 'complete',
-  'sec-privileged': 'ready',
-  'sec-procmount': 'ready',
-  'sec-seccomp': 'ready',
-  'share-pid': 'ready',
-  sysctls: 'ready',
-} as const;
+type KindOf<P extends Parity> = P['kind'];
 
-/** Mounting a tmpfs takes root. */
-const NEEDS_ROOT: ReadonlySet<string> = new Set(['vol-emptydir']);
+/** The cases of these kinds, with what is said of each. */
+function casesOf<Kind extends KindOf<Parity>>(
+  ...kinds: readonly Kind[]
+): readonly (readonly [string, Extract<Parity, {kind: Kind}>])[] {
+  return GOLDEN_CASES.flatMap((name) => {
+    const parity = parityOf(name);
+    return kinds.some((kind) => kind === parity.kind)
+      ? [[name, parity as Extract<Parity, {kind: Kind}>] as const]
+      : [];
+  });
+}
 
+/** Why kcri refuses to play a case. */
+async function refusalOf(name: string): Promise<string> {
+  const error: unknown = await playCase(name).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(KcriError);
+  return (error as KcriError).message;
+}
+
+const LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
+
+/** The pod without the back-offs into which containers have come since they were recorded. */
+function beforeBackOff(now: JsonObject, recorded: JsonObject): JsonObject {
+  const statuses = (pod: JsonObject, list: (typeof LISTS)[number]): readonly ContainerStatus[] =>
+    (pod['status'] as unknown as PodStatus)[list] ?? [];
+  const lists = LISTS.flatMap((list) => {
+    const wanted = statuses(recorded, list);
+    const behind = statuses(now, list).map((status, index) => stepBack(status, wanted[index]!));
+    return behind.length === 0 ? [] : [[list, behind] as const];
+  });
+  return {...now, status: {...(now['status'] as JsonObject), ...Object.fromEntries(lists)}};
+}
+
+/** A back-off moves the end before it, when it isn't one already, to the last state. */
+function stepBack(status: ContainerStatus, {state, lastState}: ContainerStatus): ContainerStatus {
+  const end = state?.terminated === undefined ? lastState : state;
+  const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff';
+  return backsOff && isDeepStrictEqual(status.lastState, end)
+    ? {...status, ...(state && {state}), ...(lastState && {lastState})}
+    : status;
+}
+
+test('every difference is one of a recorded case', () => {
+  expect(DIFFERENT_CASES.filter((name) => !GOLDEN_CASES.includes(name))).toEqual([]);
+});
+
+/** Mounting a tmpfs, changing owners and making a device take root. */
 const isRoot = process.getuid?.() === 0;
 
-/** A shell without input ends, and so do the scripts of init containers. */
-function endsAtOnce(argv: readonly string[]): boolean {
-  return argv.join(' ') === 'sh' || argv.some((word) => word.includes('/data/x'));
-}
+describe.runIf(isRoot)('from manifest to running to deleted kcri is kubelet 1.36.2 (needs root)', () => {
+  test.each(casesOf('equal'))('%s', async (name, {settleSeconds}) => {
+    const recorded = readGoldenCase(name);
 
-/** Syncs and deletes the case's pod on the fake runtime, and gives the calls in canonical form. */
-async function play(name: keyof typeof CASES): Promise<readonly CanonicalLine[]> {
-  const directory = await temporaryDirectory();
-  const node: NodeFacts = {
-    ...GOLDEN_NODE,
-    rootDir: join(directory, 'root'),
-    podLogsDir: join(directory, 'logs'),
-  };
-  const image = anImage({name: BUSYBOX, cmd: ['sh']});
-  const behaviour = (_: unknown, argv: readonly string[]) => (endsAtOnce(argv) ? {exitCode: 0} : undefined);
-  await using fake = await FakeRuntime.start({images: [image], behaviour});
-  using connection = connect(fake.endpoint);
-  const pods = new LocalPods({
-    services: connection,
-    endpoint: fake.endpoint,
-    node,
-    runtimeName: 'fake',
-    clock: systemClock,
-    objects: NO_OBJECTS,
-    files: (facts) => new NodePodFilesystem(facts, () => 0x0a1b2c3d + fake.calls.length, systemClock),
-    observer: SILENT_OBSERVER,
+    const played = await playCase(name, settleSeconds);
+
+    expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
+    expect(played.pods).toEqual(recorded.pods);
+    expect(played.events).toEqual(recorded.events);
   });
-  const [document] = decodeManifest(readGoldenCase(name).manifest, {file: 'pod.yaml'});
-  const pod = toStaticPod(applyDefaults(document!.pod), {
-    nodeName: node.nodeName,
-    file: '/etc/kubernetes/manifests/pod.yaml',
-    seen: '2026-05-01T12:00:00.5Z',
+
+  test.each(casesOf('ahead'))('%s, whose status says more', async (name, {settleSeconds}) => {
+    const recorded = readGoldenCase(name);
+
+    const played = await playCase(name, settleSeconds);
+
+    expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
+    expect(played.events).toEqual(recorded.events);
+    const [now, wanted] = [played.pods[0]!, recorded.pods[0]!];
+    expect(beforeBackOff(now, wanted)).toEqual(wanted);
+    expect(now).not.toEqual(wanted);
   });
-  const outcome = await syncPodUntil(
-    pods,
-    {pod, source: 'pod.yaml'},
-    {wait: CASES[name], timeoutMs: 20_000, clock: systemClock, onStatus: () => undefined},
-    new AbortController().signal,
-  );
-  expect(outcome.kind).toBe(CASES[name]);
-  const ips = fake.sandboxes.flatMap((sandbox) => sandbox.ips);
-  await pods.end((await pods.store.get(podRef(pod).uid))!);
+});
 
-  return canonicalCalls(fake.calls, goldenWorld(node, ips, new Map([[image.id, BUSYBOX]])));
-}
+describe('what the kubelet refuses', () => {
+  test.each(casesOf('refused'))('%s is refused in its words', async (name) => {
+    const [, words] = /^can't process config file "[^"]*": (?:invalid pod: \[)?(.*?)\]?$/.exec(
+      readGoldenCase(name).refusal!,
+    )!;
 
-describe('from manifest to running to deleted kcri makes the calls of kubelet 1.36.2', () => {
-  for (const name of Object.keys(CASES) as (keyof typeof CASES)[]) {
-    const needsRoot = NEEDS_ROOT.has(name);
-    test.skipIf(needsRoot && !isRoot)(`${name}${needsRoot ? ' (needs root)' : ''}`, async () => {
-      const recorded = readGoldenCase(name).lines.filter((line) => 'method' in line);
+    expect(await refusalOf(name)).toContain(words);
+  });
 
-      expect(await play(name)).toEqual(recorded);
-    });
-  }
+  test.each(casesOf('explained'))('%s is refused, and better explained', async (name) => {
+    expect(readGoldenCase(name).refusal).toBeDefined();
+    expect(await refusalOf(name)).toContain('pod.yaml');
+  });
+
+  test.each(casesOf('runs'))('%s runs', async (name) => {
+    const {pods, lines} = await playCase(name);
+
+    expect(readGoldenCase(name).lines.filter((line) => 'method' in line)).toEqual([]);
+    expect(pods).toMatchObject([{status: {phase: 'Running'}}]);
+    expect(lines.map((line) => ('method' in line ? line.method : ''))).toEqual([
+      ...['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'StopPodSandbox'],
+      ...['RemoveContainer', 'StopPodSandbox', 'RemovePodSandbox'],
+    ]);
+  });
+});
+
+test.each(casesOf('told'))('%s is explained', async (name, {event}) => {
+  const recorded = readGoldenCase(name);
+
+  const played = await playCase(name);
+
+  expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
+  expect(recorded.events).toEqual([]);
+  expect(played.events.map(({message}) => message)).toEqual([event]);
+});
+
+test.each(casesOf('loop'))('%s is refused, since it needs a kubelet that runs on', async (name) => {
+  expect(await refusalOf(name)).toMatch(/not supported by kcri: |needs more of a kubelet/);
 });

@@ -1,0 +1,76 @@
+import type {Pod} from '../../src/api/v1.js';
+import type {PodStatus} from '../../src/api/v1-status.js';
+import type {PodEvent} from '../../src/kubelet/index.js';
+import type {Json, JsonObject} from './canon-json.js';
+import type {Labels} from './canon-labels.js';
+
+/** One line of a canon.events.jsonl. */
+export type CanonicalEvent = Readonly<Record<'reason' | 'message' | 'type' | 'object' | 'fieldPath', string>>;
+
+/** A pod as the kubelet's /pods shows it: what was asked for, and how it is. */
+export interface ShownPod {
+  readonly pod: Pod;
+  readonly status: PodStatus;
+}
+
+/** The pods in the form of the recordings, by name. */
+export function canonicalPods(pods: readonly ShownPod[], labels: Labels): readonly JsonObject[] {
+  return pods.map(({pod: {metadata, spec}, status}) =>
+    recordedPod(labels.inside(plain({metadata, spec, status})) as JsonObject),
+  );
+}
+
+/** A recorded pod without what only old clients read. */
+export function recordedPod(pod: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(pod, (key, value: unknown) => (key === 'lastProbeTime' ? undefined : value)),
+  ) as JsonObject;
+}
+
+/** Events without repetitions, those of containers that were killed at the same time sorted. */
+export function canonicalEvents(events: readonly PodEvent[], labels: Labels): readonly CanonicalEvent[] {
+  const lines = events.map(({type, reason, message, fieldPath = '', pod: {metadata}}) => ({
+    type,
+    reason,
+    message,
+    fieldPath,
+    object: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
+    kind: 'Pod',
+    apiVersion: 'v1',
+  }));
+  const distinct = new Map(
+    lines.map((line) => {
+      const canonical = sorted(labels.inside(line) as unknown as CanonicalEvent);
+      return [JSON.stringify(canonical), canonical] as const;
+    }),
+  );
+  return withSortedKills([...distinct.values()]);
+}
+
+/** Sorts runs of Killing events: containers are killed in parallel. */
+function withSortedKills(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+  const result: CanonicalEvent[] = [];
+  let kills: CanonicalEvent[] = [];
+  const flush = (): void => {
+    result.push(...kills.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)));
+    kills = [];
+  };
+  for (const event of events) {
+    if (event.reason === 'Killing') kills.push(event);
+    else {
+      flush();
+      result.push(event);
+    }
+  }
+  flush();
+  return result;
+}
+
+/** As JSON writes it. */
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}
+
+function sorted<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}
