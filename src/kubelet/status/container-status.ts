@@ -1,5 +1,5 @@
 import {isRestartableInit} from '../../api/resource-list.js';
-import type {Container, Pod} from '../../api/v1.js';
+import type {Container, Pod, VolumeMount} from '../../api/v1.js';
 import type {
   ContainerState,
   ContainerStateTerminated,
@@ -106,7 +106,7 @@ function existing(
     containerID: fullId(input, newest),
     ...resourcesOf(container),
     ...userOf(newest),
-    ...volumeMountsOf(container),
+    ...volumeMountsOf(container, newest),
   };
 }
 
@@ -259,15 +259,23 @@ function truncate(text: string, bytes: number): string {
   return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
 }
 
-/** As the Pod asks for them: no mount is recursively read-only. */
-function volumeMountsOf({volumeMounts = []}: Container): Pick<ContainerStatus, 'volumeMounts'> {
+/** As the Pod asks for them; whether one is recursively read-only may depend on the runtime, which knows. */
+function volumeMountsOf(
+  {volumeMounts = []}: Container,
+  instance?: RuntimeContainerStatus,
+): Pick<ContainerStatus, 'volumeMounts'> {
   if (volumeMounts.length === 0) return {};
+  const isRecursive = ({mountPath, recursiveReadOnly}: VolumeMount): boolean =>
+    recursiveReadOnly === 'Enabled' ||
+    (recursiveReadOnly === 'IfPossible' &&
+      instance?.cri.mounts.find(({containerPath}) => containerPath === mountPath)?.recursiveReadOnly ===
+        true);
   return {
-    volumeMounts: volumeMounts.map(({name, mountPath, readOnly}): VolumeMountStatus => ({
-      name,
-      mountPath,
-      ...(readOnly === true && {readOnly, recursiveReadOnly: 'Disabled'}),
-    })),
+    volumeMounts: volumeMounts.map((mount): VolumeMountStatus => {
+      const {name, mountPath, readOnly} = mount;
+      if (readOnly !== true) return {name, mountPath};
+      return {name, mountPath, readOnly, recursiveReadOnly: isRecursive(mount) ? 'Enabled' : 'Disabled'};
+    }),
   };
 }
 

@@ -253,3 +253,36 @@ test('each of several containers may say its share of 12 KiB, in whole character
     `x${'é'.repeat(1535)}`,
   );
 });
+
+test.each([
+  ['Disabled', true, 'Disabled'],
+  [undefined, true, 'Disabled'],
+  ['Enabled', false, 'Enabled'],
+  ['IfPossible', true, 'Enabled'],
+  ['IfPossible', false, 'Disabled'],
+] as const)(
+  'a read-only mount that asks for recursion %s, where the runtime has it %s, is %s',
+  (mode, has, shown) => {
+    const volumeMounts = [
+      {name: 'v', mountPath: '/v', readOnly: true, ...(mode && {recursiveReadOnly: mode})},
+      {name: 'w', mountPath: '/w'},
+    ];
+    const mount = {
+      containerPath: '/v',
+      hostPath: '/host',
+      readonly: true,
+      selinuxRelabel: false,
+      propagation: 'PROPAGATION_PRIVATE',
+      uidMappings: [],
+      gidMappings: [],
+      recursiveReadOnly: has,
+      imageSubPath: '',
+    } as const;
+    const runtime = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {mounts: [mount as never]})]);
+    const pod = aPod({containers: [{...main, volumeMounts}]});
+    expect(ofMain(status({pod, runtime})).volumeMounts).toEqual([
+      {name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: shown},
+      {name: 'w', mountPath: '/w'},
+    ]);
+  },
+);
