@@ -20,6 +20,7 @@ const CHECKS = [
   ['build', ['tsc', '-p', 'tsconfig.build.json']],
   ['manual pages', ['node', 'scripts/man.mjs', '--check']],
   ['flag table', ['node', 'scripts/flag-table.mjs', '--check']],
+  ['parity table', ['node', 'scripts/parity-table.mjs', '--check']],
   ['field table', ['node', 'scripts/field-table.mjs', '--check']],
 ];
 

@@ -25,7 +25,10 @@ const DIFFERENT: Readonly<Record<string, Parity>> = {
   'bad-annotation-type': {kind: 'explained', why: 'kcri names the annotation, its line, and what to write'},
   'bad-configmap-ref': {kind: 'refused'},
   'bad-envfrom': {kind: 'refused'},
-  'bad-kind': {kind: 'explained', why: 'kcri names the kinds that there are; the kubelet prints a Go value'},
+  'bad-kind': {
+    kind: 'explained',
+    why: 'kcri says that the file holds ConfigMaps and no Pod, the kubelet prints a Go value',
+  },
   'bad-missing-volume': {kind: 'refused'},
   'bad-noname': {kind: 'refused'},
   'bad-podname': {

@@ -34,7 +34,7 @@ async function refusalOf(name: string): Promise<string> {
 const LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
 
 /** The pod without the back-offs into which containers have come since they were recorded. */
-function beforeBackOff(now: JsonObject, recorded: JsonObject): JsonObject {
+function beforeBackOff(now: JsonObject, recorded: JsonObject): object {
   const statuses = (pod: JsonObject, list: (typeof LISTS)[number]): readonly ContainerStatus[] =>
     (pod['status'] as unknown as PodStatus)[list] ?? [];
   const lists = LISTS.flatMap((list) => {
