@@ -11,7 +11,13 @@ export type FieldRule<Value = never> =
   /** Without effect here because it is without effect on any node; why. */
   | {readonly kind: 'ignored'; readonly reason: string}
   /** An error, if need be only for some values; why. */
-  | {readonly kind: 'refused'; readonly reason: string; readonly when: (value: Value) => boolean};
+  | {
+      readonly kind: 'refused';
+      readonly reason: string;
+      readonly when: (value: Value) => boolean;
+      /** The entries of a map that are refused; absent when the whole field is. */
+      readonly keys?: (value: Value) => readonly string[];
+    };
 
 type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], undefined>>};
 
@@ -22,13 +28,14 @@ function refused<Value>(reason: string, when: (value: Value) => boolean = () => 
   return {kind: 'refused', reason, when};
 }
 
-const hasDevices = (list: ResourceList): boolean => Object.keys(list).some((name) => !isNativeResource(name));
+const devicesIn = (list: ResourceList): readonly string[] =>
+  Object.keys(list).filter((name) => !isNativeResource(name));
 
 const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
 const OF_THE_API_SERVER = 'the API server keeps it for its own use';
 const PROBES = 'probes are not run yet';
 const WINDOWS = 'this is a Linux node';
-const DEVICES = 'devices are not allocated yet';
+const DEVICES = 'no device plugins or drivers are asked for devices';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
 const DELETION = 'a manifest cannot delete its pod; "kcri delete" does';
 
@@ -65,7 +72,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   ephemeralContainers: refused('a kubelet takes none from a manifest, they are added to pods that run'),
   restartPolicy: honoured,
   terminationGracePeriodSeconds: honoured,
-  activeDeadlineSeconds: refused('pods are not ended at a deadline yet'),
+  activeDeadlineSeconds: refused('nothing runs on that could end the pod at its deadline'),
   dnsPolicy: honoured,
   nodeSelector: honoured,
   serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
@@ -87,7 +94,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   priorityClassName: honoured,
   priority: honoured,
   dnsConfig: honoured,
-  readinessGates: refused('nobody sets their conditions without an API server'),
+  readinessGates: honoured,
   runtimeClassName: honoured,
   enableServiceLinks: ignored('there are no services to link to'),
   preemptionPolicy: ignored(FOR_SCHEDULERS),
@@ -145,9 +152,16 @@ const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
   fileKeyRef: honoured,
 };
 
+const refusedDevices: FieldRule<ResourceList> = {
+  kind: 'refused',
+  reason: DEVICES,
+  when: (list) => devicesIn(list).length > 0,
+  keys: devicesIn,
+};
+
 const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
-  limits: refused(DEVICES, hasDevices),
-  requests: refused(DEVICES, hasDevices),
+  limits: refusedDevices,
+  requests: refusedDevices,
   claims: refused(DEVICES),
 };
 

@@ -3,7 +3,7 @@ import {FieldPath} from '../api/field-path.js';
 import {pod as podSchema} from '../api/schema-pod.js';
 import type {AnySchema, FieldType} from '../api/schema.js';
 import type {Pod} from '../api/v1.js';
-import {FIELD_RULES} from './field-rules.js';
+import {FIELD_RULES, type FieldRule} from './field-rules.js';
 
 /**
  * The fields of a Pod that this version can't honour and may not ignore, each with the reason: empty for a Pod that
@@ -20,10 +20,16 @@ function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator
     if (isAbsent(type, field)) continue;
     const rule = rules[name];
     if (rule?.kind === 'ignored') continue;
-    if (rule?.kind === 'refused' && rule.when(field as never))
-      yield forbidden(path.child(name), `not supported by kcri: ${rule.reason}`);
+    if (rule?.kind === 'refused' && rule.when(field as never)) yield* refusal(rule, field, path.child(name));
     else yield* inValue(type, field, path.child(name));
   }
+}
+
+type Refused = Extract<FieldRule, {readonly kind: 'refused'}>;
+
+function* refusal({reason, keys}: Refused, field: unknown, path: FieldPath): Generator<FieldError> {
+  const paths = keys?.(field as never).map((key) => path.key(key)) ?? [path];
+  for (const at of paths) yield forbidden(at, `not supported by kcri: ${reason}`);
 }
 
 function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {

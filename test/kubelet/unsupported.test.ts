@@ -79,6 +79,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'ObjectFieldSelector',
       'PodDNSConfig',
       'PodDNSConfigOption',
+      'PodReadinessGate',
       'ProjectedVolumeSource',
       'ResourceFieldSelector',
       'SELinuxOptions',
@@ -110,18 +111,18 @@ describe('refused is', () => {
   const projected = (source: VolumeProjection): Partial<PodSpec> => ({
     volumes: [{name: 'v', projected: {sources: [source]}}],
   });
-  const mount = (fields: object): Partial<PodSpec> =>
-    container({volumeMounts: [{name: 'v', mountPath: '/v', ...fields}]});
 
   test.each<[string, Partial<PodSpec>]>([
     ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
     ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
-    ['spec.readinessGates', {readinessGates: [{conditionType: 'a'}]}],
     ['spec.os.name', {os: {name: 'windows'}}],
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
-    ['spec.containers[0].resources.requests', container({resources: {requests: {'example.com/gpu': '1'}}})],
+    [
+      'spec.containers[0].resources.requests[example.com/gpu]',
+      container({resources: {requests: {'example.com/gpu': '1'}}}),
+    ],
     ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
     ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
     ['spec.containers[0].livenessProbe', container({livenessProbe: probe})],

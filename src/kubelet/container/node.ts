@@ -50,7 +50,8 @@ export interface NodeFacts {
   /** DNS servers of the cluster; empty on a machine without one. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  readonly resolvConf: ResolvConf;
+  /** Undefined when there is to be none: pods then ask a server of their own. */
+  readonly resolvConf: ResolvConf | undefined;
   readonly cgroup: CgroupFacts;
   /** Where the cgroup file systems are; undefined when pods have no cgroups of kcri's making. */
   readonly cgroupMount: string | undefined;

@@ -1,6 +1,7 @@
+import {isIPv6} from 'node:net';
 import type {Pod, PodDNSConfig, PodDNSConfigOption} from '../../api/v1.js';
 import type {DNSConfig} from '../../cri/index.js';
-import type {NodeFacts, ResolvConf} from '../container/node.js';
+import type {NodeFacts} from '../container/node.js';
 import {formatPod, podRef} from '../container/pod-ref.js';
 
 /** What resolv.conf takes (validation.MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars). */
@@ -23,7 +24,7 @@ export interface PodDns {
   readonly warnings: readonly DnsWarning[];
 }
 
-type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'resolvConf'>;
+type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'nodeIps' | 'resolvConf'>;
 
 /** The pod's resolv.conf by its dnsPolicy and dnsConfig, cut to the limits (network/dns GetPodDNS). */
 export function podDns(pod: Pod, node: DnsFacts): PodDns {
@@ -54,13 +55,23 @@ function dnsBase(pod: Pod, node: DnsFacts): PodDns {
   if (dnsPolicy === 'None') return {config: {servers: [], searches: [], options: []}, warnings: []};
   const clusterFirst =
     dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
-  if (!clusterFirst) return {config: hostConfig(node.resolvConf), warnings: []};
+  if (!clusterFirst) return {config: hostConfig(node), warnings: []};
   if (node.clusterDns.length > 0) return {config: clusterConfig(pod, node), warnings: []};
-  return {config: hostConfig(node.resolvConf), warnings: [missingClusterDns(pod)]};
+  return {config: hostConfig(node), warnings: [missingClusterDns(pod)]};
 }
 
-function hostConfig({nameservers, searches, options}: ResolvConf): DNSConfig {
-  return {servers: nameservers, searches, options};
+/** The host's own; when it is to have none, one that leads nowhere but to the pod itself. */
+function hostConfig({resolvConf, nodeIps}: DnsFacts): DNSConfig {
+  if (resolvConf !== undefined) {
+    const {nameservers, searches, options} = resolvConf;
+    return {servers: nameservers, searches, options};
+  }
+  const loopback = (ip: string): string => (isIPv6(ip) ? '::1' : '127.0.0.1');
+  return {
+    servers: nodeIps.length === 0 ? ['127.0.0.1'] : nodeIps.map(loopback),
+    searches: ['.'],
+    options: [],
+  };
 }
 
 function clusterConfig(pod: Pod, {clusterDns, clusterDomain, resolvConf}: DnsFacts): DNSConfig {
@@ -68,7 +79,7 @@ function clusterConfig(pod: Pod, {clusterDns, clusterDomain, resolvConf}: DnsFac
   const cluster = clusterDomain === '' ? [] : [`${podRef(pod).namespace}.${service}`, service, clusterDomain];
   return {
     servers: clusterDns,
-    searches: unique([...cluster, ...resolvConf.searches]),
+    searches: unique([...cluster, ...(resolvConf?.searches ?? [])]),
     options: CLUSTER_OPTIONS,
   };
 }

@@ -174,8 +174,8 @@ function hugePageName(kilobytes: number): string {
 }
 
 /** A machine may have no resolv.conf of its own, but a file that was named must be there. */
-async function readResolvConf(named: string | undefined): Promise<ResolvConf> {
-  if (named === '') return {nameservers: [], searches: [], options: []};
+async function readResolvConf(named: string | undefined): Promise<ResolvConf | undefined> {
+  if (named === '') return undefined;
   const path = named ?? '/etc/resolv.conf';
   try {
     return parseResolvConf(named === undefined ? await readOptional(path) : await readFile(path, 'utf8'));

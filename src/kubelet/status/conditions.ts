@@ -27,7 +27,7 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
       {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
     ],
     ['Initialized', initialized(input)],
-    ['Ready', ready],
+    ['Ready', podReady(input.pod, ready)],
     ['ContainersReady', ready],
     ['PodScheduled', {status: 'True'}],
   ];
@@ -36,6 +36,17 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
     const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
     return {type, ...fact, lastTransitionTime: kept ?? input.now};
   });
+}
+
+/** Ready once what others say of the pod is good too; here nobody says anything (GeneratePodReadyCondition). */
+function podReady({spec}: Pod, containers: Facts): Facts {
+  const {readinessGates: gates = []} = spec;
+  if (containers.status !== 'True' || gates.length === 0) return containers;
+  const missing = gates.map(
+    ({conditionType}) =>
+      `corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`,
+  );
+  return {status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ')};
 }
 
 /** Once a regular container has run, the pod counts as initialized (GeneratePodInitializedCondition). */

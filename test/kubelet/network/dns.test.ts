@@ -57,6 +57,17 @@ describe('a pod’s resolv.conf', () => {
   });
 });
 
+test('without a resolv.conf a pod asks itself, in each of the node’s families', () => {
+  const node = {...GOLDEN_NODE, resolvConf: undefined, nodeIps: ['192.0.2.2', '2001:db8::2']};
+
+  expect(podDns(aPod({dnsPolicy: 'Default'}), node).config).toEqual({
+    servers: ['127.0.0.1', '::1'],
+    searches: ['.'],
+    options: [],
+  });
+  expect(podDns(aPod(), node).config.searches).toEqual(CLUSTER.searches.slice(0, 3));
+});
+
 describe('the limits of resolv.conf', () => {
   function withSearches(searches: readonly string[]): ReturnType<typeof podDns> {
     return podDns(aPod({dnsPolicy: 'None', dnsConfig: {nameservers: ['1.1.1.1'], searches}}), GOLDEN_NODE);
