@@ -241,6 +241,11 @@ export abstract class BaseCommand extends Command {
     this.#hidden.add(values);
   }
 
+  /** The text without what was hidden. */
+  protected masked(text: string): string {
+    return this.#hidden.mask(text);
+  }
+
   /** Where data goes. */
   protected get stdout(): Output {
     this.#stdout ??= new Output(this.#context.stdout, 'standard output');

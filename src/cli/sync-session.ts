@@ -29,6 +29,8 @@ export interface SyncSessionOptions {
   /** Delete the pods when the sync ends, however it ends. */
   readonly remove: boolean;
   readonly renderer: SyncRenderer;
+  /** Takes what must stay secret out of what a runtime says. */
+  readonly mask: (text: string) => string;
   /** Shows the containers' logs, when they are wanted. */
   readonly logs: LogFollower | undefined;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
@@ -46,7 +48,7 @@ export async function runSync(
   options: SyncSessionOptions,
 ): Promise<SyncSummary> {
   const {renderer, context, logs, remove} = options;
-  const local = openLocalPods(node, observerFor(renderer, logs), objects);
+  const local = openLocalPods(node, observerFor(options), objects);
   try {
     const outcomes = await Promise.all(
       pods.map(async (request) => {
@@ -82,7 +84,7 @@ function syncOptions({wait, timeoutMs, renderer, logs, context}: SyncSessionOpti
   };
 }
 
-function observerFor(renderer: SyncRenderer, logs: LogFollower | undefined): PodObserver {
+function observerFor({renderer, logs, mask}: SyncSessionOptions): PodObserver {
   const names = new Map<string, string>();
   return {
     event: (event) => {
@@ -93,7 +95,10 @@ function observerFor(renderer: SyncRenderer, logs: LogFollower | undefined): Pod
         renderer.callBegun(ref, begun);
         return;
       }
-      renderer.callEnded(ref, ended);
+      renderer.callEnded(
+        ref,
+        ended.error === undefined ? ended : {...ended, error: mask(messageOf(ended.error))},
+      );
       if (logs !== undefined && ended.error === undefined) followStarted(logs, names, ref, ended);
     },
     waiting: (ref, pid) => {

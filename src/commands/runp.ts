@@ -75,6 +75,7 @@ export default class Runp extends PodCommand {
       logs: undefined,
       // stdout is for the id; progress is for a person who watches.
       renderer: stderr.isTerminal
+      mask: (text) => this.masked(text),
         ? await chooseRenderer({
             format: 'text',
             warnings: false,

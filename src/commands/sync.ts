@@ -64,6 +64,7 @@ export default class Sync extends PodCommand {
       timeoutMs: flags.timeout,
       remove: flags.rm,
       renderer,
+      mask: (text) => this.masked(text),
       context,
     });
     this.exitWith(exitCode);

@@ -31,7 +31,7 @@ async function write(name: string, content: string | Uint8Array): Promise<string
 
 async function read(
   sources: readonly string[],
-  options: {stdin?: Readable; lenient?: boolean; signal?: AbortSignal} = {},
+  options: {stdin?: Readable; lenient?: boolean; podless?: boolean; signal?: AbortSignal} = {},
 ): ReturnType<typeof readManifests> {
   return await readManifests(sources, {
     stdin: Readable.from([]),
@@ -199,6 +199,29 @@ describe('readManifests refuses', () => {
     const a = await write('a.yaml', manifest('same'));
     const b = await write('b.yaml', `${manifest('other')}---\n${manifest('same')}`);
     await expect(read([a, b])).rejects.toThrow(`the pod "default/same" is defined twice: ${a}:1 and ${b}:6`);
+  });
+
+  test('two objects of one kind and name, but not the same name in another namespace or of another kind', async () => {
+    const secret = (metadata: string): string => `apiVersion: v1\nkind: Secret\nmetadata: ${metadata}\n`;
+    const a = await write('a.yaml', `${manifest('same')}---\n${secret('{name: same}')}`);
+    const b = await write('b.yaml', secret('{name: same, namespace: other}'));
+    const c = await write('c.yaml', secret('{name: same, namespace: default}'));
+
+    await expect(read([a, b])).resolves.toMatchObject({files: [a, b]});
+    await expect(read([a, b, c])).rejects.toThrow(
+      `the Secret "default/same" is defined twice: ${a}:6 and ${c}:1`,
+    );
+  });
+
+  test('manifests without any Pod, unless none is needed', async () => {
+    const file = await write('a.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n');
+    const other = await write('b.yaml', 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n');
+
+    await expect(read([file, other])).rejects.toThrow(
+      `no Pod in "${file}", "${other}", only ConfigMaps and Secrets`,
+    );
+    const {pods, objects} = await read([file], {podless: true});
+    expect([pods.length, objects.length]).toEqual([0, 1]);
   });
 
   test('to wait for a terminal once it is aborted', async () => {

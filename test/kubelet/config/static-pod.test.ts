@@ -1,7 +1,10 @@
 import {resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {PodSpec} from '../../../src/api/v1.js';
+import type {ApiObject} from '../../../src/api/v1-objects.js';
 import type {Volume} from '../../../src/api/v1-volumes.js';
+import {messageOf} from '../../../src/base/errors.js';
+import {apiObjects, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
 import {isStaticPod, toLocalPod, toStaticPod} from '../../../src/kubelet/config/static-pod.js';
 import {aContainer, aPod} from '../kuberuntime/builders.js';
 
@@ -107,6 +110,47 @@ describe('a static pod that needs an API server is refused:', () => {
     expect(() => toStaticPod(manifest(spec), STATIC)).toThrow(
       `the manifest "web.yaml": static pods may not reference ${kind}`,
     );
+  });
+
+  test('not for what came with it, in its namespace', () => {
+    const spec: Partial<PodSpec> = {
+      serviceAccountName: 'robot',
+      imagePullSecrets: [{name: 's'}],
+      containers: [aContainer({envFrom: [{configMapRef: {name: 'c'}}, {secretRef: {name: 's'}}]})],
+      volumes: [
+        {name: 'c', configMap: {name: 'c'}},
+        {name: 's', secret: {secretName: 's'}},
+        {name: 'p', projected: {sources: [{secret: {name: 's'}}, {configMap: {name: 'c'}}]}},
+      ],
+    };
+    const kinds = [
+      ['ServiceAccount', 'robot'],
+      ['Secret', 's'],
+      ['ConfigMap', 'c'],
+    ] as const;
+    const given = (namespace: string, missing?: string): ApiObjects =>
+      apiObjects(
+        kinds
+          .filter(([kind]) => kind !== missing)
+          .map(([kind, name]): ApiObject => ({apiVersion: 'v1', kind, metadata: {name, namespace}})),
+        [],
+      );
+    const refusal = (objects: ApiObjects): string => {
+      try {
+        toStaticPod(manifest(spec), {...STATIC, objects});
+        return '';
+      } catch (error) {
+        return messageOf(error).replace(/^.*reference /, '');
+      }
+    };
+
+    expect(refusal(given('default'))).toBe('');
+    expect(refusal(given('other'))).toBe('serviceaccounts');
+    expect(kinds.map(([kind]) => refusal(given('default', kind)))).toEqual([
+      'serviceaccounts',
+      'secrets',
+      'configmaps',
+    ]);
   });
 
   test('not for what the node has itself', () => {
