@@ -73,9 +73,9 @@ export default class Runp extends PodCommand {
       timeoutMs: undefined,
       remove: false,
       logs: undefined,
+      mask: (text) => this.masked(text),
       // stdout is for the id; progress is for a person who watches.
       renderer: stderr.isTerminal
-      mask: (text) => this.masked(text),
         ? await chooseRenderer({
             format: 'text',
             warnings: false,
