@@ -127,6 +127,11 @@ test.each<[string, Case, object]>([
     {restartPolicy: 'Never', states: {a: RUNNING}, sidecars: {s: exited(1)}},
     {kind: 'wait'},
   ],
+  [
+    'what was not tried because of a limit is waited for',
+    {states: {a: {waiting: {}}}, failure: {...pull, transient: true}},
+    {kind: 'wait'},
+  ],
   ['a failure ends a sync without a limit', {states: {a: {waiting: {}}}, failure: pull}, {kind: 'failed'}],
   [
     'a failure is retried when there is a limit',
