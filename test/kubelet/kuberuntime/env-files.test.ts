@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {FileKeySelector} from '../../../src/api/v1-selectors.js';
 import type {EnvFile} from '../../../src/kubelet/container/pod-filesystem.js';
 import {fileKeyValue, parseEnvFile, readEnvFiles} from '../../../src/kubelet/kuberuntime/env-files.js';
+import {logContainerFields} from '../../field-log.js';
 import {aContainer} from './builders.js';
 
 const LONG = 'x'.repeat(64 * 1024);
@@ -51,8 +52,11 @@ describe('an env file', () => {
 
 describe('a variable from a file', () => {
   const selector = {volumeName: 'v', path: 'a.env', key: 'A'};
-  const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined =>
-    fileKeyValue({...selector, ...fields}, new Map(file && [['v/a.env', file]]));
+  const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined => {
+    const fileKeyRef = {...selector, ...fields};
+    logContainerFields({env: [{name: 'A', valueFrom: {fileKeyRef}}]});
+    return fileKeyValue(fileKeyRef, new Map(file && [['v/a.env', file]]));
+  };
   const text = (content: string): EnvFile => ({kind: 'text', path: '/pods/v/a.env', content});
 
   test('has the value of its key', () => {

@@ -35,7 +35,8 @@ async function run(
     clock: systemClock,
     events: (event) => void events.push(event),
   });
-  const hook = {pod: aPod(), container: aContainer(), containerId: containerId('c1'), handler, sandboxIps};
+  const container = aContainer({lifecycle: {preStop: handler}});
+  const hook = {pod: aPod(), container, containerId: containerId('c1'), handler, sandboxIps};
   return {failure: await runHook(hook, signal), events};
 }
 
@@ -101,7 +102,9 @@ test('a sleep hook takes its time, and ends early only with its wait', async () 
 });
 
 test('a tcpSocket hook fails, as with every kubelet', async () => {
-  expect((await run({tcpSocket: {port: 80}})).failure).toBe('Cannot run handler: invalid handler: tcpSocket');
+  expect((await run({tcpSocket: {port: 80, host: 'localhost'}})).failure).toBe(
+    'Cannot run handler: invalid handler: tcpSocket',
+  );
 });
 
 interface Request {
