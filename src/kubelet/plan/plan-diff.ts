@@ -44,11 +44,16 @@ export async function configDiffs(
       return significant(masked, unimportant);
     };
     const config = comparable(name, request['config'] as Readonly<Record<string, unknown>>);
-    const changes = differences(shown(sent), shown(config));
+    const changes = differences(shown(sent), shown(config)).filter(isMeant);
     const target = container === undefined ? 'sandbox' : `container "${container}"`;
     if (changes.length > 0) diffs.push({target, changes});
   }
   return diffs;
+}
+
+/** Older runtimes don't know this field, and forget it. */
+function isMeant({path, before}: FieldChange): boolean {
+  return path !== 'image.user_specified_image' || before !== undefined;
 }
 
 async function presentConfig(
