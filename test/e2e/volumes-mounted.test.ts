@@ -188,6 +188,20 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     await expect(inside(pod, 'touch', '/image/new')).rejects.toThrow('Read-only file system');
   });
 
+  test('a pod that fills a volume beyond its limit is ended, and stays for its logs', async () => {
+    const spec = {
+      containers: [aContainer('main', {volumeMounts: [{name: 'e', mountPath: '/e'}]})],
+      volumes: [{name: 'e', emptyDir: {sizeLimit: '1Mi'}}],
+    };
+    const pod = await running('filling', spec);
+    await inside(pod, 'dd', 'if=/dev/zero', 'of=/e/big', 'bs=1M', 'count=2');
+    expect(await refused('filling', spec)).toContain(
+      'pod "default/filling": Evicted: Usage of EmptyDir volume "e" exceeds the limit "1Mi".',
+    );
+    const {state} = await ground.statusOf(container(await ground.pod('filling')).id);
+    expect(state).toBe('CONTAINER_EXITED');
+  });
+
   test("somebody's mount below a pod's directory keeps it from being deleted, and its files are never touched", async () => {
     const precious = await temporaryDirectory();
     await writeFile(join(precious, 'file'), 'precious');
