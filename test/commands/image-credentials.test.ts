@@ -29,7 +29,7 @@ async function aPullingScene() {
   await scene.write('.docker/config.json', JSON.stringify(aLogin('node')));
   const run = async (command: string, ...args: readonly string[]) =>
     await scene.run([command, ...(await providerFlags(scene)), ...args, file], {
-      env: {HOME: scene.directory, PATH: process.env['PATH']},
+      env: {HOME: scene.directory, PATH: process.env['PATH'] ?? ''},
     });
   return {scene, run};
 }

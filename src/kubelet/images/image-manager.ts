@@ -1,4 +1,3 @@
-import type {Secret} from '../../api/v1-objects.js';
 import type {Container, Pod} from '../../api/v1.js';
 import {Backoff} from '../../base/backoff.js';
 import type {Clock} from '../../base/clock.js';
@@ -19,7 +18,7 @@ import type {KubeImageService} from '../container/services.js';
 import type {SyncFailure} from '../container/sync-result.js';
 import {NodeCredentials, type FoundCredentials} from './credentials/node-credentials.js';
 import type {PullCredential} from './credentials/keyring.js';
-import {secretDockerConfigs} from './credentials/pull-secrets.js';
+import {secretDockerConfigs, type PullSecrets} from './credentials/pull-secrets.js';
 import {parseImageName, withDefaultTag} from './image-name.js';
 import {explainPullError, ImagePullError} from './pull-failure.js';
 import {PullQueue, TokenBucket} from './pull-queue.js';
@@ -66,8 +65,8 @@ export interface ImageRequest {
   readonly sandboxConfig: Init<PodSandboxConfig>;
   /** Empty for the runtime's default. */
   readonly runtimeHandler: string;
-  /** The pod's own, in their order (see findPullSecrets). */
-  readonly pullSecrets: readonly Secret[];
+  /** The pod's own (see findPullSecrets). */
+  readonly pullSecrets: PullSecrets;
   /** The runtime's. */
   readonly service: KubeImageService;
 }

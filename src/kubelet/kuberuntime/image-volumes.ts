@@ -48,7 +48,7 @@ export async function pullImageVolumes(
       events: podEvents(context.events, pod),
       sandboxConfig,
       runtimeHandler,
-      pullSecrets: findPullSecrets(pod, context.objects).secrets,
+      pullSecrets: findPullSecrets(pod, context.objects),
       service: context.services.images,
     };
     const outcome = await context.images.ensureImageExists(request, signal);

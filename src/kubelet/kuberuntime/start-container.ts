@@ -73,7 +73,7 @@ export async function startContainer(
       events,
       sandboxConfig: environment.sandboxConfig,
       runtimeHandler: environment.runtimeHandler,
-      pullSecrets: findPullSecrets(environment.pod, context.objects).secrets,
+      pullSecrets: findPullSecrets(environment.pod, context.objects),
       service: context.services.images,
     };
     const image = await context.images.ensureImageExists(request, signal);

@@ -3,6 +3,7 @@ import type {Pod} from '../../../src/api/v1.js';
 import {CriError, imageId, imageRef, type Image, type ImageSpec, type Init} from '../../../src/cri/index.js';
 import {containerEvents, type PodEvent} from '../../../src/kubelet/container/events.js';
 import type {KubeImageService} from '../../../src/kubelet/container/services.js';
+import type {PullSecrets} from '../../../src/kubelet/images/credentials/pull-secrets.js';
 import {
   ImageManager,
   type ImageManagerOptions,
@@ -21,6 +22,10 @@ export interface Auth {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
 }
+
+/** A pod's own Secrets. */
+export const withSecrets = (...secrets: readonly Secret[]): PullSecrets => ({secrets, missing: []});
+const NO_SECRETS = withSecrets();
 
 /** A runtime with one registry; `pull` says what a pull does. */
 export function aRuntime(
@@ -97,7 +102,7 @@ export async function aScene(runtime = aRuntime(), options: Partial<ImageManager
         events: containerEvents((event) => events.push(event), pod, 'containers', 'web'),
         sandboxConfig: {},
         runtimeHandler: 'kata',
-        pullSecrets: [],
+        pullSecrets: NO_SECRETS,
         service: runtime.service,
         ...request,
       },

@@ -3,7 +3,6 @@ import {UsageError} from '../../../base/errors.js';
 import {CredentialProvider} from './credential-provider.js';
 import {NodeCredentials} from './node-credentials.js';
 import {dockerConfigFiles, NodeDockerConfigReader} from './node-docker-config.js';
-import {readProviderConfig} from './provider-config.js';
 
 /** Where the node's credentials are: the kubelet's flags of the same names, and who asks. */
 export interface NodeCredentialsOptions {
@@ -31,6 +30,8 @@ export async function openNodeCredentials(
     throw new UsageError(
       '--image-credential-provider-config and --image-credential-provider-bin-dir go together',
     );
+  // It reads YAML, which most commands never do.
+  const {readProviderConfig} = await import('./provider-config.js');
   const entries = await readProviderConfig(config, binDir);
   return new NodeCredentials(
     dockerConfig,

@@ -50,22 +50,26 @@ const DOCKER_CONFIG_TYPES: ReadonlyMap<string, {readonly key: string; readonly f
     ['kubernetes.io/dockercfg', {key: '.dockercfg', format: '.dockercfg'}],
   ]);
 
-/** The docker configs in Secrets, and which of these hold none and why. */
+/** The docker configs in Secrets, and why there are none in others. */
 export interface SecretDockerConfigs {
   readonly configs: readonly SourcedDockerConfig[];
   readonly problems: readonly string[];
 }
 
 /**
- * Decodes the docker configs of Secrets (credentialprovider/secrets MakeDockerKeyring).
+ * Decodes the docker configs of a pod's Secrets (credentialprovider/secrets MakeDockerKeyring).
  *
  * @throws ConfigError for one that is broken, without repeating any of it.
  */
-export function secretDockerConfigs(secrets: readonly Secret[], pod: Pod): SecretDockerConfigs {
-  const decoded = secrets.map((secret) => decode(secret, podRef(pod).namespace));
+export function secretDockerConfigs({secrets, missing}: PullSecrets, pod: Pod): SecretDockerConfigs {
+  const {namespace} = podRef(pod);
+  const decoded = secrets.map((secret) => decode(secret, namespace));
   return {
     configs: decoded.flatMap((each) => ('config' in each ? [each] : [])),
-    problems: decoded.flatMap((each) => ('problem' in each ? [each.problem] : [])),
+    problems: [
+      ...decoded.flatMap((each) => ('problem' in each ? [each.problem] : [])),
+      ...missing.map((name) => `the Secret "${namespace}/${name}" did not come with the Pod's manifests`),
+    ],
   };
 }
 

@@ -76,7 +76,7 @@ test('both types of docker configs are decoded, and say which Secret they come f
     type: 'kubernetes.io/dockercfg',
     data: {'.dockercfg': Buffer.from('{"s.example":{"username":"bob","password":"s"}}')},
   });
-  const {configs, problems} = secretDockerConfigs([aSecret('new'), legacy], aPod());
+  const {configs, problems} = secretDockerConfigs({secrets: [aSecret('new'), legacy], missing: []}, aPod());
   expect(configs).toEqual([
     {
       config: new Map([['r.example', {username: 'alice', password: 's', email: ''}]]),
@@ -90,17 +90,20 @@ test('both types of docker configs are decoded, and say which Secret they come f
   expect(problems).toEqual([]);
 });
 
-test('a Secret of another type is no docker config, whatever it holds', () => {
-  const {configs, problems} = secretDockerConfigs([aSecret('plain', {type: 'Opaque'})], aPod());
-  expect({configs, problems}).toEqual({
+test('a Secret of another type is no docker config, whatever it holds, and one that isn’t there is none', () => {
+  const secrets = [aSecret('plain', {type: 'Opaque'})];
+  expect(secretDockerConfigs({secrets, missing: ['gone']}, aPod())).toEqual({
     configs: [],
-    problems: ['the Secret "team/plain" of type "Opaque" holds no docker config'],
+    problems: [
+      'the Secret "team/plain" of type "Opaque" holds no docker config',
+      'the Secret "team/gone" did not come with the Pod\'s manifests',
+    ],
   });
 });
 
 test('a broken docker config is an error that repeats nothing of it', () => {
   const broken = aSecret('broken', {data: {'.dockerconfigjson': Buffer.from('{"auths":topsecret')}});
-  const decode = (): unknown => secretDockerConfigs([broken], aPod());
+  const decode = (): unknown => secretDockerConfigs({secrets: [broken], missing: []}, aPod());
   expect(decode).toThrow('the Secret "team/broken": error occurred while trying to unmarshal json');
   expect(decode).not.toThrow(/topsecret/);
 });
