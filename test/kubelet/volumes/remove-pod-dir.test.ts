@@ -1,6 +1,6 @@
 import {execFileSync, spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemMounter, unmountBelow, type MountPoint} from '../../../src/kubelet/volumes/mounts.js';
@@ -136,6 +136,34 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await preciousFiles(ground)).toEqual(['precious', 'precious']);
     expect([await mountsIn(ground), await readdir(join(ground.node.rootDir, 'pods'))]).toEqual([[], []]);
   });
+
+  test.each([
+    ['None', true],
+    ['HostToContainer', true],
+    ['Bidirectional', false],
+  ] as const)(
+    'with a part of a volume with %s, what the node mounted below it stays there',
+    async (propagation, removed) => {
+      const {node, dir} = await aPodDir();
+      const host = await realpath(await temporaryDirectory());
+      execFileSync('mount', ['--bind', '--make-shared', host, host]);
+      onTestFinished(async () => {
+        await unmountBelow(host);
+      });
+      await mkdir(join(host, 'part/disk'), {recursive: true});
+      const mount = {index: 7, volumeName: 'host', volumePath: host, path: 'part', propagation};
+      await bindSubPaths(node, {podUid: 'u1', containerName: 'main'}, [mount]);
+      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'part/disk')]);
+      await writeFile(join(host, 'part/disk/file'), 'precious');
+
+      const removal = removePodDir(node, 'u1');
+
+      if (removed) await removal;
+      else await expect(removal).rejects.toThrow('not by kcri');
+      expect(existsSync(dir)).toBe(!removed);
+      expect(await readFile(join(host, 'part/disk/file'), 'utf8')).toBe('precious');
+    },
+  );
 
   /** Kills its own process before the N-th change of the tear-down. */
   const KILLED_REMOVAL = `
