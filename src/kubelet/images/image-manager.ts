@@ -150,8 +150,15 @@ export class ImageManager {
   }
 
   async #ensure(pull: Pull): Promise<ImageOutcome> {
+    const {pullPolicy} = pull.request;
+    const onNode = pullPolicy === 'Always' ? undefined : await this.#onNode(pull);
+    if (onNode !== undefined) return onNode;
+    return pullPolicy === 'Never' ? neverPull(pull.request) : await this.#pull(pull);
+  }
+
+  /** The image that is on the node, or why that can't be said; undefined when the pod has to pull it. */
+  async #onNode(pull: Pull): Promise<ImageOutcome | undefined> {
     const {request, signal} = pull;
-    if (request.pullPolicy === 'Always') return await this.#pull(pull);
     let present: ImageRef | undefined;
     try {
       present = await inspect(pull);
@@ -161,27 +168,25 @@ export class ImageManager {
       request.events.warning('InspectFailed', message);
       return failed({reason: 'ImageInspectError', message, cause});
     }
-    const usable = present === undefined ? false : await this.#mayUse(pull, present);
-    if (typeof usable === 'object') return usable;
-    if (present !== undefined && usable) {
-      request.events.normal(
-        'Pulled',
-        `Container image ${goQuote(request.image)} already present on machine and can be accessed by the pod`,
-      );
-      return {kind: 'present', imageRef: present};
-    }
-    return request.pullPolicy === 'Never' ? neverPull(request) : await this.#pull(pull);
-  }
-
-  /** Whether the pod may use the image that is on the node without pulling it, or why that can't be said. */
-  async #mayUse(pull: Pull, present: ImageRef): Promise<boolean | ImageOutcome> {
+    if (present === undefined) return undefined;
     try {
-      await this.#pulls.settleIntents(pull.request.service, pull.signal);
-      return !(await this.#pulls.mustPull(pull, present, async () => (await pull.credentials()).credentials));
+      if (!(await this.#mayUse(pull, present))) return undefined;
     } catch (cause) {
-      pull.signal.throwIfAborted();
+      signal.throwIfAborted();
       return failed({reason: 'ErrImagePull', message: messageOf(cause), cause});
     }
+    request.events.normal(
+      'Pulled',
+      `Container image ${goQuote(request.image)} already present on machine and can be accessed by the pod`,
+    );
+    return {kind: 'present', imageRef: present};
+  }
+
+  async #mayUse(pull: Pull, present: ImageRef): Promise<boolean> {
+    await this.#pulls.settleIntents(pull.request.service, pull.signal);
+    const credentials = async (): Promise<readonly PullCredential[]> =>
+      (await pull.credentials()).credentials;
+    return !(await this.#pulls.mustPull(pull, present, credentials));
   }
 
   async #pull(pull: Pull): Promise<ImageOutcome> {
