@@ -99,6 +99,15 @@ describe('an image that was pulled with a Secret', () => {
     });
   });
 
+  test('notes no more of them than a hundred', async () => {
+    const {records, mustPull, pull} = await aManager();
+    for (let count = 0; count < 100; count++) await pull(aCredential(`s${count}`));
+    expect(await mustPull(aCredential('one more'))).toBe(false);
+    expect(
+      (await records.readPulled(REF))?.credentialMapping['r.example/app']?.kubernetesSecrets,
+    ).toHaveLength(100);
+  });
+
   test('is for everybody under NeverVerify', async () => {
     const {mustPull, pull} = await aManager({kind: 'NeverVerify'});
     await pull(aCredential('a'));

@@ -1,0 +1,37 @@
+import {readdir} from 'node:fs/promises';
+import {expect, test} from 'vitest';
+import {FilePullRecords} from '../../../src/kubelet/images/records/pull-records.js';
+import type {PulledRecord} from '../../../src/kubelet/images/records/pulled-record.js';
+import {PlannedPullRecords} from '../../../src/kubelet/plan/planned-pull-records.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+
+const aRecord = (imageRef: string): PulledRecord => ({
+  lastUpdatedTime: '2026-05-01T12:00:00Z',
+  imageRef,
+  credentialMapping: {'r.example/app': {nodePodsAccessible: true}},
+});
+
+test('a plan reads the records, and what it would write it reads back', async () => {
+  const rootDir = await temporaryDirectory();
+  const real = new FilePullRecords(rootDir);
+  await real.updatePulled('sha256:1', () => aRecord('sha256:1'));
+  await real.writeIntent('r.example/left:1');
+  const planned = new PlannedPullRecords(rootDir);
+  expect(await planned.readPulled('sha256:1')).toEqual(aRecord('sha256:1'));
+  expect([await planned.listIntents(), await planned.hasIntent('r.example/left:1')]).toEqual([
+    ['r.example/left:1'],
+    true,
+  ]);
+  await planned.updatePulled('sha256:2', () => aRecord('sha256:2'));
+  await planned.updatePulled('sha256:2', () => undefined);
+  expect(await planned.readPulled('sha256:2')).toEqual(aRecord('sha256:2'));
+});
+
+test('a plan writes and removes nothing', async () => {
+  const rootDir = await temporaryDirectory();
+  const planned = new PlannedPullRecords(rootDir);
+  await planned.writeIntent();
+  await planned.deleteIntent();
+  await planned.updatePulled('sha256:2', () => aRecord('sha256:2'));
+  expect(await readdir(rootDir)).toEqual([]);
+});
