@@ -1,4 +1,5 @@
-import {readdir} from 'node:fs/promises';
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {anImage} from '../fakes/fake-runtime.js';
@@ -69,7 +70,7 @@ describe('a plan for a pod that is there', () => {
     const changed = {env: [env[0], {name: 'NEW', value: 'z'}], command: ['sleep', '7']};
     const {diffs} = await planned(scene, aFixedPod('localhost:5000/app:2', changed));
     expect(diffs!.map(({target}) => target)).toEqual(['container "a"']);
-    const [{changes}] = diffs as [{changes: NonNullable<Plan['fields']>}];
+    const changes = diffs?.[0]?.changes ?? [];
     const paths = Object.fromEntries(changes.map(({path, before, after}) => [path, [before, after]]));
     expect(paths).toMatchObject({
       'metadata.attempt': [undefined, 1],
@@ -230,6 +231,18 @@ describe('--offline', () => {
     ]);
     expect(plan!.changes).toBeUndefined();
     expect(scene.runtime.calls).toEqual([]);
+  });
+
+  test('looks for no logs of the pod', async () => {
+    const manifest = aManifest({metadata: {uid: 'fixed'}});
+    const scene = await aScene();
+    // In the place of the container's logs stands what can't be read as a directory.
+    await mkdir(join(scene.logsDir, 'default_web_fixed'), {recursive: true});
+    await writeFile(join(scene.logsDir, 'default_web_fixed', 'main'), '');
+    const args = ['plan', '-', '--offline', '--pod-logs-dir', scene.logsDir];
+    const {stdout, stderr} = await runKcri(args, {stdin: manifest});
+    expect(stderr).toBe('');
+    expect(stdout).toContain('config.log_path: main/0.log');
   });
 
   test('needs no root directory', async () => {

@@ -96,6 +96,7 @@ function plannedPods(
 ): LocalPods {
   const exitsAtOnce = (name: string): boolean =>
     pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
+  const {clock, offline} = options;
   return new LocalPods({
     ...options,
     envObjects: withoutSecrets(options.objects),
@@ -104,7 +105,7 @@ function plannedPods(
     imageCredentials: options.imageCredentials?.withoutProviders(),
     pullRecords: new PlannedPullRecords(options.node.rootDir),
     hooks: plannedHooks,
-    files: (node) => new PlannedFilesystem(node, {clock: options.clock, onFile}),
+    files: (node) => new PlannedFilesystem(node, {clock, onFile, offline}),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, ...call) => {
