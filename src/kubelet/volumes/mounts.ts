@@ -16,6 +16,8 @@ export interface MountPoint {
   readonly fileSystem: string;
   /** It came here from a mount elsewhere that this one follows (a slave), which is still there without it. */
   readonly received: boolean;
+  /** What is mounted or unmounted below it is so below its peers too, wherever they are. */
+  readonly shared: boolean;
 }
 
 /** File systems that volumes are made of. */
@@ -32,6 +34,8 @@ export interface Mounter {
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
   /** Mounts what is open under `fd` in this process at the path; without what is mounted below it. */
   bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
+  /** What is mounted or unmounted below the mount is its own business from now on. */
+  makePrivate(path: string): Promise<void>;
   /** The topmost of the mounts at the path. */
   unmount(path: string): Promise<void>;
 }
@@ -58,6 +62,9 @@ export const systemMounter: Mounter = {
     // Without --no-canonicalize mount(8) would look the names up again.
     const options = ['--no-canonicalize', '--bind', ...change];
     await run('mounting at', path, ['mount', ...options, '--', `/proc/${process.pid}/fd/${fd}`, path]);
+  },
+  makePrivate: async (path) => {
+    await run('making the mount private at', path, ['mount', '--make-private', '--', path]);
   },
   unmount: async (path) => {
     await run('unmounting', path, ['umount', '--', path]);
@@ -104,6 +111,7 @@ export function parseMountInfo(text: string): readonly MountPoint[] {
       path: unescapePath(path),
       fileSystem: right.split(' ', 1)[0] ?? '',
       received: optional.some((field) => field.startsWith('master:')),
+      shared: optional.some((field) => field.startsWith('shared:')),
     };
   });
 }
@@ -128,6 +136,19 @@ export function unmountOrder(mounts: readonly MountPoint[], directory: string): 
   return latestFirst.filter(({parentId}) => !ids.has(parentId)).flatMap(withChildren);
 }
 
+/** The mounts at or below a directory, each with its path below it; none without the directory. */
+export async function mountsBelow(
+  directory: string,
+  mounter: Mounter,
+): Promise<readonly {readonly mount: MountPoint; readonly below: string}[]> {
+  const target = await realDirectory(directory);
+  if (target === undefined) return [];
+  return unmountOrder(await mounter.list(), target).map((mount) => ({
+    mount,
+    below: mount.path.slice(target.length + 1),
+  }));
+}
+
 /** Whether a mount may be taken down; `below` is its path below the directory, `` for the directory itself. */
 export type IsOwnMount = (mount: MountPoint, below: string) => boolean;
 
@@ -141,14 +162,12 @@ export async function unmountBelow(
   mounter: Mounter = systemMounter,
   isOwn: IsOwnMount = () => true,
 ): Promise<void> {
-  const target = await realDirectory(directory);
-  if (target === undefined) return;
   let last: number | undefined;
   for (;;) {
-    const mounts = unmountOrder(await mounter.list(), target);
-    const foreign = mounts.find((mount) => !isOwn(mount, mount.path.slice(target.length + 1)));
-    if (foreign !== undefined) throw foreignMount(foreign, directory);
-    const [next] = mounts;
+    const mounts = await mountsBelow(directory, mounter);
+    const foreign = mounts.find(({mount, below}) => !isOwn(mount, below));
+    if (foreign !== undefined) throw foreignMount(foreign.mount, directory);
+    const next = mounts[0]?.mount;
     if (next === undefined) return;
     if (next.id === last)
       throw new SystemError(`${JSON.stringify(next.path)} is still mounted after it was unmounted`);

@@ -1,7 +1,7 @@
 import {pathSegment} from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
 import {podDir, type NodeFacts} from '../container/node.js';
-import {systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounts.js';
+import {mountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounts.js';
 
 /**
  * Removes a pod's directory with its volumes (kubelet_volumes.go cleanupOrphanedPodDirs). First what kcri has mounted
@@ -16,9 +16,19 @@ export async function removePodDir(
   mounter: Mounter = systemMounter,
 ): Promise<void> {
   const directory = podDir(node, pathSegment('pod UID', uid));
+  await separateParts(directory, mounter);
   await unmountBelow(directory, mounter, isPodMount);
   await removeTree(directory);
 }
+
+/** What is unmounted below a part of a volume, by whomever, is not to be unmounted in the volume as well. */
+async function separateParts(directory: string, mounter: Mounter): Promise<void> {
+  for (const {mount, below} of await mountsBelow(directory, mounter))
+    if (mount.shared && PART.test(below)) await mounter.makePrivate(mount.path);
+}
+
+/** `volume-subpaths/<volume>/<container>/<index>` */
+const PART = /^volume-subpaths\/[^/]+\/[^/]+\/\d+$/;
 
 /**
  * True for what kcri mounts below a pod's directory: file systems in memory as volumes, and parts of volumes, with what

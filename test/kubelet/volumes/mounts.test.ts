@@ -20,15 +20,23 @@ test('a line of mountinfo gives the mount, with and without optional fields', ()
     '',
   ].join('\n');
   expect(parseMountInfo(text)).toEqual([
-    {id: 27, parentId: 1, root: '/', path: '/', fileSystem: 'ext4', received: false},
-    {id: 36, parentId: 27, root: '/sub', path: '/var/lib/a b\tc\\d', fileSystem: 'tmpfs', received: true},
+    {id: 27, parentId: 1, root: '/', path: '/', fileSystem: 'ext4', received: false, shared: false},
+    {
+      id: 36,
+      parentId: 27,
+      root: '/sub',
+      path: '/var/lib/a b\tc\\d',
+      fileSystem: 'tmpfs',
+      received: true,
+      shared: true,
+    },
   ]);
 });
 
 function mounts(...entries: readonly (readonly [number, number, string])[]): readonly MountPoint[] {
   return entries.map(([id, parentId, path]) => ({
     ...{id, parentId, path, root: '/'},
-    ...{fileSystem: 'tmpfs', received: false},
+    ...{fileSystem: 'tmpfs', received: false, shared: false},
   }));
 }
 
