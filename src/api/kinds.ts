@@ -11,7 +11,7 @@ import type {Pod} from './v1.js';
 import type {ApiObject} from './v1-objects.js';
 
 /** A Pod, or what Pods refer to. */
-export type ManifestObject = Pod | ApiObject;
+type ManifestObject = Pod | ApiObject;
 
 /** An object of a document, and where it stands in it. */
 export interface FoundObject {

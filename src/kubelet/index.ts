@@ -12,7 +12,7 @@ export {preparePods, type PreparedPod} from './prepare-pods.js';
 export type {NodeOptions} from './node-status/read-node-facts.js';
 export type {CriCall} from './container/cri-calls.js';
 export type {PodEvent} from './container/events.js';
-export {apiObjects, NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
+export {apiObjects, type ApiObjects} from './container/api-objects.js';
 export type {NodeCredentials} from './images/credentials/node-credentials.js';
 export {openNodeCredentials} from './images/credentials/open-node-credentials.js';
 export {secretTexts} from './references/secret-texts.js';

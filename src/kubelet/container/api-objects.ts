@@ -37,7 +37,7 @@ export function apiObjects(objects: readonly ApiObject[], sources: readonly stri
 }
 
 /** `Kind/namespace/name`, the same for two documents of one object. */
-export function keyOf({kind, metadata}: ApiObject): string {
+function keyOf({kind, metadata}: ApiObject): string {
   const {name = '', namespace = ''} = metadata;
   const where = kind === 'RuntimeClass' ? '' : namespace === '' ? DEFAULT_NAMESPACE : namespace;
   return `${kind}/${where}/${name}`;
