@@ -14,7 +14,7 @@ import {each, requireText, validateRange, validateUnique, whenSet} from './valid
 import {validateEnvironment} from './validate-env.js';
 import {validateLifecycle, validateProbes} from './validate-handlers.js';
 import {validateDevices, validateMounts} from './validate-mounts.js';
-import {validateContainerResources, validateLimitBelowPods} from './validate-resources.js';
+import {validateContainerResources} from './validate-resources.js';
 import {validateSecurityContext} from './validate-security.js';
 import {EXIT_CODE_OPERATORS} from './v1.js';
 import type {
@@ -129,11 +129,6 @@ function* validateContainer(container: Container, path: FieldPath, pod: Surround
   yield* validateDevices(container.volumeDevices ?? [], path.child('volumeDevices'), pod.volumes);
   yield* whenSet(container.resources, path.child('resources'), (resources, at) =>
     validateContainerResources(resources, at, pod.claimNames),
-  );
-  yield* validateLimitBelowPods(
-    container.resources?.limits ?? {},
-    path.child('resources', 'limits'),
-    pod.spec.resources?.limits ?? {},
   );
   yield* validateResizePolicies(container.resizePolicy ?? [], path.child('resizePolicy'), pod.spec);
   yield* whenSet(container.securityContext, path.child('securityContext'), (context, at) =>

@@ -23,6 +23,18 @@ import type {PodSpec} from './v1.js';
 import type {Quantity, ResourceClaim, ResourceList, ResourceRequirements} from './v1-meta.js';
 
 const CONTAINER_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+/** Names without a prefix that mean something, in quotas at least (helper.IsStandardResourceName). */
+const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
+  ...CONTAINER_RESOURCES.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+  ...['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'],
+  ...[
+    'persistentvolumeclaims',
+    'storage',
+    'requests.storage',
+    'services.nodeports',
+    'services.loadbalancers',
+  ],
+]);
 
 type ValidateResourceName = (name: string, path: FieldPath) => FieldErrors;
 
@@ -31,9 +43,18 @@ function isExtendedResource(name: string): boolean {
   return checkQualifiedName(`requests.${name}`).length === 0;
 }
 
+/** validateResourceName. */
+function* validateResourceName(name: string, path: FieldPath): FieldErrors {
+  const problems = [...validateName(name, path, checkQualifiedName)];
+  yield* problems;
+  const known = name.includes('/') || STANDARD_RESOURCES.has(name) || /^(requests\.)?hugepages-/.test(name);
+  if (problems.length === 0 && !known)
+    yield invalidValue(path, name, 'must be a standard resource type or fully qualified');
+}
+
 /** validateContainerResourceName. */
 function* validateContainerResourceName(name: string, path: FieldPath): FieldErrors {
-  yield* validateName(name, path, checkQualifiedName);
+  yield* validateResourceName(name, path);
   if (!name.includes('/')) {
     if (!CONTAINER_RESOURCES.includes(name) && !isHugePageResource(name)) {
       yield invalidValue(path, name, 'must be a standard resource for containers');
@@ -45,8 +66,9 @@ function* validateContainerResourceName(name: string, path: FieldPath): FieldErr
 
 /** validatePodResourceName. */
 function* validatePodResourceName(name: string, path: FieldPath): FieldErrors {
-  yield* validateName(name, path, checkQualifiedName);
-  if (!isPodLevelResource(name)) {
+  const problems = [...validateResourceName(name, path)];
+  yield* problems;
+  if (problems.length === 0 && !isPodLevelResource(name)) {
     yield unsupportedValue(path, name, [...POD_LEVEL_RESOURCES, 'hugepages-'].sort());
   }
 }
@@ -93,7 +115,7 @@ function* compareWithLimits(
 ): FieldErrors {
   for (const [name, amount] of Object.entries(requests)) {
     const limit = amountOf(limits, name);
-    const at = path.child('requests').key(name);
+    const at = path.child('requests');
     if (limit === undefined) {
       if (!isOvercommitAllowed(name)) {
         yield requiredValue(path.child('limits'), 'Limit must be set for non overcommitable resources');
@@ -162,9 +184,9 @@ export function* validateContainerResources(
   yield* validateClaims(resources.claims ?? [], path.child('claims'), claimNames);
 }
 
-/** validateOverhead: what the runtime class adds, by the rules of a container's limits. */
+/** validateOverhead: what the runtime class adds, as if it were a container's limits, in the API server's words too. */
 export function* validateOverhead(overhead: ResourceList, path: FieldPath): FieldErrors {
-  yield* validateAmounts(overhead, path, validateContainerResourceName);
+  yield* validateRequirements({limits: overhead}, path, validateContainerResourceName);
 }
 
 function* compareWithContainers(
@@ -184,6 +206,23 @@ function* compareWithContainers(
   }
 }
 
+/** No container may be limited to more than its pod; the odd place of the error is the API server's. */
+function* compareLimitsWithPods(
+  podLimits: ResourceList,
+  path: FieldPath,
+  {containers}: PodSpec,
+): FieldErrors {
+  for (const [index, {resources}] of containers.entries()) {
+    for (const [name, amount] of Object.entries(resources?.limits ?? {})) {
+      const most = amountOf(podLimits, name);
+      if (most !== undefined && compareQuantities(amount, most) > 0) {
+        const at = path.child('containers').index(index).key(name).child('limits');
+        yield invalidValue(at, amount, `must be less than or equal to pod limits of ${most}`);
+      }
+    }
+  }
+}
+
 /** validatePodResources: what the pod as a whole asks for, against its containers. */
 export function* validatePodResources(
   resources: ResourceRequirements,
@@ -196,18 +235,5 @@ export function* validatePodResources(
   yield* validateRequirements(resources, path, validatePodResourceName);
   yield* compareWithContainers(resources, 'requests', spec, path);
   yield* compareWithContainers(resources, 'limits', spec, path);
-}
-
-/** No container may be limited to more than its pod. */
-export function* validateLimitBelowPods(
-  limits: ResourceList,
-  path: FieldPath,
-  podLimits: ResourceList,
-): FieldErrors {
-  for (const [name, amount] of Object.entries(limits)) {
-    const most = amountOf(podLimits, name);
-    if (most !== undefined && compareQuantities(amount, most) > 0) {
-      yield invalidValue(path.key(name), amount, `must be less than or equal to pod limits of ${most}`);
-    }
-  }
+  yield* compareLimitsWithPods(resources.limits ?? {}, path, spec);
 }

@@ -125,11 +125,11 @@ describe('resources', () => {
     ],
     [
       'resources: {requests: {cpu: 2}, limits: {cpu: 1}}',
-      'C.resources.requests[cpu]: Invalid value: "2": must be less than or equal to cpu limit of 1',
+      'C.resources.requests: Invalid value: "2": must be less than or equal to cpu limit of 1',
     ],
     [
       'resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 2}}',
-      'C.resources.requests[example.com/gpu]: Invalid value: "1": must be equal to example.com/gpu limit of 2',
+      'C.resources.requests: Invalid value: "1": must be equal to example.com/gpu limit of 2',
     ],
     [
       'resources: {requests: {example.com/gpu: 1}}',
@@ -147,7 +147,9 @@ describe('resources', () => {
     ],
     [
       'resources: {limits: {disk: 1}}',
+      'C.resources.requests[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
       'C.resources.requests[disk]: Invalid value: "disk": must be a standard resource for containers',
+      'C.resources.limits[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
       'C.resources.limits[disk]: Invalid value: "disk": must be a standard resource for containers',
     ],
     [
@@ -182,12 +184,13 @@ describe('resources', () => {
   test('of the pod cover those of its containers', () => {
     expect(
       problems(
-        'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  resources: {requests: {cpu: 1, disk: 1}, limits: {cpu: 2}}\n  containers:\n  - {name: a, image: i, resources: {requests: {cpu: 600m}, limits: {cpu: 3}}}\n  - {name: b, image: i, resources: {requests: {cpu: 600m}}}\n',
+        'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  resources: {requests: {cpu: 1, disk: 1, ephemeral-storage: 1}, limits: {cpu: 2}}\n  containers:\n  - {name: a, image: i, resources: {requests: {cpu: 600m}, limits: {cpu: 3}}}\n  - {name: b, image: i, resources: {requests: {cpu: 600m}}}\n',
       ),
     ).toEqual([
+      'spec.resources.containers[0][cpu].limits: Invalid value: "3": must be less than or equal to pod limits of 2',
       'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container requests of 1200m',
-      'spec.resources.requests[disk]: Unsupported value: "disk": supported values: "cpu", "hugepages-", "memory"',
-      'spec.containers[0].resources.limits[cpu]: Invalid value: "3": must be less than or equal to pod limits of 2',
+      'spec.resources.requests[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
+      'spec.resources.requests[ephemeral-storage]: Unsupported value: "ephemeral-storage": supported values: "cpu", "hugepages-", "memory"',
     ]);
   });
 });

@@ -114,7 +114,7 @@ describe('a RuntimeClass', () => {
     ['handler: A', `handler: Invalid value: "A": ${NOT_A_LABEL}`],
     [
       'handler: runc\noverhead: {podFixed: {cpu: "-1"}}',
-      'overhead.podFixed[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+      'overhead.podFixed.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
     ],
     [
       'handler: runc\nscheduling: {tolerations: [{key: k}, {key: k}]}',

@@ -191,8 +191,9 @@ describe('spec', () => {
     ],
     [
       'overhead: {cpu: -1, x: 1}',
-      'spec.overhead[cpu]: Invalid value: "-1": must be greater than or equal to 0',
-      'spec.overhead[x]: Invalid value: "x": must be a standard resource for containers',
+      'spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+      'spec.overhead.limits[x]: Invalid value: "x": must be a standard resource type or fully qualified',
+      'spec.overhead.limits[x]: Invalid value: "x": must be a standard resource for containers',
     ],
     ['os: {}', 'spec.os.name: Required value'],
     ['os: {name: plan9}', 'spec.os.name: Unsupported value: "plan9": supported values: "linux", "windows"'],
