@@ -18,7 +18,7 @@ function canonical(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/(IP: +)\d[\d.]+/g, '$1<ip>')
     .replace(/(Node: +)\S+/, '$1<node>')
-    .replaceAll(/^( {2}Normal.*?)\d+s( +kubelet)/gm, '$1<age>$2');
+    .replaceAll(/^( {2}(?:Normal|Warning) .*?)\d+s +kubelet/gm, '$1<age> kubelet');
 }
 
 const WEB = aManifest({
@@ -130,13 +130,13 @@ test('describe shows a pod as kubectl does', async () => {
     Events:
       Type     Reason             Age   From     Message
       ----     ------             ----  ----     -------
-      Warning  MissingClusterDNS  0s    kubelet  pod: "web_default(ca5b728c-a29c-83cd-95f3-171e6b3373b0)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
-      Normal   Pulled             <age>    kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal   Created            <age>    kubelet  Container created
-      Normal   Started            <age>    kubelet  Container started
-      Normal   Pulled             <age>    kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal   Created            <age>    kubelet  Container created
-      Normal   Started            <age>    kubelet  Container started
+      Warning  MissingClusterDNS  <age> kubelet  pod: "web_default(ca5b728c-a29c-83cd-95f3-171e6b3373b0)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
+      Normal   Pulled             <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal   Created            <age> kubelet  Container created
+      Normal   Started            <age> kubelet  Container started
+      Normal   Pulled             <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal   Created            <age> kubelet  Container created
+      Normal   Started            <age> kubelet  Container started
     "
   `);
 });
