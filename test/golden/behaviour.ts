@@ -17,8 +17,10 @@ const KNOWN: Readonly<Record<string, ContainerBehaviour>> = {
 };
 
 /** Only a script that asks for it hears of the signal to stop: a container's first process is deaf by default. */
-const STOPS: Behaviour = (_, argv) =>
-  argv.join(' ').includes('trap ') ? {onStop: {exitCode: 0}} : {ignoresStop: true};
+const STOPS: Behaviour = (_, argv) => {
+  const trap = /trap '(?:sleep (\d+);)?/.exec(argv.join(' '));
+  return trap === null ? {ignoresStop: true} : {onStop: {exitCode: 0, afterMs: Number(trap[1] ?? 0) * 1000}};
+};
 
 /** What the containers of the recorded cases do. */
 export const goldenBehaviour: Behaviour = (config, argv) => {

@@ -25,13 +25,19 @@ const IMAGE_ID = `sha256:${'b'.repeat(64)}`;
 
 /**
  * Plays a case from beginning to end on the fake runtime, through the kubelet's public door: the manifest comes,
- * what was done from outside is done at its time, the manifest goes after its settle time.
+ * what was done from outside is done at its time, the manifest goes after its settle time. `change` leaves out of the
+ * manifest what can't be played.
  */
-export async function playCase(name: string, settleSeconds?: number): Promise<Played> {
+export async function playCase(
+  name: string,
+  settleSeconds?: number,
+  change = (manifest: string): string => manifest,
+): Promise<Played> {
   const directory = await temporaryDirectory();
   const scratchDir = join(directory, 'scratch');
   await mkdir(scratchDir);
-  const golden = readGoldenCase(name, scratchDir);
+  const recorded = readGoldenCase(name, scratchDir);
+  const golden = {...recorded, file: (file: string) => change(recorded.file(file))};
   using clock = new SteppingClock(ADDED_AT_MS);
   await using fake = await startRuntime(scratchDir, clock);
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
