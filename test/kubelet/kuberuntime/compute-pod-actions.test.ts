@@ -142,11 +142,15 @@ describe('a new sandbox', () => {
   test('of a pod with init containers is made although all containers succeeded, unless they were created', () => {
     const pod = aPod({restartPolicy: 'OnFailure', initContainers: [aContainer({name: 'i1'})]});
 
+    const both = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
+
+    const oneKnown = computePodActions(both, aStatus([exited(0), anInstance('other', UNKNOWN)], [notReady]));
     const unknown = computePodActions(pod, aStatus([anInstance('main', UNKNOWN)], [notReady]));
     const known = computePodActions(pod, aStatus([exited(0)], [notReady]));
 
     expect(brief(unknown)).toBe('kill pod, create sandbox 1, init i1');
     expect(brief(known)).toBe('kill pod');
+    expect(brief(oneKnown)).toBe('kill pod');
   });
 });
 
