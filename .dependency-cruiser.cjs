@@ -23,7 +23,7 @@ const layers = Object.entries(below).map(([layer, allowed]) => ({
 }));
 
 /** Managers declare the interfaces they need; only kuberuntime and the wiring know several of them. */
-const managers = ['config', 'images', 'volumes', 'pod', 'network', 'node-status', 'resources'];
+const managers = ['config', 'lifecycle', 'images', 'volumes', 'pod', 'network', 'node-status', 'resources'];
 
 module.exports = {
   forbidden: [
