@@ -1,13 +1,7 @@
-import {readdir, readFile, unlink} from 'node:fs/promises';
-import {join} from 'node:path';
-import {
-  ifPresent,
-  isLeftoverOf,
-  makeDirectories,
-  pathSegment,
-  withFileErrors,
-  writeFileAtomic,
-} from '../../base/files.js';
+import {randomBytes} from 'node:crypto';
+import {readdir, readFile, rename, unlink, writeFile} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {ifPresent, isLeftoverOf, makeDirectories, pathSegment, withFileErrors} from '../../base/files.js';
 import type {PodUid} from '../../cri/index.js';
 
 const VERSION = 1;
@@ -41,7 +35,9 @@ export class PodFiles<T extends object> {
       {path: this.#rootDir, mode: 0o750},
       {path: this.#directory, mode: 0o700},
     ]);
-    await writeFileAtomic(path, `${JSON.stringify({version: VERSION, ...value}, undefined, 2)}\n`, 0o600);
+    await withFileErrors('writing', path, () =>
+      replaceFile(path, JSON.stringify({version: VERSION, ...value})),
+    );
   }
 
   /** Removes the pod's file; without one it does nothing. */
@@ -63,6 +59,21 @@ export class PodFiles<T extends object> {
     if (value === undefined) return undefined;
     const {version, ...content} = value;
     return version === VERSION && this.#isRight(content) ? (content as T) : undefined;
+  }
+}
+
+/**
+ * Readers see the old content or the new one. Nothing waits for the disk: what a power failure takes of it is the past,
+ * and a pod should not start later for it.
+ */
+async function replaceFile(path: string, content: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeFile(temporary, `${content}\n`, {mode: 0o600, flag: 'wx'});
+    await rename(temporary, path);
+  } catch (error) {
+    await ifPresent(() => unlink(temporary));
+    throw error;
   }
 }
 
