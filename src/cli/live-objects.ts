@@ -1,5 +1,5 @@
 import {messageOf} from '../base/errors.js';
-import {apiObjects, type ApiObjects} from '../kubelet/index.js';
+import {apiObjects, secretTexts, type ApiObjects} from '../kubelet/index.js';
 import {
   readManifests,
   type ManifestSource,
@@ -11,6 +11,8 @@ import {
 export interface LiveObjectsOptions extends ReadManifestsOptions {
   /** Called with what went wrong when they are read again, once for one problem. */
   warn(message: string): void;
+  /** Called with the values of Secrets when they are read again. */
+  hide(values: readonly string[]): void;
 }
 
 /**
@@ -41,6 +43,7 @@ export function liveObjects(
     refresh: async () => {
       try {
         const fresh = await readManifests(paths, {...options, podless: true});
+        options.hide(fresh.objects.flatMap(({object}) => secretTexts(object)));
         current = from([...fixed, ...fresh.objects]);
         problem = '';
       } catch (error) {

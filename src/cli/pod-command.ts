@@ -44,11 +44,14 @@ export abstract class PodCommand extends BaseCommand {
     const {stdin, clock} = this.context;
     const reading = {stdin, lenient: flags.lenient ?? false, signal: this.signal};
     const manifests = await readManifests(sources, reading);
-    this.hide(manifests.objects.flatMap(({object}) => secretTexts(object)));
+    const hide = (values: readonly string[]): void => {
+      this.hide(values);
+    };
+    hide(manifests.objects.flatMap(({object}) => secretTexts(object)));
     const warn = (message: string): void => void this.warn(message);
     for (const warning of manifests.warnings) warn(warning);
     const documents = manifests.pods;
-    const objects = liveObjects(sources, manifests, {...reading, warn});
+    const objects = liveObjects(sources, manifests, {...reading, warn, hide});
     const prepare = {static: flags.static ?? false, seenAtMs: clock.now(), objects};
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});

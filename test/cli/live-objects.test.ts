@@ -16,17 +16,20 @@ function aConfigMap(name: string, value: string): string {
 interface Followed {
   readonly objects: ApiObjects;
   readonly warnings: readonly string[];
+  readonly hidden: readonly string[];
   readonly read: (name: string) => string | undefined;
 }
 
 async function follow(sources: readonly ManifestSource[], stdin = ''): Promise<Followed> {
   const warnings: string[] = [];
+  const hidden: string[] = [];
   const options = {stdin: Readable.from([stdin]), signal: new AbortController().signal};
   const objects = liveObjects(sources, await readManifests(sources, options), {
     ...options,
     warn: (message) => void warnings.push(message),
+    hide: (values) => void hidden.push(...values),
   });
-  return {objects, warnings, read: (name) => objects.configMap('default', name)?.data?.['key']};
+  return {objects, warnings, hidden, read: (name) => objects.configMap('default', name)?.data?.['key']};
 }
 
 test('a refresh sees what has changed in a file and in a directory, and what is gone', async () => {
@@ -66,4 +69,15 @@ test('a file that is faulty or gone changes nothing, is told of once, and counts
   await writeFile(file, `${POD}---\n${aConfigMap('a', '"3"')}`);
   await objects.refresh?.();
   expect({a: read('a'), warnings: warnings.length}).toEqual({a: '3', warnings: 2});
+});
+
+test('the values of Secrets that have changed are to be hidden too', async () => {
+  const file = join(await temporaryDirectory(), 'secret.yaml');
+  const secret = (value: string): string =>
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: ${value}}\n`;
+  await writeFile(file, `${POD}---\n${secret('old')}`);
+  const {objects, hidden} = await follow([file]);
+  await writeFile(file, `${POD}---\n${secret('new')}`);
+  await objects.refresh?.();
+  expect(hidden).toEqual(['new']);
 });
