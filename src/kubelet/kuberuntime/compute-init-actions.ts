@@ -47,7 +47,8 @@ export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: P
     .filter(isRestartableInit)
     .map((container) => sidecarStep(container, instanceOf(container), probes));
   const last = initContainers[front];
-  const current = last && frontStep(pod, last, instanceOf(last), probes);
+  const newest = last && instanceOf(last);
+  const current = last && newest && frontStep(pod, last, newest, probes);
   if (current?.fatal === true) return {outcome: 'failed', toStart: [], toKill: []};
 
   const advanced = current === undefined || current.done === true;
@@ -75,11 +76,12 @@ function hasContainer({spec}: Pod, status: RuntimePodStatus): boolean {
 function frontStep(
   pod: Pod,
   container: Container,
-  newest: RuntimeContainerStatus | undefined,
+  newest: RuntimeContainerStatus,
   probes: ProbeResults,
 ): InitStep {
-  if (isRestartableInit(container)) return sidecarStep(container, newest, probes);
-  return newest === undefined ? {container, start: true} : initStep(pod, container, newest);
+  return isRestartableInit(container)
+    ? sidecarStep(container, newest, probes)
+    : initStep(pod, container, newest);
 }
 
 /** An init container that runs to its end. */
