@@ -1,6 +1,7 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../base/until.js';
 import {aContainer, aManifest, shell} from './harness/manifests.js';
 import {startPodGround, type PodGround, type RunningPodState} from './harness/pod-ground.js';
 import {runtimes} from './harness/runtimes.js';
@@ -14,6 +15,32 @@ const slow = (name: string, seconds = 3600): string =>
     ],
     containers: [aContainer('one'), aContainer('two')],
   });
+
+/** The same with a sidecar, a third container and volumes of several kinds, and what they refer to. */
+const whole = (name: string): string => {
+  const mounts = [
+    {name: 'memory', mountPath: '/memory'},
+    {name: 'scratch', mountPath: '/part', subPath: 'a/b'},
+    {name: 'config', mountPath: '/key', subPath: 'key'},
+    {name: 'host', mountPath: '/host', readOnly: true},
+  ];
+  const pod = aManifest(name, {
+    initContainers: [
+      aContainer('first', {command: ['true']}),
+      aContainer('second', {command: shell('sleep 1')}),
+      aContainer('side', {restartPolicy: 'Always'}),
+    ],
+    containers: ['one', 'two', 'three'].map((each) => aContainer(each, {volumeMounts: mounts})),
+    volumes: [
+      {name: 'memory', emptyDir: {medium: 'Memory'}},
+      {name: 'scratch', emptyDir: {}},
+      {name: 'config', configMap: {name: 'settings'}},
+      {name: 'host', hostPath: {path: '/etc/hostname', type: 'File'}},
+    ],
+  });
+  const config = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'settings'}, data: {key: 'value'}};
+  return `${JSON.stringify(config)}\n---\n${pod}`;
+};
 
 const filesIn = (dir: string): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
 
@@ -80,11 +107,12 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     ['in front of its sandbox', /^/],
     ['after its sandbox', /sandbox \w+ created/],
     ['in its second init container', /container second started/],
+    ['after its sidecar', /container side started/],
     ['between its containers', /container one started/],
   ])('a kcri that is killed %s leaves what the next sync takes up', async (_, moment) => {
-    const manifest = slow('killed', 1);
+    const manifest = whole('killed');
     const sync = ground.startSync(manifest);
-    if (moment.source === '^') await expect.poll(() => recordsOf(ground)).not.toEqual([]);
+    if (moment.source === '^') await until(() => recordsOf(ground).length > 0);
     else await sync.says(moment);
     sync.kill('SIGKILL');
     expect(await sync.ended).toMatchObject({exitCode: undefined});
@@ -92,7 +120,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
     const pod = await ground.pod('killed');
     expect(pod.sandboxes).toHaveLength(1);
-    expect(runningNames(pod)).toEqual(['one', 'two']);
+    expect(runningNames(pod)).toEqual(['one', 'side', 'three', 'two']);
     await deleteWithoutTrace('killed');
   });
 
@@ -102,7 +130,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
     const {uid} = await ground.pod('twice');
     const deletion = ground.runtime.start(['delete', 'twice']);
-    await expect.poll(() => lockHeld(ground, 'twice')).toBe(true);
+    await until(() => lockHeld(ground, 'twice'));
     deletion.kill('SIGKILL');
     await deletion.ended;
     expect(await ground.delete('twice')).toMatchObject({exitCode: 0, stderr: ''});
