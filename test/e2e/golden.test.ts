@@ -27,6 +27,12 @@ const CASES = {
   'onfailure-exit0': 'complete',
   'sec-privileged': 'ready',
   'share-pid': 'ready',
+  'stop-signal': 'ready',
+  'poststart-ok': 'ready',
+  'prestop-exec': 'ready',
+  'sidecar-job': 'complete',
+  'res-pod-level': 'ready',
+  'vol-downward': 'ready',
 } as const;
 
 type CaseName = keyof typeof CASES;
