@@ -39,9 +39,7 @@ export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: P
   const {initContainers = []} = pod.spec;
   const instanceOf = ({name}: Container): RuntimeContainerStatus | undefined =>
     findContainerStatus(status, name);
-  const front = hasContainer(pod, status)
-    ? initContainers.length
-    : initContainers.findLastIndex((container) => instanceOf(container) !== undefined);
+  const front = frontOf(pod, status, initContainers);
   const sidecars = initContainers
     .slice(0, Math.max(front, 0))
     .filter(isRestartableInit)
@@ -59,6 +57,12 @@ export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: P
     toStart: [...steps.filter(({start}) => start).map(({container}) => container), ...next],
     toKill: steps.flatMap(({kill}) => kill ?? []),
   };
+}
+
+/** Where the last init container stands that has an instance, -1 without one; behind them all when they are over. */
+function frontOf(pod: Pod, status: RuntimePodStatus, initContainers: readonly Container[]): number {
+  if (hasContainer(pod, status)) return initContainers.length;
+  return initContainers.findLastIndex(({name}) => findContainerStatus(status, name) !== undefined);
 }
 
 /**
