@@ -74,8 +74,8 @@ export function significant(config: Json, {uids, ips}: Insignificant): Json {
 const HIDDEN = '<hidden>';
 
 /**
- * The config without the values of its environment that come, or may come, from a Secret: of which nothing is told,
- * not even whether they have changed.
+ * The config without the values of its environment that come, or may come, from a Secret, and without a command line
+ * that may repeat one: of which nothing is told, not even whether they have changed.
  */
 export function withoutSecretValues(config: Json, pods: readonly Pod[], container: string): Json {
   const {envs, ...rest} = config as {readonly envs?: readonly Env[]};
@@ -87,20 +87,30 @@ export function withoutSecretValues(config: Json, pods: readonly Pod[], containe
     key,
     value: sources.some((source) => isSecret(source, key)) ? HIDDEN : value,
   }));
-  return {...rest, envs: shown};
+  const hidden = sources.some(repeatsSecrets) ? {command: [HIDDEN], args: [HIDDEN]} : {};
+  return {...rest, ...hidden, envs: shown};
+}
+
+function repeatsSecrets(container: Container): boolean {
+  const {command = [], args = []} = container;
+  return hasSecrets(container) && [...command, ...args].some((word) => word.includes('$('));
+}
+
+function hasSecrets({env = [], envFrom = []}: Container): boolean {
+  return (
+    envFrom.some(({secretRef}) => secretRef !== undefined) ||
+    env.some(({valueFrom}) => valueFrom?.secretKeyRef !== undefined)
+  );
 }
 
 /** A value may name another variable that is secret; which ones a Secret brings as a whole isn't known. */
-function isSecret({env = [], envFrom = []}: Container, key: string): boolean {
-  const own = env.filter(({name}) => name === key);
-  const hasSecrets =
-    envFrom.some(({secretRef}) => secretRef !== undefined) ||
-    env.some(({valueFrom}) => valueFrom?.secretKeyRef !== undefined);
-  if (own.length === 0) return hasSecrets;
+function isSecret(container: Container, key: string): boolean {
+  const own = (container.env ?? []).filter(({name}) => name === key);
+  if (own.length === 0) return hasSecrets(container);
   return own.some(
     ({value = '', valueFrom}) =>
       valueFrom?.secretKeyRef !== undefined ||
       valueFrom?.fileKeyRef !== undefined ||
-      (hasSecrets && value.includes('$(')),
+      (hasSecrets(container) && value.includes('$(')),
   );
 }

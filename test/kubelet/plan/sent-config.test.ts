@@ -1,0 +1,34 @@
+import {expect, test} from 'vitest';
+import type {Container} from '../../../src/api/v1.js';
+import {withoutSecretValues} from '../../../src/kubelet/plan/sent-config.js';
+import {aContainer, aPod} from '../kuberuntime/builders.js';
+
+const CONFIG = {
+  args: ['hunter2'],
+  envs: [
+    {key: 'PASS', value: 'hunter2'},
+    {key: 'COLOR', value: 'blue'},
+  ],
+};
+
+function shown(fields: Partial<Container>): unknown {
+  return withoutSecretValues(CONFIG, [aPod({containers: [aContainer(fields)]})], 'main');
+}
+
+const env = [
+  {name: 'PASS', valueFrom: {secretKeyRef: {name: 's', key: 'k'}}},
+  {name: 'COLOR', value: 'blue'},
+];
+
+test('a command line that repeats a Secret’s value is hidden with it', () => {
+  expect(shown({env, args: ['$(PASS)']})).toEqual({
+    command: ['<hidden>'],
+    args: ['<hidden>'],
+    envs: [{key: 'PASS', value: '<hidden>'}, CONFIG.envs[1]],
+  });
+});
+
+test('any other command line is shown', () => {
+  expect(shown({env, args: ['$PASS']})).toMatchObject({args: ['hunter2']});
+  expect(shown({args: ['$(COLOR)']})).toEqual(CONFIG);
+});
