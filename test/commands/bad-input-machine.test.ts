@@ -197,7 +197,8 @@ describe('a root directory', () => {
     await fill(scene, 0);
     expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
     expect(await scene.everything()).toEqual(NOTHING);
-    expect((await readdir(scene.rootDir)).toSorted()).toEqual(['filler', 'locks', 'pods', 'records']);
+    const left = await readdir(scene.rootDir, {recursive: true});
+    expect(left.toSorted()).toEqual(['events', 'filler', 'locks', 'pods', 'records', 'statuses']);
   });
 });
 

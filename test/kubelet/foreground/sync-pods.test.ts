@@ -55,14 +55,20 @@ test('a signal that aborts while the last container starts is an interruption, n
   expect((await syncing).kind).toBe('interrupted');
 });
 
-test('a failure tells that the new pod is removed, and why it could not be', async () => {
-  const {pods, runtime} = await aPodGround({images: []});
+test('a failure tells that the new pod is removed', async () => {
+  const {pods} = await aPodGround({images: []});
   const pod = aLocalPod();
   expect(await syncPodUntil(pods, {pod, source: '-'}, OPTIONS, signal)).toMatchObject({
     kind: 'failed',
     removed: true,
     error: {reason: 'ErrImagePull'},
   });
+  expect(await pods.store.get(podRef(pod).uid)).toBeUndefined();
+});
+
+test('a failure tells why the new pod could not be removed', async () => {
+  const {pods, runtime} = await aPodGround({images: []});
+  const pod = aLocalPod();
   runtime.injectError('RemovePodSandbox', {code: 'UNKNOWN', message: 'busy'});
   expect(await syncPodUntil(pods, {pod, source: '-'}, OPTIONS, signal)).toMatchObject({
     kind: 'failed',
