@@ -48,6 +48,15 @@ describe('a container’s own restart policy', () => {
   });
 });
 
+test('init containers are over once one of several containers runs', () => {
+  const containers = [aContainer(), aContainer({name: 'other'})];
+  const pod = aPod({containers, initContainers: [aContainer({name: 'i1'})]});
+
+  expect(brief(computePodActions(pod, aStatus([anInstance('main', RUNNING), exited('i1', 1)])))).toBe(
+    'start other',
+  );
+});
+
 const rule = (
   action: 'Restart' | 'RestartAllContainers',
   ...values: readonly number[]
