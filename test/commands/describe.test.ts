@@ -142,7 +142,7 @@ test('describe shows a pod as kubectl does', async () => {
 });
 
 describe('describe', () => {
-  test('-o json and yaml are the Pod with its status', async () => {
+  test('-o json and yaml are the Pod with its status, templates see the same', async () => {
     const scene = await aScene();
     await scene.run(['sync', '-'], {stdin: aManifest()});
     const {stdout} = await described(scene, ['web', '-o', 'json']);
@@ -152,6 +152,9 @@ describe('describe', () => {
       status: {phase: 'Running', qosClass: 'BestEffort'},
     });
     expect((await described(scene, ['web', '-o', 'yaml'])).stdout).toContain('\n  qosClass: BestEffort\n');
+    expect((await described(scene, ['web', '--template', '{{.status.qosClass}}'])).stdout).toBe(
+      'BestEffort\n',
+    );
   });
 
   test('takes all pods, those of a selector, and the words that kubectl has', async () => {

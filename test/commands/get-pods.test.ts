@@ -70,6 +70,7 @@ describe('get pods', () => {
     expect((await get(scene, ['-o', 'name'])).stdout).toBe('pod/web\n');
     expect((await get(scene, ['-o', 'jsonpath={.items[*].status.phase}'])).stdout).toBe('Running\n');
     expect((await get(scene, ['web', '-o', 'go-template={{.status.phase}}'])).stdout).toBe('Running\n');
+    expect((await get(scene, ['web', '--template', '{{.metadata.name}}'])).stdout).toBe('web\n');
     expect((await get(scene, ['--no-headers'])).stdout).toMatch(/^web /);
   });
 
