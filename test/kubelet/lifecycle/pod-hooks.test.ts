@@ -33,10 +33,7 @@ function done(runtime: FakeRuntime): readonly string[] {
   return calls.map(({method, request, response}) => {
     const {container_id: id, timeout, cmd, config} = request as Message;
     if (config !== undefined)
-      names.set(
-        (response as Message).containerId,
-        `${config.metadata.name}/${config.metadata.attempt ?? 0}`,
-      );
+      names.set((response as Message).containerId, `${config.metadata.name}/${config.metadata.attempt ?? 0}`);
     const detail = method === 'StopContainer' ? timeout : cmd?.at(-1);
     const name = names.get(id ?? (response as Message).containerId);
     return detail === undefined ? `${method} ${name}` : `${method} ${name}: ${detail}`;
