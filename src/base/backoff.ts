@@ -15,14 +15,17 @@ export class Backoff {
     return this.#entries.get(key)?.delayMs ?? 0;
   }
 
-  /** Starts or doubles the key's delay, because of an event at `eventTime` (ms since the epoch). */
-  next(key: string, eventTime: number): void {
+  /**
+   * Starts or doubles the key's delay, because of an event at `eventTime`, which is answered `now` (both ms since the
+   * epoch). Whether the entry is forgotten by the next event counts from the answer, not from the event.
+   */
+  next(key: string, eventTime: number, now: number): void {
     const entry = this.#entries.get(key);
     const delayMs =
       entry === undefined || this.#expired(entry.lastUpdate, eventTime)
         ? this.#initialMs
         : Math.min(entry.delayMs * 2, this.#maxMs);
-    this.#entries.set(key, {delayMs, lastUpdate: eventTime});
+    this.#entries.set(key, {delayMs, lastUpdate: now});
   }
 
   /** Until when the key must wait after an event at `eventTime`, or undefined when it need not at `now`. */

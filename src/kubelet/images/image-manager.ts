@@ -261,7 +261,7 @@ export class ImageManager {
 
   async #pullFailed({request, image}: Pull, key: string, cause: unknown): Promise<ImageOutcome> {
     const now = this.#clock.now();
-    this.#backoff.next(key, now);
+    this.#backoff.next(key, now, now);
     const text = messageOf(cause);
     request.events.warning('Failed', `Failed to pull image ${goQuote(image)}: ${text}`);
     const transient = cause instanceof PullLimitError;

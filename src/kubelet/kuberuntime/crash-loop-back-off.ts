@@ -22,9 +22,10 @@ export function crashLoopBackOff(
   if (exited === undefined) return undefined;
   const key = backoffKey(pod, container);
   const finishedAt = finishedAtMs(exited);
-  const retryAt = context.crashBackoff.waitUntil(key, finishedAt, context.clock.now());
+  const now = context.clock.now();
+  const retryAt = context.crashBackoff.waitUntil(key, finishedAt, now);
   if (retryAt === undefined) {
-    context.crashBackoff.next(key, finishedAt);
+    context.crashBackoff.next(key, finishedAt, now);
     return undefined;
   }
   const who = formatPod(podRef(pod));
