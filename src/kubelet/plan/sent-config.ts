@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../api/v1.js';
+import type {Container, EnvVar, Pod} from '../../api/v1.js';
 import {fromJson, toJson} from '../../cri/index.js';
 import {ConfigError} from '../../base/errors.js';
 import type {Json} from '../../format/json.js';
@@ -97,10 +97,12 @@ function repeatsSecrets(container: Container): boolean {
 }
 
 function hasSecrets({env = [], envFrom = []}: Container): boolean {
-  return (
-    envFrom.some(({secretRef}) => secretRef !== undefined) ||
-    env.some(({valueFrom}) => valueFrom?.secretKeyRef !== undefined)
-  );
+  return envFrom.some(({secretRef}) => secretRef !== undefined) || env.some(comesFromSecret);
+}
+
+/** What another container has put into a file may be secret too. */
+function comesFromSecret({valueFrom}: EnvVar): boolean {
+  return valueFrom?.secretKeyRef !== undefined || valueFrom?.fileKeyRef !== undefined;
 }
 
 /** A value may name another variable that is secret; which ones a Secret brings as a whole isn't known. */
@@ -108,9 +110,7 @@ function isSecret(container: Container, key: string): boolean {
   const own = (container.env ?? []).filter(({name}) => name === key);
   if (own.length === 0) return hasSecrets(container);
   return own.some(
-    ({value = '', valueFrom}) =>
-      valueFrom?.secretKeyRef !== undefined ||
-      valueFrom?.fileKeyRef !== undefined ||
-      (hasSecrets(container) && value.includes('$(')),
+    (variable) =>
+      comesFromSecret(variable) || (hasSecrets(container) && (variable.value ?? '').includes('$(')),
   );
 }

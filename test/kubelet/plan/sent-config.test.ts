@@ -32,3 +32,17 @@ test('any other command line is shown', () => {
   expect(shown({env, args: ['$PASS']})).toMatchObject({args: ['hunter2']});
   expect(shown({args: ['$(COLOR)']})).toEqual(CONFIG);
 });
+
+test('a value from a file may be secret, and what repeats it is hidden with it', () => {
+  const fileKeyRef = {volumeName: 'v', path: 'a.env', key: 'k'};
+  const fromFile = [
+    {name: 'PASS', valueFrom: {fileKeyRef}},
+    {name: 'COLOR', value: '$(PASS)'},
+  ];
+
+  expect(shown({env: fromFile, args: ['$(PASS)']})).toEqual({
+    command: ['<hidden>'],
+    args: ['<hidden>'],
+    envs: CONFIG.envs.map(({key}) => ({key, value: '<hidden>'})),
+  });
+});
