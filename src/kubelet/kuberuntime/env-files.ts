@@ -5,7 +5,12 @@ import type {EnvFile, MountedVolumes, PodFilesystem} from '../container/pod-file
 import {ContainerConfigError} from './config-errors.js';
 
 /** The env files that a container's variables come from, as fileOf names them. */
-export type EnvFiles = ReadonlyMap<string, EnvFile>;
+export type EnvFiles = ReadonlyMap<string, ReadEnvFile>;
+
+/** An env file, its text taken apart: once, however many variables come from it. */
+type ReadEnvFile =
+  | Exclude<EnvFile, {readonly kind: 'text'}>
+  | {readonly kind: 'variables'; readonly path: string; readonly variables: EnvVariables};
 
 /** Reads the env files of a container, from the volumes where other containers have put them. */
 export async function readEnvFiles(
@@ -13,14 +18,20 @@ export async function readEnvFiles(
   {env = []}: Container,
   volumes: MountedVolumes,
 ): Promise<EnvFiles> {
-  const read = new Map<string, EnvFile>();
+  const read = new Map<string, ReadEnvFile>();
   for (const {valueFrom} of env) {
     const selector = valueFrom?.fileKeyRef;
     const root = selector && volumes.get(selector.volumeName)?.hostPath;
-    if (selector !== undefined && root !== undefined)
-      read.set(fileOf(selector), await files.readEnvFile(root, selector.path));
+    if (selector === undefined || root === undefined || read.has(fileOf(selector))) continue;
+    read.set(fileOf(selector), takenApart(await files.readEnvFile(root, selector.path)));
   }
   return read;
+}
+
+/** The file with its text taken apart; what is wrong with that is part of it. */
+export function takenApart(file: EnvFile): ReadEnvFile {
+  if (file.kind !== 'text') return file;
+  return {kind: 'variables', path: file.path, variables: parseEnvFile(file.content)};
 }
 
 const fileOf = ({volumeName, path}: FileKeySelector): string => `${volumeName}/${path}`;
@@ -38,22 +49,15 @@ export function fileKeyValue(selector: FileKeySelector, files: EnvFiles): string
     throw new ContainerConfigError(`cannot find the volume "${volumeName}" referenced by FileKeyRef`);
   if (file.kind === 'planned') return `<${key} of the file ${path} in the volume ${volumeName}>`;
   if (file.kind === 'unreadable') throw unparsable(selector, file.reason);
-  const value = parsed(selector, file.content);
-  if (value !== '') return value;
+  const {values, fault} = file.variables;
+  const value = values.get(key);
+  if (value === undefined && fault !== undefined) throw unparsable(selector, fault);
+  if (value !== undefined && value !== '') return value;
   if (optional) return undefined;
   throw new ContainerConfigError(
     `environment variable key ${JSON.stringify(key)} not found in file ${JSON.stringify(file.path)}`,
     {hint: `an earlier container has to write ${key}='…' into "${path}" of the volume "${volumeName}"`},
   );
-}
-
-function parsed(selector: FileKeySelector, content: string): string {
-  try {
-    return parseEnvFile(content, selector.key);
-  } catch (error) {
-    if (error instanceof EnvFileFault) throw unparsable(selector, error.message);
-    throw error;
-  }
 }
 
 function unparsable({volumeName, path}: FileKeySelector, reason: string): ContainerConfigError {
@@ -69,21 +73,33 @@ class EnvFileFault extends KcriError {
 /** Longer lines are refused (bufio.MaxScanTokenSize). */
 const LONGEST_LINE = 64 * 1024 - 1;
 
+/** The variables of an env file, up to what can't be read. */
+interface EnvVariables {
+  /** The first value of each name. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What is wrong behind them; undefined when the whole file was read. */
+  readonly fault: string | undefined;
+}
+
 /**
- * The first value of the key, empty without one (util/env ParseEnv). A line is `NAME='value'`, the value as it is
- * between the quotes and perhaps over several lines; a comment may follow. Messages repeat nothing of the file.
- *
- * @throws EnvFileFault for what comes before the value and is none of that.
+ * Takes an env file apart (util/env ParseEnv). A line is `NAME='value'`, the value as it is between the quotes and
+ * perhaps over several lines; a comment may follow. What comes before a fault counts. Messages repeat nothing of the
+ * file.
  */
-export function parseEnvFile(content: string, key: string): string {
-  const lines = splitLines(content);
-  let next = 0;
-  while (next < lines.length) {
-    const entry = readEntry(lines, next);
-    if (entry.name === key) return entry.value;
-    next = entry.next;
+export function parseEnvFile(content: string): EnvVariables {
+  const values = new Map<string, string>();
+  try {
+    const lines = splitLines(content);
+    for (let next = 0; next < lines.length;) {
+      const entry = readEntry(lines, next);
+      if (entry.name !== undefined && !values.has(entry.name)) values.set(entry.name, entry.value);
+      next = entry.next;
+    }
+  } catch (error) {
+    if (error instanceof EnvFileFault) return {values, fault: error.message};
+    throw error;
   }
-  return '';
+  return {values, fault: undefined};
 }
 
 function splitLines(content: string): readonly string[] {
@@ -115,22 +131,26 @@ function readEntry(lines: readonly string[], index: number): Entry {
   // A shell takes this for an empty value and a command.
   if (/^[ \t]/.test(rest)) return {name, value: '', next: index + 1};
   if (!rest.startsWith("'")) throw fault('value must be enclosed in single quotes');
-  return {name, ...readQuoted([rest.slice(1), ...lines.slice(index + 1)], index)};
+  return {name, ...readQuoted(lines, index, rest.slice(1))};
 }
 
-/** Reads to the closing quote, from behind the opening one. */
-function readQuoted(lines: readonly string[], index: number): Omit<Entry, 'name'> {
-  const last = lines.findIndex((line) => line.includes("'"));
-  if (last === -1)
+/** Reads to the closing quote, from `first`: what stands behind the opening one on the line `index`. */
+function readQuoted(lines: readonly string[], index: number, first: string): Omit<Entry, 'name'> {
+  const value: string[] = [];
+  let last = index;
+  let line: string | undefined = first;
+  for (; line?.includes("'") === false; line = lines[last]) {
+    value.push(line);
+    last += 1;
+  }
+  if (line === undefined)
     throw new EnvFileFault(
       `invalid environment variable format starting at line ${index + 1}: unclosed single quote`,
     );
-  const line = lines[last] ?? '';
   const quote = line.indexOf("'");
   if (!/^[ \t]*(?:#|$)/.test(line.slice(quote + 1)))
     throw new EnvFileFault(
-      `invalid environment variable format at line ${index + last + 1}: unexpected content after closing quote`,
+      `invalid environment variable format at line ${last + 1}: unexpected content after closing quote`,
     );
-  const value = [...lines.slice(0, last), line.slice(0, quote)].join('\n');
-  return {value, next: index + last + 1};
+  return {value: [...value, line.slice(0, quote)].join('\n'), next: last + 1};
 }

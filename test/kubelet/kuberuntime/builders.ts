@@ -13,14 +13,14 @@ import {
   type PodSandboxStatus,
 } from '../../../src/cri/index.js';
 import {NO_OBJECTS} from '../../../src/kubelet/container/api-objects.js';
-import type {EnvFile} from '../../../src/kubelet/container/pod-filesystem.js';
+import type {EnvFiles} from '../../../src/kubelet/kuberuntime/env-files.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../src/kubelet/container/pod-status.js';
 import {logContainerFields, logPodFields} from '../../field-log.js';
 
 export const UID = '11111111-2222-3333-4444-555555555555';
 
 /** For containers whose variables come from nowhere else. */
-export const NO_REFERENCES = {objects: NO_OBJECTS, envFiles: new Map<string, EnvFile>()};
+export const NO_REFERENCES = {objects: NO_OBJECTS, envFiles: new Map() as EnvFiles};
 
 /** A container `main` of busybox, unless told otherwise. */
 export function aContainer(fields: Partial<Container> = {}): Container {

@@ -1,7 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import type {FileKeySelector} from '../../../src/api/v1-selectors.js';
 import type {EnvFile} from '../../../src/kubelet/container/pod-filesystem.js';
-import {fileKeyValue, parseEnvFile, readEnvFiles} from '../../../src/kubelet/kuberuntime/env-files.js';
+import {
+  fileKeyValue,
+  parseEnvFile,
+  readEnvFiles,
+  takenApart,
+} from '../../../src/kubelet/kuberuntime/env-files.js';
 import {logContainerFields} from '../../field-log.js';
 import {aContainer} from './builders.js';
 
@@ -28,7 +33,7 @@ describe('an env file', () => {
     ["A='a'", 'B', ''],
     ['', 'A', ''],
   ])('%j has for %s the value %j', (content, key, value) => {
-    expect(parseEnvFile(content, key)).toBe(value);
+    expect(parseEnvFile(content).values.get(key) ?? '').toBe(value);
   });
 
   test.each([
@@ -46,8 +51,16 @@ describe('an env file', () => {
     ["A='a'\nB='b\nc", 'invalid environment variable format starting at line 2: unclosed single quote'],
     [`A='a'\nB='${LONG}'`, 'line 2 is longer than 65535 bytes'],
   ])('%j is refused', (content, message) => {
-    expect(() => parseEnvFile(content, 'B')).toThrow(message);
+    expect(parseEnvFile(content).fault).toBe(message);
+    expect(parseEnvFile(content).values.has('B')).toBe(false);
   });
+
+  test('of very many lines is taken apart in time', () => {
+    const names = Array.from({length: 80_000}, (_, index) => `A${index}`);
+    const content = names.map((name) => `${name}=''\n`).join('');
+
+    expect([...parseEnvFile(content).values.keys()]).toEqual(names);
+  }, 5000);
 });
 
 describe('a variable from a file', () => {
@@ -55,7 +68,7 @@ describe('a variable from a file', () => {
   const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined => {
     const fileKeyRef = {...selector, ...fields};
     logContainerFields({env: [{name: 'A', valueFrom: {fileKeyRef}}]});
-    return fileKeyValue(fileKeyRef, new Map(file && [['v/a.env', file]]));
+    return fileKeyValue(fileKeyRef, new Map(file && [['v/a.env', takenApart(file)]]));
   };
   const text = (content: string): EnvFile => ({kind: 'text', path: '/pods/v/a.env', content});
 
@@ -101,7 +114,7 @@ describe('a variable from a file', () => {
     expect(value({kind: 'planned'})).toBe('<A of the file a.env in the volume v>');
   });
 
-  test('is read from the volume, also when the container does not mount it', async () => {
+  test('is read from the volume, once for all its keys, also when the container does not mount it', async () => {
     const read: string[] = [];
     const files = {
       readEnvFile: async (volume: string, path: string) => {
@@ -112,6 +125,7 @@ describe('a variable from a file', () => {
     const container = aContainer({
       env: [
         {name: 'X', valueFrom: {fileKeyRef: selector}},
+        {name: 'B', valueFrom: {fileKeyRef: {...selector, key: 'B'}}},
         {name: 'Y', valueFrom: {fileKeyRef: {...selector, volumeName: 'none'}}},
         {name: 'Z', value: 'z'},
       ],
