@@ -1,6 +1,7 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import {messageOf} from '../base/errors.js';
+import {MountError} from './container/mount-error.js';
 import type {PodActions} from './container/pod-actions.js';
 import type {MountedVolumes} from './container/pod-filesystem.js';
 import {podRef} from './container/pod-ref.js';
@@ -204,7 +205,11 @@ export class PodSyncer {
       return {volumes: await files.mountVolumes(this.pod, objects, signal)};
     } catch (cause) {
       signal.throwIfAborted();
-      return this.#nodeFailure('FailedMount', '', cause);
+      // One event for each volume; the first is what the sync fails with.
+      const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
+      const failure = this.#nodeFailure('FailedMount', '', first);
+      for (const other of others) this.#nodeFailure('FailedMount', '', other);
+      return failure;
     }
   }
 

@@ -60,6 +60,24 @@ test.each([
   expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
 });
 
+test('each volume that could not be mounted has its event, and the first is why the pod does not start', async () => {
+  const {pods, events} = await aPodGround();
+  const volumes = ['x', 'y'].map((name) => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}}));
+  const volumeMounts = volumes.map(({name}) => ({name, mountPath: `/${name}`}));
+  const containers = [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}];
+
+  const {results} = await pods.syncer(aLocalPod({containers, volumes})).sync(signal);
+
+  const messages = ['x', 'y'].map(
+    (name) =>
+      `MountVolume.SetUp failed for volume "${name}" : hostPath type check failed: /none/${name} is not a directory`,
+  );
+  expect(results).toMatchObject([{failure: {reason: 'FailedMount', message: messages[0]}}]);
+  expect(events).toMatchObject(
+    messages.map((message) => ({type: 'Warning', reason: 'FailedMount', message})),
+  );
+});
+
 test('a fault in the sync itself is not taken for a volume that could not be mounted', async () => {
   const {pods} = await aPodGround({}, (real) =>
     Object.assign(real, {

@@ -79,7 +79,7 @@ export interface PodFilesystem {
   makePodDirs(pod: Pod): Promise<void>;
   /** The ids that are the pod's own until removePod; the same ones each time. For a pod with hostUsers: false. */
   userNamespace(pod: Pod): Promise<IdMapping>;
-  /** Mounts the pod's volumes, and brings what is written into them up to date; idempotent. */
+  /** Mounts the pod's volumes, and brings what is written into them up to date; idempotent. MountError tells which fail. */
   mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
   /** The first volume that takes more of the disk than the Pod lets it. */
   exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;

@@ -1,6 +1,7 @@
 import type {Container, Pod} from '../../api/v1.js';
 import type {Volume} from '../../api/v1-volumes.js';
 import {KcriError, messageOf, SystemError} from '../../base/errors.js';
+import {MountError} from '../container/mount-error.js';
 import type {MountedVolumes, PlannedFile} from '../container/pod-filesystem.js';
 import {bindVolume, type BoundVolume} from './plugins.js';
 import type {VolumeHost} from './volume-plugin.js';
@@ -32,8 +33,8 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
 /**
  * Mounts the volumes that the pod's containers use, in the Pod's order, and brings what kcri has written into them up to
  * date; what is mounted already stays mounted, so that it can be called again at any time, also after a crash. A volume
- * that fails doesn't keep the others from it. Stops between two volumes when the signal aborts. Rejects with SystemError
- * for the first that failed; its message is that of the kubelet's FailedMount event.
+ * that fails doesn't keep the others from it. Stops between two volumes when the signal aborts. Rejects with MountError,
+ * whose failures have the messages of the kubelet's FailedMount events.
  */
 export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSignal): Promise<MountedVolumes> {
   const bound = boundVolumes(pod);
@@ -47,8 +48,8 @@ export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSign
       failures.push(mountError(name, cause));
     }
   }
-  const [first] = failures;
-  if (first !== undefined) throw first;
+  const [first, ...others] = failures;
+  if (first !== undefined) throw new MountError([first, ...others]);
   return mounted;
 }
 
