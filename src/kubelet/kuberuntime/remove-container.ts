@@ -47,6 +47,10 @@ function olderDead(
   });
 }
 
+/**
+ * Gives what was removed. What could not be is no failure of a sync: a kubelet only logs it, and the instances that
+ * are left are found again by the next clean-up.
+ */
 async function removeAll(
   context: RemoveContext,
   pod: Pod,
@@ -54,7 +58,7 @@ async function removeAll(
 ): Promise<readonly SyncResult[]> {
   const results: SyncResult[] = [];
   for (const container of containers) results.push(await removeContainer(context, pod, container));
-  return results;
+  return results.filter(({failure}) => failure === undefined);
 }
 
 /** Before init containers run again, only the newest dead instance of each is kept (pruneInitContainersBeforeStart). */
@@ -86,7 +90,7 @@ export async function purgeInitContainers(
   );
 }
 
-/** A status after older instances were removed, and how the removals went. */
+/** A status without older instances, and those that were removed. */
 export interface Cleaned {
   readonly status: RuntimePodStatus;
   readonly results: readonly SyncResult[];
