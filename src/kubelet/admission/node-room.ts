@@ -55,9 +55,13 @@ function hostPorts({spec}: Pod): readonly ContainerPort[] {
 
 const ANY_IP = '0.0.0.0';
 
+/** Where a port listens; an address that is written out as empty means any, just as none does. */
+function address({hostIP = ''}: ContainerPort): string {
+  return hostIP === '' ? ANY_IP : hostIP;
+}
+
 function conflict(a: ContainerPort, b: ContainerPort): boolean {
-  const {hostIP: first = ANY_IP} = a;
-  const {hostIP: second = ANY_IP} = b;
+  const [first, second] = [address(a), address(b)];
   const sameAddress = first === second || first === ANY_IP || second === ANY_IP;
   return sameAddress && a.hostPort === b.hostPort && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP');
 }

@@ -186,6 +186,7 @@ describe('room on the node:', () => {
     ['another one', listening(81), false],
     ['no port of the host', listening(0), false],
     ['the same on one address', listening(80, {hostIP: '127.0.0.1'}), true],
+    ['the same on an empty address', listening(80, {hostIP: ''}), true],
     ['the same of another protocol', listening(80, {protocol: 'UDP'}), false],
   ])('a pod that listens on %s as another', (_, pod, taken) => {
     expect(rejection(pod, {}, [listening(80)])).toEqual(
@@ -202,6 +203,13 @@ describe('room on the node:', () => {
     const [a, b] = ['127.0.0.1', '127.0.0.2'].map((hostIP) => listening(80, {hostIP}));
 
     expect(rejection(a!, {}, [b!])).toBeUndefined();
+  });
+
+  test('an empty address is that of every other', () => {
+    const [empty, one] = ['', '127.0.0.1'].map((hostIP) => listening(80, {hostIP}));
+
+    expect(rejection(empty!, {}, [one!])?.[0]).toBe('NodePorts');
+    expect(rejection(one!, {}, [empty!])?.[0]).toBe('NodePorts');
   });
 });
 
