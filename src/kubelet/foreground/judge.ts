@@ -19,7 +19,10 @@ export interface JudgeOptions {
 /** What a pass means for whoever waits. */
 export type Verdict =
   | {readonly kind: 'ready'}
-  /** The pod has ended; `exitCode` is that of its first failed container, `container`. */
+  /**
+   * The pod has ended; `exitCode` is that of its first failed container, `container`; that of a sidecar, which is
+   * stopped at the end, only where nothing else has failed.
+   */
   | {
       readonly kind: 'complete';
       readonly exitCode: number;
@@ -36,14 +39,16 @@ export type Verdict =
 /** Decides whether a foreground sync goes on after a pass. */
 export function judge(pod: Pod, pass: SyncPass, options: JudgeOptions): Verdict {
   return (
-    ended(pass.status) ?? failedStep(pass.results, options) ?? readiness(pod, pass, options) ?? {kind: 'wait'}
+    ended(pod, pass.status) ??
+    failedStep(pass.results, options) ??
+    readiness(pod, pass, options) ?? {kind: 'wait'}
   );
 }
 
-function ended(status: PodStatus): Verdict | undefined {
+function ended(pod: Pod, status: PodStatus): Verdict | undefined {
   if (status.phase === 'Succeeded') return {kind: 'complete', exitCode: 0, container: undefined};
   if (status.phase !== 'Failed') return undefined;
-  const failed = firstFailed(status);
+  const failed = firstFailed(status, (name) => !isSidecar(pod, name)) ?? firstFailed(status);
   const {reason, message = ''} = status;
   return {
     kind: 'complete',
@@ -82,6 +87,12 @@ function allReady(pod: Pod, {containerStatuses = [], initContainerStatuses = []}
 /** Running and ready, or ended well where nothing starts it again. */
 function settled(pod: Pod, container: Container, {ready, state}: ContainerStatus): boolean {
   return ready || (state?.terminated?.exitCode === 0 && !restartsAfter(pod, container, 0));
+}
+
+function isSidecar({spec}: Pod, name: string): boolean {
+  return (spec.initContainers ?? []).some(
+    (container) => container.name === name && isRestartableInit(container),
+  );
 }
 
 /** Whether what ended with that code comes again. */

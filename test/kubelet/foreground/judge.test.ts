@@ -23,6 +23,8 @@ interface Case {
   readonly fields?: Readonly<Record<string, Partial<Container>>>;
   /** Sidecars beside the containers. */
   readonly sidecars?: Readonly<Record<string, ContainerState>>;
+  /** Init containers that end, behind the sidecars. */
+  readonly inits?: Readonly<Record<string, ContainerState>>;
 }
 
 function statusesOf(states: Readonly<Record<string, ContainerState>>): readonly ContainerStatus[] {
@@ -38,11 +40,12 @@ function verdict({
   retry = false,
   fields = {},
   sidecars = {},
+  inits = {},
 }: Case) {
   const status = {
     phase,
     containerStatuses: statusesOf(states),
-    initContainerStatuses: statusesOf(sidecars),
+    initContainerStatuses: statusesOf({...sidecars, ...inits}),
   };
   const pod: Pod = {
     apiVersion: 'v1',
@@ -51,7 +54,10 @@ function verdict({
     spec: {
       restartPolicy,
       containers: Object.keys(states).map((name) => ({name, image: 'x', ...fields[name]})),
-      initContainers: Object.keys(sidecars).map((name) => ({name, image: 'x', restartPolicy: 'Always'})),
+      initContainers: [
+        ...Object.keys(sidecars).map((name) => ({name, image: 'x', restartPolicy: 'Always' as const})),
+        ...Object.keys(inits).map((name) => ({name, image: 'x'})),
+      ],
     },
   };
   const results: SyncResult[] =
@@ -89,6 +95,21 @@ test.each<[string, Case, object]>([
     'a failed pod has the exit code of its first failed container',
     {phase: 'Failed', states: {a: exited(0), b: exited(7), c: exited(9)}, wait: 'complete'},
     {kind: 'complete', exitCode: 7, container: 'b'},
+  ],
+  [
+    'a failed pod does not have the exit code of a sidecar that was stopped with it',
+    {phase: 'Failed', states: {a: exited(0), b: exited(7)}, sidecars: {s: exited(143)}},
+    {kind: 'complete', exitCode: 7, container: 'b'},
+  ],
+  [
+    'a failed init container comes before the containers and sidecars',
+    {phase: 'Failed', states: {a: exited(7)}, inits: {i: exited(5)}, sidecars: {s: exited(143)}},
+    {kind: 'complete', exitCode: 5, container: 'i'},
+  ],
+  [
+    'a failed pod of which only a sidecar failed has its exit code',
+    {phase: 'Failed', states: {a: exited(0)}, sidecars: {s: exited(143)}},
+    {kind: 'complete', exitCode: 143, container: 's'},
   ],
   [
     'a container that failed for good keeps a pod from becoming ready',
