@@ -66,7 +66,7 @@ function areEqual(a: ResourceList, b: ResourceList): boolean {
 
 function selectorConflicts({nodeSelector = {}}: PodSpec, {scheduling}: RuntimeClass): readonly FieldError[] {
   return Object.entries(scheduling?.nodeSelector ?? {}).flatMap(([key, value]) => {
-    const own = nodeSelector[key] ?? '';
+    const own = (Object.hasOwn(nodeSelector, key) ? nodeSelector[key] : undefined) ?? '';
     if (own === '' || own === value) return [];
     const problem = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`;
     return [forbidden(SPEC.child('nodeSelector').key(key), problem)];

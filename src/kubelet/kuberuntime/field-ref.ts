@@ -33,7 +33,10 @@ const FIELDS: Readonly<Record<string, (context: FieldRefContext) => string>> = {
  */
 export function fieldRefValue(fieldPath: string, context: FieldRefContext): string {
   const [, map, key] = /^metadata\.(labels|annotations)\['([^']+)'\]$/.exec(fieldPath) ?? [];
-  if (key !== undefined) return context.pod.metadata[map as 'labels' | 'annotations']?.[key] ?? '';
+  if (key !== undefined) {
+    const values = context.pod.metadata[map as 'labels' | 'annotations'] ?? {};
+    return (Object.hasOwn(values, key) ? values[key] : undefined) ?? '';
+  }
   const read = Object.hasOwn(FIELDS, fieldPath) ? FIELDS[fieldPath] : undefined;
   if (read === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${fieldPath}`);
   return read(context);

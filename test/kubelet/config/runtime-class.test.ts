@@ -68,6 +68,7 @@ describe('a Pod and its RuntimeClass', () => {
   test('may say the same', () => {
     expect(conflicts({overhead: {cpu: '0.25', memory: '65536Ki'}}, OVERHEAD)).toEqual([]);
     expect(conflicts({nodeSelector: {a: 'b'}}, {scheduling: {nodeSelector: {a: 'b'}}})).toEqual([]);
+    expect(conflicts({nodeSelector: {}}, {scheduling: {nodeSelector: {constructor: 'b'}}})).toEqual([]);
   });
 
   test.each<[string, Partial<PodSpec>, Partial<RuntimeClass>]>([
