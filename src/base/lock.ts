@@ -47,6 +47,12 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
   return heldLock(path, self);
 }
 
+/** True while a live process, this one included, holds the lock at `path`. Rejects with SystemError. */
+export async function isLockHeld(path: string): Promise<boolean> {
+  const holder = await readHolder(path);
+  return holder !== undefined && (await isAlive(holder));
+}
+
 async function identifySelf(): Promise<string> {
   const self = await identify(process.pid);
   if (self === undefined) throw new SystemError('reading "/proc/self/stat": /proc is not mounted');

@@ -10,8 +10,9 @@ export class PlannedPullRecords implements PullRecords {
     this.#real = new FilePullRecords(rootDir);
   }
 
-  async writeIntent(): Promise<void> {
-    // A plan writes nothing, and is never interrupted in what it only pretends.
+  /** A plan writes nothing, and is never interrupted in what it only pretends. */
+  async writeIntent(): Promise<AsyncDisposable> {
+    return {[Symbol.asyncDispose]: async () => undefined};
   }
 
   async hasIntent(image: string): Promise<boolean> {
@@ -22,8 +23,9 @@ export class PlannedPullRecords implements PullRecords {
     // A plan removes nothing.
   }
 
-  async listIntents(): Promise<readonly string[]> {
-    return await this.#real.listIntents();
+  async settleIntents(...[settle]: Parameters<PullRecords['settleIntents']>): Promise<void> {
+    const images = await this.#real.abandonedIntents();
+    if (images.length !== 0) await settle(images);
   }
 
   async readPulled(imageRef: string): Promise<PulledRecord | undefined> {

@@ -239,7 +239,7 @@ test('an aborted pull rejects with the signal’s reason, is no failure, and lea
 describe('records that can’t be written', () => {
   const broken = (method: 'writeIntent' | 'updatePulled', rootDir: string): FilePullRecords => {
     const records = new FilePullRecords(rootDir);
-    records[method] = () => Promise.reject(new SystemError('the disk is full'));
+    records[method] = (): Promise<never> => Promise.reject(new SystemError('the disk is full'));
     return records;
   };
 

@@ -15,13 +15,17 @@ test('a plan reads the records, and what it would write it reads back', async ()
   const rootDir = await temporaryDirectory();
   const real = new FilePullRecords(rootDir);
   await real.updatePulled('sha256:1', () => aRecord('sha256:1'));
-  await real.writeIntent('r.example/left:1');
+  const pulled = await real.writeIntent('r.example/left:1');
+  await pulled[Symbol.asyncDispose]();
+  await real.writeIntent('r.example/under-way:1');
   const planned = new PlannedPullRecords(rootDir);
   expect(await planned.readPulled('sha256:1')).toEqual(aRecord('sha256:1'));
-  expect([await planned.listIntents(), await planned.hasIntent('r.example/left:1')]).toEqual([
-    ['r.example/left:1'],
-    true,
-  ]);
+  const left: string[] = [];
+  await planned.settleIntents((images) => {
+    left.push(...images);
+    return Promise.resolve(images);
+  });
+  expect([left, await planned.hasIntent('r.example/left:1')]).toEqual([['r.example/left:1'], true]);
   await planned.updatePulled('sha256:2', () => aRecord('sha256:2'));
   await planned.updatePulled('sha256:2', () => undefined);
   expect(await planned.readPulled('sha256:2')).toEqual(aRecord('sha256:2'));

@@ -25,8 +25,8 @@ export class PullManager {
   readonly #records: PullRecords;
   readonly #policy: VerificationPolicy;
   readonly #clock: Clock;
-  /** How many pulls of an image this process has under way. */
-  readonly #underWay = new Map<string, number>();
+  /** The pulls of an image that this process has under way. */
+  readonly #underWay = new Map<string, readonly AsyncDisposable[]>();
   #settled: Promise<void> | undefined;
 
   constructor(records: PullRecords, policy: VerificationPolicy, clock: Clock) {
@@ -36,48 +36,48 @@ export class PullManager {
   }
 
   /**
-   * Turns the intents that a killed process left into records: what came of them is known to be pulled, but not with
-   * which credentials, so that nobody may use it without a pull. Those of images that never came are removed. Done once;
-   * rejects with SystemError or CriError.
+   * Turns the intents that killed processes left into records: what came of them is known to be pulled, but not with
+   * which credentials, so that nobody may use it without a pull. Those of images that never came are removed. Done once
+   * for all callers, none of whose signals ends it; rejects with SystemError, CriError or the signal's reason.
    */
   async settleIntents(images: Pick<KubeImageService, 'listImages'>, signal: AbortSignal): Promise<void> {
-    this.#settled ??= this.#settle(images, signal);
-    try {
-      await this.#settled;
-    } catch (error) {
+    this.#settled ??= this.#settle(images).catch((error: unknown) => {
       this.#settled = undefined;
       throw error;
-    }
+    });
+    await unlessAborted(this.#settled, signal);
   }
 
-  async #settle(images: Pick<KubeImageService, 'listImages'>, signal: AbortSignal): Promise<void> {
-    const intents = (await this.#records.listIntents()).filter((image) => !this.#underWay.has(image));
-    if (intents.length === 0) return;
-    const present = (await images.listImages({}, {signal})).images;
-    for (const intent of intents) {
-      const parsed = parseImageName(intent);
-      if (parsed.kind === 'invalid') continue;
-      const found = present.find(({repoTags, repoDigests}) =>
-        namesOf(parsed.name).some((name) => repoTags.includes(name) || repoDigests.includes(name)),
-      );
-      if (found !== undefined) await this.#note(found.id, parsed.name.repository, undefined);
-      await this.#records.deleteIntent(intent);
-    }
+  async #settle(images: Pick<KubeImageService, 'listImages'>): Promise<void> {
+    await this.#records.settleIntents(async (intents) => {
+      const present = (await images.listImages({})).images;
+      const settled: string[] = [];
+      for (const intent of intents) {
+        const parsed = parseImageName(intent);
+        if (parsed.kind === 'invalid') continue;
+        const found = present.find(({repoTags, repoDigests}) =>
+          namesOf(parsed.name).some((name) => repoTags.includes(name) || repoDigests.includes(name)),
+        );
+        if (found !== undefined) await this.#note(found.id, parsed.name.repository, undefined);
+        settled.push(intent);
+      }
+      return settled;
+    });
   }
 
   /** Before a pull: should kcri be killed in it, the image isn't taken for one that was there before. */
   async begin(image: string): Promise<void> {
-    await this.#records.writeIntent(image);
-    this.#underWay.set(image, (this.#underWay.get(image) ?? 0) + 1);
+    const pull = await this.#records.writeIntent(image);
+    this.#underWay.set(image, [...(this.#underWay.get(image) ?? []), pull]);
   }
 
   /** After a pull that was begun and brought nothing. */
   async failed(image: string): Promise<void> {
-    const left = (this.#underWay.get(image) ?? 1) - 1;
-    if (left === 0) {
-      await this.#records.deleteIntent(image);
-      this.#underWay.delete(image);
-    } else this.#underWay.set(image, left);
+    const [pull, ...others] = this.#underWay.get(image) ?? [];
+    if (others.length === 0) this.#underWay.delete(image);
+    else this.#underWay.set(image, others);
+    await pull?.[Symbol.asyncDispose]();
+    await this.#records.deleteIntent(image);
   }
 
   /** After a pull that was begun and brought `imageRef`, with a credential or without. When it rejects, the intent stays. */
@@ -129,6 +129,23 @@ export class PullManager {
     await this.#records.updatePulled(imageRef, (record) =>
       withAccess(record, {imageRef, repository, access, nowMs}),
     );
+  }
+}
+
+/** The work's result; rejects with the signal's reason when that aborts first, and the work goes on. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => {
+      reject(signal.reason as Error);
+    };
+  });
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

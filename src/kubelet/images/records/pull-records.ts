@@ -1,20 +1,26 @@
-import {createHash} from 'node:crypto';
+import {createHash, randomUUID} from 'node:crypto';
 import {readdir, readFile, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../../../base/errors.js';
 import {ifPresent, makeDirectories, withFileErrors, writeFileAtomic} from '../../../base/files.js';
-import {acquireLock} from '../../../base/lock.js';
+import {acquireLock, isLockHeld} from '../../../base/lock.js';
 import type {PulledRecord} from './pulled-record.js';
 
 /** Where it is kept which images were pulled and with what. `kcri plan` has its own implementation. Methods reject with SystemError. */
 export interface PullRecords {
-  /** Notes that an image, named as the Pod names it, is about to be pulled. */
-  writeIntent(image: string): Promise<void>;
+  /**
+   * Notes that an image, named as the Pod names it, is about to be pulled. What it resolves to is this one pull, which
+   * is under way until it is disposed of or the process ends.
+   */
+  writeIntent(image: string): Promise<AsyncDisposable>;
   hasIntent(image: string): Promise<boolean>;
-  /** One that isn't there is fine. */
+  /** Leaves it while a pull of the image is under way in any process. One that isn't there is fine. */
   deleteIntent(image: string): Promise<void>;
-  /** The images of all intents. */
-  listIntents(): Promise<readonly string[]>;
+  /**
+   * Calls `settle` with the images of the intents that no living process has, when there are any, and then removes those
+   * that it resolves to. No pull begins meanwhile.
+   */
+  settleIntents(settle: (images: readonly string[]) => Promise<readonly string[]>): Promise<void>;
   /** Undefined when there is none; rejects when it can't be read. */
   readPulled(imageRef: string): Promise<PulledRecord | undefined>;
   /**
@@ -31,20 +37,34 @@ const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const READABLE_VERSIONS: ReadonlySet<unknown> = new Set([API_VERSION, 'kubelet.config.k8s.io/v1alpha1']);
 const FILE_NAME = /^sha256-[0-9a-f]{64}$/;
 
-/** The kubelet's files: `<root-dir>/image_manager/{pulling,pulled}/sha256-<hash of the name>` (pullmanager/fs_pullrecords.go). */
+/**
+ * The kubelet's files: `<root-dir>/image_manager/{pulling,pulled}/sha256-<hash of the name>` (pullmanager/fs_pullrecords.go).
+ * Unlike a kubelet, kcri isn't alone: each pull under way holds a lock `image_manager/pullers/sha256-<hash>.<UUID>`.
+ */
 export class FilePullRecords implements PullRecords {
   readonly #rootDir: string;
   readonly #pulling: string;
   readonly #pulled: string;
+  readonly #pullers: string;
 
   constructor(rootDir: string) {
     this.#rootDir = rootDir;
     this.#pulling = join(rootDir, 'image_manager', 'pulling');
     this.#pulled = join(rootDir, 'image_manager', 'pulled');
+    this.#pullers = join(rootDir, 'image_manager', 'pullers');
   }
 
-  async writeIntent(image: string): Promise<void> {
-    await this.#write(this.#pulling, image, {kind: 'ImagePullIntent', apiVersion: API_VERSION, image});
+  async writeIntent(image: string): Promise<AsyncDisposable> {
+    return await this.#alone(async () => {
+      const pull = await acquireLock(join(this.#pullers, `${fileName(image)}.${randomUUID()}`));
+      try {
+        await this.#write(this.#pulling, image, {kind: 'ImagePullIntent', apiVersion: API_VERSION, image});
+      } catch (error) {
+        await pull[Symbol.asyncDispose]();
+        throw error;
+      }
+      return pull;
+    });
   }
 
   async hasIntent(image: string): Promise<boolean> {
@@ -53,10 +73,28 @@ export class FilePullRecords implements PullRecords {
   }
 
   async deleteIntent(image: string): Promise<void> {
-    const path = join(this.#pulling, fileName(image));
-    await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+    await this.#alone(async () => {
+      if (!(await this.#isPulling(image))) await this.#removeIntent(image);
+    });
   }
 
+  async settleIntents(...[settle]: Parameters<PullRecords['settleIntents']>): Promise<void> {
+    if ((await this.abandonedIntents()).length === 0) return;
+    await this.#alone(async () => {
+      const images = await this.abandonedIntents();
+      const settled = images.length === 0 ? [] : await settle(images);
+      for (const image of settled) await this.#removeIntent(image);
+    });
+  }
+
+  /** The images of the intents that no living process has. */
+  async abandonedIntents(): Promise<readonly string[]> {
+    const abandoned: string[] = [];
+    for (const image of await this.listIntents()) if (!(await this.#isPulling(image))) abandoned.push(image);
+    return abandoned;
+  }
+
+  /** The images of all intents. */
   async listIntents(): Promise<readonly string[]> {
     const names = await withFileErrors('reading', this.#pulling, () =>
       ifPresent(() => readdir(this.#pulling)),
@@ -83,6 +121,38 @@ export class FilePullRecords implements PullRecords {
     try {
       const changed = change(await this.readPulled(imageRef).catch(() => undefined));
       if (changed !== undefined) await this.#writePulled(changed);
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+  }
+
+  /** Whether any process pulls the image. */
+  async #isPulling(image: string): Promise<boolean> {
+    for (const path of await this.#pullersOf(image)) if (await isLockHeld(path)) return true;
+    return false;
+  }
+
+  async #pullersOf(image: string): Promise<readonly string[]> {
+    const names = await withFileErrors('reading', this.#pullers, () =>
+      ifPresent(() => readdir(this.#pullers)),
+    );
+    const prefix = `${fileName(image)}.`;
+    return (names ?? []).filter((name) => name.startsWith(prefix)).map((name) => join(this.#pullers, name));
+  }
+
+  /** With the locks that killed processes left of it: each name is used once, so that nobody takes one again. */
+  async #removeIntent(image: string): Promise<void> {
+    for (const path of [join(this.#pulling, fileName(image)), ...(await this.#pullersOf(image))])
+      await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+  }
+
+  /** While nobody else begins a pull or removes an intent. */
+  async #alone<T>(act: () => Promise<T>): Promise<T> {
+    const manager = join(this.#rootDir, 'image_manager');
+    await makeDirectories([manager, this.#pullers].map((path) => ({path, mode: 0o700})));
+    const lock = await acquireLock(join(manager, 'pullers.lock'));
+    try {
+      return await act();
     } finally {
       await lock[Symbol.asyncDispose]();
     }

@@ -1,3 +1,5 @@
+import {readdir, symlink, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import type {KubeImageService} from '../../../../src/kubelet/container/services.js';
 import type {PullCredential} from '../../../../src/kubelet/images/credentials/keyring.js';
@@ -29,7 +31,17 @@ async function aManager(policy: VerificationPolicy = {kind: 'NeverVerifyPreloade
     await manager.begin(APP.image);
     await manager.pulled(APP, REF, credential);
   };
-  return {records, manager, another, mustPull, pull};
+  /** All processes that pull are killed: their locks are those of a process that there isn't. */
+  const killPullers = async (): Promise<void> => {
+    const pullers = join(rootDir, 'image_manager', 'pullers');
+    for (const name of await readdir(pullers)) {
+      await unlink(join(pullers, name));
+      await symlink(`${process.pid}@1@${'0'.repeat(8)}`, join(pullers, name));
+    }
+  };
+  const pullers = async (): Promise<readonly string[]> =>
+    await readdir(join(rootDir, 'image_manager', 'pullers'));
+  return {records, manager, another, mustPull, pull, killPullers, pullers};
 }
 
 /** A runtime that has one image with these names. */
@@ -139,18 +151,20 @@ describe('what a killed kcri has left', () => {
     ['busybox', 'docker.io/library/busybox:latest'],
     [`r.example/app:1@sha256:${'a'.repeat(64)}`, `r.example/app@sha256:${'a'.repeat(64)}`],
   ])('%s, which is there as %s, is for nobody until it is pulled again', async (image, name) => {
-    const {manager, another, records} = await aManager();
+    const {manager, another, records, killPullers, pullers} = await aManager();
     await manager.begin(image);
+    await killPullers();
     const next = another();
     await next.settleIntents(holding(name), signal);
-    expect(await records.listIntents()).toEqual([]);
+    expect([await records.listIntents(), await pullers()]).toEqual([[], []]);
     expect((await records.readPulled(REF))?.credentialMapping).toEqual({});
     expect(await next.mustPull({image, repository: 'x'}, REF, () => Promise.resolve([]))).toBe(true);
   });
 
   test('an intent of an image that never came is removed', async () => {
-    const {manager, another, records} = await aManager();
+    const {manager, another, records, killPullers} = await aManager();
     await manager.begin(APP.image);
+    await killPullers();
     await another().settleIntents(holding('r.example/other:1'), signal);
     expect(await records.listIntents()).toEqual([]);
     expect(await records.readPulled(REF)).toBeUndefined();
@@ -164,13 +178,74 @@ describe('what a killed kcri has left', () => {
   });
 
   test('the runtime is not asked when nothing is left, and again when it could not answer', async () => {
-    const {manager, another} = await aManager();
+    const {manager, another, killPullers} = await aManager();
     const broken = {listImages: () => Promise.reject(new Error('away'))};
     await another().settleIntents(broken, signal);
     await manager.begin(APP.image);
+    await killPullers();
     const next = another();
     await expect(next.settleIntents(broken, signal)).rejects.toThrow('away');
     await next.settleIntents(holding(APP.image), signal);
     expect(await next.mustPull(APP, REF, () => Promise.resolve([]))).toBe(true);
   });
+
+  test('is settled for all callers, though the first of them is aborted', async () => {
+    const {manager, another, records, killPullers} = await aManager();
+    await manager.begin(APP.image);
+    await killPullers();
+    const next = another();
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const asked: unknown[] = [];
+    const slow: Pick<KubeImageService, 'listImages'> = {
+      listImages: async (request, options) => {
+        asked.push(options?.signal);
+        await answered;
+        return await holding(APP.image).listImages(request);
+      },
+    };
+    const controller = new AbortController();
+    const reason = new Error('stop');
+    const first = next.settleIntents(slow, controller.signal);
+    const second = next.settleIntents(slow, signal);
+    controller.abort(reason);
+    await expect(first).rejects.toBe(reason);
+    await expect(next.settleIntents(slow, controller.signal)).rejects.toBe(reason);
+    answer();
+    await second;
+    expect(asked).toEqual([undefined]);
+    expect(await records.listIntents()).toEqual([]);
+  });
+});
+
+describe('what another kcri is pulling', () => {
+  test('is no leftover, until that one is killed', async () => {
+    const {manager, another, records, killPullers, mustPull} = await aManager();
+    await manager.begin(APP.image);
+    await another().settleIntents(holding(APP.image), signal);
+    expect(await records.listIntents()).toEqual([APP.image]);
+    expect(await records.readPulled(REF)).toBeUndefined();
+    await killPullers();
+    await another().settleIntents(holding(APP.image), signal);
+    expect(await records.listIntents()).toEqual([]);
+    expect(await mustPull(aCredential('a'))).toBe(true);
+  });
+
+  test.each(['failed', 'pulled'] as const)(
+    'keeps its intent when one’s own pull of the same image has %s',
+    async (end) => {
+      const {manager, another, records} = await aManager();
+      await manager.begin(APP.image);
+      const other = another();
+      await other.begin(APP.image);
+      if (end === 'failed') await other.failed(APP.image);
+      else await other.pulled(APP, 'sha256:2', undefined);
+      expect(await records.hasIntent(APP.image)).toBe(true);
+      expect(await another().mustPull(APP, REF, () => Promise.resolve([]))).toBe(true);
+      await manager.failed(APP.image);
+      expect(await records.hasIntent(APP.image)).toBe(false);
+    },
+  );
 });

@@ -24,7 +24,7 @@ async function aPlace() {
 
 test("an intent is the kubelet's file, for root only, until it is deleted", async () => {
   const {at, records} = await aPlace();
-  await records.writeIntent('repo.repo/test/test:v1');
+  const pull = await records.writeIntent('repo.repo/test/test:v1');
   expect(await readFile(at('pulling', INTENT), 'utf8')).toBe(
     '{"kind":"ImagePullIntent","apiVersion":"kubelet.config.k8s.io/v1beta1","image":"repo.repo/test/test:v1"}\n',
   );
@@ -35,6 +35,7 @@ test("an intent is the kubelet's file, for root only, until it is deleted", asyn
   ]);
   expect(await records.hasIntent('repo.repo/test/test:v1')).toBe(true);
   expect(await records.listIntents()).toEqual(['repo.repo/test/test:v1']);
+  await pull[Symbol.asyncDispose]();
   await records.deleteIntent('repo.repo/test/test:v1');
   await records.deleteIntent('repo.repo/test/test:v1');
   expect([await records.hasIntent('repo.repo/test/test:v1'), await readdir(at('pulling'))]).toEqual([
