@@ -11,6 +11,7 @@ import type {
 import type {ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {shouldBeStarted} from '../kuberuntime/restart-policy.js';
+import {resourcesOf} from './container-resources.js';
 
 /** What the last words of a pod's containers may take together, in bytes. */
 const MAX_MESSAGES_BYTES = 12 * 1024;
@@ -104,7 +105,7 @@ function existing(
     image: newest.cri.image?.image ?? container.image,
     imageID: newest.cri.imageRef,
     containerID: fullId(input, newest),
-    ...resourcesOf(container),
+    ...resourcesOf(container, newest),
     ...userOf(newest),
     ...volumeMountsOf(container, newest),
   };
@@ -129,13 +130,6 @@ function restartCountOf(
   const known = old?.restartCount ?? 0;
   const restarted = state === 'CONTAINER_RUNNING' && old?.state?.terminated !== undefined;
   return restarted && known >= restartCount ? known + 1 : Math.max(known, restartCount);
-}
-
-/** What it may use and was granted: here always what it requests. */
-function resourcesOf({resources = {}}: Container): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
-  const {limits, requests = {}} = resources;
-  if (Object.keys(requests).length === 0) return {resources: {...(limits && {limits})}};
-  return {resources: {...(limits && {limits}), requests}, allocatedResources: requests};
 }
 
 /** A container of which the runtime has nothing: not made yet, or removed. */

@@ -1,0 +1,64 @@
+import {formatAmount} from '../../api/quantity.js';
+import type {Container} from '../../api/v1.js';
+import type {ResourceList} from '../../api/v1-meta.js';
+import type {ContainerStatus} from '../../api/v1-status.js';
+import type {LinuxContainerResources} from '../../cri/index.js';
+import type {RuntimeContainerStatus} from '../container/pod-status.js';
+import {MIN_SHARES} from '../kuberuntime/linux-resources.js';
+import {cpuMilli} from '../kuberuntime/resource-amounts.js';
+
+/** The milli-CPUs of the least quota (cm.MinMilliCPULimit). */
+const MIN_LIMIT_MILLI = 10n;
+const NANOS_PER_UNIT = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/**
+ * What a container may use and was granted. It was granted what it requests; what it may use is, while it runs, what
+ * the runtime says of the resources that the kernel keeps, but only in a list that the container has
+ * (convertContainerStatusResources).
+ */
+export function resourcesOf(
+  {resources = {}}: Container,
+  {state, cri}: RuntimeContainerStatus,
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const {limits, requests} = resources;
+  const actual = state === 'CONTAINER_RUNNING' ? cri.resources?.linux : undefined;
+  const shown = {
+    limits: limits && {...limits, ...(actual && actualLimits(actual, limits))},
+    requests: requests && {...requests, ...(actual && actualRequests(actual, requests))},
+  };
+  return {
+    resources: {
+      ...(shown.limits && {limits: shown.limits}),
+      ...(isSaid(shown.requests) && {requests: shown.requests}),
+    },
+    ...(isSaid(requests) && {allocatedResources: requests}),
+  };
+}
+
+function isSaid(list: ResourceList | undefined): list is ResourceList {
+  return list !== undefined && Object.keys(list).length > 0;
+}
+
+function actualLimits(
+  {cpuQuota, cpuPeriod, memoryLimitInBytes}: LinuxContainerResources,
+  asked: ResourceList,
+): ResourceList {
+  const milli = cpuPeriod > 0n ? (cpuQuota * 1000n) / cpuPeriod : 0n;
+  const nanos = memoryLimitInBytes * NANOS_PER_UNIT;
+  return {
+    ...actualCpu(milli, asked, MIN_LIMIT_MILLI),
+    ...(nanos > 0n && {memory: formatAmount({nanos, format: 'BinarySI'})}),
+  };
+}
+
+function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceList): ResourceList {
+  const milli = cpuShares < MIN_SHARES ? 0n : (cpuShares * 1000n + 1023n) / 1024n;
+  return actualCpu(milli, asked, MIN_SHARES);
+}
+
+/** Of no more than the least that can be set, what was asked for says more than what was set. */
+function actualCpu(milli: bigint, asked: ResourceList, least: bigint): ResourceList {
+  if (milli <= 0n || (milli <= least && cpuMilli(asked) <= least)) return {};
+  return {cpu: formatAmount({nanos: milli * NANOS_PER_MILLI, format: 'DecimalSI'})};
+}
