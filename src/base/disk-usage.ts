@@ -1,8 +1,8 @@
-import {lstat, readdir, type FileHandle} from 'node:fs/promises';
+import {lstat, type FileHandle} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
-import {hasErrno, SystemError} from './errors.js';
-import {fdPath, mountIdOf, openDirectory} from './file-handles.js';
-import {ifPresent, withFileErrors} from './files.js';
+import {isSystemCallError, SystemError} from './errors.js';
+import {fdPath, mountIdOf, openDirectory, someEntries} from './file-handles.js';
+import {withFileErrors} from './files.js';
 
 /** The unit of st_blocks, whatever the file system's own is (stat(2)). */
 const BLOCK_BYTES = 512;
@@ -14,7 +14,7 @@ const MAX_DEPTH = 256;
 export interface UsageBounds {
   /** It ends once it has found more. */
   readonly bytes: bigint;
-  /** It ends after so many files and directories. */
+  /** It looks at so many files and directories, and reads no more names. */
   readonly entries: number;
 }
 
@@ -30,24 +30,27 @@ interface Walk {
 /**
  * How much disk a directory takes with all that is in it, in bytes, as du(1) counts: what is allocated, each file once.
  * It follows no link and enters no mount, whoever changes the tree meanwhile; what vanishes is left out. Whatever the
- * bounds and a depth of 256 leave out is not counted, so that the result may be less than what there is, never more. 0
- * without the directory. Rejects with SystemError.
+ * bounds and a depth of 256 leave out is not counted, nor is what can't be looked at, such as a mount whose server is
+ * gone: the result may be less than what there is, never more. 0 without the directory. Rejects with SystemError when
+ * the directory itself can't be read.
  */
 export async function diskUsage(path: string, bounds: UsageBounds): Promise<bigint> {
   const root = await openDirectory(path, path);
   if (root === undefined) return 0n;
   try {
-    const walk = {bounds, mountId: await mountIdOf(root), counted: new Set<string>(), bytes: 0n, entries: 0};
-    count(await root.stat(), walk);
-    await addEntries(root, path, walk, 0);
-    return walk.bytes;
+    return await withFileErrors('measuring', path, async () => {
+      const mountId = await mountIdOf(root);
+      const walk = {bounds, mountId, counted: new Set<string>(), bytes: 0n, entries: 1};
+      count(await root.stat(), walk);
+      await addEntries(root, walk, 0);
+      return walk.bytes;
+    });
   } finally {
     await root.close();
   }
 }
 
 function count(stats: Stats, walk: Walk): void {
-  walk.entries++;
   const hasNames = stats.nlink > 1 && !stats.isDirectory();
   const file = `${stats.dev}:${stats.ino}`;
   if (hasNames && walk.counted.has(file)) return;
@@ -55,44 +58,35 @@ function count(stats: Stats, walk: Walk): void {
   walk.bytes += BigInt(stats.blocks * BLOCK_BYTES);
 }
 
-function isEnough({bytes, entries, bounds}: Walk): boolean {
-  return bytes > bounds.bytes || entries >= bounds.entries;
-}
-
-async function addEntries(directory: FileHandle, shown: string, walk: Walk, depth: number): Promise<void> {
-  const base = fdPath(directory);
-  for (const name of await readdir(base, {encoding: 'buffer'})) {
-    if (isEnough(walk)) return;
-    const path = Buffer.concat([Buffer.from(`${base}/`), name]);
-    await addEntry(path, `${shown}/${name.toString()}`, walk, depth);
+async function addEntries(directory: FileHandle, walk: Walk, depth: number): Promise<void> {
+  const entries = await someEntries(directory, walk.bounds.entries - walk.entries);
+  walk.entries += entries.length;
+  for (const {name} of entries) {
+    if (walk.bytes > walk.bounds.bytes) return;
+    const path = Buffer.concat([Buffer.from(`${fdPath(directory)}/`), name]);
+    try {
+      await addEntry(path, walk, depth);
+    } catch (error) {
+      // Whatever a container left there, and also what vanishes: a kubelet goes on without.
+      if (!(error instanceof SystemError || isSystemCallError(error))) throw error;
+    }
   }
 }
 
-async function addEntry(path: Buffer, shown: string, walk: Walk, depth: number): Promise<void> {
-  const stats = await withFileErrors('looking at', shown, () => ifPresent(() => lstat(path)));
-  if (stats === undefined) return;
+async function addEntry(path: Buffer, walk: Walk, depth: number): Promise<void> {
+  const stats = await lstat(path);
   if (!stats.isDirectory()) {
     count(stats, walk);
     return;
   }
   if (depth >= MAX_DEPTH) return;
-  const directory = await openStillDirectory(path, shown);
+  const directory = await openDirectory(path, path.toString());
   if (directory === undefined) return;
   try {
     if ((await mountIdOf(directory)) !== walk.mountId) return;
     count(await directory.stat(), walk);
-    await addEntries(directory, shown, walk, depth + 1);
+    await addEntries(directory, walk, depth + 1);
   } finally {
     await directory.close();
-  }
-}
-
-/** Undefined for what has vanished, or become something else since it was looked at. */
-async function openStillDirectory(path: Buffer, shown: string): Promise<FileHandle | undefined> {
-  try {
-    return await openDirectory(path, shown);
-  } catch (error) {
-    if (error instanceof SystemError && hasErrno(error.cause, 'ELOOP', 'ENOTDIR')) return undefined;
-    throw error;
   }
 }

@@ -1,5 +1,5 @@
-import {constants} from 'node:fs';
-import {open, readFile, type FileHandle} from 'node:fs/promises';
+import {constants, type Dirent} from 'node:fs';
+import {open, opendir, readFile, type FileHandle} from 'node:fs/promises';
 import {SystemError} from './errors.js';
 import {ifPresent, withFileErrors} from './files.js';
 
@@ -21,6 +21,26 @@ export async function openDirectory(
   flags = OPEN_DIRECTORY | constants.O_NOFOLLOW,
 ): Promise<FileHandle | undefined> {
   return await withFileErrors('opening the directory', shown, () => ifPresent(() => open(path, flags)));
+}
+
+/** How many names are read at a time. */
+const NAMES_AT_ONCE = 1000;
+
+/**
+ * At most `limit` of what is in an open directory, so that one with millions of names takes no more memory. Names are
+ * bytes: they need not be text.
+ */
+export async function someEntries(directory: FileHandle, limit: number): Promise<readonly Dirent<Buffer>[]> {
+  const entries: Dirent<Buffer>[] = [];
+  if (limit <= 0) return entries;
+  // Node.js gives what readdir gives, though its types don't say so.
+  const encoding = 'buffer' as BufferEncoding;
+  const bufferSize = Math.min(limit, NAMES_AT_ONCE);
+  for await (const entry of await opendir(fdPath(directory), {encoding, bufferSize})) {
+    entries.push(entry as unknown as Dirent<Buffer>);
+    if (entries.length === limit) break;
+  }
+  return entries;
 }
 
 /** Which mount an open file is on: also tells bind mounts of one file system apart. */

@@ -1,11 +1,14 @@
-import {readdir, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
+import {rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {SystemError} from './errors.js';
-import {fdPath, mountIdOf, OPEN_DIRECTORY, openDirectory} from './file-handles.js';
+import {fdPath, mountIdOf, OPEN_DIRECTORY, openDirectory, someEntries} from './file-handles.js';
 import {ifPresent, withFileErrors} from './files.js';
 
 /** Deeper directories are moved up first, so that a hostile tree can't use up the open files. */
 const MAX_DEPTH = 64;
+
+/** A directory with more is gone through in portions of so many. */
+const PORTION = 1000;
 
 /** What is the same for a whole removal. */
 interface Removal {
@@ -59,11 +62,11 @@ async function emptyDirectory(
   depth: number,
 ): Promise<void> {
   const base = fdPath(directory);
-  let movedBefore: number;
+  let isLast: boolean;
   do {
-    movedBefore = removal.moved;
-    // Names are bytes: they need not be text.
-    for (const entry of await readdir(base, {withFileTypes: true, encoding: 'buffer'})) {
+    const movedBefore = removal.moved;
+    const entries = await withFileErrors('reading', shown, () => someEntries(directory, PORTION));
+    for (const entry of entries) {
       const path = Buffer.concat([Buffer.from(`${base}/`), entry.name]);
       const shownEntry = join(shown, entry.name.toString());
       if (!entry.isDirectory()) await removing(shownEntry, () => unlink(path));
@@ -71,7 +74,8 @@ async function emptyDirectory(
       else await moveUp(path, shownEntry, removal);
     }
     // What was moved up has come to the root: another round finds it there.
-  } while (removal.moved > movedBefore);
+    isLast = entries.length < PORTION && removal.moved === movedBefore;
+  } while (!isLast);
 }
 
 async function moveUp(path: Buffer, shown: string, removal: Removal): Promise<void> {

@@ -1,9 +1,16 @@
 import {execFileSync} from 'node:child_process';
-import {link, mkdir, realpath, symlink, truncate, writeFile} from 'node:fs/promises';
+import type * as FsPromises from 'node:fs/promises';
+import {link, lstat, mkdir, readdir, realpath, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {diskUsage, type UsageBounds} from '../../src/base/disk-usage.js';
 import {temporaryDirectory} from './temporary-directory.js';
+
+// A mount whose server is gone takes one to be made; readdir would read all names at once.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, lstat: vi.fn(original.lstat), readdir: vi.fn(original.readdir)};
+});
 
 const ALL: UsageBounds = {bytes: 1n << 40n, entries: 1_000_000};
 const MI = 1024 * 1024;
@@ -56,6 +63,20 @@ test('it ends once it has found more than was asked for, or looked at as much', 
   expect(enough).toBeGreaterThan(BigInt(3 * MI));
   expect(enough).toBeLessThan(BigInt(6 * MI));
   expect(await diskUsage(tree, {...ALL, entries: 3})).toBeLessThan(BigInt(4 * MI));
+  expect(readdir).not.toHaveBeenCalled();
+});
+
+test.each(['ENOTCONN', 'EACCES', 'ESTALE', 'EMFILE'])('what answers %s is passed over', async (code) => {
+  const tree = await aTree();
+  const before = await diskUsage(tree, ALL);
+  await writeFile(join(tree, 'stuck'), Buffer.alloc(MI, 1));
+  const {lstat: real} = await vi.importActual<typeof FsPromises>('node:fs/promises');
+  onTestFinished(() => void vi.mocked(lstat).mockImplementation(real));
+  vi.mocked(lstat).mockImplementation(async (path) => {
+    if (!String(path).endsWith('/stuck')) return await real(path);
+    throw Object.assign(new Error(code), {code, errno: -1, syscall: 'lstat'});
+  });
+  expect(await diskUsage(tree, ALL)).toBe(before);
 });
 
 test.skipIf(process.getuid?.() !== 0)('what is mounted in the tree does not count (needs root)', async () => {

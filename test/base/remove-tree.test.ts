@@ -1,9 +1,27 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync, writeFileSync} from 'node:fs';
+import type * as FsPromises from 'node:fs/promises';
 import {mkdir, readdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {removeTree} from '../../src/base/remove-tree.js';
 import {temporaryDirectory} from './temporary-directory.js';
+
+// It would read all names at once.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, readdir: vi.fn(original.readdir)};
+});
+
+test('a directory with more than one portion of names goes whole', async () => {
+  const tree = join(await temporaryDirectory(), 'tree');
+  await mkdir(join(tree, 'many'), {recursive: true});
+  for (let index = 0; index < 2000; index++) writeFileSync(join(tree, 'many', `${index}`), '');
+  vi.mocked(readdir).mockClear();
+  await removeTree(tree);
+  expect(existsSync(tree)).toBe(false);
+  expect(readdir).not.toHaveBeenCalled();
+});
 
 test('a tree goes with its files, links and sockets, and nothing beside it does', async () => {
   const directory = await temporaryDirectory();

@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
@@ -56,6 +56,16 @@ test.each<[string, Pod, number]>([
   await runAndFill(ground, pod, bytes);
   expect((await ground.pods.syncer(pod).sync(signal)).status).toMatchObject({phase: 'Running'});
   expect(ground.runtime.callsTo('StopContainer')).toEqual([]);
+});
+
+test('a volume that can not be measured lets the pod run on', async () => {
+  const ground = await aPodGround();
+  const pod = aPodWithLimit();
+  await ground.pods.syncer(pod).sync(signal);
+  const volumes = join(ground.node.rootDir, 'pods', pod.metadata.uid!, 'volumes/kubernetes.io~empty-dir');
+  await rm(join(volumes, 'data'), {recursive: true});
+  await symlink('/', join(volumes, 'data'));
+  expect((await ground.pods.syncer(pod).sync(signal)).status).toMatchObject({phase: 'Running'});
 });
 
 test('volumes are measured every ten seconds, not with every pass', async () => {

@@ -1,0 +1,19 @@
+import {open, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {OPEN_DIRECTORY, someEntries} from '../../src/base/file-handles.js';
+import {temporaryDirectory} from './temporary-directory.js';
+
+test('of a directory no more names are read than asked for, and they are bytes', async () => {
+  const path = await temporaryDirectory();
+  const names = Array.from({length: 5}, (_, index) => Buffer.from([0x61 + index, 0xff]));
+  for (const name of names) await writeFile(Buffer.concat([Buffer.from(join(path, '/')), name]), '');
+  await using directory = await open(path, OPEN_DIRECTORY);
+
+  const all = await someEntries(directory, 100);
+
+  expect(all.map(({name}) => name).toSorted((one, other) => one.compare(other))).toEqual(names);
+  expect(all.every((entry) => entry.isFile())).toBe(true);
+  expect(await someEntries(directory, 3)).toHaveLength(3);
+  expect(await someEntries(directory, 0)).toEqual([]);
+});
