@@ -1,5 +1,5 @@
 import {constants} from 'node:fs';
-import {readdir, readFile, unlink} from 'node:fs/promises';
+import {readdir, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../api/v1.js';
 import type {RandomSource} from '../../base/clock.js';
@@ -61,9 +61,9 @@ export function needsHostsFile({pod, container, podIps}: ContainerInstance): boo
  */
 export async function writeHostsFile(node: RootFacts, pod: Pod, content: string): Promise<string> {
   const path = join(podDataDir(node, pod), 'etc-hosts');
-  const present = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
-  if (present === undefined) await writeFileAtomic(path, content, 0o644);
-  else if (present !== content)
+  const isSame = await withFileErrors('reading', path, () => ifPresent(() => holds(path, content)));
+  if (isSame === undefined) await writeFileAtomic(path, content, 0o644);
+  else if (!isSame)
     await withFileErrors('writing', path, () =>
       withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {
         // Over the old text, so that a full disk doesn't leave containers with none.
@@ -72,6 +72,16 @@ export async function writeHostsFile(node: RootFacts, pod: Pod, content: string)
       }),
     );
   return path;
+}
+
+/** Reads no more than it has to, however much a container has written there. */
+async function holds(path: string, content: string): Promise<boolean> {
+  const expected = Buffer.from(content);
+  return await withFile(path, constants.O_RDONLY | constants.O_NOFOLLOW, 0, async (file) => {
+    if ((await file.stat()).size !== expected.length) return false;
+    const {buffer, bytesRead} = await file.read(Buffer.alloc(expected.length), 0, expected.length, 0);
+    return buffer.subarray(0, bytesRead).equals(expected);
+  });
 }
 
 /** Makes an empty file for the last words of a new container instance and gives its path. Rejects with SystemError. */

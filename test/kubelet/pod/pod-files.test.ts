@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, open, readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, open, readdir, readFile, stat, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../src/api/v1.js';
@@ -85,6 +85,15 @@ test('the hosts file is rewritten in place, so that containers which have it see
   expect(await mounted.readFile('utf8')).toBe('é\n');
   expect(await mode(path)).toBe(0o644);
   await mounted.close();
+});
+
+test('a hosts file that a container has grown is written anew without being read', async () => {
+  const node = await aNode();
+  await makePodDirs(node, pod);
+  const path = await writeHostsFile(node, pod, 'one\n');
+  await truncate(path, 3 * 2 ** 30);
+  await writeHostsFile(node, pod, 'one\n');
+  expect(await readFile(path, 'utf8')).toBe('one\n');
 });
 
 test('a hosts file that says the same is not written again', async () => {
