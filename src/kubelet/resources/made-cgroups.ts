@@ -2,6 +2,9 @@ import {readFile, stat} from 'node:fs/promises';
 import {SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, writeFileAtomic} from '../../base/files.js';
 
+/** In place of the inode of a directory that kcri is about to make, or has made when it was killed. */
+const BEGUN = '';
+
 /** The content of `<rootDir>/cgroups.json`: the inodes of the directories that kcri has made, since the boot. */
 interface Content {
   readonly bootId: string;
@@ -11,7 +14,8 @@ interface Content {
 /**
  * Which of the cgroups above pods kcri has made itself, and may therefore set and remove; another kubelet may have
  * its pods in the same ones. Known by their inodes, so that one that was made anew by somebody else isn't taken for
- * kcri's. To be used by one process at a time. Rejects with SystemError.
+ * kcri's. And which cgroups kcri has begun and not finished, so that the next one does. To be used by one process at a
+ * time, but for hasBegun. Rejects with SystemError.
  */
 export class MadeCgroups {
   readonly #path: string;
@@ -23,19 +27,36 @@ export class MadeCgroups {
   async has(directory: string): Promise<boolean> {
     const {inodes} = await this.#read();
     const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
-    return inode !== undefined && inode === (await inodeOf(directory));
+    if (inode === undefined) return false;
+    const present = await inodeOf(directory);
+    return present !== undefined && (inode === BEGUN || inode === present);
+  }
+
+  /** To be called before they are made, while they aren't there or aren't finished. */
+  async begin(directories: readonly string[]): Promise<void> {
+    const {bootId, inodes} = await this.#read();
+    const begun = Object.fromEntries(directories.map((directory) => [directory, BEGUN]));
+    await this.#write({bootId, inodes: {...inodes, ...begun}});
+  }
+
+  /** Whether one of them may be half made. */
+  async hasBegun(directories: readonly string[]): Promise<boolean> {
+    const {inodes} = await this.#read();
+    return directories.some((directory) => Object.hasOwn(inodes, directory) && inodes[directory] === BEGUN);
   }
 
   async add(directory: string): Promise<void> {
     const {bootId, inodes} = await this.#read();
     const inode = await inodeOf(directory);
-    if (inode !== undefined) await this.#write({bootId, inodes: {...inodes, [directory]: inode}});
+    if (inode === undefined || inode === inodes[directory]) return;
+    await this.#write({bootId, inodes: {...inodes, [directory]: inode}});
   }
 
-  async delete(directory: string): Promise<void> {
+  async delete(directories: readonly string[]): Promise<void> {
     const {bootId, inodes} = await this.#read();
-    const others = Object.entries(inodes).filter(([path]) => path !== directory);
-    await this.#write({bootId, inodes: Object.fromEntries(others)});
+    const known = Object.entries(inodes);
+    const others = known.filter(([path]) => !directories.includes(path));
+    if (others.length < known.length) await this.#write({bootId, inodes: Object.fromEntries(others)});
   }
 
   async #read(): Promise<Content> {

@@ -28,15 +28,17 @@ interface Hierarchy {
 
 /**
  * Makes the cgroup `path` of a pod with its limits, and those above it that are missing, in every hierarchy that has
- * a limit (podContainerManagerImpl EnsureExists). One that is there already is left as it is. For the driver cgroupfs.
- * Rejects with SystemError.
+ * a limit (podContainerManagerImpl EnsureExists). One that is there already is left as it is, unless kcri was killed or
+ * failed before it had all its limits. For the driver cgroupfs. Rejects with SystemError.
  */
 export async function makePodCgroup(ground: CgroupGround, path: string, limits: CgroupLimits): Promise<void> {
   const hierarchies = await controlledHierarchies(ground);
-  const isMissing = await Promise.all(hierarchies.map(async ({path: root}) => !(await exists(root + path))));
-  if (!isMissing.includes(true)) return;
+  const directories = hierarchies.map(({path: root}) => root + path);
+  const isThere = await Promise.all(directories.map(exists));
+  if (!isThere.includes(false) && !(await new MadeCgroups(ground.rootDir).hasBegun(directories))) return;
   const values = cgroupValues(ground.version, limits);
   await withLock(ground, async (made) => {
+    await made.begin(directories);
     for (const hierarchy of hierarchies) {
       for (const level of levelsOf(dirname(path))) await makeLevel(ground, hierarchy, level, made);
       await makeChild(ground, hierarchy, path);
@@ -44,6 +46,7 @@ export async function makePodCgroup(ground: CgroupGround, path: string, limits: 
         await writeValue(hierarchy.path + path, value);
     }
     await weighBurstable(ground, hierarchies, dirname(path), made);
+    await made.delete(directories);
   });
 }
 
@@ -61,6 +64,7 @@ export async function removePodCgroup(
   for (const root of roots) for (const path of paths) await removeTree(root + path, clock);
   const hierarchies = await controlledHierarchies(ground);
   await withLock(ground, async (made) => {
+    await made.delete(hierarchies.flatMap(({path: root}) => paths.map((path) => root + path)));
     for (const {path: root} of hierarchies)
       for (const parent of new Set(paths.map((path) => dirname(path))))
         for (const level of levelsOf(parent).toReversed()) await removeMade(root + level, made);
@@ -107,11 +111,21 @@ async function makeLevel(
   level: string,
   made: MadeCgroups,
 ): Promise<void> {
-  if (!(await makeChild(ground, hierarchy, level))) return;
-  await made.add(hierarchy.path + level);
+  const directory = hierarchy.path + level;
+  const isMissing = !(await exists(directory));
+  if (isMissing) await made.begin([directory]);
+  let isNew = false;
+  try {
+    isNew = await makeChild(ground, hierarchy, level);
+  } finally {
+    // It failed, or somebody else was faster.
+    if (isMissing && !isNew) await made.delete([directory]);
+  }
+  if (!(await made.has(directory))) return;
+  await made.add(directory);
   // Best effort is what is left of the CPU (qosContainerManagerImpl setCPUCgroupConfig).
   if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
-    await writeValue(hierarchy.path + level, cpuWeightValue(ground.version, MIN_SHARES));
+    await writeValue(directory, cpuWeightValue(ground.version, MIN_SHARES));
 }
 
 /** False when it is there already. */
@@ -176,7 +190,7 @@ async function removeMade(directory: string, made: MadeCgroups): Promise<void> {
     if (hasErrno(error, 'EBUSY', 'ENOTEMPTY')) return;
     throw cgroupError(directory, error);
   }
-  await made.delete(directory);
+  await made.delete([directory]);
 }
 
 /** A cgroup can only be removed by rmdir, children first; its files are not entries to delete. */

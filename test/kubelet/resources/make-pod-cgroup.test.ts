@@ -7,6 +7,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import type {CgroupLimits} from '../../../src/kubelet/container/cgroup-limits.js';
 import type {CgroupGround} from '../../../src/kubelet/container/node.js';
 import {cgroupValues, sharesOfWeight, weightOfShares} from '../../../src/kubelet/resources/cgroup-files.js';
+import {MadeCgroups} from '../../../src/kubelet/resources/made-cgroups.js';
 import {makePodCgroup, removePodCgroup} from '../../../src/kubelet/resources/pod-cgroup.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
@@ -113,6 +114,40 @@ describe('in the unified layout', () => {
     await makePodCgroup(ground, POD, LIMITS);
 
     expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('500');
+  });
+
+  test('one whose limits could not all be written gets them the next time', async () => {
+    const ground = await aUnifiedGround('cpu memory hugetlb');
+    const wrong = {...LIMITS, hugePages: new Map([['no/such', 0n]])};
+    await expect(makePodCgroup(ground, POD, wrong)).rejects.toThrow('no such file or directory');
+
+    await makePodCgroup(ground, POD, LIMITS);
+    await makePodCgroup(ground, POD, {...LIMITS, memoryBytes: 1n});
+
+    expect(await read(ground, `${POD}/hugetlb.2MB.max`)).toBe('0');
+    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+  });
+
+  test('what a killed kcri has made is finished, and is its own', async () => {
+    const ground = await aUnifiedGround();
+    const [burstable, pod] = [`${ground.mount}/kcri/kubepods/burstable`, `${ground.mount}${POD}`];
+    await new MadeCgroups(ground.rootDir).begin([burstable, pod]);
+    await mkdir(pod, {recursive: true});
+
+    await makePodCgroup(ground, POD, LIMITS);
+
+    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+    expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
+    expect(await new MadeCgroups(ground.rootDir).hasBegun([burstable, pod])).toBe(false);
+  });
+
+  test('nothing is made that is not taken down before', async () => {
+    const ground = await aUnifiedGround();
+    await writeFile(join(ground.rootDir, 'cgroups.json'), 'broken');
+
+    await expect(makePodCgroup(ground, POD, LIMITS)).rejects.toThrow('is not what kcri wrote');
+
+    expect(existsSync(join(ground.mount, 'kcri'))).toBe(false);
   });
 
   test('a cgroup that is there keeps its limits', async () => {
