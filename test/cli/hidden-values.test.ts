@@ -14,6 +14,10 @@ test.each([
   ['{"a":"one\\ntwo \\"x\\""}', ['one\ntwo "x"'], '{"a":"***"}'],
   [`auth ${base64('hunter2')}`, ['hunter2'], 'auth ***'],
   ['hunter2 hunter2000', ['hunter2', 'hunter2000'], '*** ***'],
+  ['exec "hunter2"', ['hunter2\n'], 'exec "***"'],
+  ['its line: second line', ['first line\nsecond line\n'], 'its line: ***'],
+  ['{"a":"me\\u003chunter2\\u003e"}', ['me<hunter2>'], '{"a":"***"}'],
+  [`auth ${base64('hunter2')}`, ['hunter2\n'], 'auth ***'],
   ['a short x', ['x', ''], 'a short x'],
   ['nothing', [], 'nothing'],
 ])('%j without %j is %j', (text, values, shown) => {

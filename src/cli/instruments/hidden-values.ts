@@ -1,3 +1,4 @@
+import {hiddenTexts} from '../../format/hidden-texts.js';
 import type {Json} from '../../format/json.js';
 import {MASK} from './secrets.js';
 
@@ -13,9 +14,8 @@ export class HiddenValues {
   add(values: Iterable<string>): void {
     for (const value of values) if (value !== '') this.#values.add(value);
     const forms = [...this.#values].flatMap((value) => [
-      value,
-      JSON.stringify(value).slice(1, -1),
-      Buffer.from(value).toString('base64'),
+      ...hiddenTexts(value),
+      ...[value, value.trim()].map((text) => Buffer.from(text).toString('base64')),
     ]);
     // The longest first: one may be part of another.
     this.#patterns = [...new Set(forms)]

@@ -1,6 +1,7 @@
 import type {Container} from '../../api/v1.js';
 import type {ApiObject} from '../../api/v1-objects.js';
 import {bytesToText} from '../../base/byte-text.js';
+import {hiddenTexts} from '../../format/hidden-texts.js';
 import type {ApiObjects} from '../container/api-objects.js';
 
 /** Shorter values are in too many words. */
@@ -28,10 +29,10 @@ export function containerSecretTexts(
   });
 }
 
-/** A message without such values, also where it quotes them. */
+/** A message without such values, also where it quotes them or has a line of them only. */
 export function withoutTexts(message: string, texts: readonly string[]): string {
   return texts
-    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
+    .flatMap(hiddenTexts)
     .filter((text) => text.length >= SHORTEST)
     .sort((a, b) => b.length - a.length)
     .reduce((masked, text) => masked.replaceAll(text, MASK), message);

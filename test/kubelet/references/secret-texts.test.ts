@@ -34,6 +34,9 @@ test.each([
   ['exec: "hunter2 hunter23": not found', ['hunter2', 'x'], 'exec: "*** ***3": not found'],
   ['exec: "a\\"b\\nc"', ['a"b\nc'], 'exec: "***"'],
   ['longer wins: hunter23', ['hunter2', 'hunter23'], 'longer wins: ***'],
+  ['exec: "hunter2": not found', ['hunter2\n'], 'exec: "***": not found'],
+  ['its line: second line', ['first line\nsecond line\n'], 'its line: ***'],
+  ['{"cmd":"me\\u003chunter2"}', ['me<hunter2'], '{"cmd":"***"}'],
   ['a x b', ['x', ''], 'a x b'],
 ])('%j without %j is %j', (message, texts, masked) => {
   expect(withoutTexts(message, texts)).toBe(masked);
