@@ -117,10 +117,10 @@ async function postStart(
     name: container.name,
     message: 'FailedPostStartHook',
   });
-  return {reason: 'PostStartHookError', message};
+  return withoutSecretTexts({reason: 'PostStartHookError', message}, pod, container, context.objects);
 }
 
-/** The runtime may repeat a command or variable that holds a Secret's value. */
+/** The runtime may repeat a command or variable that holds a Secret's value, and a hook may print it. */
 function withoutSecretTexts(
   failure: SyncFailure,
   pod: Pod,

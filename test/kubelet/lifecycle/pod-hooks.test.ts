@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {connect} from '../../../src/cri/index.js';
-import {NO_OBJECTS} from '../../../src/kubelet/container/api-objects.js';
+import {NO_OBJECTS, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
 import type {PodEvent} from '../../../src/kubelet/container/events.js';
 import {podRef} from '../../../src/kubelet/container/pod-ref.js';
 import {failuresOf} from '../../../src/kubelet/container/sync-result.js';
@@ -85,6 +85,31 @@ describe('a postStart hook', () => {
         message: expect.stringContaining('exited with 7: , message: "secret\\n"') as string,
       },
     });
+  });
+
+  test('that prints a Secret’s value is shown without it', async () => {
+    const objects: ApiObjects = {
+      ...NO_OBJECTS,
+      secret: () => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {name: 's'},
+        data: {k: Buffer.from('hunter2\n')},
+      }),
+    };
+    const {pods} = await aPodGround({}, undefined, objects);
+    const env = [{name: 'PASS', valueFrom: {secretKeyRef: {name: 's', key: 'k'}}}];
+    const lifecycle = {postStart: exec('echo hunter2; exit 7')};
+
+    const pass = await pods
+      .syncer(aLocalPod({containers: [aContainerSpec('main', {env, lifecycle})]}))
+      .sync(signal);
+
+    const waiting = pass.status.containerStatuses?.[0]?.state?.waiting;
+    for (const message of [failuresOf(pass.results)[0]?.failure.message, waiting?.message]) {
+      expect(message).toContain('exited with 7: , message: "***');
+      expect(message).not.toContain('hunter2');
+    }
   });
 
   test('that is interrupted leaves its container as it is', async () => {
