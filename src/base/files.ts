@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
-import {chmod, chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
+import {constants} from 'node:fs';
+import {chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {getSystemErrorMap} from 'node:util';
 import {hasErrno, messageOf, SystemError} from './errors.js';
@@ -138,7 +139,10 @@ async function makeDirectory(path: string, mode: number): Promise<boolean> {
     if (hasErrno(error, 'EEXIST')) return false;
     throw error;
   }
-  await chmod(path, mode);
+  // By now another process may have put a link in its place.
+  await withFile(path, constants.O_DIRECTORY | constants.O_NOFOLLOW, 0, async (directory) => {
+    await directory.chmod(mode);
+  });
   return true;
 }
 

@@ -1,5 +1,6 @@
-import {stat} from 'node:fs/promises';
+import {readlink, stat} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
+import {dirname, isAbsolute} from 'node:path';
 import type {HostPathType, HostPathVolumeSource} from '../../api/v1-volumes.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
@@ -10,12 +11,14 @@ interface TypeCheck {
   /** As it reads in `is not a …`. */
   readonly noun: string;
   readonly matches: (stats: Stats) => boolean;
-  /** Makes what is missing. */
+  /** Makes what is missing; what is there by then is left as it is. */
   readonly make?: (path: string) => Promise<void>;
 }
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
 
 const DIRECTORY: TypeCheck = {noun: 'directory', matches: (stats) => stats.isDirectory()};
 const FILE: TypeCheck = {noun: 'file', matches: (stats) => !stats.isDirectory()};
@@ -31,12 +34,7 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   File: FILE,
   FileOrCreate: {
     ...FILE,
-    make: async (path) => {
-      await withFile(path, 'a', FILE_MODE, async (file) => {
-        // The umask has had its say at the opening.
-        await file.chmod(FILE_MODE);
-      });
-    },
+    make: makeFile,
   },
   Socket: {noun: 'socket file', matches: (stats) => stats.isSocket()},
   CharDevice: {noun: 'character device', matches: (stats) => stats.isCharacterDevice()},
@@ -59,9 +57,13 @@ export const hostPath: VolumePlugin<HostPathVolumeSource> = {
 export async function setUpHostPath({path, type = ''}: HostPathVolumeSource): Promise<void> {
   if (type === '') return;
   const {noun, matches, make} = CHECKS[type];
-  const stats = await statOptional(path);
-  if (stats === undefined && make !== undefined) await withFileErrors('making', path, () => make(path));
-  else if (stats === undefined || !matches(stats))
+  let stats = await statOptional(path);
+  if (stats === undefined && make !== undefined) {
+    await withFileErrors('making', path, () => make(path));
+    // A container that shares the directory may have been faster.
+    stats = await statOptional(path);
+  }
+  if (stats === undefined || !matches(stats))
     throw new SystemError(`hostPath type check failed: ${path} is not a ${noun}`, {
       hint: `make it a ${noun}, or change the volume's hostPath.path or hostPath.type`,
     });
@@ -77,4 +79,28 @@ async function statOptional(path: string): Promise<Stats | undefined> {
       throw error;
     }
   });
+}
+
+/** Makes an empty file, also where a link leads that leads nowhere yet. */
+async function makeFile(path: string): Promise<void> {
+  let target: string | undefined = path;
+  for (let links = 0; target !== undefined && links <= MOST_LINKS; links++)
+    target = await makeFileOrFollow(target);
+}
+
+/** Makes the file, or gives the path that stands in a link there; undefined when there is nothing more to make. */
+async function makeFileOrFollow(path: string): Promise<string | undefined> {
+  try {
+    // Opens only what it makes: no link, and no pipe that nobody reads.
+    await withFile(path, 'wx', FILE_MODE, async (file) => {
+      // The umask has had its say at the opening.
+      await file.chmod(FILE_MODE);
+    });
+    return undefined;
+  } catch (error) {
+    if (!hasErrno(error, 'EEXIST')) throw error;
+  }
+  if ((await statOptional(path)) !== undefined) return undefined;
+  const target = await readlink(path);
+  return isAbsolute(target) ? target : `${dirname(path)}/${target}`;
 }

@@ -1,11 +1,18 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, stat, symlink, writeFile} from 'node:fs/promises';
+import type * as FsPromises from 'node:fs/promises';
+import {chmod, mkdir, rmdir, stat, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import type {HostPathType} from '../../../src/api/v1-volumes.js';
 import {setUpHostPath} from '../../../src/kubelet/volumes/host-path.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+
+// For what others do between two calls.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, mkdir: vi.fn(original.mkdir), stat: vi.fn(original.stat)};
+});
 
 /** One of each kind. */
 async function aZoo(): Promise<(name: string) => string> {
@@ -86,6 +93,62 @@ test('FileOrCreate makes what a link leads to', async () => {
   await symlink(at('new'), at('dangling'));
   await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
   expect((await stat(at('new'))).isFile()).toBe(true);
+});
+
+test('FileOrCreate makes what a link leads to that leads to another one', async () => {
+  const at = await aZoo();
+  await symlink('directory/next', at('dangling'));
+  await symlink('../new', at('directory/next'));
+  await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
+  expect((await stat(at('new'))).mode & 0o7777).toBe(0o644);
+});
+
+/** Does something once kcri has seen that nothing is there. */
+function onceMissing(plant: () => Promise<void>): void {
+  vi.mocked(stat).mockImplementationOnce(async () => {
+    await plant();
+    throw Object.assign(new Error('ENOENT'), {code: 'ENOENT'});
+  });
+}
+
+test('FileOrCreate leaves what a link leads to that a container was quick to make', async () => {
+  const at = await aZoo();
+  await chmod(at('file'), 0o600);
+  onceMissing(() => symlink(at('file'), at('raced')));
+  await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
+  expect((await stat(at('file'))).mode & 0o7777).toBe(0o600);
+});
+
+test('FileOrCreate does not wait for a pipe that a container was quick to make', async () => {
+  const at = await aZoo();
+  onceMissing(async () => void execFileSync('mkfifo', [at('raced')]));
+  await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
+  expect((await stat(at('raced'))).isFIFO()).toBe(true);
+});
+
+test('what a container was quick to make is checked too', async () => {
+  const at = await aZoo();
+  onceMissing(async () => {
+    await mkdir(at('raced'));
+  });
+  await expect(setUpHostPath({path: at('raced'), type: 'FileOrCreate'})).rejects.toThrow(
+    `${at('raced')} is not a file`,
+  );
+});
+
+test('DirectoryOrCreate leaves what a link leads to that has come in place of the directory it made', async () => {
+  const at = await aZoo();
+  await chmod(at('directory'), 0o700);
+  vi.mocked(mkdir).mockImplementationOnce(async (path) => {
+    await mkdir(path);
+    await rmdir(path);
+    await symlink(at('directory'), path);
+    return undefined;
+  });
+  await expect(setUpHostPath({path: at('raced'), type: 'DirectoryOrCreate'})).rejects.toThrow(
+    `making the directory "${at('raced')}"`,
+  );
+  expect((await stat(at('directory'))).mode & 0o7777).toBe(0o700);
 });
 
 test('FileOrCreate makes an empty file and keeps the content of one that is there', async () => {
