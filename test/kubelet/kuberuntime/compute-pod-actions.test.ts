@@ -293,6 +293,12 @@ describe('init containers', () => {
       [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
       'kill pod',
     ],
+    [
+      'try one killed for its memory again, whatever its exit code',
+      'OnFailure',
+      [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
+      'init i1',
+    ],
     ['are started when they were only created', 'Always', [anInstance('i1', CREATED)], 'init i1'],
     [
       'are killed and started again in an unknown state',
