@@ -69,7 +69,6 @@ export abstract class PodCommand extends BaseCommand {
         imageCredentialProviderConfig: flags['image-credential-provider-config'],
         imageCredentialProviderBinDir: flags['image-credential-provider-bin-dir'],
         rootDir: this.rootDir,
-        workingDir: process.cwd(),
         env,
       },
       clock,

@@ -1,13 +1,13 @@
-import {readFile} from 'node:fs/promises';
+import {constants} from 'node:fs';
 import {join, resolve} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
-import {ifPresent, systemReason} from '../../../base/files.js';
+import {SystemError} from '../../../base/errors.js';
+import {ifPresent, systemReason, withFile} from '../../../base/files.js';
 import {parseDockerConfig, type DockerConfig, type DockerConfigFormat} from './docker-config.js';
 
 /** Where a node's docker config may be. */
 export interface DockerConfigPlaces {
   readonly rootDir: string;
-  readonly workingDir: string;
   readonly homeDir: string | undefined;
 }
 
@@ -17,16 +17,16 @@ export interface DockerConfigFile {
   readonly format: DockerConfigFormat;
 }
 
-/** The files in the kubelet's order (DefaultDockerConfigJSONPaths, DefaultDockercfgPaths): the first that can be read counts. */
-export function dockerConfigFiles({
-  rootDir,
-  workingDir,
-  homeDir,
-}: DockerConfigPlaces): readonly DockerConfigFile[] {
+/**
+ * The files in the kubelet's order (DefaultDockerConfigJSONPaths, DefaultDockercfgPaths): the first that can be read
+ * counts. The working directory is left out: the kubelet's is its service's own, kcri's is wherever root stands, and
+ * what lies there may be anybody's.
+ */
+export function dockerConfigFiles({rootDir, homeDir}: DockerConfigPlaces): readonly DockerConfigFile[] {
   const home = homeDir === undefined || homeDir === '' ? [] : [homeDir];
   const dotDocker = [...home, '/'].map((dir) => join(dir, '.docker'));
-  const json = [rootDir, workingDir, ...dotDocker].map((dir) => join(dir, 'config.json'));
-  const legacy = [rootDir, workingDir, ...home, '/'].map((dir) => join(dir, '.dockercfg'));
+  const json = [rootDir, ...dotDocker].map((dir) => join(dir, 'config.json'));
+  const legacy = [rootDir, ...home, '/'].map((dir) => join(dir, '.dockercfg'));
   return [
     ...json.map((path) => ({path: resolve(path), format: 'config.json' as const})),
     ...legacy.map((path) => ({path: resolve(path), format: '.dockercfg' as const})),
@@ -53,7 +53,7 @@ export class NodeDockerConfigReader {
     this.#clock = clock;
   }
 
-  /** Empty when there is no file; a file that can't be read or is broken is passed over. */
+  /** Empty when there is no file; one that is no regular file, can't be read or is broken is passed over. */
   async read(): Promise<NodeDockerConfig> {
     const now = this.#clock.now();
     if (this.#cached !== undefined && now < this.#cached.until) return this.#cached.found;
@@ -66,7 +66,7 @@ export class NodeDockerConfigReader {
     const problems: string[] = [];
     for (const {path, format} of this.#files) {
       try {
-        const text = await ifPresent(() => readFile(path, 'utf8'));
+        const text = await ifPresent(() => readRegularFile(path));
         const config = text === undefined ? undefined : parseDockerConfig(text, format);
         if (config !== undefined) return {config, problems};
       } catch (error) {
@@ -75,4 +75,12 @@ export class NodeDockerConfigReader {
     }
     return {config: new Map(), problems};
   }
+}
+
+/** Opened without blocking: a FIFO would never answer. */
+async function readRegularFile(path: string): Promise<string> {
+  return await withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, 0, async (file) => {
+    if (!(await file.stat()).isFile()) throw new SystemError('it is not a regular file');
+    return await file.readFile('utf8');
+  });
 }

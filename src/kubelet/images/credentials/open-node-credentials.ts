@@ -9,7 +9,6 @@ export interface NodeCredentialsOptions {
   readonly imageCredentialProviderConfig: string | undefined;
   readonly imageCredentialProviderBinDir: string | undefined;
   readonly rootDir: string;
-  readonly workingDir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -22,8 +21,7 @@ export async function openNodeCredentials(
   clock: Clock,
 ): Promise<NodeCredentials> {
   const {imageCredentialProviderConfig: config, imageCredentialProviderBinDir: binDir, env} = options;
-  const {rootDir, workingDir} = options;
-  const files = dockerConfigFiles({rootDir, workingDir, homeDir: env['HOME']});
+  const files = dockerConfigFiles({rootDir: options.rootDir, homeDir: env['HOME']});
   const dockerConfig = new NodeDockerConfigReader(files, clock);
   if (config === undefined && binDir === undefined) return new NodeCredentials(dockerConfig);
   if (config === undefined || binDir === undefined)

@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {expect, test} from 'vitest';
@@ -9,24 +10,22 @@ import {
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aClock} from '../a-clock.js';
 
-test("the files are the kubelet's, in its order", () => {
-  const files = dockerConfigFiles({rootDir: '/var/lib/kcri', workingDir: '/work', homeDir: '/root'});
+test("the files are the kubelet's, in its order, but for those of the working directory", () => {
+  const files = dockerConfigFiles({rootDir: '/var/lib/kcri', homeDir: '/root'});
   expect(files.map(({path}) => path)).toEqual([
     '/var/lib/kcri/config.json',
-    '/work/config.json',
     '/root/.docker/config.json',
     '/.docker/config.json',
     '/var/lib/kcri/.dockercfg',
-    '/work/.dockercfg',
     '/root/.dockercfg',
     '/.dockercfg',
   ]);
-  expect(files.map(({format}) => format === '.dockercfg')).toEqual(files.map((_, index) => index >= 4));
+  expect(files.map(({format}) => format === '.dockercfg')).toEqual(files.map((_, index) => index >= 3));
 });
 
 test('nobody has a home without HOME', () => {
-  const files = dockerConfigFiles({rootDir: '/r', workingDir: '/w', homeDir: undefined});
-  expect(files).toHaveLength(6);
+  const files = dockerConfigFiles({rootDir: '/r', homeDir: undefined});
+  expect(files).toHaveLength(4);
 });
 
 /** Files below a temporary directory, and a reader of them. */
@@ -66,6 +65,19 @@ test('the first file that holds logins counts; another program’s config.json a
     `"${files[1]?.path ?? ''}" was passed over: error occurred while trying to unmarshal json`,
   ]);
 });
+
+test.each(['mkfifo', 'mkdir'])(
+  'what is no regular file (%s) is passed over, and nothing waits for it',
+  async (make) => {
+    const {reader, files} = await aReader('', CONFIG);
+    const path = files[0]?.path ?? '';
+    await mkdir(dirname(path), {recursive: true});
+    execFileSync(make, [path]);
+    const {config, problems} = await reader.read();
+    expect(config.has('r.example')).toBe(true);
+    expect(problems).toEqual([`"${path}" was passed over: it is not a regular file`]);
+  },
+);
 
 test('what was read counts for five minutes', async () => {
   const {reader, clock, write} = await aReader('', CONFIG);
