@@ -2,11 +2,12 @@ import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import {messageOf} from '../base/errors.js';
 import {MountError} from './container/mount-error.js';
+import {isStaticPod} from './config/static-pod.js';
 import type {PodActions} from './container/pod-actions.js';
 import type {MountedVolumes} from './container/pod-filesystem.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
-import {failuresOf, type SyncFailure, type SyncResult} from './container/sync-result.js';
+import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
@@ -20,7 +21,7 @@ import type {SyncContext} from './kuberuntime/sync-context.js';
 import {syncPod} from './kuberuntime/sync-pod.js';
 import {PodError, podErrorOf} from './pod-error.js';
 import type {WaitingReason} from './status/container-status.js';
-import {podStatus} from './status/pod-status.js';
+import {endOf, podStatus} from './status/pod-status.js';
 import {readTerminationMessages} from './status/termination-message.js';
 
 /** What one pass over a pod found and did. */
@@ -87,7 +88,7 @@ export class PodSyncer {
    * runtime can't be asked, or with the signal's reason.
    */
   async sync(signal: AbortSignal): Promise<SyncPass> {
-    await this.#recallTimes();
+    await this.#recallKept();
     try {
       const pass = await this.#sync(signal);
       this.#takeDown(pass);
@@ -97,11 +98,19 @@ export class PodSyncer {
     }
   }
 
-  /** A kubelet that was started anew knows of a pod what runs of it; since when, the API server has kept. */
-  async #recallTimes(): Promise<void> {
+  /**
+   * A kubelet that was started anew knows of a pod what runs of it; since when, the API server has kept, and that a
+   * pod has ended, which is then for good. Nobody has kept the latter of a static pod.
+   */
+  async #recallKept(): Promise<void> {
     if (this.#previous !== undefined) return;
-    const {startTime, conditions} = (await this.#history.lastKnown())?.status ?? {};
-    this.#previous = {...(startTime && {startTime}), ...(conditions && {conditions})};
+    const {status = {}} = (await this.#history.lastKnown()) ?? {};
+    const {startTime, conditions} = status;
+    this.#previous = {
+      ...(startTime && {startTime}),
+      ...(conditions && {conditions}),
+      ...(!isStaticPod(this.pod) && endOf(status)),
+    };
   }
 
   #takeDown({status}: SyncPass): void {
@@ -141,8 +150,7 @@ export class PodSyncer {
     if (volume === undefined) return undefined;
     const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${volume.sizeLimit}". `;
     events({type: 'Warning', reason: EVICTED, message, pod});
-    const context = killContext(this.#context, runtime.ips, signal);
-    const results = await killPod(context, pod, runtime, EVICTION_GRACE_SECONDS);
+    const results = await this.#kill(runtime, EVICTION_GRACE_SECONDS, signal);
     this.#previous = {...status, phase: 'Failed', reason: EVICTED, message};
     return await this.#pass(await this.#read(), results);
   }
@@ -153,8 +161,24 @@ export class PodSyncer {
       runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY') ||
       runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING');
     if (!live) return [];
-    const grace = terminatingGracePeriod(this.pod);
-    return await killPod(killContext(this.#context, runtime.ips, signal), this.pod, runtime, grace);
+    return await this.#kill(runtime, terminatingGracePeriod(this.pod), signal);
+  }
+
+  /** Stops all of the pod for good; that something could not be is told. */
+  async #kill(
+    runtime: RuntimePodStatus,
+    gracePeriodSeconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SyncResult[]> {
+    const {pod} = this;
+    const context = killContext(this.#context, runtime.ips, signal);
+    const results = await killPod(context, pod, runtime, gracePeriodSeconds);
+    const failures = failuresOf(results);
+    if (failures.length > 0) {
+      const message = `error killing pod: ${syncErrorText(failures)}`;
+      this.#context.events({type: 'Warning', reason: 'FailedKillPod', message, pod});
+    }
+    return results;
   }
 
   async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
@@ -186,20 +210,12 @@ export class PodSyncer {
     try {
       await files.makePodCgroup(this.pod);
     } catch (cause) {
-      return this.#nodeFailure(
-        'FailedToCreatePodContainer',
-        'unable to ensure pod container exists: ',
-        cause,
-      );
+      return this.#nodeFailure('FailedCreatePodContainer', 'unable to ensure pod container exists: ', cause);
     }
     try {
       await files.makePodDirs(this.pod);
     } catch (cause) {
-      return this.#nodeFailure(
-        'FailedToMakePodDataDirectories',
-        'error making pod data directories: ',
-        cause,
-      );
+      return this.#nodeFailure('Failed', 'error making pod data directories: ', cause);
     }
     try {
       return {volumes: await files.mountVolumes(this.pod, objects, signal)};
@@ -214,13 +230,13 @@ export class PodSyncer {
   }
 
   #nodeFailure(
-    reason: 'FailedToCreatePodContainer' | 'FailedToMakePodDataDirectories' | 'FailedMount',
+    reason: 'FailedCreatePodContainer' | 'Failed' | 'FailedMount',
     text: string,
     cause: unknown,
   ): SyncResult & {readonly failure: SyncFailure} {
-    const message = messageOf(cause);
+    const message = `${text}${messageOf(cause)}`;
     const {pod} = this;
-    this.#context.events({type: 'Warning', reason, message: `${text}${message}`, pod});
+    this.#context.events({type: 'Warning', reason, message, pod});
     return {action: 'SetUpNode', target: podRef(pod).name, failure: {reason, message, cause}};
   }
 
@@ -231,9 +247,7 @@ export class PodSyncer {
   async terminate(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
     const runtime = await this.#read(signal);
     const grace = terminatingGracePeriod(this.pod, gracePeriodSeconds);
-    const context = killContext(this.#context, runtime.ips, signal);
-    const results = await killPod(context, this.pod, runtime, grace);
-    this.#throwFirst(results);
+    this.#throwFirst(await this.#kill(runtime, grace, signal));
     const {containers} = await this.#read();
     const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
     if (running.length > 0)

@@ -42,7 +42,8 @@ test('of a container that crashes one dead instance is kept', async () => {
 const FULL = new SystemError('the disk is full');
 
 test.each([
-  ['makePodDirs', 'FailedToMakePodDataDirectories', 'error making pod data directories: the disk is full'],
+  ['makePodCgroup', 'FailedCreatePodContainer', 'unable to ensure pod container exists: the disk is full'],
+  ['makePodDirs', 'Failed', 'error making pod data directories: the disk is full'],
   ['mountVolumes', 'FailedMount', 'the disk is full'],
 ] as const)('%s that fails is told as %s, and no call is made', async (step, reason, message) => {
   const {pods, runtime, events} = await aPodGround({}, (real) =>
@@ -53,9 +54,7 @@ test.each([
     }),
   );
   const {results} = await pods.syncer(aLocalPod()).sync(signal);
-  expect(results).toMatchObject([
-    {target: 'web', failure: {reason, message: 'the disk is full', cause: FULL}},
-  ]);
+  expect(results).toMatchObject([{target: 'web', failure: {reason, message, cause: FULL}}]);
   expect(events).toMatchObject([{type: 'Warning', reason, message}]);
   expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
 });

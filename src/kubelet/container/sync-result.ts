@@ -1,3 +1,5 @@
+import {goQuote} from '../../format/go-quote.js';
+
 /** What a sync tried to do, for one sandbox or container (kubecontainer.SyncAction). */
 export type SyncAction =
   | 'CreatePodSandbox'
@@ -28,8 +30,8 @@ export type SyncFailureReason =
   | 'CreatePodSandboxError'
   | 'ConfigPodSandboxError'
   | 'KillPodSandboxError'
-  | 'FailedToCreatePodContainer'
-  | 'FailedToMakePodDataDirectories'
+  | 'FailedCreatePodContainer'
+  | 'Failed'
   | 'FailedMount';
 
 /** A failure that is an expected outcome of a sync: a value, not an exception. */
@@ -47,7 +49,7 @@ export interface SyncFailure {
 /** One step of a sync and how it went. */
 export interface SyncResult {
   readonly action: SyncAction;
-  /** The container's or pod's name. */
+  /** The container's or pod's name; the pod's UID when sandboxes are stopped. */
   readonly target: string;
   readonly failure?: SyncFailure;
 }
@@ -59,4 +61,14 @@ export function failuresOf(
   return results.filter(
     (result): result is SyncResult & {readonly failure: SyncFailure} => result.failure !== undefined,
   );
+}
+
+/** All failures as a kubelet tells of them together (PodSyncResult.Error): `[first, second]`, each once. */
+export function syncErrorText(failures: readonly (SyncResult & {readonly failure: SyncFailure})[]): string {
+  const texts = failures.map(
+    ({action, target, failure: {reason, message}}) =>
+      `failed to ${goQuote(action)} for ${goQuote(target)} with ${reason}: ${goQuote(message)}`,
+  );
+  const [first = '', ...others] = new Set(texts);
+  return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
 }

@@ -40,7 +40,7 @@ async function stopSandboxes(
   const stopped: SyncResult[] = [];
   for (const {id, metadata} of sandboxes) {
     const action = 'KillPodSandbox';
-    const target = metadata?.name ?? id;
+    const target = metadata?.uid ?? id;
     try {
       await runtime.stopPodSandbox({podSandboxId: id}, {signal});
       stopped.push({action, target});

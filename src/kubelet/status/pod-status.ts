@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/v1.js';
-import type {PodPhase, PodStatus} from '../../api/v1-status.js';
+import type {PodStatus} from '../../api/v1-status.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {NodeFacts} from '../container/node.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
@@ -31,8 +31,9 @@ export function podStatus(input: PodStatusInput): PodStatus {
     containerStatus(input, container, 'init'),
   );
   const statuses = pod.spec.containers.map((container) => containerStatus(input, container, 'regular'));
+  const ended = endOf(previous);
   const phase =
-    endedPhase(previous) ??
+    ended.phase ??
     podPhase({
       pod,
       initStatuses,
@@ -51,7 +52,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
       previous: previous?.conditions ?? [],
       now,
     }),
-    ...endedBecause(previous),
+    ...ended,
     ...hostAddresses(input),
     ...addresses(input),
     startTime: previous?.startTime ?? now,
@@ -62,14 +63,13 @@ export function podStatus(input: PodStatusInput): PodStatus {
   };
 }
 
-function endedPhase(previous: PodStatus | undefined): PodPhase | undefined {
-  return previous?.phase === 'Succeeded' || previous?.phase === 'Failed' ? previous.phase : undefined;
-}
-
-/** Why a kubelet ended the pod, which stays when it has ended. */
-function endedBecause(previous: PodStatus | undefined): Pick<PodStatus, 'reason' | 'message'> {
-  const {reason, message} = endedPhase(previous) === undefined ? {} : (previous ?? {});
-  return {...(reason !== undefined && {reason}), ...(message !== undefined && {message})};
+/** What stays of a pod that has ended: how, and why a kubelet ended it. Nothing of any other. */
+export function endOf({phase, reason, message}: PodStatus = {}): Pick<
+  PodStatus,
+  'phase' | 'reason' | 'message'
+> {
+  if (phase !== 'Succeeded' && phase !== 'Failed') return {};
+  return {phase, ...(reason !== undefined && {reason}), ...(message !== undefined && {message})};
 }
 
 /** Whether a regular container exists in the newest sandbox, and that one is ready (HasAnyActiveRegularContainerStarted). */
