@@ -7,19 +7,29 @@ import {
 } from '../container/pod-status.js';
 import {exitCode, matchingRule} from './restart-policy.js';
 
-/**
- * What has to go so that the pod begins anew, because a container exited as a rule of its has it
- * (ShouldAllContainersRestart, getContainersToReset): every instance of every container, and last those whose exit
- * demands it, so that whatever interrupts the removal it is gone on with. Empty when nothing demands it.
- */
-export function containersToReset(pod: Pod, status: RuntimePodStatus): readonly ContainerToReset[] {
-  const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  const demanded = containers.some((container) => {
+/** Whether some container has a rule by which its exit restarts all of them (podutil.AllContainersCouldRestart). */
+export function couldRestartAllContainers(pod: Pod): boolean {
+  return allContainers(pod).some(({restartPolicyRules = []}) =>
+    restartPolicyRules.some(({action}) => action === 'RestartAllContainers'),
+  );
+}
+
+/** Whether a container exited as a rule of its has it, and stands there still (ShouldAllContainersRestart). */
+export function shouldRestartAllContainers(pod: Pod, status: RuntimePodStatus): boolean {
+  return allContainers(pod).some((container) => {
     const newest = findContainerStatus(status, container.name);
     return newest !== undefined && demandsRestart(container, newest);
   });
-  if (!demanded) return [];
-  const instances = containers.flatMap((container) =>
+}
+
+/**
+ * What has to go so that the pod begins anew, because a container exited as a rule of its has it
+ * (getContainersToReset): every instance of every container, and last those whose exit
+ * demands it, so that whatever interrupts the removal it is gone on with. Empty when nothing demands it.
+ */
+export function containersToReset(pod: Pod, status: RuntimePodStatus): readonly ContainerToReset[] {
+  if (!shouldRestartAllContainers(pod, status)) return [];
+  const instances = allContainers(pod).flatMap((container) =>
     status.containers
       .filter(({name}) => name === container.name)
       .map((instance) => ({
@@ -30,6 +40,10 @@ export function containersToReset(pod: Pod, status: RuntimePodStatus): readonly 
   return [...instances.filter(({demands}) => !demands), ...instances.filter(({demands}) => demands)].map(
     ({reset}) => reset,
   );
+}
+
+function allContainers({spec}: Pod): readonly Container[] {
+  return [...spec.containers, ...(spec.initContainers ?? [])];
 }
 
 function demandsRestart(container: Container, instance: RuntimeContainerStatus): boolean {

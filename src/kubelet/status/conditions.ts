@@ -2,6 +2,7 @@ import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerStatus, PodCondition, PodPhase} from '../../api/v1-status.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
+import {couldRestartAllContainers, shouldRestartAllContainers} from '../kuberuntime/compute-restart-all.js';
 import {sandboxChanged} from '../kuberuntime/sandbox-changed.js';
 
 type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
@@ -30,6 +31,9 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
     ['Ready', podReady(input.pod, ready)],
     ['ContainersReady', ready],
     ['PodScheduled', {status: 'True'}],
+    ...(couldRestartAllContainers(input.pod)
+      ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
+      : []),
   ];
   return facts.map(([type, fact]) => {
     const before = input.previous.find((condition) => condition.type === type);
@@ -49,28 +53,50 @@ function podReady({spec}: Pod, containers: Facts): Facts {
   return {status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ')};
 }
 
-/** Once a regular container has run, the pod counts as initialized (GeneratePodInitializedCondition). */
-function initialized({pod, phase, initStatuses, statuses}: ConditionInput): Facts {
+/**
+ * Once a regular container has run, the pod counts as initialized, and what was initialized once stays so
+ * (GeneratePodInitializedCondition).
+ */
+function initialized({pod, phase, initStatuses, statuses, previous}: ConditionInput): Facts {
   if (phase === 'Succeeded') return {status: 'True', reason: 'PodCompleted'};
-  if (statuses.some(hasStarted)) return {status: 'True'};
+  const wasInitialized = previous.some(({type, status}) => type === 'Initialized' && status === 'True');
+  if (wasInitialized || statuses.some(hasStarted)) return {status: 'True'};
   const incomplete = namesOf(pod.spec.initContainers ?? [], initStatuses, (status, container) =>
     isRestartableInit(container) ? status.started === true : status.ready,
   );
   return unless(incomplete, 'ContainersNotInitialized', 'containers with incomplete status');
 }
 
-function hasStarted({state, lastState}: ContainerStatus): boolean {
-  return (state?.running ?? state?.terminated ?? lastState?.terminated) !== undefined;
+function hasStarted({state}: ContainerStatus): boolean {
+  return (state?.running ?? state?.terminated) !== undefined;
 }
 
 /** Sidecars count, other init containers don't (GenerateContainersReadyCondition). */
 function containersReady({pod, phase, initStatuses, statuses}: ConditionInput): Facts {
-  if (phase === 'Succeeded') return {status: 'False', reason: 'PodCompleted'};
-  if (phase === 'Failed') return {status: 'False', reason: 'PodFailed'};
+  const over = ended(phase);
+  if (over !== undefined) return over;
   const {containers, initContainers = []} = pod.spec;
   const lasting = [...initContainers.filter(isRestartableInit), ...containers];
   const unready = namesOf(lasting, [...initStatuses, ...statuses], ({ready}) => ready);
   return unless(unready, 'ContainersNotReady', 'containers with unready status');
+}
+
+/** From the exit that demands it until every container is removed (GenerateAllContainersRestartingCondition). */
+function allContainersRestarting({pod, phase, runtime}: ConditionInput): Facts {
+  const over = ended(phase);
+  if (over !== undefined) return over;
+  if (!shouldRestartAllContainers(pod, runtime)) return {status: 'False'};
+  return {
+    status: 'True',
+    reason: 'RestartAllContainersStarted',
+    message: 'container exited with restart policy rule',
+  };
+}
+
+/** What no longer holds of a pod that has ended. */
+function ended(phase: PodPhase): Facts | undefined {
+  if (phase === 'Succeeded') return {status: 'False', reason: 'PodCompleted'};
+  return phase === 'Failed' ? {status: 'False', reason: 'PodFailed'} : undefined;
 }
 
 /** The containers, in the Pod's order, whose status isn't good. */
