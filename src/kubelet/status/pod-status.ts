@@ -5,7 +5,7 @@ import type {NodeFacts} from '../container/node.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import {podAddresses} from '../kuberuntime/pod-addresses.js';
 import {podQosClass} from '../kuberuntime/qos.js';
-import {podResources} from '../kuberuntime/resource-amounts.js';
+import {podLimits, podRequests} from '../kuberuntime/resource-amounts.js';
 import {sortPodIps} from '../network/pod-ips.js';
 import {podConditions} from './conditions.js';
 import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
@@ -93,9 +93,9 @@ function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStat
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
 }
 
-/** What the pod needs as a whole, and what it was granted: here always what it requests. */
+/** What the pod needs as a whole, with overhead, and what it was granted: here always what it requests. */
 function resources(pod: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
-  const [requests, limits] = [podResources(pod, 'requests'), podResources(pod, 'limits')];
+  const [requests, limits] = [podRequests(pod), podLimits(pod)];
   const asked = Object.keys(requests).length > 0;
   return {
     resources: {...(asked && {requests}), ...(Object.keys(limits).length > 0 && {limits})},

@@ -286,3 +286,13 @@ test.each([
     ]);
   },
 );
+
+test("a pod's resources are with its overhead, its limits only where it has some", () => {
+  const requests = {cpu: '500m', memory: '64Mi'};
+  const containers = [{...main, resources: {requests, limits: {cpu: '1'}}}];
+  const pod = aPod({containers, overhead: {cpu: '250m', memory: '64Mi'}});
+  const needed = {cpu: '750m', memory: '128Mi'};
+  const {resources, allocatedResources} = status({pod});
+  expect(resources).toEqual({requests: needed, limits: {cpu: '1250m'}});
+  expect(allocatedResources).toEqual(needed);
+});
