@@ -84,6 +84,10 @@ export const GOLDEN_NODE: NodeFacts = {
   memoryBytes: 25_276_502_016n,
   ephemeralStorageBytes: 100_000_000_000n,
   hugePageSizes: ['2MB', '1GB'],
+  hugePageBytes: new Map([
+    ['2MB', 0n],
+    ['1GB', 0n],
+  ]),
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',
   resolvConf: {nameservers: ['192.0.2.53'], searches: ['example.test'], options: ['ndots:2']},

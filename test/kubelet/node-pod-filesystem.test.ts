@@ -28,6 +28,7 @@ async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data
     memoryBytes: 1n << 30n,
     ephemeralStorageBytes: 1n << 30n,
     hugePageSizes: [],
+    hugePageBytes: new Map(),
     clusterDns: [],
     clusterDomain: 'cluster.local',
     resolvConf: {nameservers: [], searches: [], options: []},

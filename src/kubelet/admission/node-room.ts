@@ -1,8 +1,9 @@
-import {addResources} from '../../api/resource-list.js';
+import {addResources, isHugePageResource} from '../../api/resource-list.js';
 import {quantityValue} from '../../api/quantity.js';
 import type {ContainerPort, Pod} from '../../api/v1.js';
 import type {ResourceList} from '../../api/v1-meta.js';
 import {nodeAllocatable, type NodeFacts} from '../container/node.js';
+import {hugePageSizeName} from '../kuberuntime/linux-resources.js';
 import {cpuMilli, memoryBytes, podRequests} from '../kuberuntime/resource-amounts.js';
 
 /** How many pods a node takes (the kubelet's maxPods). */
@@ -31,8 +32,21 @@ export function shortage(pod: Pod, others: readonly Pod[], node: NodeFacts): Sho
       used: storageBytes(taken),
       capacity: has.ephemeralStorageBytes,
     },
+    ...hugePageRows(asks, taken, node),
   ];
   return rows.find(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
+}
+
+/** In bytes, of each size that is asked for; one that the node doesn't know has none. */
+function hugePageRows(asks: ResourceList, taken: ResourceList, node: NodeFacts): readonly Shortage[] {
+  return Object.entries(asks)
+    .filter(([resource]) => isHugePageResource(resource))
+    .map(([resource, amount]) => ({
+      resource,
+      requested: quantityValue(amount),
+      used: quantityValue(taken[resource] ?? '0'),
+      capacity: node.hugePageBytes.get(hugePageSizeName(resource)) ?? 0n,
+    }));
 }
 
 function storageBytes(list: ResourceList): bigint {

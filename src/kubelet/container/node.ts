@@ -47,6 +47,8 @@ export interface NodeFacts {
   readonly ephemeralStorageBytes: bigint;
   /** In the runtime's words, `2MB` and `1GB`, in the kernel's order. */
   readonly hugePageSizes: readonly string[];
+  /** Of each of these sizes how many bytes of huge pages the node has set aside. */
+  readonly hugePageBytes: ReadonlyMap<string, bigint>;
   /** DNS servers of the cluster; empty on a machine without one. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;

@@ -42,7 +42,7 @@ export async function readNodeFacts(
   const nodeName = (options.nodeName ?? hostname()).toLowerCase();
   const [
     memoryBytes,
-    hugePageSizes,
+    hugePages,
     resolvConf,
     swapAccounting,
     driver,
@@ -52,7 +52,7 @@ export async function readNodeFacts(
     features,
   ] = await Promise.all([
     options.memoryBytes ?? readMemoryBytes(),
-    readHugePageSizes(),
+    readHugePages(),
     readResolvConf(options.resolvConf),
     readSwapAccounting(cgroupVersion),
     options.cgroupDriver ?? readCgroupDriver(runtime, signal),
@@ -67,7 +67,8 @@ export async function readNodeFacts(
     cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
     memoryBytes,
     ephemeralStorageBytes: ephemeral,
-    hugePageSizes,
+    hugePageSizes: [...hugePages.keys()],
+    hugePageBytes: hugePages,
     clusterDns: options.clusterDns ?? [],
     clusterDomain: options.clusterDomain ?? '',
     resolvConf,
@@ -152,14 +153,17 @@ async function readMemoryBytes(): Promise<bigint> {
   return BigInt(total) * 1024n;
 }
 
-/** `2MB` before `1GB`: by size, in the words that the CRI uses. */
-async function readHugePageSizes(): Promise<readonly string[]> {
-  const names = await listOptional('/sys/kernel/mm/hugepages');
-  return names
+/** How many bytes of each size there are; `2MB` before `1GB`: by size, in the words that the CRI uses. */
+export async function readHugePages(directory = '/sys/kernel/mm/hugepages'): Promise<Map<string, bigint>> {
+  const sizes = (await listOptional(directory))
     .map((name) => Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0))
     .filter((kilobytes) => kilobytes > 0)
-    .sort((a, b) => a - b)
-    .map(hugePageName);
+    .sort((a, b) => a - b);
+  const entries = sizes.map(async (kilobytes): Promise<readonly [string, bigint]> => {
+    const count = await readOptional(`${directory}/hugepages-${kilobytes}kB/nr_hugepages`);
+    return [hugePageName(kilobytes), BigInt(count.trim()) * BigInt(kilobytes) * 1024n];
+  });
+  return new Map(await Promise.all(entries));
 }
 
 function hugePageName(kilobytes: number): string {

@@ -178,6 +178,32 @@ describe('room on the node:', () => {
     expect(rejection(pod, {}, others)).toEqual(expected);
   });
 
+  const hugePages = {hugePageBytes: new Map([['2MB', 8_388_608n]])};
+
+  test.each<[string, Pod, Partial<NodeFacts>, readonly [string, string] | undefined]>([
+    ['all huge pages are there', asking({'hugepages-2Mi': '4Mi'}), hugePages, undefined],
+    [
+      'huge pages that another pod has',
+      asking({'hugepages-2Mi': '6Mi'}),
+      hugePages,
+      [
+        'OutOfhugepages-2Mi',
+        "Node didn't have enough resource: hugepages-2Mi, requested: 6291456, used: 4194304, capacity: 8388608",
+      ],
+    ],
+    [
+      'huge pages of a size that the node has none of',
+      asking({'hugepages-1Gi': '1Gi'}),
+      hugePages,
+      [
+        'OutOfhugepages-1Gi',
+        "Node didn't have enough resource: hugepages-1Gi, requested: 1073741824, used: 0, capacity: 0",
+      ],
+    ],
+  ])('%s', (_, pod, node, expected) => {
+    expect(rejection(pod, node, [asking({'hugepages-2Mi': '4Mi'})])).toEqual(expected);
+  });
+
   const listening = (hostPort: number, more: object = {}): Pod =>
     aPod({containers: [aContainer({ports: [{containerPort: 80, hostPort, ...more}]})]});
 

@@ -1,9 +1,13 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {connect} from '../../../src/cri/index.js';
-import {parseResolvConf, readNodeFacts} from '../../../src/kubelet/node-status/read-node-facts.js';
+import {
+  parseResolvConf,
+  readHugePages,
+  readNodeFacts,
+} from '../../../src/kubelet/node-status/read-node-facts.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 
@@ -119,4 +123,17 @@ test('a root directory below a file is an error that names it', async () => {
     code: 'SYSTEM',
     message: `looking at "${file}/x": not a directory`,
   });
+});
+
+test('huge pages are told by size, in bytes, the smallest first', async () => {
+  const directory = await temporaryDirectory();
+  for (const [size, count] of Object.entries({'hugepages-1048576kB': '2', 'hugepages-2048kB': '3'})) {
+    await mkdir(join(directory, size));
+    await writeFile(join(directory, size, 'nr_hugepages'), `${count}\n`);
+  }
+  expect([...(await readHugePages(directory))]).toEqual([
+    ['2MB', 6_291_456n],
+    ['1GB', 2_147_483_648n],
+  ]);
+  expect(await readHugePages(join(directory, 'none'))).toEqual(new Map());
 });
