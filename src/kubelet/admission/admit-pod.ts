@@ -1,8 +1,9 @@
 import type {Container, Pod} from '../../api/v1.js';
 import type {NodeFacts} from '../container/node.js';
+import {isCriticalPod} from '../kuberuntime/oom-score.js';
 import {apparmorProfiles} from '../kuberuntime/security-profiles.js';
 import {nodeMatches} from './node-affinity.js';
-import {portsTaken, shortage} from './node-room.js';
+import {portsTaken, shortages} from './node-room.js';
 import {forbiddenSysctl} from './sysctls.js';
 
 /** Why the node does not take a pod, in the kubelet's words. */
@@ -30,6 +31,7 @@ const HANDLERS: readonly Handler[] = [
   admitResources,
   admitNode,
   admitPorts,
+  admitCritical,
   admitAppArmor,
 ];
 
@@ -75,14 +77,33 @@ function admitGroupsPolicy({pod, node}: Admission): Rejection | undefined {
   };
 }
 
+const ASK_FOR_LESS = 'ask for less in resources.requests, or end another pod with "kcri delete"';
+
 function admitResources({pod, others, node}: Admission): Rejection | undefined {
-  const short = shortage(pod, others, node);
+  const [short] = isCriticalPod(pod) ? [] : shortages(pod, others, node);
   if (short === undefined) return undefined;
   const {resource, requested, used, capacity} = short;
   return {
     reason: `OutOf${resource}`,
     message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
-    hint: 'ask for less in resources.requests, or end another pod with "kcri delete"',
+    hint: ASK_FOR_LESS,
+  };
+}
+
+/**
+ * For a critical pod a kubelet makes room when nothing else is against it (CriticalPodAdmissionHandler). kcri ends no
+ * pod that it wasn't told to end, so that none is ever found for that.
+ */
+function admitCritical({pod, others, node}: Admission): Rejection | undefined {
+  const short = isCriticalPod(pod) ? shortages(pod, others, node) : [];
+  if (short.length === 0) return undefined;
+  const missing = short.map(
+    ({resource, requested, used, capacity}) => `(res: ${resource}, q: ${requested - (capacity - used)}), `,
+  );
+  return {
+    reason: 'UnexpectedAdmissionError',
+    message: `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing.join('')}]`,
+    hint: ASK_FOR_LESS,
   };
 }
 

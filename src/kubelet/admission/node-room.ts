@@ -17,8 +17,8 @@ export interface Shortage {
   readonly capacity: bigint;
 }
 
-/** The first resource that the node has too little of for the pod beside the others (noderesources Fits). */
-export function shortage(pod: Pod, others: readonly Pod[], node: NodeFacts): Shortage | undefined {
+/** The resources that the node has too little of for the pod beside the others (noderesources Fits). */
+export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): readonly Shortage[] {
   const asks = podRequests(pod);
   const taken = others.map(podRequests).reduce(addResources, {});
   const has = nodeAllocatable(node);
@@ -34,7 +34,7 @@ export function shortage(pod: Pod, others: readonly Pod[], node: NodeFacts): Sho
     },
     ...hugePageRows(asks, taken, node),
   ];
-  return rows.find(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
+  return rows.filter(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
 }
 
 /** In bytes, of each size that is asked for; one that the node doesn't know has none. */

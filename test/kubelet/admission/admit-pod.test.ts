@@ -204,6 +204,45 @@ describe('room on the node:', () => {
     expect(rejection(pod, node, [asking({'hugepages-2Mi': '4Mi'})])).toEqual(expected);
   });
 
+  const STATIC = {annotations: {'kubernetes.io/config.source': 'file'}};
+  const hungry = asking({cpu: '2100m', memory: '25276502016'});
+
+  test.each<[string, Pod, readonly Pod[], string]>([
+    [
+      'static',
+      {...hungry, metadata: {...hungry.metadata, ...STATIC}},
+      [],
+      '(res: cpu, q: 100), (res: memory, q: 104857600), ',
+    ],
+    [
+      'of a critical priority',
+      asking({cpu: '1500m'}, {priority: 2_000_000_000}),
+      [asking({cpu: '600m'})],
+      '(res: cpu, q: 100), ',
+    ],
+  ])('a pod that is %s is critical, and no room can be made for it', (_, pod, others, missing) => {
+    expect(rejection(pod, {}, others)).toEqual([
+      'UnexpectedAdmissionError',
+      `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`,
+    ]);
+  });
+
+  test('just below a critical priority a pod is refused like any other', () => {
+    expect(rejection(asking({cpu: '3'}, {priority: 1_999_999_999}))?.[0]).toBe('OutOfcpu');
+  });
+
+  test('whatever else is against a critical pod is told in the place of resources', () => {
+    const priority = 2_000_000_000;
+    const elsewhere = asking({cpu: '3'}, {priority, nodeSelector: {no: 'where'}});
+    const ports = [{containerPort: 80, hostPort: 80}];
+    const resources = {requests: {cpu: '3'}};
+    const listener = aPod({containers: [aContainer({ports, resources})], priority});
+
+    expect(rejection(elsewhere)?.[0]).toBe('NodeAffinity');
+    expect(rejection(listener, {}, [aPod({containers: [aContainer({ports})]})])?.[0]).toBe('NodePorts');
+    expect(rejection(asking({cpu: '2'}, {priority}))).toBeUndefined();
+  });
+
   const listening = (hostPort: number, more: object = {}): Pod =>
     aPod({containers: [aContainer({ports: [{containerPort: 80, hostPort, ...more}]})]});
 
