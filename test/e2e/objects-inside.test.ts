@@ -1,19 +1,12 @@
-import {existsSync, readFileSync, readlinkSync} from 'node:fs';
-import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {cgroupsAt} from './harness/leftovers.js';
+import {readlinkSync} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {cgroupValue} from './harness/leftovers.js';
 import {aContainer, aManifest, shell, SLEEP, type Fields} from './harness/manifests.js';
 import {startPodGround, type PodGround, type RunningPodState} from './harness/pod-ground.js';
+import {runningPod} from './harness/running-pod.js';
 import {runtimes} from './harness/runtimes.js';
 
 const MIB = 1024 * 1024;
-
-/** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */
-function cgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
-  const paths = cgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
-  const found = paths.find((path) => existsSync(path));
-  return found === undefined ? undefined : readFileSync(found, 'utf8').trim();
-}
 
 describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
   let ground: PodGround;
@@ -22,17 +15,8 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  /** Syncs until the pod is ready; it is deleted when the test ends, and must leave nothing. */
-  async function running(name: string, spec: Fields, args: readonly string[] = []): Promise<RunningPodState> {
-    const {exitCode, stderr} = await ground.sync(aManifest(name, spec), args);
-    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-    const pod = await ground.pod(name);
-    onTestFinished(async () => {
-      await ground.delete(name);
-      expect(await ground.leftoversOf(pod.uid)).toEqual([]);
-    });
-    return pod;
-  }
+  const running = (name: string, spec: Fields, args?: readonly string[]): Promise<RunningPodState> =>
+    runningPod(ground, name, aManifest(name, spec), args);
 
   const idOf = (pod: RunningPodState, name: string) =>
     pod.containers.find(({metadata}) => metadata?.name === name)!.id;

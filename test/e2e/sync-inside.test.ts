@@ -1,21 +1,14 @@
-import {existsSync, readFileSync} from 'node:fs';
 import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {hostname, totalmem} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
-import {cgroupsAt} from './harness/leftovers.js';
+import {cgroupsAt, cgroupValue} from './harness/leftovers.js';
 import {aContainer, aManifest, shell, SLEEP} from './harness/manifests.js';
 import {startPodGround, type PodGround, type RunningPodState} from './harness/pod-ground.js';
+import {runningPod} from './harness/running-pod.js';
 import {runtimes} from './harness/runtimes.js';
-
-/** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */
-function cgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
-  const paths = cgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
-  const found = paths.find((path) => existsSync(path));
-  return found === undefined ? undefined : readFileSync(found, 'utf8').trim();
-}
 
 describe.each(runtimes)('what a container sees: $name', (which) => {
   let ground: PodGround;
@@ -24,21 +17,8 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  /** Syncs until the pod is ready; it is deleted when the test ends, and must leave nothing. */
-  async function running(
-    name: string,
-    manifest: string,
-    args: readonly string[] = [],
-  ): Promise<RunningPodState> {
-    const {exitCode, stderr} = await ground.sync(manifest, args);
-    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-    const pod = await ground.pod(name);
-    onTestFinished(async () => {
-      await ground.delete(name);
-      expect(await ground.leftoversOf(pod.uid)).toEqual([]);
-    });
-    return pod;
-  }
+  const running = (name: string, manifest: string, args?: readonly string[]): Promise<RunningPodState> =>
+    runningPod(ground, name, manifest, args);
 
   const main = async (pod: RunningPodState, ...command: readonly string[]): Promise<string> => {
     const container = pod.containers.find(({metadata}) => metadata?.name === 'main');

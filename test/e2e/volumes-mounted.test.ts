@@ -6,6 +6,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {aContainer, aManifest, IMAGE, type Fields} from './harness/manifests.js';
 import {startPodGround, type PodGround, type RunningPodState} from './harness/pod-ground.js';
+import {runningPod} from './harness/running-pod.js';
 import {runtimes} from './harness/runtimes.js';
 
 /** A directory of the node whose mounts can be shared with containers, as those of most machines are. */
@@ -35,17 +36,8 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  /** Syncs until the pod is ready; it is deleted when the test ends, and must leave nothing. */
-  async function running(name: string, spec: Fields): Promise<RunningPodState> {
-    const {exitCode, stderr} = await ground.sync(aManifest(name, spec));
-    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-    const pod = await ground.pod(name);
-    onTestFinished(async () => {
-      await ground.delete(name);
-      expect(await ground.leftoversOf(pod.uid)).toEqual([]);
-    });
-    return pod;
-  }
+  const running = (name: string, spec: Fields): Promise<RunningPodState> =>
+    runningPod(ground, name, aManifest(name, spec));
 
   /** What a sync that fails says. */
   async function refused(name: string, spec: Fields): Promise<string> {

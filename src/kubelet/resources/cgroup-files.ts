@@ -14,9 +14,25 @@ export interface CgroupValue {
 }
 
 /** The values of both versions of cgroups, in the order in which the kernel takes them (libcontainer's fs and fs2). */
-export function cgroupValues(version: 1 | 2, limits: CgroupLimits): readonly CgroupValue[] {
-  return version === 1 ? valuesOfV1(limits) : valuesOfV2(limits);
+export function cgroupValues(
+  version: 1 | 2,
+  {cpuShares, cpuQuota, memoryBytes, pids, hugePages}: CgroupLimits,
+): readonly CgroupValue[] {
+  const {memory, hugetlb} = LIMIT_FILES[version];
+  return [
+    cpuWeightValue(version, cpuShares),
+    ...(cpuQuota === undefined ? [] : quotaValues(version, cpuQuota)),
+    ...one('memory', memory, memoryBytes),
+    ...one('pids', 'pids.max', pids),
+    ...[...hugePages].flatMap(([size, bytes]) => one('hugetlb', `hugetlb.${size}.${hugetlb}`, bytes)),
+  ];
 }
+
+/** The file of memory, and what the files of huge pages end in. */
+const LIMIT_FILES = {
+  1: {memory: 'memory.limit_in_bytes', hugetlb: 'limit_in_bytes'},
+  2: {memory: 'memory.max', hugetlb: 'max'},
+} as const;
 
 /** The CPU weight alone, as kubepods and the levels below it have it. */
 export function cpuWeightValue(version: 1 | 2, shares: bigint): CgroupValue {
@@ -25,42 +41,14 @@ export function cpuWeightValue(version: 1 | 2, shares: bigint): CgroupValue {
     : {controller: 'cpu', file: 'cpu.weight', value: String(weightOfShares(shares))};
 }
 
-function valuesOfV1({
-  cpuShares,
-  cpuQuota,
-  memoryBytes,
-  pids,
-  hugePages,
-}: CgroupLimits): readonly CgroupValue[] {
+function quotaValues(
+  version: 1 | 2,
+  {quota, period}: NonNullable<CgroupLimits['cpuQuota']>,
+): readonly CgroupValue[] {
+  if (version === 2) return [{controller: 'cpu', file: 'cpu.max', value: `${quota} ${period}`}];
   return [
-    cpuWeightValue(1, cpuShares),
-    ...(cpuQuota === undefined
-      ? []
-      : [
-          {controller: 'cpu', file: 'cpu.cfs_period_us', value: String(cpuQuota.period)} as const,
-          {controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(cpuQuota.quota)} as const,
-        ]),
-    ...one('memory', 'memory.limit_in_bytes', memoryBytes),
-    ...one('pids', 'pids.max', pids),
-    ...[...hugePages].flatMap(([size, bytes]) => one('hugetlb', `hugetlb.${size}.limit_in_bytes`, bytes)),
-  ];
-}
-
-function valuesOfV2({
-  cpuShares,
-  cpuQuota,
-  memoryBytes,
-  pids,
-  hugePages,
-}: CgroupLimits): readonly CgroupValue[] {
-  return [
-    cpuWeightValue(2, cpuShares),
-    ...(cpuQuota === undefined
-      ? []
-      : [{controller: 'cpu', file: 'cpu.max', value: `${cpuQuota.quota} ${cpuQuota.period}`} as const]),
-    ...one('memory', 'memory.max', memoryBytes),
-    ...one('pids', 'pids.max', pids),
-    ...[...hugePages].flatMap(([size, bytes]) => one('hugetlb', `hugetlb.${size}.max`, bytes)),
+    {controller: 'cpu', file: 'cpu.cfs_period_us', value: String(period)},
+    {controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(quota)},
   ];
 }
 

@@ -20,8 +20,8 @@ const STUCK_AFTER_MS = 2000;
 const UNTOLD_AFTER_MS = 10_000;
 
 /**
- * Opens an exec or attach session over SPDY at the URL that the runtime gave. Rejects with UpgradeRefusedError when the server takes no SPDY,
- * with StreamingError when it can't be reached, or with the signal's reason.
+ * Opens an exec or attach session over SPDY at the URL that the runtime gave. Rejects with UpgradeRefusedError when
+ * the server takes no SPDY, with StreamingError when it can't be reached, or with the signal's reason.
  */
 export async function openSpdySession(
   url: string,

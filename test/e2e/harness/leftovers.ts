@@ -1,5 +1,6 @@
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {layoutOf} from '../../../src/private-runtime/layout.js';
 
 /** What a private runtime may have left on the machine, one line each; none after a good `kcri runtime down`. */
@@ -47,6 +48,13 @@ export function cgroupsAt(path: string): string[] {
     (line) => line.split(' ')[4] ?? '',
   );
   return hierarchies.map((hierarchy) => `${hierarchy}${path}`).filter((cgroup) => existsSync(cgroup));
+}
+
+/** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */
+export function cgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
+  const paths = cgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
+  const found = paths.find((path) => existsSync(path));
+  return found === undefined ? undefined : readFileSync(found, 'utf8').trim();
 }
 
 function commandLine(pid: string): string {
