@@ -1,4 +1,4 @@
-import {readFile, stat} from 'node:fs/promises';
+import {readFile, rm, stat} from 'node:fs/promises';
 import {SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, writeFileAtomic} from '../../base/files.js';
 
@@ -85,7 +85,12 @@ export class MadeCgroups {
     });
   }
 
+  /** Of nothing no file is kept: the root directory may go with its last pod. */
   async #write(content: Content): Promise<void> {
+    if (Object.keys(content.inodes).length === 0) {
+      await withFileErrors('removing', this.#path, () => rm(this.#path, {force: true}));
+      return;
+    }
     await writeFileAtomic(this.#path, JSON.stringify(content), 0o600);
   }
 }
