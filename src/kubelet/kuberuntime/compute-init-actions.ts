@@ -6,7 +6,8 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../container/pod-status.js';
-import {faultOf, killOfUnknown, STARTUP_FAULT, type Fault, type ProbeResults} from './container-fault.js';
+import type {ProbeResults} from '../container/probe-results.js';
+import {faultOf, killOfUnknown, STARTUP_FAULT, type Fault} from './container-fault.js';
 import {effectiveRestartPolicy, exitCode, restartsAfter} from './restart-policy.js';
 
 /** What happens to a pod's init containers, and whether its containers may follow. */

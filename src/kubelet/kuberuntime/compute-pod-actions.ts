@@ -6,7 +6,8 @@ import {
   type RuntimePodStatus,
 } from '../container/pod-status.js';
 import {computeInitActions} from './compute-init-actions.js';
-import {faultOf, killOfUnknown, NO_PROBES, type ProbeResults} from './container-fault.js';
+import {NO_PROBES, type ProbeResults} from '../container/probe-results.js';
+import {faultOf, killOfUnknown} from './container-fault.js';
 import {containersToReset} from './compute-restart-all.js';
 import {effectiveRestartPolicy, exitCode, shouldBeStarted} from './restart-policy.js';
 import {sandboxChanged} from './sandbox-changed.js';

@@ -1,19 +1,8 @@
 import {containerHash} from '../../api/hash.js';
 import type {Container} from '../../api/v1.js';
-import type {ContainerId} from '../../cri/index.js';
 import type {ContainerToKill} from '../container/pod-actions.js';
 import type {RuntimeContainerStatus} from '../container/pod-status.js';
-
-/** What a probe said last of a container instance. */
-export type ProbeResult = 'Success' | 'Failure' | 'Unknown';
-
-/** The newest probe results by container instance; one without an entry hasn't been probed yet. */
-export interface ProbeResults {
-  readonly liveness: ReadonlyMap<ContainerId, ProbeResult>;
-  readonly startup: ReadonlyMap<ContainerId, ProbeResult>;
-}
-
-export const NO_PROBES: ProbeResults = {liveness: new Map(), startup: new Map()};
+import type {ProbeResults} from '../container/probe-results.js';
 
 /** What is wrong with a running container. */
 export interface Fault {

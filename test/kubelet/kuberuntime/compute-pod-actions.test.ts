@@ -3,7 +3,7 @@ import type {Container, RestartPolicy} from '../../../src/api/v1.js';
 import {containerId, type ContainerState} from '../../../src/cri/index.js';
 import type {RuntimeContainerStatus} from '../../../src/kubelet/container/pod-status.js';
 import {computePodActions} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
-import type {ProbeResults} from '../../../src/kubelet/kuberuntime/container-fault.js';
+import type {ProbeResults} from '../../../src/kubelet/container/probe-results.js';
 import {brief} from './brief.js';
 import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.js';
 
