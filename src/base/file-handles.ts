@@ -3,6 +3,9 @@ import {open, opendir, readFile, type FileHandle} from 'node:fs/promises';
 import {SystemError} from './errors.js';
 import {ifPresent, withFileErrors} from './files.js';
 
+/** Opens a place without touching what is there: no FIFO waits, no device wakes (open(2)). Node.js has no name for it. */
+export const O_PATH = 0o10000000;
+
 /** For opening directories. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY;
 

@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {constants} from 'node:fs';
-import {chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
+import {chown, mkdir, open, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {getSystemErrorMap} from 'node:util';
 import {hasErrno, messageOf, SystemError} from './errors.js';
@@ -116,19 +116,6 @@ export async function makeDirectories(directories: readonly DirectoryToMake[]): 
       throw fileError('making the directory', path, error);
     }
   }
-}
-
-/**
- * Makes the directory and those above it that are missing, all or none, each with this mode. Unlike Node.js' recursive
- * mkdir it says what is wrong with a full or read-only disk. Rejects with SystemError.
- */
-export async function makeDirectoryPath(path: string, mode: number): Promise<void> {
-  const missing: DirectoryToMake[] = [];
-  await withFileErrors('making the directory', path, async () => {
-    for (let next = path; (await ifPresent(() => stat(next))) === undefined; next = dirname(next))
-      missing.unshift({path: next, mode});
-  });
-  await makeDirectories(missing);
 }
 
 /** True when it was made, false when it was there. */

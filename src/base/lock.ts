@@ -4,7 +4,8 @@ import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
 import {systemClock, type Clock} from './clock.js';
 import {hasErrno, SystemError} from './errors.js';
-import {fileError, ifPresent, makeDirectoryPath, withFileErrors} from './files.js';
+import {fileError, ifPresent, withFileErrors} from './files.js';
+import {makeDirectoryPath} from './make-directory-path.js';
 
 /** A held lock. Disposing releases it; twice is fine. */
 export interface Lock extends AsyncDisposable {

@@ -1,11 +1,8 @@
 import {constants} from 'node:fs';
 import {mkdir, open, readlink, type FileHandle} from 'node:fs/promises';
 import {hasErrno, SystemError} from './errors.js';
-import {fdPath, OPEN_DIRECTORY} from './file-handles.js';
+import {fdPath, O_PATH, OPEN_DIRECTORY} from './file-handles.js';
 import {fileError} from './files.js';
-
-/** Opens a place without touching what is there: no FIFO waits, no device wakes (open(2)). Node.js has no name for it. */
-const O_PATH = 0o10000000;
 
 const OPEN_PLACE = O_PATH | constants.O_NOFOLLOW;
 

@@ -3,7 +3,8 @@ import {dirname} from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {ifPresent, makeDirectoryPath, onNamedFiles, withFileErrors, writeFileAtomic} from '../base/files.js';
+import {ifPresent, onNamedFiles, withFileErrors, writeFileAtomic} from '../base/files.js';
+import {makeDirectoryPath} from '../base/make-directory-path.js';
 import {BaseCommand} from '../cli/base-command.js';
 import {CONFIG_KEYS} from '../cli/config-file.js';
 import {

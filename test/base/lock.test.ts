@@ -44,7 +44,11 @@ const PROGRAMS = {
 
 beforeAll(async () => {
   modules = await mkdtemp(join(tmpdir(), 'kcri-lock-'));
-  await transpile(['base/clock', 'base/errors', 'base/files', 'base/lock'], modules);
+  const needed = ['clock', 'errors', 'file-handles', 'files', 'lock', 'make-directory-path'];
+  await transpile(
+    needed.map((name) => `base/${name}`),
+    modules,
+  );
   for (const [name, program] of Object.entries(PROGRAMS))
     await writeFile(join(modules, `${name}.js`), program);
 });

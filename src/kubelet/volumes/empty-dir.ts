@@ -1,7 +1,8 @@
 import {chmod, lstat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {EmptyDirVolumeSource} from '../../api/v1-volumes.js';
-import {ifPresent, makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
+import {ifPresent, withFile, withFileErrors} from '../../base/files.js';
+import {makeDirectoryPath} from '../../base/make-directory-path.js';
 import {nodeAllocatable} from '../container/node.js';
 import {mediumMount, type MediumMount} from './empty-dir-medium.js';
 import {isMountPoint, type Mounter} from './mounts.js';

@@ -3,7 +3,8 @@ import type {Stats} from 'node:fs';
 import {dirname, isAbsolute} from 'node:path';
 import type {HostPathType, HostPathVolumeSource} from '../../api/v1-volumes.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {makeDirectoryPath, withFile, withFileErrors} from '../../base/files.js';
+import {withFile, withFileErrors} from '../../base/files.js';
+import {makeDirectoryPath} from '../../base/make-directory-path.js';
 import type {VolumePlugin} from './volume-plugin.js';
 
 /** How a type is checked; the kubelet takes everything but a directory for a file. */

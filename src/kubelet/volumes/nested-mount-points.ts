@@ -1,7 +1,7 @@
 import {join, posix} from 'node:path';
 import type {Container, Pod} from '../../api/v1.js';
 import {SystemError} from '../../base/errors.js';
-import {makeDirectoryPath} from '../../base/files.js';
+import {makeDirectoryPath} from '../../base/make-directory-path.js';
 
 /**
  * Where in a volume other volumes are mounted, relative to its root (getNestedMountpoints): the runtime can't make these

@@ -1,11 +1,11 @@
 import {constants, type Stats} from 'node:fs';
 import {chmod, chown, open, readdir, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fdPath, mountIdOf} from '../../base/file-handles.js';
+import {fdPath, mountIdOf, O_PATH} from '../../base/file-handles.js';
 import {ifPresent, withFile, withFileErrors} from '../../base/files.js';
 
-/** Opens whatever it is without reading it or waiting for it, and a link as the link (O_PATH of open(2)). */
-const OPEN_AS_IT_IS = 0o10000000 | constants.O_NOFOLLOW;
+/** Opens whatever it is, and a link as the link. */
+const OPEN_AS_IT_IS = O_PATH | constants.O_NOFOLLOW;
 
 const READ_WRITE = 0o660;
 const READ_ONLY = 0o440;

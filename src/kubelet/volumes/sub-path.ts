@@ -2,14 +2,8 @@ import type {BigIntStats} from 'node:fs';
 import {lstat, mkdir, realpath, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {messageOf, SystemError} from '../../base/errors.js';
-import {
-  ifPresent,
-  makeDirectoryPath,
-  pathSegment,
-  systemReason,
-  withFile,
-  withFileErrors,
-} from '../../base/files.js';
+import {ifPresent, pathSegment, systemReason, withFile, withFileErrors} from '../../base/files.js';
+import {makeDirectoryPath} from '../../base/make-directory-path.js';
 import {openBeneath} from '../../base/open-beneath.js';
 import {podDir, type NodeFacts} from '../container/node.js';
 import type {SubPathMount} from '../container/pod-filesystem.js';
