@@ -10,6 +10,7 @@ import {retryText} from './endpoint.js';
 import {EXIT} from './exit-codes.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
+import type {View} from './in-place.js';
 import {HiddenValues} from './instruments/hidden-values.js';
 import type {Instrument} from './instruments/instrument.js';
 import {startInstruments, wantsInstruments} from './instruments/instruments.js';
@@ -43,6 +44,7 @@ export abstract class BaseCommand extends Command {
   #exitCode: number = EXIT.ok;
   #instruments: readonly Instrument[] = [];
   readonly #hidden = new HiddenValues();
+  #view: View | undefined;
 
   /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
   async execute(context: CliContext, dialect: Dialect): Promise<number> {
@@ -231,7 +233,7 @@ export abstract class BaseCommand extends Command {
     return [
       ...measuring,
       debugLog((line) => {
-        this.stderr.write(`${line}\n`);
+        this.#tell(`${line}\n`);
       }, this.#hidden),
     ];
   }
@@ -278,6 +280,19 @@ export abstract class BaseCommand extends Command {
     return !this.compat && this.stdout.isTerminal;
   }
 
+  /** What people are told meanwhile stands beside what the view shows. */
+  protected tellBeside(view: View): void {
+    this.#view = view;
+  }
+
+  #tell(text: string): void {
+    const write = (): void => {
+      this.stderr.write(text);
+    };
+    if (this.#view === undefined) write();
+    else this.#view.aside(write);
+  }
+
   /** Writes a text for people. */
   protected show(text: string): void {
     this.stdout.write(this.forTerminal ? visibleControls(text) : text);
@@ -285,7 +300,7 @@ export abstract class BaseCommand extends Command {
 
   get #speaker(): Voice {
     const write = (text: string): void => {
-      this.stderr.write(this.#hidden.mask(text));
+      this.#tell(this.#hidden.mask(text));
     };
     const options = {write, debug: () => this.#debug, usage: () => this.usageLine};
     this.#voice ??= this.#dialect.voice(options, this.#context);

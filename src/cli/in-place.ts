@@ -5,6 +5,12 @@ const SHOW_CURSOR = '\u001B[?25h';
 const CLEAR_BELOW = '\u001B[J';
 const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
 
+/** What shows something for a while, perhaps on a terminal that others write to. */
+export interface View {
+  /** Writes something else there, so that neither spoils the other. */
+  aside(write: () => void): void;
+}
+
 /** Lines at the end of a terminal that are drawn over again and again, while the cursor is hidden. */
 export class InPlace {
   readonly #output: Output;
@@ -33,6 +39,11 @@ export class InPlace {
     const text = lines.map((line) => `${line}\n`).join('');
     this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${text}`);
     this.#drawn = lines.length;
+  }
+
+  /** Takes the last drawing away. */
+  clear(): void {
+    this.draw([]);
   }
 
   /** Leaves the last drawing where it is. */

@@ -68,23 +68,25 @@ export default class Runp extends PodCommand {
   async #runManifest(source: ManifestSource, flags: ManifestFlagValues): Promise<void> {
     const loaded = await this.loadPods([source], flags);
     const {stderr, context} = this;
+    // stdout is for the id; progress is for a person who watches.
+    const renderer = stderr.isTerminal
+      ? await chooseRenderer({
+          format: 'text',
+          warnings: false,
+          stdout: stderr,
+          stderr,
+          colors: false,
+          clock: context.clock,
+        })
+      : new SilentRenderer();
+    this.tellBeside(renderer);
     const {exitCode, errors} = await runSync(loaded, {
       wait: 'ready',
       timeoutMs: undefined,
       remove: false,
       logs: undefined,
       mask: (text) => this.masked(text),
-      // stdout is for the id; progress is for a person who watches.
-      renderer: stderr.isTerminal
-        ? await chooseRenderer({
-            format: 'text',
-            warnings: false,
-            stdout: stderr,
-            stderr,
-            colors: false,
-            clock: context.clock,
-          })
-        : new SilentRenderer(),
+      renderer,
       context,
     });
     this.exitWith(exitCode);

@@ -56,6 +56,7 @@ export default class Sync extends PodCommand {
       colors,
       clock: context.clock,
     });
+    this.tellBeside(renderer);
     const {exitCode, errors} = await runSync(loaded, {
       logs: flags.logs
         ? new LogFollower({runtime, clock: context.clock, renderer, output: stdout, signal})

@@ -69,6 +69,10 @@ export class JsonLinesRenderer implements SyncRenderer {
     this.#write('log', pod, {container, line});
   }
 
+  aside(write: () => void): void {
+    write();
+  }
+
   end(): void {
     for (const result of this.#results.splice(0)) this.#out(result);
   }

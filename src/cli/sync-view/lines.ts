@@ -87,6 +87,10 @@ export class LineRenderer implements SyncRenderer {
     this.#out(`${podTitle(pod)}/${container} | ${line}`);
   }
 
+  aside(write: () => void): void {
+    write();
+  }
+
   end(): void {
     // Nothing is held back.
   }

@@ -100,6 +100,16 @@ export class LiveTree implements SyncRenderer {
     this.#draw(`${this.#chalk.dim(`${container} |`)} ${line}\n`);
   }
 
+  aside(write: () => void): void {
+    if (this.#ended.signal.aborted) {
+      write();
+      return;
+    }
+    this.#screen.clear();
+    write();
+    this.#draw();
+  }
+
   end(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();

@@ -1,8 +1,9 @@
 import type {PodStatus} from '../../api/v1-status.js';
 import type {CriCall, PodEvent, PodOutcome, PodRef} from '../../kubelet/index.js';
+import type {View} from '../in-place.js';
 
 /** Shows what happens to pods while they are synced. */
-export interface SyncRenderer {
+export interface SyncRenderer extends View {
   callBegun(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void;
   callEnded(pod: PodRef, call: CriCall): void;
   event(pod: PodRef, event: PodEvent): void;
@@ -38,6 +39,10 @@ export class SilentRenderer implements SyncRenderer {
   readonly outcome = ignore;
   readonly log = ignore;
   readonly end = ignore;
+
+  aside(write: () => void): void {
+    write();
+  }
 }
 
 function ignore(): void {

@@ -1,7 +1,8 @@
+import {writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {anImage} from '../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, aScene, aScript, NOTHING} from '../../commands/pod-scene.js';
+import {aContainerSpec, aManifest, aScene, aScript, fastClock, NOTHING} from '../../commands/pod-scene.js';
 import {runOnTerminal, Terminal} from './terminal.js';
 import {until} from '../../base/until.js';
 
@@ -142,7 +143,9 @@ describe('the cursor comes back', () => {
     const terminal = new Terminal(30);
     const controller = new AbortController();
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
-    const running = runOnTerminal(scene, terminal, ['sync', file, '--wait', 'complete'], controller.signal);
+    const running = runOnTerminal(scene, terminal, ['sync', file, '--wait', 'complete'], {
+      signal: controller.signal,
+    });
     await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(terminal.cursorVisible).toBe(false);
     controller.abort(new InterruptedError('SIGINT'));
@@ -159,7 +162,7 @@ describe('the cursor comes back', () => {
     const controller = new AbortController();
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
     const args = ['sync', file, '--wait', 'complete', '--rm'];
-    const running = runOnTerminal(scene, terminal, args, controller.signal);
+    const running = runOnTerminal(scene, terminal, args, {signal: controller.signal});
     await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     const added = process.listeners('exit').filter((listener) => !before.has(listener));
     expect(added).toHaveLength(1);
@@ -185,4 +188,40 @@ test('waiting for another kcri is said above the tree', async () => {
   expect(terminal.text).toMatch(
     /^default\/web: waiting for another kcri \(pid \d+\) that works on this pod\n/,
   );
+});
+
+describe('what else is written to the terminal', () => {
+  test('stands above the tree: a warning about what pods refer to', async () => {
+    const scene = await aScene();
+    const terminal = new Terminal();
+    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    terminal.stream.on('data', () => {
+      if (/main +running/.test(terminal.text)) writeFileSync(file, '{');
+    });
+    const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
+    const {exitCode} = await runOnTerminal(scene, terminal, args, {
+      clock: fastClock(200),
+      stderr: terminal.stream,
+    });
+    expect(exitCode).toBe(124);
+    expect(withoutTimes(terminal.text)).toMatch(
+      /^kcri: warning: what pods refer to stays as it was: .*\n(?:.*\n)*? {2}default\/web {2}Running {2}10\.244\.0\.2\n {2}├─ sandbox ID {2}ready {2}T\n {2}└─ main {13}running {2}\d.*\nkcri: /,
+    );
+    expect(terminal.text.match(/default\/web {2}/g)).toHaveLength(1);
+  });
+
+  test('stands above the tree: every line of --debug', async () => {
+    const scene = await aScene();
+    const terminal = new Terminal();
+    const file = await scene.write('web.json', aManifest());
+    await runOnTerminal(scene, terminal, ['sync', file, '-D'], {stderr: terminal.stream});
+    const lines = terminal.text.split('\n');
+    const isDebug = (line: string): boolean => /^[<>] \w+ \{.*\}(?: \(\d+ms\))?$/.test(line);
+    expect(lines.filter((line) => !isDebug(line))).toEqual([
+      expect.stringContaining('default/web  Running'),
+      expect.stringContaining('sandbox'),
+      expect.stringContaining('main'),
+    ]);
+    expect(lines.slice(-3).some(isDebug)).toBe(false);
+  });
 });

@@ -1,5 +1,5 @@
 import {PassThrough, Readable} from 'node:stream';
-import {processContext} from '../../../src/cli/context.js';
+import {processContext, type CliContext} from '../../../src/cli/context.js';
 import {main} from '../../../src/cli/main.js';
 import type {PodScene} from '../../commands/pod-scene.js';
 
@@ -63,12 +63,15 @@ export class Terminal {
   }
 }
 
+/** How a run on a terminal differs from others. */
+type TerminalRun = Partial<Pick<CliContext, 'clock' | 'stderr'>> & {readonly signal?: AbortSignal};
+
 /** Runs kcri in this process with a terminal as its standard output. */
 export async function runOnTerminal(
   scene: PodScene,
   terminal: Terminal,
   args: readonly string[],
-  signal?: AbortSignal,
+  {signal, ...context}: TerminalRun = {},
 ): Promise<{exitCode: number; stderr: string}> {
   const stderr = new PassThrough({highWaterMark: 2 ** 26});
   const exitCode = await main(scene.args(args), {
@@ -80,6 +83,7 @@ export async function runOnTerminal(
     wellKnownEndpoints: [],
     defaultConfigFile: '/nonexistent/crictl.yaml',
     cgroupMount: undefined,
+    ...context,
   });
   return {exitCode, stderr: ((stderr.read() as Buffer | null) ?? '').toString()};
 }
