@@ -1,0 +1,396 @@
+import type {Pod} from '../../api/v1.js';
+import type {PodStatus} from '../../api/v1-status.js';
+import type {Clock, RandomSource} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {PodUid} from '../../cri/index.js';
+import {isStaticPod} from '../config/static-pod.js';
+import type {EventSink} from '../container/events.js';
+import type {PodCache, RunningPod} from '../container/pleg.js';
+import {podRef, type PodRef} from '../container/pod-ref.js';
+import type {RuntimePodStatus} from '../container/pod-status.js';
+import {messageOf} from '../../base/errors.js';
+import {StaticTurns} from './static-turns.js';
+import {
+  effectiveGracePeriod,
+  endingOf,
+  jittered,
+  newWorker,
+  requeueDelay,
+  takeKillOptions,
+  TURN_WAIT_MS,
+  withKnownPod,
+  workKind,
+  workOf,
+  type PendingWork,
+  type SyncOutcome,
+  type WorkerState,
+  type WorkerUpdate,
+} from './worker-state.js';
+import {WorkQueue} from './work-queue.js';
+
+/** What workers do to pods (pod_workers.go podSyncer). What a method rejects with is tried again later. */
+export interface PodSyncHandler {
+  syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
+  /** Resolves when no container of the pod runs any more. */
+  syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void>;
+  /** The same for a pod that only the runtime knows. */
+  syncTerminatingRuntimePod(pod: RunningPod): Promise<void>;
+  /** Resolves when what the pod had on the node is gone. */
+  syncTerminatedPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<void>;
+}
+
+/** How a pod ends. */
+export interface PodEnd {
+  readonly gracePeriodSeconds: number;
+  readonly status: ((status: PodStatus) => PodStatus) | undefined;
+}
+
+/** What workers need. */
+export interface PodWorkersOptions {
+  readonly handler: PodSyncHandler;
+  readonly cache: PodCache;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  readonly events: EventSink;
+  /** syncFrequency. */
+  readonly syncFrequencyMs: number;
+}
+
+/** What housekeeping learns of the workers that it keeps. */
+export interface KnownPod {
+  readonly ref: PodRef;
+  readonly kind: 'sync' | 'terminating' | 'terminated';
+  /** It was wanted again while it ended. */
+  readonly restartRequested: boolean;
+  readonly finished: boolean;
+}
+
+const RANDOM_RANGE = 2 ** 32;
+
+/**
+ * One worker a pod UID, each doing one thing at a time: sync → terminating → terminated, never back (pod_workers.go).
+ * A pod that is wanted again while it ends gets a new worker from housekeeping.
+ */
+export class PodWorkers {
+  readonly #options: PodWorkersOptions;
+  readonly #workers = new Map<PodUid, WorkerState>();
+  readonly #queue = new WorkQueue();
+  readonly #turns = new StaticTurns();
+  /** Since the first housekeeping an unknown pod is one that isn't wanted. */
+  #synced = false;
+  #stopped = false;
+  /** Called when no work is under way any more. */
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: PodWorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in what is new about a pod; the work begins at once when none is under way (UpdatePod). */
+  update(given: WorkerUpdate): void {
+    const {clock, cache} = this.#options;
+    const now = clock.now();
+    const ref = 'pod' in given ? podRef(given.pod) : given.running;
+    const known = this.#workers.get(ref.uid);
+    const worker = known ?? newWorker(ref, now);
+    this.#workers.set(ref.uid, worker);
+    const update = withKnownPod(given, worker);
+    if (known === undefined && hasEndedBefore(update, cache, ref.uid)) {
+      worker.terminatingAt = now;
+      worker.terminatedAt = now;
+      worker.startedTerminating = true;
+    }
+    if (worker.terminatingAt !== undefined && update.type === 'create') {
+      worker.restartRequested = true;
+      return;
+    }
+    if (!worker.finished) this.#take(worker, update, now);
+    else if (update.type === 'kill') update.kill?.onCompleted?.();
+  }
+
+  #take(worker: WorkerState, update: WorkerUpdate, now: number): void {
+    const wasTerminating = worker.terminatingAt !== undefined;
+    if (!wasTerminating) this.#beginEnd(worker, update);
+    const shortened = takeKillOptions(worker, update);
+    worker.pending = workOf(update, worker.pending?.requestedAt ?? now);
+    if ((!wasTerminating && worker.terminatingAt !== undefined) || shortened) worker.cancel?.abort();
+    this.#wake(worker);
+  }
+
+  #beginEnd(worker: WorkerState, update: WorkerUpdate): void {
+    const ending = endingOf(update);
+    if (ending === undefined) return;
+    worker.terminatingAt = this.#options.clock.now();
+    Object.assign(worker, ending);
+  }
+
+  #wake(worker: WorkerState): void {
+    if (worker.isRunning || this.#stopped) return;
+    worker.isRunning = true;
+    void this.#run(worker).finally(() => {
+      worker.isRunning = false;
+      if (this.#isIdle()) this.#onIdle?.();
+    });
+  }
+
+  async #run(worker: WorkerState): Promise<void> {
+    while (!this.#stopped && worker.pending !== undefined && this.#mayStart(worker, worker.pending)) {
+      const work = worker.pending;
+      worker.pending = undefined;
+      worker.active = work;
+      worker.startedAt ??= this.#options.clock.now();
+      worker.observedRuntime ||= work.running !== undefined;
+      if (worker.terminatingAt !== undefined) worker.startedTerminating = true;
+      worker.cancel = new AbortController();
+      await this.#work(worker, work, worker.cancel.signal);
+      worker.cancel = undefined;
+    }
+  }
+
+  /** Whether a static pod's turn has come; one that is to end before it began never begins. */
+  #mayStart(worker: WorkerState, {pod}: PendingWork): boolean {
+    if (worker.startedAt !== undefined || pod === undefined || !isStaticPod(pod)) return true;
+    const {uid} = worker.ref;
+    if (worker.terminatingAt !== undefined) {
+      this.#finish(worker);
+      return false;
+    }
+    if (this.#turns.tryStart(fullName(worker.ref), uid)) return true;
+    this.#queue.add(uid, this.#options.clock.now() + jittered(TURN_WAIT_MS, this.#random()));
+    return false;
+  }
+
+  async #work(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<void> {
+    const kind = workKind(worker);
+    try {
+      const outcome = await this.#sync(worker, work, signal);
+      worker.lastError = outcome.error;
+      this.#complete(worker, work, kind, outcome);
+    } catch (error) {
+      worker.lastError = error;
+      if (!signal.aborted) this.#logFailure(worker.ref, error);
+      this.#requeue(worker, work, {error});
+    }
+  }
+
+  async #sync(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<SyncOutcome> {
+    const {handler, clock} = this.#options;
+    const {pod, running} = work;
+    const done: SyncOutcome = {isTerminal: false};
+    try {
+      if (pod === undefined) {
+        if (running !== undefined) await handler.syncTerminatingRuntimePod(running);
+        return done;
+      }
+      const status = await this.#statusOf(worker, pod, signal);
+      switch (workKind(worker)) {
+        case 'sync':
+          worker.observedRuntime = true;
+          return await handler.syncPod(pod, status, signal);
+        case 'terminating':
+          await handler.syncTerminatingPod(pod, status, {
+            gracePeriodSeconds: worker.gracePeriodSeconds,
+            status: worker.statusOverride,
+          });
+          return done;
+        case 'terminated':
+          await handler.syncTerminatedPod(pod, status, signal);
+          return done;
+      }
+    } finally {
+      worker.lastSyncTime = clock.now();
+    }
+  }
+
+  async #statusOf(worker: WorkerState, pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
+    const {cache, events} = this.#options;
+    try {
+      return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const message = `error determining status: ${messageOf(error)}`;
+      events({type: 'Warning', reason: 'FailedSync', message, pod});
+      throw error;
+    }
+  }
+
+  #complete(worker: WorkerState, work: PendingWork, kind: string, outcome: SyncOutcome): void {
+    const {clock} = this.#options;
+    if (work.pod === undefined) {
+      this.#finish(worker);
+      this.#workers.delete(worker.ref.uid);
+    } else if (kind === 'terminated') {
+      this.#finish(worker);
+    } else if (kind === 'terminating') {
+      worker.terminatedAt = clock.now();
+      for (const done of worker.completed.splice(0)) done();
+      worker.pending ??= work;
+    } else if (outcome.isTerminal) {
+      worker.terminatingAt ??= clock.now();
+      worker.startedTerminating = true;
+      worker.gracePeriodSeconds = effectiveGracePeriod(worker.gracePeriodSeconds, work.pod, undefined);
+      worker.pending ??= work;
+    } else {
+      if (outcome.error !== undefined) this.#logFailure(worker.ref, outcome.error);
+      this.#requeue(worker, work, outcome);
+    }
+  }
+
+  #logFailure({name, namespace, uid}: PodRef, error: unknown): void {
+    this.#options.logger.error(error, 'Error syncing pod, skipping', {
+      pod: `${namespace}/${name}`,
+      podUID: uid,
+    });
+  }
+
+  #requeue(worker: WorkerState, work: PendingWork, outcome: Pick<SyncOutcome, 'error' | 'retryAt'>): void {
+    if (worker.pending !== undefined) return;
+    const {clock, syncFrequencyMs} = this.#options;
+    const now = clock.now();
+    this.#queue.add(
+      worker.ref.uid,
+      now + requeueDelay(outcome, {now, syncFrequencyMs, random: this.#random()}),
+    );
+    // A worker that ends is nobody else's to wake: the sync loop only asks for pods that are wanted.
+    if (worker.terminatingAt !== undefined) worker.active = work;
+  }
+
+  #finish(worker: WorkerState): void {
+    worker.finished = true;
+    worker.pending = undefined;
+    for (const done of worker.completed.splice(0)) done();
+    this.#queue.delete(worker.ref.uid);
+    const next = this.#turns.leave(fullName(worker.ref), worker.ref.uid);
+    const waiting = next === undefined ? undefined : this.#workers.get(next);
+    if (waiting !== undefined) this.#wake(waiting);
+  }
+
+  #random(): number {
+    return this.#options.random() / RANDOM_RANGE;
+  }
+
+  /** The pods whose time to be synced again has come. Those that are ending go on by themselves. */
+  takeDue(): readonly PodUid[] {
+    const wanted: PodUid[] = [];
+    for (const uid of this.#queue.takeDue(this.#options.clock.now())) {
+      const worker = this.#workers.get(uid);
+      if (worker === undefined) continue;
+      if (worker.terminatingAt === undefined) wanted.push(uid);
+      else {
+        worker.pending ??= worker.active;
+        this.#wake(worker);
+      }
+    }
+    return wanted;
+  }
+
+  /**
+   * Housekeeping: forgets finished workers of pods that aren't wanted any more or are wanted anew, ends the others
+   * that aren't wanted, and gives those that are left (SyncKnownPods).
+   */
+  syncKnown(desired: ReadonlySet<PodUid>): ReadonlyMap<PodUid, KnownPod> {
+    this.#synced = true;
+    const left = new Map<PodUid, KnownPod>();
+    for (const [uid, worker] of this.#workers) {
+      const isOrphan = !desired.has(uid);
+      if (worker.finished && (isOrphan || worker.restartRequested)) this.#workers.delete(uid);
+      else if (isOrphan && worker.startedAt === undefined && !worker.observedRuntime) {
+        this.#finish(worker);
+        this.#workers.delete(uid);
+      } else if (isOrphan && !worker.finished) this.#endOrphan(worker);
+      const kept = this.#workers.get(uid);
+      if (kept !== undefined)
+        left.set(uid, {
+          ref: kept.ref,
+          kind: workKind(kept),
+          restartRequested: kept.restartRequested,
+          finished: kept.finished,
+        });
+    }
+    return left;
+  }
+
+  #endOrphan(worker: WorkerState): void {
+    worker.deleted = true;
+    if (worker.terminatingAt !== undefined) return;
+    const work = worker.pending ?? worker.active;
+    worker.terminatingAt = this.#options.clock.now();
+    worker.gracePeriodSeconds = effectiveGracePeriod(worker.gracePeriodSeconds, work?.pod, undefined);
+    worker.pending = work;
+    worker.cancel?.abort();
+    this.#wake(worker);
+  }
+
+  isKnown(uid: PodUid): boolean {
+    return this.#workers.has(uid);
+  }
+
+  isTerminationRequested(uid: PodUid): boolean {
+    return this.#workers.get(uid)?.terminatingAt !== undefined;
+  }
+
+  isTerminated(uid: PodUid): boolean {
+    return this.#workers.get(uid)?.terminatedAt !== undefined;
+  }
+
+  /** Of an unknown pod it can't be told before the first housekeeping. */
+  couldHaveRunningContainers(uid: PodUid): boolean {
+    const worker = this.#workers.get(uid);
+    return worker === undefined
+      ? !this.#synced
+      : worker.startedAt !== undefined && worker.terminatedAt === undefined;
+  }
+
+  /** What the pod left in the runtime may go (ShouldPodContentBeRemoved). */
+  shouldContentBeRemoved(uid: PodUid): boolean {
+    const worker = this.#workers.get(uid);
+    if (worker === undefined) return this.#synced;
+    return worker.evicted || (worker.deleted && worker.terminatedAt !== undefined);
+  }
+
+  /** When the pod is synced next on its own and how its last sync failed, for who looks. */
+  schedule(uid: PodUid): {
+    readonly lastSyncAt?: number;
+    readonly nextSyncAt?: number;
+    readonly error?: unknown;
+  } {
+    const worker = this.#workers.get(uid);
+    const nextSyncAt = this.#queue.dueAt(uid);
+    return {
+      ...(worker !== undefined && worker.lastSyncTime > 0 && {lastSyncAt: worker.lastSyncTime}),
+      ...(nextSyncAt !== undefined && {nextSyncAt}),
+      ...(worker?.lastError !== undefined && {error: worker.lastError}),
+    };
+  }
+
+  /** Begins no more work, ends the waits of what is under way, and resolves when none is. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const worker of this.#workers.values()) worker.cancel?.abort();
+    if (this.#isIdle()) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  #isIdle(): boolean {
+    return [...this.#workers.values()].every(({isRunning}) => !isRunning);
+  }
+}
+
+/** It had run to its end before this kubelet knew of it: only what it left is to be cleared. */
+function hasEndedBefore(update: WorkerUpdate, cache: PodCache, uid: PodUid): boolean {
+  const phase = 'pod' in update ? update.pod.status?.phase : undefined;
+  if (phase !== 'Failed' && phase !== 'Succeeded') return false;
+  const {containers, sandboxes} = cache.get(uid);
+  return (
+    containers.every(({state}) => state !== 'CONTAINER_RUNNING') &&
+    sandboxes.every(({state}) => state !== 'SANDBOX_READY')
+  );
+}
+
+/** BuildPodFullName. */
+function fullName({name, namespace}: PodRef): string {
+  return `${name}_${namespace}`;
+}
