@@ -10,7 +10,7 @@ import type {Image} from '../cri/index.js';
 import {imageDetails} from '../operations/details.js';
 import {imageName} from '../operations/image-names.js';
 import {containersPerImage, listImages, type ImageQuery} from '../operations/images.js';
-import {listAllContainers} from '../operations/list-all.js';
+import {listAllContainers} from '../cri/list-all.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;

@@ -3,7 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {integerFlag} from '../cli/flags.js';
 import {formOf, outputFlag, templateFlag} from '../cli/formats.js';
 import {WatchCommand} from '../cli/watch-command.js';
-import {listAllPodMetrics} from '../operations/list-all.js';
+import {listAllPodMetrics} from '../cri/list-all.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['json', 'yaml'] as const;

@@ -14,7 +14,7 @@ import {
 import {ArgumentsError} from '../cli/usage-errors.js';
 import type {PodSandbox} from '../cri/index.js';
 import {sandboxDetails} from '../operations/details.js';
-import {listAllContainers} from '../operations/list-all.js';
+import {listAllContainers} from '../cri/list-all.js';
 import {SANDBOX_KIND} from '../operations/look-up.js';
 import {listSandboxes} from '../operations/sandboxes.js';
 import {withContext} from '../operations/with-context.js';

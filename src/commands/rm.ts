@@ -4,7 +4,7 @@ import {BaseCommand} from '../cli/base-command.js';
 import {CHOICE_FLAGS, choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
 import type {Connection, ContainerId} from '../cri/index.js';
 import {removeLogs, type GoneContainer} from '../operations/container-logs.js';
-import {listAllContainers} from '../operations/list-all.js';
+import {listAllContainers} from '../cri/list-all.js';
 import {removeContainer} from '../operations/remove.js';
 import type {Target} from '../operations/resolve.js';
 

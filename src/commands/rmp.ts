@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {atLeastOneOrHelp, noWordsBesideAll, podArgs} from '../cli/arguments.js';
 import {BaseCommand} from '../cli/base-command.js';
 import type {PodSandboxId, RuntimeService} from '../cri/index.js';
-import {listAllSandboxes} from '../operations/list-all.js';
+import {listAllSandboxes} from '../cri/list-all.js';
 import {removeSandbox} from '../operations/remove.js';
 import {resolveSandboxes, type Target} from '../operations/resolve.js';
 

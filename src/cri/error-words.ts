@@ -145,6 +145,17 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
       /no runtime for|runtime handler|get sandbox runtime/,
       '"kcri info" lists the runtime handlers there are',
     ],
+    [
+      // The first thing below the runtime's directory that a pod with users of its own has to reach.
+      /remount-private dst=.*permission denied/,
+      "the users of a pod with hostUsers: false are nobody to the machine: every directory above the runtime's state must be open to them (chmod o+x); \"kcri runtime up --root-dir\" puts it elsewhere",
+    ],
+  ],
+  StartContainer: [
+    [
+      /MOUNT_ATTR_IDMAP on /,
+      'a pod with hostUsers: false takes volumes whose file system can map ids: on Linux 6.3 or later ext4, xfs, btrfs, tmpfs and others do, proc, sysfs and NFS do not',
+    ],
   ],
 };
 

@@ -12,7 +12,7 @@ import {
 } from '../cri/index.js';
 import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
 import {goesBy, imageFinder, namesOf, usesImage} from './image-names.js';
-import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
+import {listAllContainers, listAllImages, listAllSandboxes} from '../cri/list-all.js';
 import {finder, SANDBOX_KIND} from './look-up.js';
 import {labelledPodOf, podsOf, type PodOf} from './pod-labels.js';
 

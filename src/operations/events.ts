@@ -6,7 +6,7 @@ import type {
   RuntimeService,
 } from '../cri/index.js';
 import {matches} from './filters.js';
-import {listAllContainers, listAllSandboxes} from './list-all.js';
+import {listAllContainers, listAllSandboxes} from '../cri/list-all.js';
 
 /** What can happen to a container or a sandbox. */
 export const EVENT_TYPES = ['created', 'started', 'stopped', 'deleted'] as const;

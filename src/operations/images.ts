@@ -3,7 +3,7 @@ import type {Container, Image, ImageService} from '../cri/index.js';
 import {imageDetails} from './details.js';
 import {namePattern} from './filters.js';
 import {goesBy, imageFinder, isDangling, namedLike, referencesOf} from './image-names.js';
-import {listAllImages} from './list-all.js';
+import {listAllImages} from '../cri/list-all.js';
 
 /** Which images are wanted. */
 export interface ImageQuery {

@@ -1,5 +1,5 @@
 import type {Container, RuntimeService} from '../cri/index.js';
-import {listAllSandboxes} from './list-all.js';
+import {listAllSandboxes} from '../cri/list-all.js';
 
 /** The labels by which the kubelet ties a container to its pod. */
 const POD_NAME = 'io.kubernetes.pod.name';

@@ -3,7 +3,7 @@ import type {Connection, Image, RuntimeService} from '../cri/index.js';
 import {parseJson} from '../format/json.js';
 import {imageKeys, namesOf} from './image-names.js';
 import {inspectImage} from './inspect.js';
-import {listAllContainers, listAllImages} from './list-all.js';
+import {listAllContainers, listAllImages} from '../cri/list-all.js';
 import {withContext} from './with-context.js';
 
 type Services = Pick<Connection, 'runtime' | 'images'>;

@@ -10,7 +10,7 @@ import {
 } from '../cri/index.js';
 import {usersOf} from './containers.js';
 import {isFullId} from './filters.js';
-import {listAllContainers, listAllImages, listAllSandboxes} from './list-all.js';
+import {listAllContainers, listAllImages, listAllSandboxes} from '../cri/list-all.js';
 import {
   ambiguousError,
   containerKind,

@@ -7,7 +7,7 @@ import {
   type RuntimeService,
 } from '../cri/index.js';
 import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
-import {listAllSandboxes} from './list-all.js';
+import {listAllSandboxes} from '../cri/list-all.js';
 
 /** Which sandboxes are wanted; what is left out does not matter. */
 export interface SandboxQuery {

@@ -10,7 +10,7 @@ import {
   type RuntimeService,
 } from '../cri/index.js';
 import {truncateId} from '../format/id.js';
-import {listAll, listAllContainers, listAllSandboxes, mapped, pageCall} from './list-all.js';
+import {listAll, listAllContainers, listAllSandboxes, mapped, pageCall} from '../cri/list-all.js';
 
 /** Whose stats are wanted; what is left out does not matter. */
 export interface StatsQuery<Id> {

@@ -8,7 +8,7 @@ import {
   type ContainerStatus,
   type RuntimeService,
 } from '../../cri/index.js';
-import {listAllContainers, listAllSandboxes} from '../list-all.js';
+import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {statusOf} from './container-log.js';
 import type {LogProgress} from './log-source.js';
 

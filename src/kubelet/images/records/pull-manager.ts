@@ -1,4 +1,5 @@
 import type {Clock} from '../../../base/clock.js';
+import {unlessAborted} from '../../../base/unless-aborted.js';
 import type {KubeImageService} from '../../container/services.js';
 import {loginHash, type PullCredential} from '../credentials/keyring.js';
 import {parseImageName, type ImageName} from '../image-name.js';
@@ -129,23 +130,6 @@ export class PullManager {
     await this.#records.updatePulled(imageRef, (record) =>
       withAccess(record, {imageRef, repository, access, nowMs}),
     );
-  }
-}
-
-/** The work's result; rejects with the signal's reason when that aborts first, and the work goes on. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      reject(signal.reason as Error);
-    };
-  });
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 
