@@ -31,7 +31,7 @@ import {allocateUserNamespace} from './pod/user-namespaces.js';
 import {readEnvFile} from './references/read-env-file.js';
 import {makePodCgroup} from './resources/pod-cgroup.js';
 import {volumeHost} from './volume-host.js';
-import {removePodDir} from './volumes/remove-pod-dir.js';
+import {removePodDir, removePodVolumes} from './volumes/remove-pod-dir.js';
 import {exceededVolume} from './volumes/size-limit.js';
 import {bindSubPaths} from './volumes/sub-path.js';
 import {mountVolumes} from './volumes/volume-manager.js';
@@ -98,6 +98,10 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void> {
     await removeContainerLogs(this.#node, pod, containerName, attempt);
+  }
+
+  async removeVolumes(pod: Pod): Promise<void> {
+    await removePodVolumes(this.#node, podRef(pod).uid);
   }
 
   /** The directory first: while it can't be removed, the logs may still tell why. */

@@ -92,6 +92,8 @@ export interface PodFilesystem {
   nextLogAttempt(pod: Pod, containerName: string): Promise<number>;
   /** Removes the log files of one container instance. */
   removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void>;
+  /** Unmounts and removes the pod's volumes; its other directories stay. */
+  removeVolumes(pod: Pod): Promise<void>;
   /** Unmounts the pod's volumes and removes its directories and logs. */
   removePod(pod: Pod): Promise<void>;
 }

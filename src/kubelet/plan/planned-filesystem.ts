@@ -87,6 +87,10 @@ export class PlannedFilesystem implements PodFilesystem {
     // A plan removes nothing.
   }
 
+  async removeVolumes(): Promise<void> {
+    // A plan removes nothing.
+  }
+
   async removePod(): Promise<void> {
     // A plan removes nothing.
   }

@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import {pathSegment} from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
 import {podDir, type NodeFacts} from '../container/node.js';
@@ -15,10 +16,25 @@ export async function removePodDir(
   uid: string,
   mounter: Mounter = systemMounter,
 ): Promise<void> {
+  await removeTree(await unmountPod(node, uid, mounter));
+}
+
+/** Removes a pod's volumes alone, in the same way: what its containers and the kubelet wrote beside them stays. */
+export async function removePodVolumes(
+  node: Pick<NodeFacts, 'rootDir'>,
+  uid: string,
+  mounter: Mounter = systemMounter,
+): Promise<void> {
+  const directory = await unmountPod(node, uid, mounter);
+  for (const name of ['volume-subpaths', 'volumes']) await removeTree(join(directory, name));
+}
+
+/** Gives the pod's directory, below which nothing is mounted any more. */
+async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
   const directory = podDir(node, pathSegment('pod UID', uid));
   await separateParts(directory, mounter);
   await unmountBelow(directory, mounter, isPodMount);
-  await removeTree(directory);
+  return directory;
 }
 
 /** What is unmounted below a part of a volume, by whomever, is not to be unmounted in the volume as well. */
