@@ -1,3 +1,5 @@
 export declare function ensureSecondContainerd(
   say: (step: string) => void,
-): Promise<{readonly folder: string; readonly version: string} | undefined>;
+): Promise<
+  {readonly folder: string; readonly version: string; readonly runc?: string | undefined} | undefined
+>;

@@ -4,6 +4,7 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {fetchFromSuite} from './debian-suite.mjs';
+import {ensureNewerRunc} from './newer-runc.mjs';
 
 /** Newer than the machine's own, newest first. Unstable's may need a newer libc than is here, then testing's may do. */
 const SUITES = ['sid', 'testing', 'stable'];
@@ -12,10 +13,12 @@ const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'kcr
 
 /**
  * The second containerd for the tests, beside the machine's own: 2.x unpacked from a newer Debian suite, or 1.7
- * where no 2.x runs here. Nothing is installed, and what was unpacked before is used again.
+ * where no 2.x runs here. With 2.x comes a runc that fits it. Nothing is installed, and what was unpacked before is
+ * used again.
  *
  * @param {(step: string) => void} say told what is done, and why when the result isn't the one that is wanted
- * @returns {Promise<{folder: string, version: string} | undefined>} undefined when none can be had
+ * @returns {Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} undefined when none can
+ *   be had; without `runc` it takes the machine's
  */
 export async function ensureSecondContainerd(say) {
   const found = [];
@@ -24,7 +27,7 @@ export async function ensureSecondContainerd(say) {
     if (candidate === undefined) continue;
     if (candidate.version.startsWith('2.')) {
       say(`the second runtime is containerd ${candidate.version} (Debian ${suite})`);
-      return candidate;
+      return {...candidate, runc: await ensureNewerRunc(CACHE, say)};
     }
     found.push(candidate);
   }

@@ -9,11 +9,14 @@ import {addCounts, closingLine, countOf, NOTHING, problemIn} from './test-counts
  * runtime didn't run, or when there was only one runtime to run on.
  *
  * @param {readonly string[]} args for vitest
- * @param {{folder: string, version: string} | undefined} secondContainerd
+ * @param {{folder: string, version: string, runc?: string | undefined} | undefined} secondContainerd
  * @returns {Promise<number>} the exit code
  */
 export async function runTests(args, secondContainerd) {
-  const env = secondContainerd === undefined ? {} : {KCRI_TEST_CONTAINERD: secondContainerd.folder};
+  const env =
+    secondContainerd === undefined
+      ? {}
+      : {KCRI_TEST_CONTAINERD: secondContainerd.folder, KCRI_TEST_RUNC: secondContainerd.runc ?? ''};
   const units = await runProject('unit', args, env);
   const onRuntimes = await runProject('e2e', args, env);
   const total = addCounts(units.count, onRuntimes.count);

@@ -13,7 +13,7 @@ import {containerState, runPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime, type UpStatus} from './harness/private-runtime.js';
 import {startRegistry} from './harness/registry.js';
 import {runKcri} from './harness/run-kcri.js';
-import {runtimes} from './harness/runtimes.js';
+import {choiceOf, runtimes} from './harness/runtimes.js';
 
 async function statusOf(runtime: Pick<TestRuntime, 'kcri'>): Promise<UpStatus> {
   return JSON.parse((await runtime.kcri(['runtime', 'status', '-o', 'json'])).stdout) as UpStatus;
@@ -117,9 +117,8 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
 
   test('two ups at the same time start one containerd and give one answer', async () => {
     const rootDir = await temporaryDirectory();
-    const chosen = which.folder === undefined ? [] : ['--containerd', which.folder];
     const up = (): ReturnType<typeof runKcri> =>
-      runKcri(['runtime', 'up', ...chosen], {env: {KCRI_ROOT_DIR: rootDir}});
+      runKcri(['runtime', 'up', ...choiceOf(which)], {env: {KCRI_ROOT_DIR: rootDir}});
     const [one, other] = await Promise.all([up(), up()]);
     const endpoint = `unix://${rootDir}/runtime/containerd.sock\n`;
     expect([one.stdout, other.stdout]).toEqual([endpoint, endpoint]);

@@ -7,7 +7,7 @@ import {ociArchive} from '../../src/private-runtime/oci-image.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {aContainer, aManifest} from './harness/manifests.js';
 import {runKcri} from './harness/run-kcri.js';
-import {runtimes, type RuntimeUnderTest} from './harness/runtimes.js';
+import {choiceOf, OWN_PROGRAMS, runtimes, type RuntimePrograms} from './harness/runtimes.js';
 import type {UpStatus} from './harness/private-runtime.js';
 
 /** A runtime whose root directory `up` made, with one pod that has a volume in memory. */
@@ -22,7 +22,7 @@ const MANIFEST = aManifest('web', {
   containers: [aContainer('main', {volumeMounts: [{name: 'memory', mountPath: '/memory'}]})],
 });
 
-async function aRuntimeWithAPod({folder}: RuntimeUnderTest): Promise<Scene> {
+async function aRuntimeWithAPod(programs: RuntimePrograms): Promise<Scene> {
   const dir = await temporaryDirectory();
   const [rootDir, logsDir, archive] = [join(dir, 'root'), join(dir, 'logs'), join(dir, 'busybox.tar')];
   const run = async (args: readonly string[], input = ''): Promise<string> => {
@@ -34,7 +34,7 @@ async function aRuntimeWithAPod({folder}: RuntimeUnderTest): Promise<Scene> {
   onTestFinished(async () => {
     await run(['runtime', 'down']);
   });
-  await run(['runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder])]);
+  await run(['runtime', 'up', ...choiceOf(programs)]);
   await run(['runtime', 'load', archive]);
   await run(['sync', '-', '--pod-logs-dir', logsDir], MANIFEST);
   expect(readFileSync('/proc/self/mountinfo', 'utf8')).toContain(`${rootDir}/pods/`);
@@ -55,7 +55,7 @@ describe.each(runtimes)('taking down a runtime with a pod that kcri made: $name'
 });
 
 test('taking a runtime down leaves the records of pods on other runtimes, and status says so', async () => {
-  const {rootDir, kcri} = await aRuntimeWithAPod({name: 'containerd', folder: undefined});
+  const {rootDir, kcri} = await aRuntimeWithAPod(OWN_PROGRAMS);
   const [name = ''] = await readdir(join(rootDir, 'records'));
   const file = join(rootDir, 'records', name);
   const record = JSON.parse(readFileSync(file, 'utf8')) as object;

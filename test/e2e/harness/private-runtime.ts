@@ -1,4 +1,4 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
@@ -6,7 +6,7 @@ import {connect, type Connection} from '../../../src/cri/index.js';
 import {ociArchive} from '../../../src/private-runtime/oci-image.js';
 import {leftoversOf} from './leftovers.js';
 import {runKcri, startKcri, type KcriOptions, type KcriResult, type RunningKcri} from './run-kcri.js';
-import type {RuntimeUnderTest} from './runtimes.js';
+import {choiceOf, type RuntimeUnderTest} from './runtimes.js';
 
 /** A private runtime of one test file, with the busybox image loaded. */
 export interface TestRuntime extends AsyncDisposable {
@@ -38,6 +38,8 @@ export interface UpStatus {
 /** Starts a private runtime in a temporary root directory and loads the busybox image. */
 export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<TestRuntime> {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-e2e-'));
+  // As kcri makes it: pods with users of their own have to come through.
+  await chmod(rootDir, 0o755);
   const kcri = (args: readonly string[]): Promise<KcriResult> =>
     runKcri(args, {env: {KCRI_ROOT_DIR: rootDir}});
   const succeed = async (args: readonly string[]): Promise<string> => {
@@ -46,9 +48,8 @@ export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<Test
       throw new Error(`kcri ${args.join(' ')} ended with ${exitCode ?? 'a signal'}: ${stderr}`);
     return stdout.trim();
   };
-  const chosen = which.folder === undefined ? [] : ['--containerd', which.folder];
   const setUp = async (): Promise<UpStatus> => {
-    await succeed(['runtime', 'up', ...chosen]);
+    await succeed(['runtime', 'up', ...choiceOf(which)]);
     await loadBusybox(rootDir, succeed);
     return JSON.parse(await succeed(['runtime', 'status', '-o', 'json'])) as UpStatus;
   };

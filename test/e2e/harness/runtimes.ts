@@ -2,12 +2,28 @@ import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {ensureSecondContainerd} from '../../../scripts/second-containerd.mjs';
 
+/** What a runtime consists of; undefined is the machine's own. */
+export interface RuntimePrograms {
+  /** Where containerd and what belongs to it are. */
+  readonly folder: string | undefined;
+  readonly runc?: string | undefined;
+}
+
 /** A container runtime that the end-to-end tests run on. */
-export interface RuntimeUnderTest {
+export interface RuntimeUnderTest extends RuntimePrograms {
   /** For titles: `containerd 1.6.20~ds1`. */
   readonly name: string;
-  /** Its programs' folder; undefined is the machine's own. */
-  readonly folder: string | undefined;
+}
+
+/** The machine's own containerd and runc. */
+export const OWN_PROGRAMS: RuntimePrograms = {folder: undefined, runc: undefined};
+
+/** What makes `kcri runtime up` start this runtime. */
+export function choiceOf({folder, runc}: RuntimePrograms): readonly string[] {
+  return [
+    ...(folder === undefined ? [] : ['--containerd', folder]),
+    ...(runc === undefined ? [] : ['--runc', runc]),
+  ];
 }
 
 /**
@@ -17,17 +33,23 @@ export interface RuntimeUnderTest {
 export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
 
 async function findRuntimes(): Promise<RuntimeUnderTest[]> {
-  const second = process.env['KCRI_TEST_CONTAINERD'] ?? (await unpackedHere());
-  return [undefined, ...(second === undefined ? [] : [second])].map((folder) => ({
-    name: `containerd ${versionOf(folder)}`,
-    folder,
-  }));
+  const second = givenByBootstrap() ?? (await unpackedHere());
+  return [OWN_PROGRAMS, ...(second === undefined ? [] : [second])].map(
+    (programs) => ({
+      name: `containerd ${versionOf(programs.folder)}`,
+      ...programs,
+    }),
+  );
+}
+
+function givenByBootstrap(): RuntimePrograms | undefined {
+  const {KCRI_TEST_CONTAINERD: folder, KCRI_TEST_RUNC: runc = ''} = process.env;
+  return folder === undefined ? undefined : {folder, runc: runc === '' ? undefined : runc};
 }
 
 /** For a run of vitest by hand. */
-async function unpackedHere(): Promise<string | undefined> {
-  const second = await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
-  return second?.folder;
+async function unpackedHere(): Promise<RuntimePrograms | undefined> {
+  return await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
 }
 
 function versionOf(folder: string | undefined): string {
