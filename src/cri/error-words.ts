@@ -148,7 +148,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
     [
       // The first thing below the runtime's directory that a pod with users of its own has to reach.
       /remount-private dst=.*permission denied/,
-      "the users of a pod with hostUsers: false are nobody to the machine: every directory above the runtime's state must be open to them (chmod o+x); \"kcri runtime up --root-dir\" puts it elsewhere",
+      'the users of a pod with hostUsers: false are nobody to the machine: every directory above the runtime\'s state must be open to them (chmod o+x); "kcri runtime up --root-dir" puts it elsewhere',
     ],
   ],
   StartContainer: [

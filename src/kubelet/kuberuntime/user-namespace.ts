@@ -30,6 +30,8 @@ function requireUserNamespaces({runtime}: Pick<NodeFacts, 'runtime'>, handler: s
   const why = features === undefined ? `: the handler ${goQuote(handler)} is not known` : '';
   throw new PodSandboxConfigError(
     `can't set \`spec.hostUsers: false\`, ${who} does not support user namespaces${why}`,
-    {hint: 'leave out spec.hostUsers; user namespaces take containerd 2.0 with runc 1.2 or later'},
+    {
+      hint: 'leave out spec.hostUsers; user namespaces take containerd 2.0 with runc 1.2, or later, and Linux 6.3',
+    },
   );
 }
