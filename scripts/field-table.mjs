@@ -21,7 +21,8 @@ const HONOURED = {kind: 'honoured'};
 const ruleOf = (schema, name) => FIELD_RULES[schema.name]?.[name] ?? HONOURED;
 /** A rule that looks at the value refuses only some. */
 const isPartly = (rule) => rule.kind === 'refused' && rule.when.length > 0;
-const isHonoured = (rule) => rule.kind === 'honoured' || isPartly(rule);
+const BY_DAEMON = 'honoured by the daemon';
+const isHonoured = (rule) => rule.kind === 'honoured' || rule.kind === BY_DAEMON || isPartly(rule);
 
 function objectOf(type, path) {
   if (type.kind === 'list') return objectOf(type.item, `${path}[]`);
@@ -64,7 +65,7 @@ function testsFromLog(path) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
 const HEADING = /^### (\w+)/;
-const ROW = /^\| `(\w+)` \| honoured(?:; [^|]*)? \| (.*) \|$/;
+const ROW = /^\| `(\w+)` \| honoured(?:[; ][^|]*)? \| (.*) \|$/;
 
 /** What the page names now. */
 function testsFromPage() {
@@ -82,6 +83,8 @@ function row(schema, name, tests) {
   const rule = ruleOf(schema, name);
   const test = tests.get(`${schema.name}.${name}`) ?? 'none';
   if (rule.kind === 'honoured') return `| \`${name}\` | honoured | ${test} |`;
+  if (rule.kind === BY_DAEMON)
+    return `| \`${name}\` | honoured by \`kcri kubelet\`, refused elsewhere: ${cell(rule.reason)} | ${test} |`;
   if (isPartly(rule))
     return `| \`${name}\` | honoured; some values are refused: ${cell(rule.reason)} | ${test} |`;
   return `| \`${name}\` | ${rule.kind} | ${cell(rule.reason)} |`;
@@ -103,7 +106,7 @@ function section({schema, paths}, tests) {
 
 const INTRO = `# The fields of a Pod
 
-Made by \`scripts/field-table.mjs\` from the API's schemas, from the rules in \`src/kubelet/field-rules.ts\` and from the fields that tests set. A field is honoured, as the test after it shows; or ignored, because it is without effect on any node; or refused with the error \`FIELD: Forbidden: not supported by kcri: REASON\`. There is no third way: nothing is dropped in silence. What is ignored or refused stands for all that it holds.
+Made by \`scripts/field-table.mjs\` from the API's schemas, from the rules in \`src/kubelet/field-rules.ts\` and from the fields that tests set. A field is honoured, as the test after it shows; or ignored, because it is without effect on any node; or refused with the error \`FIELD: Forbidden: not supported by kcri: REASON\`. What needs a kubelet that runs on is honoured by \`kcri kubelet\` and refused elsewhere. There is no other way: nothing is dropped in silence. What is ignored or refused stands for all that it holds.
 `;
 
 const types = reachable();

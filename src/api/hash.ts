@@ -56,12 +56,13 @@ function uidContent(pod: Pod): string {
 
 /**
  * The UID of a static pod that has none, as 32 hex digits like the kubelet's (config/common.go applyDefaults):
- * FNV-1a 128 over the pod as decoded, the node and the file. The digits differ from the kubelet's, which hashes Go's
- * memory dump; what changes them doesn't.
+ * FNV-1a 128 over the pod as decoded and over `origin`, which says where it was found: `host:NODEfile:PATH` or
+ * `url:URL`. The digits differ from the kubelet's, which hashes Go's memory dump; what changes them doesn't.
  */
-export function staticPodUid(pod: Pod, source: {readonly nodeName: string; readonly file: string}): string {
-  const text = `${uidContent(pod)}host:${source.nodeName}file:${source.file}`;
-  return fnv1a(text, FNV_128).toString(16).padStart(32, '0');
+export function staticPodUid(pod: Pod, origin: string): string {
+  return fnv1a(`${uidContent(pod)}${origin}`, FNV_128)
+    .toString(16)
+    .padStart(32, '0');
 }
 
 /**

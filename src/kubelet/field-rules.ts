@@ -5,9 +5,14 @@ import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
 import type {Volume, VolumeProjection} from '../api/v1-volumes.js';
 
-/** What kcri does with a field of the Pod API. There is no fourth way: nothing is dropped in silence. */
+/** Who keeps a pod: a command in the foreground (`kcri sync`, `kcri plan`, `kcri run`), or the daemon `kcri kubelet`. */
+export type PodKeeper = 'foreground' | 'daemon';
+
+/** What kcri does with a field of the Pod API. There is no other way: nothing is dropped in silence. */
 export type FieldRule<Value = never> =
   | {readonly kind: 'honoured'}
+  /** Honoured by the daemon, an error elsewhere; why. */
+  | {readonly kind: 'honoured by the daemon'; readonly reason: string}
   /** Without effect here because it is without effect on any node; why. */
   | {readonly kind: 'ignored'; readonly reason: string}
   /** An error, if need be only for some values; why. */
@@ -24,6 +29,8 @@ type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], unde
 const honoured: FieldRule<unknown> = {kind: 'honoured'};
 const ignored = (reason: string): FieldRule<unknown> => ({kind: 'ignored', reason});
 
+const honouredByDaemon = (reason: string): FieldRule<unknown> => ({kind: 'honoured by the daemon', reason});
+
 function refused<Value>(reason: string, when: (value: Value) => boolean = () => true): FieldRule<Value> {
   return {kind: 'refused', reason, when};
 }
@@ -33,7 +40,7 @@ const devicesIn = (list: ResourceList): readonly string[] =>
 
 const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
 const OF_THE_API_SERVER = 'the API server keeps it for its own use';
-const PROBES = 'probes are not run yet';
+const PROBES = 'it runs no probes';
 const WINDOWS = 'this is a Linux node';
 const DEVICES = 'no device plugins or drivers are asked for devices';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
@@ -72,7 +79,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   ephemeralContainers: refused('a kubelet takes none from a manifest, they are added to pods that run'),
   restartPolicy: honoured,
   terminationGracePeriodSeconds: honoured,
-  activeDeadlineSeconds: refused('nothing runs on that could end the pod at its deadline'),
+  activeDeadlineSeconds: honouredByDaemon('nothing runs on that could end the pod at its deadline'),
   dnsPolicy: honoured,
   nodeSelector: honoured,
   serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
@@ -125,9 +132,9 @@ const CONTAINER: RulesOf<Container> = {
   restartPolicyRules: honoured,
   volumeMounts: honoured,
   volumeDevices: refused(NOT_ATTACHED),
-  livenessProbe: refused(PROBES),
-  readinessProbe: refused(PROBES),
-  startupProbe: refused(PROBES),
+  livenessProbe: honouredByDaemon(PROBES),
+  readinessProbe: honouredByDaemon(PROBES),
+  startupProbe: honouredByDaemon(PROBES),
   lifecycle: honoured,
   terminationMessagePath: honoured,
   terminationMessagePolicy: honoured,

@@ -6,10 +6,11 @@ import type {Pod} from '../api/v1.js';
 import {validatePod} from '../api/validate-pod.js';
 import {MAX_SEGMENT_LENGTH} from '../base/files.js';
 import {runtimeClassConflicts, withRuntimeClass} from './config/runtime-class.js';
-import {toLocalPod, toStaticPod} from './config/static-pod.js';
+import {checkStaticReferences, toLocalPod, toStaticPod} from './config/static-pod.js';
 import {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
 import {podLogsName} from './container/node.js';
 import {podRef} from './container/pod-ref.js';
+import type {PodKeeper} from './field-rules.js';
 import {unsupportedFields} from './unsupported.js';
 
 /** A pod as it is synced, and where it comes from. */
@@ -20,8 +21,12 @@ export interface PreparedPod {
 
 /** What is added to manifests before they are synced. */
 export interface PrepareOptions {
-  /** As the kubelet treats its manifest directory: name suffix, UID from the content, source `file`. */
+  /** As the kubelet treats its own manifests: name suffix, UID from content and place, source `file` or `http`. */
   readonly static: boolean;
+  /** Where static pods were fetched from; without it they come from files. */
+  readonly url?: string | undefined;
+  /** Who keeps the pods, in the foreground by default. */
+  readonly keeper?: PodKeeper;
   readonly nodeName: string;
   /** When the manifests were first seen, in milliseconds since the epoch. */
   readonly seenAtMs: number;
@@ -30,26 +35,28 @@ export interface PrepareOptions {
 }
 
 /**
- * Gives valid Pods their identity, and refuses what this kubelet can't do: nothing is dropped in silence.
- * Throws PodValidationError with every such field and its place.
+ * Gives Pods their identity, and refuses what is invalid then and what this kubelet can't do: nothing is dropped in
+ * silence. Throws PodValidationError with every such field and its place, and StaticReferenceError.
  */
 export function preparePods(
   documents: readonly ManifestDocument[],
   options: PrepareOptions,
 ): readonly PreparedPod[] {
+  const {keeper = 'foreground', objects = NO_OBJECTS} = options;
   refuse(documents, ({pod}) => conflicts(pod, options));
-  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
   // The node's name may make a pod's too long, so that a valid Pod is none any more.
   refuse(documents, (document) => validatePod(prepared(document, options)));
+  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options), keeper));
+  if (options.static) for (const {pod, file} of documents) checkStaticReferences(pod, file, objects);
   refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
 }
 
 function prepared({pod, file}: ManifestDocument, options: PrepareOptions): Pod {
-  const {static: isStatic, nodeName, seenAtMs, objects = NO_OBJECTS} = options;
+  const {static: isStatic, nodeName, seenAtMs, url} = options;
   const seen = new Date(seenAtMs).toISOString();
   return isStatic
-    ? toStaticPod(pod, {nodeName, file, seen, objects})
+    ? toStaticPod(pod, {nodeName, file, seen, url})
     : toLocalPod(admitted(pod, options), {nodeName, seen});
 }
 

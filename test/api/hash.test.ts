@@ -14,7 +14,7 @@ const sameInAnotherOrder: Pod = {
   kind: 'Pod',
   apiVersion: 'v1',
 };
-const source = {nodeName: 'node', file: '/manifests/web.yaml'};
+const source = 'host:node1file:/manifests/a.yaml';
 
 test.each([
   ['test_container', 'foo/image:v1', '8e45cbd0'],
@@ -61,8 +61,8 @@ describe.each([
 });
 
 test.each([
-  ['node', {...source, nodeName: 'other'}],
-  ['file', {...source, file: '/manifests/b.yaml'}],
+  ['node', 'host:otherfile:/manifests/a.yaml'],
+  ['file', 'host:node1file:/manifests/b.yaml'],
 ])('the UID of a static pod changes with the %s', (_what, other) => {
   expect(staticPodUid(pod, other)).not.toBe(staticPodUid(pod, source));
 });

@@ -40,7 +40,7 @@ const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'what is not built yet',
     aManifest({containers: [aContainerSpec('main', {livenessProbe: {exec: {command: ['true']}}})]}),
-    ['spec.containers[0].livenessProbe: Forbidden: not supported by kcri: '],
+    ['spec.containers[0].livenessProbe: Forbidden: not supported by kcri sync: '],
   ],
   [
     'two pods of one name',

@@ -122,5 +122,5 @@ test.each(casesOf('told'))('%s is explained', async (name, {event}) => {
 });
 
 test.each(casesOf('loop'))('%s is refused, since it needs a kubelet that runs on', async (name) => {
-  expect(await refusalOf(name)).toMatch(/not supported by kcri: |needs more of a kubelet/);
+  expect(await refusalOf(name)).toMatch(/not supported by kcri(?: sync)?: |needs more of a kubelet/);
 });

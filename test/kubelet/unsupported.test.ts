@@ -5,12 +5,12 @@ import type {AnySchema, FieldType} from '../../src/api/schema.js';
 import type {Container, Pod, PodSpec} from '../../src/api/v1.js';
 import type {ObjectMeta} from '../../src/api/v1-meta.js';
 import type {VolumeProjection} from '../../src/api/v1-volumes.js';
-import {FIELD_RULES} from '../../src/kubelet/field-rules.js';
+import {FIELD_RULES, type PodKeeper} from '../../src/kubelet/field-rules.js';
 import {unsupportedFields} from '../../src/kubelet/unsupported.js';
 import {aContainer, aPod} from './kuberuntime/builders.js';
 
-function problems(pod: Pod): readonly string[] {
-  return unsupportedFields(pod).map(describeFieldError);
+function problems(pod: Pod, keeper: PodKeeper = 'foreground'): readonly string[] {
+  return unsupportedFields(pod, keeper).map(describeFieldError);
 }
 
 function objectOf(type: FieldType): AnySchema | undefined {
@@ -27,7 +27,7 @@ function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly 
     for (const [name, {type}] of Object.entries(schema.fields)) {
       const inner = objectOf(type);
       const rule = FIELD_RULES[schema.name]?.[name];
-      if (inner !== undefined && (rule === undefined || rule.kind === 'honoured'))
+      if (inner !== undefined && (rule === undefined || rule.kind.startsWith('honoured')))
         visit(inner, `${path}.${name}`);
     }
   };
@@ -65,6 +65,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'EnvVar',
       'ExecAction',
       'FileKeySelector',
+      'GRPCAction',
       'HTTPGetAction',
       'HTTPHeader',
       'HostAlias',
@@ -80,6 +81,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'PodDNSConfig',
       'PodDNSConfigOption',
       'PodReadinessGate',
+      'Probe',
       'ProjectedVolumeSource',
       'ResourceFieldSelector',
       'SELinuxOptions',
@@ -114,7 +116,6 @@ describe('refused is', () => {
 
   test.each<[string, Partial<PodSpec>]>([
     ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
-    ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
     ['spec.os.name', {os: {name: 'windows'}}],
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
@@ -125,9 +126,6 @@ describe('refused is', () => {
     ],
     ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
     ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
-    ['spec.containers[0].livenessProbe', container({livenessProbe: probe})],
-    ['spec.containers[0].readinessProbe', container({readinessProbe: probe})],
-    ['spec.containers[0].startupProbe', container({startupProbe: probe})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
     [
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
@@ -147,6 +145,22 @@ describe('refused is', () => {
     ]);
   });
 
+  test.each<[string, Partial<PodSpec>]>([
+    ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
+    ['spec.containers[0].livenessProbe', container({livenessProbe: probe})],
+    ['spec.containers[0].readinessProbe', container({readinessProbe: probe})],
+    ['spec.containers[0].startupProbe', container({startupProbe: probe})],
+  ])('%s, except by the daemon', (path, spec) => {
+    expect(problems(aPod(spec))).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^${path.replace(/[.[\]]/g, '\\$&')}: Forbidden: not supported by kcri sync: .{10,}: run it under kcri kubelet$`,
+        ),
+      ),
+    ]);
+    expect(problems(aPod(spec), 'daemon')).toEqual([]);
+  });
+
   test.each<[string, ObjectMeta]>([
     ['metadata.generateName', {generateName: 'web-'}],
     ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
@@ -161,7 +175,7 @@ describe('refused is', () => {
       containers: [aContainer({livenessProbe: probe})],
     });
 
-    expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
+    expect(unsupportedFields(pod, 'foreground').map(({path}) => path.toString())).toEqual([
       'spec.containers[0].livenessProbe',
       'spec.activeDeadlineSeconds',
       'spec.schedulingGates',

@@ -4,8 +4,13 @@ import type {PodSpec} from '../../../src/api/v1.js';
 import type {ApiObject} from '../../../src/api/v1-objects.js';
 import type {Volume} from '../../../src/api/v1-volumes.js';
 import {messageOf} from '../../../src/base/errors.js';
-import {apiObjects, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
-import {isStaticPod, toLocalPod, toStaticPod} from '../../../src/kubelet/config/static-pod.js';
+import {apiObjects, NO_OBJECTS, type ApiObjects} from '../../../src/kubelet/container/api-objects.js';
+import {
+  checkStaticReferences,
+  isStaticPod,
+  toLocalPod,
+  toStaticPod,
+} from '../../../src/kubelet/config/static-pod.js';
 import {aContainer, aPod} from '../kuberuntime/builders.js';
 
 const SEEN = '2026-05-01T12:00:00Z';
@@ -38,6 +43,17 @@ describe('a static pod', () => {
       tolerations: [{operator: 'Exists', effect: 'NoExecute'}],
     });
     expect(status).toEqual({phase: 'Pending'});
+  });
+
+  test('from a URL says so, has a UID that comes from the URL, and tolerates no more than its manifest', () => {
+    const from = (url: string, nodeName = 'node1'): ReturnType<typeof toStaticPod> =>
+      toStaticPod(manifest(), {nodeName, file: 'shown', seen: SEEN, url});
+    const {metadata, spec} = from('http://host/pods');
+
+    expect(metadata.annotations).toMatchObject({'kubernetes.io/config.source': 'http'});
+    expect(spec.tolerations).toBeUndefined();
+    expect(from('http://host/pods', 'node2').metadata.uid).toBe(metadata.uid);
+    expect(from('http://host/others').metadata.uid).not.toBe(metadata.uid);
   });
 
   test('keeps the namespace, UID and tolerations of its manifest', () => {
@@ -107,9 +123,9 @@ describe('a static pod that needs an API server is refused:', () => {
     ['clustertrustbundles', source({projected: {sources: [{clusterTrustBundle: {path: 't'}}]}})],
     ['podcertificates', source({projected: {sources: [{podCertificate: {}}]}})],
   ])('%s of %o', (kind, spec) => {
-    expect(() => toStaticPod(manifest(spec), STATIC)).toThrow(
-      `the manifest "web.yaml": static pods may not reference ${kind}`,
-    );
+    expect(() => {
+      checkStaticReferences(manifest(spec), 'web.yaml', NO_OBJECTS);
+    }).toThrow(`the manifest "web.yaml": static pods may not reference ${kind}`);
   });
 
   test('not for what came with it, in its namespace', () => {
@@ -137,7 +153,7 @@ describe('a static pod that needs an API server is refused:', () => {
       );
     const refusal = (objects: ApiObjects): string => {
       try {
-        toStaticPod(manifest(spec), {...STATIC, objects});
+        checkStaticReferences(manifest(spec), 'web.yaml', objects);
         return '';
       } catch (error) {
         return messageOf(error).replace(/^.*reference /, '');
@@ -163,7 +179,7 @@ describe('a static pod that needs an API server is refused:', () => {
       {name: 'n', nfs: {server: 's', path: '/'}},
     ];
 
-    expect(toStaticPod(manifest({volumes}), STATIC).spec.volumes).toHaveLength(volumes.length);
+    checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS);
   });
 });
 
