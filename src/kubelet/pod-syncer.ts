@@ -1,16 +1,15 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
-import {messageOf} from '../base/errors.js';
-import {MountError} from './container/mount-error.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {PodActions} from './container/pod-actions.js';
-import type {MountedVolumes} from './container/pod-filesystem.js';
+import {NO_PROBES} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
+import {isRestartingAllContainers} from './kuberuntime/compute-restart-all.js';
 import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
 import {killContext} from './kuberuntime/kill-container.js';
 import {killPod} from './kuberuntime/kill-pod.js';
@@ -19,10 +18,13 @@ import {isCriticalPod} from './kuberuntime/oom-score.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
 import {syncPod} from './kuberuntime/sync-pod.js';
+import {podSecretTexts} from './references/secret-texts.js';
 import {PodError, podErrorOf} from './pod-error.js';
 import type {WaitingReason} from './status/container-status.js';
 import {endOf, podStatus} from './status/pod-status.js';
+import {nodeFailure, prepareNode} from './prepare-node.js';
 import {readTerminationMessages} from './status/termination-message.js';
+import {toldWords} from './status/told-words.js';
 
 /** What one pass over a pod found and did. */
 export interface SyncPass {
@@ -30,6 +32,16 @@ export interface SyncPass {
   readonly status: PodStatus;
   /** Empty when there was nothing to do. */
   readonly results: readonly SyncResult[];
+}
+
+/** Has the last say on a pod's status. */
+interface StatusOverride {
+  readonly override?: ((status: PodStatus) => PodStatus) | undefined;
+}
+
+/** How a pod is ended whose state is known. */
+export interface EndKnown extends StatusOverride {
+  readonly gracePeriodSeconds: number;
 }
 
 /** How often a kubelet syncs a pod in which nothing happens (syncFrequency), and with it what is in its volumes. */
@@ -50,9 +62,14 @@ const idle = (actions: PodActions): boolean =>
 
 const isTerminal = ({phase}: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';
 
+/** What has to be done for a pod that has not ended and whose status is that. */
+export function actionsFor(pod: Pod, runtime: RuntimePodStatus, status: PodStatus): PodActions {
+  return computePodActions(pod, runtime, NO_PROBES, isRestartingAllContainers(status));
+}
+
 /** Brings one pod to what its manifest says, pass by pass, and ends it (kubelet SyncPod, SyncTerminatingPod). */
 export class PodSyncer {
-  readonly pod: Pod;
+  #pod: Pod;
   readonly #context: SyncContext;
   readonly #runtimeName: string;
   /** Why containers are not running (the kubelet's reason cache). */
@@ -64,22 +81,40 @@ export class PodSyncer {
   /** When volumes are measured again. */
   #measureAt = 0;
   #remembered = '';
+  /** What was told of containers' ends, also by another process, which knew better what is secret in it. */
+  #told: ReadonlyMap<string, string> = new Map();
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
-    this.pod = pod;
+    this.#pod = pod;
     this.#runtimeName = runtimeName;
     this.#history = history;
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  /** The pod is wanted otherwise than before. */
+  set pod(pod: Pod) {
+    this.#pod = pod;
+  }
+
+  /** As it was last made; undefined before the first sync. */
+  get status(): PodStatus | undefined {
+    return this.#previous;
   }
 
   /** Goes on from what was known of the pod before, as a kubelet does that has never stopped. */
   recall({status, reasons}: Pick<LastKnown, 'status' | 'reasons'>): void {
     this.#previous = status;
+    this.#told = toldWords(status);
     for (const [name, reason] of Object.entries(reasons)) this.#reasons.set(name, reason);
   }
 
   /** What runs of the pod, changing nothing. */
   async observe(signal?: AbortSignal): Promise<SyncPass> {
+    await this.#recallKept();
     return await this.#pass(await this.#read(signal), []);
   }
 
@@ -99,6 +134,51 @@ export class PodSyncer {
   }
 
   /**
+   * A sync as a pod worker makes it, from what is known to run (SyncPod): the status in it is that of before. With a
+   * network that isn't ready only pods in the host's go on.
+   */
+  async syncKnown(
+    runtime: RuntimePodStatus,
+    {networkError, signal}: {readonly networkError: string | undefined; readonly signal: AbortSignal},
+  ): Promise<SyncPass> {
+    await this.#recallKept();
+    const before = await this.#pass(runtime, []);
+    this.#takeDown(before);
+    if (isTerminal(before.status)) return before;
+    if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
+      const message = `network is not ready: ${networkError}`;
+      return {
+        ...before,
+        results: [nodeFailure(this.#context, this.pod, {reason: 'NetworkNotReady', message})],
+      };
+    }
+    const results = (await this.#act(runtime, before.status, signal)).map((result) => this.#masked(result));
+    this.#remember(results);
+    return {...before, results};
+  }
+
+  /** Stops what runs of the pod for good (SyncTerminatingPod). Rejects with PodError when it could not be stopped. */
+  async endKnown(runtime: RuntimePodStatus, {gracePeriodSeconds, override}: EndKnown): Promise<void> {
+    await this.#recallKept();
+    this.#takeDown(await this.#pass(runtime, [], {override}));
+    this.#throwFirst(await this.#kill(runtime, gracePeriodSeconds, undefined));
+    const left = await this.#read();
+    this.#requireStopped(left);
+    this.#takeDown(await this.#pass(left, [], {override, isTerminal: true}));
+  }
+
+  /** The last status of a pod of which nothing runs, and nothing will (SyncTerminatedPod). */
+  async concludeKnown(runtime: RuntimePodStatus): Promise<void> {
+    await this.#recallKept();
+    this.#takeDown(await this.#pass(runtime, [], {isTerminal: true}));
+  }
+
+  /** Removes dead containers but the newest of each (the container deletor of a kubelet). */
+  async removeOlder(runtime: RuntimePodStatus): Promise<void> {
+    await removeOlderInstances(this.#context, this.pod, runtime);
+  }
+
+  /**
    * A kubelet that was started anew knows of a pod what runs of it; since when, the API server has kept, and that a
    * pod has ended, which is then for good. Nobody has kept the latter of a static pod.
    */
@@ -106,6 +186,7 @@ export class PodSyncer {
     if (this.#previous !== undefined) return;
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
     const {startTime, conditions} = status;
+    this.#told = toldWords(status);
     this.#previous = {
       ...(startTime && {startTime}),
       ...(conditions && {conditions}),
@@ -127,8 +208,8 @@ export class PodSyncer {
     const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
     const acted = isTerminal(before.status)
       ? await this.#stopFinished(cleaned.status, signal)
-      : await this.#act(cleaned.status, signal);
-    const results = [...cleaned.results, ...acted];
+      : await this.#act(cleaned.status, before.status, signal);
+    const results = [...cleaned.results, ...acted].map((result) => this.#masked(result));
     if (results.length === 0) return before;
     this.#remember(results);
     try {
@@ -172,7 +253,8 @@ export class PodSyncer {
   ): Promise<readonly SyncResult[]> {
     const {pod} = this;
     const context = killContext(this.#context, runtime.ips, signal);
-    const results = await killPod(context, pod, runtime, gracePeriodSeconds);
+    const killed = await killPod(context, pod, runtime, gracePeriodSeconds);
+    const results = killed.map((result) => this.#masked(result));
     const failures = failuresOf(results);
     if (failures.length > 0) {
       const message = `error killing pod: ${syncErrorText(failures)}`;
@@ -181,8 +263,12 @@ export class PodSyncer {
     return results;
   }
 
-  async #act(runtime: RuntimePodStatus, signal: AbortSignal): Promise<readonly SyncResult[]> {
-    const actions = computePodActions(this.pod, runtime);
+  async #act(
+    runtime: RuntimePodStatus,
+    status: PodStatus,
+    signal: AbortSignal,
+  ): Promise<readonly SyncResult[]> {
+    const actions = actionsFor(this.pod, runtime, status);
     const {clock, objects} = this.#context;
     // Running containers see what has changed in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
@@ -190,7 +276,7 @@ export class PodSyncer {
     // What they were made from has just been read when the first pass comes.
     if (due && this.#remountAt !== undefined) await objects.refresh?.();
     this.#remountAt ??= clock.now();
-    const prepared = await this.#prepareNode(signal);
+    const prepared = await prepareNode(this.#context, this.pod, signal);
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
     if (idle(actions)) return [];
@@ -202,44 +288,6 @@ export class PodSyncer {
     );
   }
 
-  /** What containers need of the node's file system: the pod's directories and its volumes. */
-  async #prepareNode(
-    signal: AbortSignal,
-  ): Promise<{readonly volumes: MountedVolumes} | (SyncResult & {readonly failure: SyncFailure})> {
-    const {files, objects} = this.#context;
-    try {
-      await files.makePodCgroup(this.pod);
-    } catch (cause) {
-      return this.#nodeFailure('FailedCreatePodContainer', 'unable to ensure pod container exists: ', cause);
-    }
-    try {
-      await files.makePodDirs(this.pod);
-    } catch (cause) {
-      return this.#nodeFailure('Failed', 'error making pod data directories: ', cause);
-    }
-    try {
-      return {volumes: await files.mountVolumes(this.pod, objects, signal)};
-    } catch (cause) {
-      signal.throwIfAborted();
-      // One event for each volume; the first is what the sync fails with.
-      const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
-      const failure = this.#nodeFailure('FailedMount', '', first);
-      for (const other of others) this.#nodeFailure('FailedMount', '', other);
-      return failure;
-    }
-  }
-
-  #nodeFailure(
-    reason: 'FailedCreatePodContainer' | 'Failed' | 'FailedMount',
-    text: string,
-    cause: unknown,
-  ): SyncResult & {readonly failure: SyncFailure} {
-    const message = `${text}${messageOf(cause)}`;
-    const {pod} = this;
-    this.#context.events({type: 'Warning', reason, message, pod});
-    return {action: 'SetUpNode', target: podRef(pod).name, failure: {reason, message, cause}};
-  }
-
   /**
    * Stops the pod's containers and sandboxes (SyncTerminatingPod). Rejects with PodError when the runtime
    * could not or did not stop them, and with the signal's reason.
@@ -248,7 +296,10 @@ export class PodSyncer {
     const runtime = await this.#read(signal);
     const grace = terminatingGracePeriod(this.pod, gracePeriodSeconds);
     this.#throwFirst(await this.#kill(runtime, grace, signal));
-    const {containers} = await this.#read();
+    this.#requireStopped(await this.#read());
+  }
+
+  #requireStopped({containers}: RuntimePodStatus): void {
     const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
     if (running.length > 0)
       throw new PodError(
@@ -271,21 +322,42 @@ export class PodSyncer {
     }
   }
 
+  /** The runtime may repeat a command or variable with a secret in it. */
   async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {
-    return await readPodStatus(this.#context.services.runtime, podRef(this.pod), signal);
+    const {services, objects, secrets} = this.#context;
+    secrets.learn(podSecretTexts(this.pod, objects));
+    const status = await readPodStatus(services.runtime, podRef(this.pod), signal);
+    const containers = status.containers.map((container) => ({
+      ...container,
+      cri: {...container.cri, message: secrets.mask(container.cri.message)},
+    }));
+    return {...status, containers};
   }
 
-  async #pass(runtime: RuntimePodStatus, results: readonly SyncResult[]): Promise<SyncPass> {
-    const status = podStatus({
+  #masked(result: SyncResult): SyncResult {
+    const {failure} = result;
+    if (failure === undefined) return result;
+    return {...result, failure: {...failure, message: this.#context.secrets.mask(failure.message)}};
+  }
+
+  async #pass(
+    runtime: RuntimePodStatus,
+    results: readonly SyncResult[],
+    {isTerminal = false, override}: {readonly isTerminal?: boolean} & StatusOverride = {},
+  ): Promise<SyncPass> {
+    const computed = podStatus({
       pod: this.pod,
       runtime,
       reasons: this.#reasons,
       terminationMessages: await readTerminationMessages(runtime),
       previous: this.#previous,
+      told: this.#told,
       node: this.#context.node,
       runtimeName: this.#runtimeName,
       now: this.#context.clock.now(),
+      isTerminal,
     });
+    const status = override?.(computed) ?? computed;
     this.#previous = status;
     return {runtime, status, results};
   }

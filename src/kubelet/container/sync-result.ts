@@ -32,7 +32,8 @@ export type SyncFailureReason =
   | 'KillPodSandboxError'
   | 'FailedCreatePodContainer'
   | 'Failed'
-  | 'FailedMount';
+  | 'FailedMount'
+  | 'NetworkNotReady';
 
 /** A failure that is an expected outcome of a sync: a value, not an exception. */
 export interface SyncFailure {
