@@ -31,6 +31,8 @@ export interface SyncSessionOptions {
   readonly renderer: SyncRenderer;
   /** Takes what must stay secret out of what a runtime says. */
   readonly mask: (text: string) => string;
+  /** Called with more of that. */
+  readonly hide: (texts: readonly string[]) => void;
   /** Shows the containers' logs, when they are wanted. */
   readonly logs: LogFollower | undefined;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
@@ -84,7 +86,7 @@ function syncOptions({wait, timeoutMs, renderer, logs, context}: SyncSessionOpti
   };
 }
 
-function observerFor({renderer, logs, mask}: SyncSessionOptions): PodObserver {
+function observerFor({renderer, logs, mask, hide}: SyncSessionOptions): PodObserver {
   const names = new Map<string, string>();
   return {
     event: (event) => {
@@ -101,6 +103,7 @@ function observerFor({renderer, logs, mask}: SyncSessionOptions): PodObserver {
       );
       if (logs !== undefined && ended.error === undefined) followStarted(logs, names, ref, ended);
     },
+    secret: hide,
     waiting: (ref, pid) => {
       renderer.note(ref, `waiting for another kcri (pid ${pid}) that works on this pod`);
     },

@@ -86,6 +86,9 @@ export default class Runp extends PodCommand {
       remove: false,
       logs: undefined,
       mask: (text) => this.masked(text),
+      hide: (texts) => {
+        this.hide(texts);
+      },
       renderer,
       context,
     });

@@ -66,6 +66,9 @@ export default class Sync extends PodCommand {
       remove: flags.rm,
       renderer,
       mask: (text) => this.masked(text),
+      hide: (texts) => {
+        this.hide(texts);
+      },
       context,
     });
     this.exitWith(exitCode);

@@ -24,6 +24,7 @@ import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
 import {OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
+import {SecretTexts} from './references/secret-texts.js';
 import {removePodCgroup} from './resources/pod-cgroup.js';
 import {salvageRecord} from './salvage-record.js';
 
@@ -33,6 +34,8 @@ export interface PodObserver {
   call(pod: PodRef, ...call: Parameters<CallListener>): void;
   /** Another process works on this pod; it is waited for. */
   waiting(pod: PodRef, holderPid: number): void;
+  /** Texts have become known that nobody is to be shown: values of Secrets, and of files for variables. */
+  secret?(texts: readonly string[]): void;
   /** What happens to this pod can't be taken down for later, which keeps nothing else from being done. */
   unrecorded(pod: PodRef, error: unknown): void;
 }
@@ -135,7 +138,9 @@ export class LocalPods {
     const observed = observeCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
     });
-    const events = (event: PodEvent): void => {
+    const secrets = new SecretTexts((texts) => observer.secret?.(texts));
+    const events = (told: PodEvent): void => {
+      const event = {...told, message: secrets.mask(told.message)};
       observer.event(event);
       history.event(event);
     };
@@ -149,6 +154,7 @@ export class LocalPods {
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
       runHook: hooks({runtime: observed.runtime, clock, events}),
       events,
+      secrets,
       clock,
     };
     return new PodSyncer(context, pod, runtimeName, history);

@@ -34,6 +34,13 @@ export function takenApart(file: EnvFile): ReadEnvFile {
   return {kind: 'variables', path: file.path, variables: parseEnvFile(file.content)};
 }
 
+/** All values in them, which nobody is to be shown: what a container keeps in a file for another may be a secret. */
+export function envFileTexts(files: EnvFiles): readonly string[] {
+  return [...files.values()].flatMap((file) =>
+    file.kind === 'variables' ? [...file.variables.values.values()] : [],
+  );
+}
+
 const fileOf = ({volumeName, path}: FileKeySelector): string => `${volumeName}/${path}`;
 
 /**

@@ -7,16 +7,15 @@ import {
   type PodSandboxConfig,
   type PodSandboxId,
 } from '../../cri/index.js';
-import type {ApiObjects} from '../container/api-objects.js';
 import {containerEvents, type ContainerKind} from '../container/events.js';
 import type {IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {findContainerStatus, type RuntimePodStatus} from '../container/pod-status.js';
-import {podRef} from '../container/pod-ref.js';
 import type {SyncFailure} from '../container/sync-result.js';
+import {podRef} from '../container/pod-ref.js';
 import {findPullSecrets} from '../images/credentials/pull-secrets.js';
-import {containerSecretTexts, withoutTexts} from '../references/secret-texts.js';
+import {containerSecretTexts} from '../references/secret-texts.js';
 import {containerConfig, type ImageUser} from './container-config.js';
-import {readEnvFiles} from './env-files.js';
+import {envFileTexts, readEnvFiles} from './env-files.js';
 import type {PulledImageVolumes} from './image-volumes.js';
 import {killContainer, killContext} from './kill-container.js';
 import {subPathMounts} from './sub-paths.js';
@@ -89,9 +88,8 @@ export async function startContainer(
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
     // A back-off has had its own event; the kubelet says of failures what the runtime said.
-    const failure = withoutSecretTexts(error.failure, environment.pod, target.container, context.objects);
-    events.warning('Failed', `Error: ${eventText(failure)}`);
-    return failure;
+    events.warning('Failed', `Error: ${eventText(error.failure)}`);
+    return error.failure;
   }
 }
 
@@ -117,18 +115,7 @@ async function postStart(
     name: container.name,
     message: 'FailedPostStartHook',
   });
-  return withoutSecretTexts({reason: 'PostStartHookError', message}, pod, container, context.objects);
-}
-
-/** The runtime may repeat a command or variable that holds a Secret's value, and a hook may print it. */
-function withoutSecretTexts(
-  failure: SyncFailure,
-  pod: Pod,
-  container: Container,
-  objects: ApiObjects,
-): SyncFailure {
-  const texts = containerSecretTexts(container, podRef(pod).namespace, objects);
-  return {...failure, message: withoutTexts(failure.message, texts)};
+  return {reason: 'PostStartHookError', message};
 }
 
 /** Image failures are named by their reason; the others by the runtime's own words. */
@@ -154,6 +141,8 @@ async function createContainer(
     const imageUser = await lookUpUser(context, pod, container);
     const {node, envObjects: objects} = context;
     const envFiles = await readEnvFiles(context.files, container, volumes);
+    const secrets = containerSecretTexts(container, podRef(pod).namespace, context.objects);
+    context.secrets.learn([...secrets, ...envFileTexts(envFiles)]);
     const known = {pod, container, podIps, volumes, node, objects, envFiles};
     const subPaths = subPathMounts(known);
     const files = await context.files.prepareContainer({pod, container, podIps, subPaths});

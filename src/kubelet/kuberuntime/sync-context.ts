@@ -7,6 +7,7 @@ import type {NodeFacts} from '../container/node.js';
 import type {PodFilesystem} from '../container/pod-filesystem.js';
 import type {KubeServices} from '../container/services.js';
 import type {ImageManager} from '../images/image-manager.js';
+import type {SecretTexts} from '../references/secret-texts.js';
 
 /** What syncs of all pods share. */
 export interface SyncContext {
@@ -22,6 +23,8 @@ export interface SyncContext {
   readonly crashBackoff: Backoff;
   readonly runHook: RunHook;
   readonly events: EventSink;
+  /** Learns what of the pod nobody is to be shown. */
+  readonly secrets: SecretTexts;
   readonly clock: Clock;
 }
 

@@ -1,8 +1,9 @@
-import type {Container} from '../../api/v1.js';
+import type {Container, Pod} from '../../api/v1.js';
 import type {ApiObject} from '../../api/v1-objects.js';
 import {bytesToText} from '../../base/byte-text.js';
 import {hiddenTexts} from '../../format/hidden-texts.js';
 import type {ApiObjects} from '../container/api-objects.js';
+import {podRef} from '../container/pod-ref.js';
 
 /** Shorter values are in too many words. */
 const SHORTEST = 4;
@@ -11,6 +12,15 @@ const MASK = '***';
 /** A Secret's values, which nobody is to be shown; none for another object. */
 export function secretTexts(object: ApiObject): readonly string[] {
   return object.kind === 'Secret' ? Object.values(object.data ?? {}).map(bytesToText) : [];
+}
+
+/** The values of the Secrets that the variables of a pod's containers come from. */
+export function podSecretTexts(pod: Pod, objects: ApiObjects): readonly string[] {
+  const {initContainers = [], containers} = pod.spec;
+  const {namespace} = podRef(pod);
+  return [...initContainers, ...containers].flatMap((container) =>
+    containerSecretTexts(container, namespace, objects),
+  );
 }
 
 /** The values of the Secrets that a container's variables come from. */
@@ -27,6 +37,29 @@ export function containerSecretTexts(
     const secret = name === undefined ? undefined : objects.secret(namespace, name);
     return secret === undefined ? [] : secretTexts(secret);
   });
+}
+
+/** The texts of one pod that nobody is to be shown: learned while it is synced, and taken out of all that is told of it. */
+export class SecretTexts {
+  readonly #texts = new Set<string>();
+  readonly #learned: (texts: readonly string[]) => void;
+
+  /** `learned` is called with texts that are new. */
+  constructor(learned: (texts: readonly string[]) => void = () => undefined) {
+    this.#learned = learned;
+  }
+
+  learn(texts: readonly string[]): void {
+    const fresh = texts.filter((text) => !this.#texts.has(text));
+    if (fresh.length === 0) return;
+    for (const text of fresh) this.#texts.add(text);
+    this.#learned(fresh);
+  }
+
+  /** The message without them. */
+  mask(message: string): string {
+    return withoutTexts(message, [...this.#texts]);
+  }
 }
 
 /** A message without such values, also where it quotes them or has a line of them only. */

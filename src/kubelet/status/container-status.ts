@@ -32,6 +32,8 @@ export interface ContainerStatusInput {
   readonly reasons: ReadonlyMap<string, WaitingReason>;
   /** What exited containers left to say (readTerminationMessages). */
   readonly terminationMessages?: ReadonlyMap<ContainerId, string>;
+  /** What was told of ends before, which stays (toldWords). */
+  readonly told?: ReadonlyMap<string, string>;
   /** The pod's status before: what the runtime has forgotten is taken from it. */
   readonly previous: PodStatus | undefined;
   /** `containerd` in `containerd://<id>`. */
@@ -230,7 +232,8 @@ function terminatedState(
 ): ContainerStateTerminated {
   const {exitCode, reason, message, startedAt, finishedAt} = instance.cri;
   const said = [message, input.terminationMessages?.get(instance.id) ?? ''].filter((part) => part !== '');
-  const words = truncate(said.join(': '), messageBytes(input.pod));
+  const words =
+    input.told?.get(fullId(input, instance)) ?? truncate(said.join(': '), messageBytes(input.pod));
   return {
     exitCode,
     ...(reason !== '' && {reason}),
