@@ -32,25 +32,34 @@ function issuesOf(place: DocumentPlace, errors: readonly FieldError[]): readonly
 }
 
 /**
- * Reads, defaults and validates a manifest, and returns all that is wrong at once, in the text's order.
+ * As loadPods, but what the Pods say is still to be validated: for who changes them first. What is wrong so far is
+ * what isn't YAML or JSON, doesn't fit the API's types, or is wrong with another object.
  *
  * @throws ConfigError when the text is too large or holds nothing at all.
  */
-export function loadPods(text: string, options: DecodeOptions): LoadedManifest {
+export function loadUncheckedPods(text: string, options: DecodeOptions): LoadedManifest {
   const manifest = parseManifest(text, options);
   const pods = manifest.documents.map((document) => ({...document, pod: applyDefaults(document.pod)}));
   const objects = manifest.objects.map((document) => ({
     ...document,
     object: applyObjectDefaults(document.object),
   }));
-  const found = [
-    ...pods.flatMap((document) => issuesOf(document, validatePod(document.pod))),
-    ...objects.flatMap((document) => issuesOf(document, validateObject(document.object))),
-  ];
+  const found = objects.flatMap((document) => issuesOf(document, validateObject(document.object)));
   return {
     pods,
     objects,
     issues: [...manifest.issues, ...found].sort(byPosition),
     warnings: manifest.warnings,
   };
+}
+
+/**
+ * Reads, defaults and validates a manifest, and returns all that is wrong at once, in the text's order.
+ *
+ * @throws ConfigError when the text is too large or holds nothing at all.
+ */
+export function loadPods(text: string, options: DecodeOptions): LoadedManifest {
+  const manifest = loadUncheckedPods(text, options);
+  const found = manifest.pods.flatMap((document) => issuesOf(document, validatePod(document.pod)));
+  return {...manifest, issues: [...manifest.issues, ...found].sort(byPosition)};
 }

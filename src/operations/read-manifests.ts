@@ -10,7 +10,8 @@ import type {Pod} from '../api/v1.js';
 import type {ApiObject} from '../api/v1-objects.js';
 import {ConfigError, isSystemCallError, UsageError} from '../base/errors.js';
 import {systemReason} from '../base/files.js';
-import {notAFile, readFileText, readStreamText, type NamedText} from './read-text.js';
+import {notAFile} from '../base/read-text-file.js';
+import {readFileText, readStreamText, type NamedText} from './read-text.js';
 
 /** Where `-` reads from and how strictly manifests are read. */
 export interface ReadManifestsOptions {
