@@ -1,5 +1,7 @@
+import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../api/v1.js';
 import type {Init, Mount, MountPropagation} from '../../cri/index.js';
+import {isStaticPod} from '../config/static-pod.js';
 import type {NodeFacts} from '../container/node.js';
 import type {ContainerFiles, MountedVolumes} from '../container/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
@@ -41,7 +43,9 @@ export function containerMounts(context: MountContext): readonly Init<Mount>[] {
   return [
     ...volumeMounts.map((mount, index) => volumeMount(mount, index, context)),
     ...(hostsPath === undefined ? [] : [own(hostsPath, '/etc/hosts')]),
-    ...(terminationMessagePath === '' ? [] : [own(terminationLogPath, terminationMessagePath)]),
+    ...(terminationMessagePath === ''
+      ? []
+      : [own(terminationLogPath, absoluteInContainer(terminationMessagePath))]),
   ];
 }
 
@@ -58,31 +62,43 @@ function volumeMount(mount: VolumeMount, index: number, context: MountContext): 
     ...(image === undefined
       ? {hostPath: subPathTargets.get(index) ?? volume.hostPath}
       : {image, imageSubPath: subPath(mount, context.variables)}),
-    containerPath: mountPath.startsWith('/') ? mountPath : `/${mountPath}`,
+    containerPath: mountPath.startsWith('/') ? mountPath : absoluteInContainer(mountPath),
     readonly: readOnly || volume.readOnly,
-    recursiveReadOnly: isRecursiveReadOnly(mount, node, context.runtimeHandler),
+    recursiveReadOnly: isRecursiveReadOnly(mount, context),
     selinuxRelabel: node.selinuxEnabled && !isHostPath(pod, name),
     propagation: PROPAGATIONS[mountPropagation],
   };
 }
 
+/** A path in a container from its root (volumeutil.MakeAbsolutePath). */
+export function absoluteInContainer(path: string): string {
+  return posix.resolve('/', path);
+}
+
 /** resolveRecursiveReadOnly */
 function isRecursiveReadOnly(
   {name, readOnly = false, recursiveReadOnly = 'Disabled', mountPropagation = 'None'}: VolumeMount,
-  {runtime}: Pick<NodeFacts, 'runtime'>,
-  handler = '',
+  context: MountContext,
 ): boolean {
   if (recursiveReadOnly === 'Disabled') return false;
   const asked = `failed to resolve recursive read-only mode: volume "${name}" requested recursive read-only mode, but it is`;
   if (!readOnly) throw new ContainerConfigError(`${asked} not read-only`);
   if (mountPropagation !== 'None')
     throw new ContainerConfigError(`${asked} not compatible with propagation "${mountPropagation}"`);
-  const supported = runtime.handlers.get(handler)?.recursiveReadOnlyMounts === true;
+  const supported = supportsRecursion(context);
   if (!supported && recursiveReadOnly === 'Enabled')
     throw new ContainerConfigError(`${asked} not supported by the runtime`, {
-      hint: 'set recursiveReadOnly: IfPossible, or use containerd 2.0 with runc 1.1 and Linux 5.12 or later',
+      hint: 'set recursiveReadOnly: IfPossible; Enabled takes containerd 2.0 with runc 1.1, Linux 5.12, and a pod that is not --static',
     });
   return supported;
+}
+
+/**
+ * Whether the runtime handler can mount whole trees read-only. Without an API server a kubelet knows no RuntimeClasses
+ * and asks no handler: a static pod has none of it (runtimeClassSupportsRecursiveReadOnlyMounts).
+ */
+function supportsRecursion({pod, node, runtimeHandler = ''}: MountContext): boolean {
+  return !isStaticPod(pod) && node.runtime.handlers.get(runtimeHandler)?.recursiveReadOnlyMounts === true;
 }
 
 /** What was there before the pod keeps its labels. */

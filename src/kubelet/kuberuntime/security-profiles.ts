@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import type {Container, Pod} from '../../api/v1.js';
 import type {AppArmorProfile, SeccompProfile} from '../../api/v1-security.js';
 import type {Init, SecurityProfile} from '../../cri/index.js';
@@ -15,7 +16,7 @@ export function seccompProfile(
   const profile: SeccompProfile = container.securityContext?.seccompProfile ??
     pod.spec.securityContext?.seccompProfile ?? {type: node.seccompDefault ? 'RuntimeDefault' : 'Unconfined'};
   return profile.type === 'Localhost'
-    ? {profileType: 'Localhost', localhostRef: `${node.rootDir}/seccomp/${profile.localhostProfile ?? ''}`}
+    ? {profileType: 'Localhost', localhostRef: join(node.rootDir, 'seccomp', profile.localhostProfile ?? '')}
     : {profileType: profile.type};
 }
 

@@ -4,6 +4,7 @@ import {hasErrno} from '../../base/errors.js';
 import {parseLine, type ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {CONTAINER_ANNOTATIONS} from '../kuberuntime/labels.js';
+import {absoluteInContainer} from '../kuberuntime/mounts.js';
 
 /** How much of a termination log is read, from its end. */
 const MAX_MESSAGE_BYTES = 4096;
@@ -35,7 +36,8 @@ export async function readTerminationMessages({
 async function lastWords({cri}: RuntimeContainerStatus): Promise<string> {
   const {annotations, mounts} = cri;
   const path = annotations[CONTAINER_ANNOTATIONS.terminationMessagePath] ?? '';
-  const mount = path === '' ? undefined : mounts.find(({containerPath}) => containerPath === path);
+  const inContainer = absoluteInContainer(path);
+  const mount = path === '' ? undefined : mounts.find(({containerPath}) => containerPath === inContainer);
   const message = mount === undefined ? '' : await terminationLog(mount.hostPath);
   const fromLogs =
     message === '' &&

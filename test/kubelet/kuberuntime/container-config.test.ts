@@ -92,6 +92,8 @@ describe('its mounts', () => {
     [{name: 'data', mountPath, readOnly: true}, {readonly: true}],
     [{name: 'fixed', mountPath}, {readonly: true}],
     [{name: 'data', mountPath: 'relative'}, {containerPath: '/relative'}],
+    [{name: 'data', mountPath: 'a//relative/'}, {containerPath: '/a/relative'}],
+    [{name: 'data', mountPath: '/as//written/'}, {containerPath: '/as//written/'}],
     [
       {name: 'data', mountPath, mountPropagation: 'HostToContainer'},
       {propagation: 'PROPAGATION_HOST_TO_CONTAINER'},

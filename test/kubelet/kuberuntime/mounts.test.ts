@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {VolumeMount} from '../../../src/api/v1.js';
+import type {Pod, VolumeMount} from '../../../src/api/v1.js';
 import {NO_OBJECTS} from '../../../src/kubelet/container/api-objects.js';
 import type {HandlerFeatures} from '../../../src/kubelet/container/node.js';
 import {containerMounts, type MountContext} from '../../../src/kubelet/kuberuntime/mounts.js';
@@ -92,14 +92,28 @@ test('only parts of volumes that are on the node are mounted there, each with it
   ]);
 });
 
+test.each([
+  ['message', '/message'],
+  ['./log//message/', '/log/message'],
+  ['/log//message', '/log/message'],
+])('the termination log %s is mounted at %s', (terminationMessagePath, containerPath) => {
+  const container = aContainer({terminationMessagePath});
+  expect(containerMounts(aContext([], {container}))).toMatchObject([{hostPath: '/log', containerPath}]);
+});
+
 describe('recursiveReadOnly', () => {
-  const asked = (mount: Partial<VolumeMount>, recursiveReadOnlyMounts?: boolean): boolean | undefined => {
+  const asked = (
+    mount: Partial<VolumeMount>,
+    recursiveReadOnlyMounts?: boolean,
+    pod?: Pod,
+  ): boolean | undefined => {
     const features = {userNamespaces: false, recursiveReadOnlyMounts};
     const handlers = new Map(
       recursiveReadOnlyMounts === undefined ? [] : [['', features as HandlerFeatures]],
     );
     const node = {...GOLDEN_NODE, runtime: {...GOLDEN_NODE.runtime, handlers}};
-    return containerMounts(aContext([{readOnly: true, ...mount}], {node}))[0]?.recursiveReadOnly;
+    const context = aContext([{readOnly: true, ...mount}], {node, ...(pod && {pod})});
+    return containerMounts(context)[0]?.recursiveReadOnly;
   };
 
   test.each<[VolumeMount['recursiveReadOnly'], boolean | undefined, boolean]>([
@@ -122,6 +136,12 @@ describe('recursiveReadOnly', () => {
     expect(() => asked({recursiveReadOnly: 'Enabled', ...mount}, supported)).toThrow(
       `failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is ${why}`,
     );
+  });
+
+  test('a static pod has none of it: without an API server a kubelet asks no runtime handler', () => {
+    const pod = aPod({}, {annotations: {'kubernetes.io/config.source': 'file'}});
+    expect(asked({recursiveReadOnly: 'IfPossible'}, true, pod)).toBe(false);
+    expect(() => asked({recursiveReadOnly: 'Enabled'}, true, pod)).toThrow('not supported by the runtime');
   });
 });
 

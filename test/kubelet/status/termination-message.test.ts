@@ -29,18 +29,20 @@ interface Exit {
   readonly exitCode?: number;
   readonly reason?: string;
   readonly state?: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  /** As the Pod writes it. */
+  readonly path?: string;
 }
 
 /** The last words of a container with these files. */
 async function lastWords(directory: string, exit: Exit = {}): Promise<string | undefined> {
-  const {policy = 'File', exitCode = 1, reason = 'Error', state = 'CONTAINER_EXITED'} = exit;
+  const {policy = 'File', exitCode = 1, reason = 'Error', state = 'CONTAINER_EXITED', path = PATH} = exit;
   const instance = anInstance('main', state, {
     exitCode,
     reason,
     mounts: [aMount('/elsewhere', '/other'), aMount(join(directory, 'message'))],
     logPath: join(directory, '0.log'),
     annotations: {
-      'io.kubernetes.container.terminationMessagePath': PATH,
+      'io.kubernetes.container.terminationMessagePath': path,
       'io.kubernetes.container.terminationMessagePolicy': policy,
     },
   });
@@ -57,6 +59,12 @@ test('what is in the file is the message, also of a container that ended well', 
   expect(await lastWords(directory)).toBe('bye\n');
   expect(await lastWords(directory, {exitCode: 0, reason: 'Completed'})).toBe('bye\n');
   expect(await lastWords(directory, {state: 'CONTAINER_RUNNING'})).toBeUndefined();
+});
+
+test('a path that is not from the root is meant from the root', async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(join(directory, 'message'), 'bye');
+  expect(await lastWords(directory, {path: 'dev/termination-log'})).toBe('bye');
 });
 
 test('of a long message the last 4096 bytes count', async () => {
