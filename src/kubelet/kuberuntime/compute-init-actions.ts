@@ -8,7 +8,7 @@ import {
 } from '../container/pod-status.js';
 import type {ProbeResults} from '../container/probe-results.js';
 import {faultOf, killOfUnknown, STARTUP_FAULT, type Fault} from './container-fault.js';
-import {effectiveRestartPolicy, exitCode, restartsAfter} from './restart-policy.js';
+import {effectiveRestartPolicy, exitCode, shouldBeStarted} from './restart-policy.js';
 
 /** What happens to a pod's init containers, and whether its containers may follow. */
 export interface InitActions {
@@ -98,20 +98,12 @@ function initStep(pod: Pod, container: Container, newest: RuntimeContainerStatus
       return {container};
     case 'CONTAINER_EXITED':
       if (exitCode(newest) === 0 && newest.cri.reason !== 'OOMKilled') return {container, done: true};
-      return isRetried(pod, container, newest) ? {container, start: true} : {container, fatal: true};
+      return shouldBeStarted(pod, container, newest) ? {container, start: true} : {container, fatal: true};
     case 'CONTAINER_UNKNOWN':
       return effectiveRestartPolicy(pod, container) === 'Never'
         ? {container, fatal: true}
         : {container, start: true, kill: killOfUnknown('Init container', newest)};
   }
-}
-
-/** Whether one that failed is started again; its exit code may be 0 all the same, when it was killed for its memory. */
-function isRetried(pod: Pod, container: Container, newest: RuntimeContainerStatus): boolean {
-  if (pod.metadata.deletionTimestamp !== undefined) return false;
-  return (
-    effectiveRestartPolicy(pod, container) !== 'Never' || restartsAfter(pod, container, exitCode(newest))
-  );
 }
 
 /** An init container that goes on beside the others; it is always brought back. */

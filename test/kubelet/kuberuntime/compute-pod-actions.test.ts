@@ -294,8 +294,14 @@ describe('init containers', () => {
       'kill pod',
     ],
     [
-      'try one killed for its memory again, whatever its exit code',
+      'try one killed for its memory again only by its exit code',
       'OnFailure',
+      [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
+      'kill pod',
+    ],
+    [
+      'try one killed for its memory always again under Always',
+      'Always',
       [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
       'init i1',
     ],
