@@ -70,8 +70,11 @@ export interface LocalPodsOptions {
   /** What runs lifecycle hooks, in the place of the kubelet's own. */
   readonly hooks?: (context: HookContext) => RunHook;
   /** Where is kept what happens to the pods; without it nothing is. */
-  readonly histories?: PodHistories;
+  readonly histories?: KeptHistories;
 }
+
+/** What the pods need of PodHistories. */
+export type KeptHistories = Pick<PodHistories, 'of' | 'lastKnown' | 'delete'>;
 
 /** A pod that has become kcri's own. */
 export interface AdoptedPod {
@@ -107,12 +110,12 @@ export class LocalPods {
   readonly store: PodStore;
 
   constructor(options: LocalPodsOptions) {
-    const {node, clock, imageCredentials, pullRecords} = options;
+    const {node, clock, endpoint, imageCredentials, pullRecords} = options;
     this.#options = options;
     this.#images = new ImageManager({
       clock,
       credentials: imageCredentials,
-      records: pullRecords ?? new FilePullRecords(node.rootDir),
+      records: pullRecords ?? new FilePullRecords(node.rootDir, endpoint),
     });
     this.store = new PodStore(node.rootDir);
   }

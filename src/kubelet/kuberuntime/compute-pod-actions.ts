@@ -8,18 +8,20 @@ import {
 import {computeInitActions} from './compute-init-actions.js';
 import {NO_PROBES, type ProbeResults} from '../container/probe-results.js';
 import {faultOf, killOfUnknown} from './container-fault.js';
-import {containersToReset} from './compute-restart-all.js';
+import {containersToReset, shouldRestartAllContainers} from './compute-restart-all.js';
 import {effectiveRestartPolicy, exitCode, shouldBeStarted} from './restart-policy.js';
 import {sandboxChanged} from './sandbox-changed.js';
 
 /**
  * What has to be done so that the pod runs as its manifest says (kuberuntime computePodActions): pure, the same for
- * the same facts, and nothing more to do once it is done.
+ * the same facts, and nothing more to do once it is done. `restartsAll`: the pod's status says that all containers
+ * are to begin anew; what runs may no longer tell.
  */
 export function computePodActions(
   pod: Pod,
   status: RuntimePodStatus,
   probes: ProbeResults = NO_PROBES,
+  restartsAll = shouldRestartAllContainers(pod, status, undefined),
 ): PodActions {
   const {changed, attempt, sandboxId} = sandboxChanged(pod, status);
   const keep: PodActions = {
@@ -30,9 +32,15 @@ export function computePodActions(
     initContainersToStart: [],
     containersToStart: [],
     containersToKill: [],
-    containersToReset: containersToReset(pod, status),
+    containersToReset: [],
   };
-  if (keep.containersToReset.length > 0) return {...keep, killPod: changed, createSandbox: changed};
+  if (restartsAll)
+    return {
+      ...keep,
+      killPod: changed,
+      createSandbox: changed,
+      containersToReset: containersToReset(pod, status),
+    };
   return changed
     ? {...keep, ...actionsForNewSandbox(pod, status, attempt)}
     : withinSandbox(keep, pod, status, probes);
@@ -61,8 +69,8 @@ function hasSucceeded(pod: Pod, container: Container, status: RuntimePodStatus):
   return effectiveRestartPolicy(pod, container) === 'OnFailure' && exitCode(newest) === 0;
 }
 
-/** A container of the pod was created at some time, hence all init containers had run. */
-function wasInitialized({spec}: Pod, status: RuntimePodStatus): boolean {
+/** A container of the pod was created at some time, hence all init containers had run (HasAnyRegularContainerCreated). */
+export function wasInitialized({spec}: Pod, status: RuntimePodStatus): boolean {
   return spec.containers.some(({name}) => {
     const state = findContainerStatus(status, name)?.state;
     return state !== undefined && state !== 'CONTAINER_UNKNOWN';

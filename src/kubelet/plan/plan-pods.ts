@@ -5,10 +5,10 @@ import type {PlannedFile} from '../container/pod-filesystem.js';
 import {podRef} from '../container/pod-ref.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import {failuresOf} from '../container/sync-result.js';
-import {computePodActions} from '../kuberuntime/compute-pod-actions.js';
+import {PodHistories} from '../events/pod-history.js';
 import {LocalPods, SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods.js';
 import {podErrorOf} from '../pod-error.js';
-import type {PodSyncer} from '../pod-syncer.js';
+import {actionsFor, type PodSyncer} from '../pod-syncer.js';
 import type {PodRecord} from '../pod/pod-store.js';
 import {changesOf, type PlannedChange} from './changes.js';
 import {differences, type FieldChange} from './diff.js';
@@ -19,6 +19,7 @@ import {withoutSecrets} from '../references/without-secrets.js';
 import {plannedHooks} from './planned-hooks.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {plannedServices} from './planned-services.js';
+import {readHistories} from './read-histories.js';
 
 /** What would be done for one pod, in order. */
 export interface PodPlan {
@@ -35,7 +36,7 @@ export interface PodPlan {
 }
 
 /** How pods are planned. */
-export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files'> & {
+export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files' | 'histories'> & {
   /** On a node where nothing is yet: no record is looked at. */
   readonly offline?: boolean;
 };
@@ -96,16 +97,17 @@ function plannedPods(
 ): LocalPods {
   const exitsAtOnce = (name: string): boolean =>
     pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
-  const {clock, offline} = options;
+  const {clock, node, offline = false} = options;
   return new LocalPods({
     ...options,
+    ...(!offline && {histories: readHistories(new PodHistories(node.rootDir, clock))}),
     envObjects: withoutSecrets(options.objects),
     services: plannedServices(options.services, {exitsAtOnce}),
     // A plan runs no programs.
     imageCredentials: options.imageCredentials?.withoutProviders(),
-    pullRecords: new PlannedPullRecords(options.node.rootDir),
+    pullRecords: new PlannedPullRecords(node.rootDir),
     hooks: plannedHooks,
-    files: (node) => new PlannedFilesystem(node, {clock, onFile, offline}),
+    files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, ...call) => {
@@ -144,7 +146,7 @@ async function runPasses(
       pod,
       before,
       runtime,
-      actions: hasEnded ? undefined : computePodActions(pod, runtime),
+      actions: hasEnded ? undefined : actionsFor(pod, runtime, status),
     };
     const {results} = await syncer.sync(signal);
     const [failure] = failuresOf(results);

@@ -2,7 +2,7 @@ import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerStatus, PodCondition, PodPhase} from '../../api/v1-status.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
-import {couldRestartAllContainers, shouldRestartAllContainers} from '../kuberuntime/compute-restart-all.js';
+import {areAllContainersRemoved, couldRestartAllContainers} from '../kuberuntime/compute-restart-all.js';
 import {sandboxChanged} from '../kuberuntime/sandbox-changed.js';
 
 type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
@@ -15,6 +15,8 @@ export interface ConditionInput {
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
   readonly previous: readonly PodCondition[];
+  /** All containers are to begin anew (shouldRestartAllContainers). */
+  readonly restartsAll: boolean;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -82,10 +84,10 @@ function containersReady({pod, phase, initStatuses, statuses}: ConditionInput): 
 }
 
 /** From the exit that demands it until every container is removed (GenerateAllContainersRestartingCondition). */
-function allContainersRestarting({pod, phase, runtime}: ConditionInput): Facts {
+function allContainersRestarting({pod, phase, runtime, restartsAll}: ConditionInput): Facts {
   const over = ended(phase);
   if (over !== undefined) return over;
-  if (!shouldRestartAllContainers(pod, runtime)) return {status: 'False'};
+  if (!restartsAll || areAllContainersRemoved(pod, runtime)) return {status: 'False'};
   return {
     status: 'True',
     reason: 'RestartAllContainersStarted',

@@ -1,6 +1,6 @@
 import {formatAmount} from '../../api/quantity.js';
 import type {Container} from '../../api/v1.js';
-import type {ResourceList} from '../../api/v1-meta.js';
+import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
 import type {ContainerStatus} from '../../api/v1-status.js';
 import type {LinuxContainerResources} from '../../cri/index.js';
 import type {RuntimeContainerStatus} from '../container/pod-status.js';
@@ -14,30 +14,42 @@ const NANOS_PER_MILLI = 1_000_000n;
 
 /**
  * What a container may use and was granted. It was granted what it requests; what it may use is, while it runs, what
- * the runtime says of the resources that the kernel keeps, but only in a list that the container has
- * (convertContainerStatusResources).
+ * the runtime says of the resources that the kernel keeps, but only in a list that the container has; what the runtime
+ * doesn't say is as it was when this instance was seen last (convertContainerStatusResources).
  */
 export function resourcesOf(
   {resources = {}}: Container,
   {state, cri}: RuntimeContainerStatus,
+  before: ResourceRequirements = {},
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   const {limits, requests} = resources;
-  const actual = state === 'CONTAINER_RUNNING' ? cri.resources?.linux : undefined;
-  const shown = {
-    limits: limits && {...limits, ...(actual && actualLimits(actual, limits))},
-    requests: requests && {...requests, ...(actual && actualRequests(actual, requests))},
-  };
+  if (state !== 'CONTAINER_RUNNING') return shown(limits, requests, requests);
+  const actual = cri.resources?.linux;
+  return shown(
+    limits && {...limits, ...kept(before.limits), ...(actual && actualLimits(actual, limits))},
+    requests && {...requests, ...kept(before.requests), ...(actual && actualRequests(actual, requests))},
+    requests,
+  );
+}
+
+function shown(
+  limits: ResourceList | undefined,
+  requests: ResourceList | undefined,
+  allocatedResources: ResourceList | undefined,
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   return {
-    resources: {
-      ...(shown.limits && {limits: shown.limits}),
-      ...(isSaid(shown.requests) && {requests: shown.requests}),
-    },
-    ...(isSaid(requests) && {allocatedResources: requests}),
+    resources: {...(isSaid(limits) && {limits}), ...(isSaid(requests) && {requests})},
+    ...(isSaid(allocatedResources) && {allocatedResources}),
   };
 }
 
 function isSaid(list: ResourceList | undefined): list is ResourceList {
   return list !== undefined && Object.keys(list).length > 0;
+}
+
+/** What was shown before of the resources that the kernel keeps. */
+function kept({cpu, memory}: ResourceList = {}): ResourceList {
+  return {...(cpu !== undefined && {cpu}), ...(memory !== undefined && {memory})};
 }
 
 function actualLimits(
@@ -59,6 +71,7 @@ function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceLis
 
 /** Of no more than the least that can be set, what was asked for says more than what was set. */
 function actualCpu(milli: bigint, asked: ResourceList, least: bigint): ResourceList {
-  if (milli <= 0n || (milli <= least && cpuMilli(asked) <= least)) return {};
+  if (milli <= 0n) return {};
+  if (milli <= least && cpuMilli(asked) <= least) return kept({...(asked['cpu'] && {cpu: asked['cpu']})});
   return {cpu: formatAmount({nanos: milli * NANOS_PER_MILLI, format: 'DecimalSI'})};
 }

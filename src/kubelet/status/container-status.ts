@@ -10,6 +10,7 @@ import type {
 } from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
+import {wasInitialized} from '../kuberuntime/compute-pod-actions.js';
 import {shouldBeStarted} from '../kuberuntime/restart-policy.js';
 import {resourcesOf} from './container-resources.js';
 
@@ -17,6 +18,10 @@ import {resourcesOf} from './container-resources.js';
 const MAX_MESSAGES_BYTES = 12 * 1024;
 /** As if killed: what became of the container is not known. */
 const EXIT_CODE_UNKNOWN = 137;
+
+/** Why a container waits that was removed to begin anew with all others, and how it has ended. */
+export const RESTARTING_ALL_CONTAINERS = 'RestartingAllContainers';
+const REMOVED = 'The container is removed because RestartAllContainers in place';
 
 /** Why a container is not running: the reason and message of its last failed start. */
 export interface WaitingReason {
@@ -36,6 +41,8 @@ export interface ContainerStatusInput {
   readonly told?: ReadonlyMap<string, string>;
   /** The pod's status before: what the runtime has forgotten is taken from it. */
   readonly previous: PodStatus | undefined;
+  /** All containers are to begin anew (shouldRestartAllContainers). */
+  readonly restartsAll: boolean;
   /** `containerd` in `containerd://<id>`. */
   readonly runtimeName: string;
 }
@@ -96,18 +103,16 @@ function existing(
   container: Container,
   {newest, before, old}: Instances,
 ): Observed {
-  const lost = newest.state === 'CONTAINER_UNKNOWN' && old?.state?.running !== undefined;
+  const isSame = old?.containerID === fullId(input, newest) && old.state?.running !== undefined;
   return {
     name: container.name,
-    state: lost
-      ? {terminated: unknownEnd('The container could not be located when the pod was terminated')}
-      : stateOf(input, newest),
-    lastState: before === undefined ? rememberedState(input, newest, old) : stateOf(input, before),
-    restartCount: lost ? old.restartCount + 1 : restartCountOf(newest, old),
+    state: stateOf(input, newest, old),
+    lastState: before === undefined ? rememberedState(input, newest, old) : stateOf(input, before, old),
+    restartCount: restartCountOf(newest, old),
     image: newest.cri.image?.image ?? container.image,
     imageID: newest.cri.imageRef,
     containerID: fullId(input, newest),
-    ...resourcesOf(container, newest),
+    ...resourcesOf(container, newest, isSame ? old.resources : undefined),
     ...userOf(newest),
     ...volumeMountsOf(container, newest),
   };
@@ -124,14 +129,18 @@ function rememberedState(
   return terminated === undefined ? {} : {terminated};
 }
 
-/** Never less than was known before, and more when another instance has ended meanwhile. */
-function restartCountOf(
-  {state, restartCount}: RuntimeContainerStatus,
-  old: ContainerStatus | undefined,
-): number {
+/** Never less than was known before, and more when another instance has ended meanwhile, or this one got lost. */
+function restartCountOf(newest: RuntimeContainerStatus, old: ContainerStatus | undefined): number {
+  const {state, restartCount} = newest;
   const known = old?.restartCount ?? 0;
+  if (isLost(newest, old)) return known + 1;
   const restarted = state === 'CONTAINER_RUNNING' && old?.state?.terminated !== undefined;
   return restarted && known >= restartCount ? known + 1 : Math.max(known, restartCount);
+}
+
+/** A container that ran, and of which the runtime knows no more how it is. */
+function isLost({state}: RuntimeContainerStatus, old: ContainerStatus | undefined): boolean {
+  return state === 'CONTAINER_UNKNOWN' && old?.state?.running !== undefined;
 }
 
 /** A container of which the runtime has nothing: not made yet, or removed. */
@@ -140,9 +149,29 @@ function forgotten(
   container: Container,
   {kind, old}: {readonly kind: Kind; readonly old: ContainerStatus | undefined},
 ): Observed {
-  const {pod} = input;
-  if (old?.state?.terminated !== undefined) return {...old, state: old.state};
-  const fresh: Observed = {
+  const {pod, runtime} = input;
+  const status = remembered(input, container, old);
+  const runsToItsEnd = kind === 'init' && !isRestartableInit(container);
+  return runsToItsEnd && status.state.waiting !== undefined && wasInitialized(pod, runtime)
+    ? {...status, state: {terminated: EXITED_UNSEEN}}
+    : status;
+}
+
+/** What the status before tells of a container that is gone. */
+function remembered(
+  {pod, restartsAll}: ContainerStatusInput,
+  container: Container,
+  old: ContainerStatus | undefined,
+): Observed {
+  const fresh = notMade(pod, container);
+  if (old === undefined) return fresh;
+  const {state = {}} = old;
+  const known = state.terminated === undefined ? {...fresh, ...past(pod, old)} : {...old, state};
+  return restartsAll && state.waiting === undefined ? {...known, ...reset(old)} : known;
+}
+
+function notMade(pod: Pod, container: Container): Observed {
+  return {
     name: container.name,
     state: {waiting: {reason: waitingReason(pod)}},
     lastState: {},
@@ -151,8 +180,16 @@ function forgotten(
     imageID: '',
     ...volumeMountsOf(container),
   };
-  if (kind === 'init' && hasRegularContainer(input)) return {...fresh, state: {terminated: EXITED_UNSEEN}};
-  return {...fresh, ...(old && past(pod, old))};
+}
+
+/** A container that was removed so that all begin anew. */
+function reset({restartCount}: ContainerStatus): Pick<Observed, 'state' | 'lastState' | 'restartCount'> {
+  const why = {reason: RESTARTING_ALL_CONTAINERS, message: REMOVED};
+  return {
+    state: {waiting: why},
+    lastState: {terminated: {...why, exitCode: EXIT_CODE_UNKNOWN}},
+    restartCount: restartCount + 1,
+  };
 }
 
 /** What stays of the status before; a container that was running then has ended somehow. */
@@ -160,7 +197,7 @@ function past(
   {metadata}: Pod,
   {state, lastState = {}, restartCount}: ContainerStatus,
 ): Pick<Observed, 'lastState' | 'restartCount'> {
-  if (state?.running === undefined) return {lastState, restartCount};
+  if (state?.running === undefined || lastState.terminated !== undefined) return {lastState, restartCount};
   const message =
     'The container could not be located when the pod was deleted.  The container used to be Running';
   return {
@@ -177,12 +214,8 @@ const EXITED_UNSEEN: ContainerStateTerminated = {
   exitCode: 0,
 };
 
-function unknownEnd(message: string): ContainerStateTerminated {
-  return {reason: 'ContainerStatusUnknown', message, exitCode: EXIT_CODE_UNKNOWN};
-}
-
-function hasRegularContainer({pod, runtime}: ContainerStatusInput): boolean {
-  return pod.spec.containers.some(({name}) => runtime.containers.some((status) => status.name === name));
+function unknownEnd(message: string, reason = 'ContainerStatusUnknown'): ContainerStateTerminated {
+  return {reason, message, exitCode: EXIT_CODE_UNKNOWN};
 }
 
 /** A container that should start but could not is waiting, and how it ended before is its last state. */
@@ -214,8 +247,13 @@ function fullId({runtimeName}: ContainerStatusInput, {id}: RuntimeContainerStatu
   return `${runtimeName}://${id}`;
 }
 
-function stateOf(input: ContainerStatusInput, instance: RuntimeContainerStatus): ContainerState {
+function stateOf(
+  input: ContainerStatusInput,
+  instance: RuntimeContainerStatus,
+  old: ContainerStatus | undefined,
+): ContainerState {
   const {cri, state} = instance;
+  if (isLost(instance, old)) return {terminated: lostEnd(input)};
   switch (state) {
     case 'CONTAINER_RUNNING':
       return {running: {startedAt: timeOf(cri.startedAt)}};
@@ -224,6 +262,11 @@ function stateOf(input: ContainerStatusInput, instance: RuntimeContainerStatus):
     default:
       return {waiting: {}};
   }
+}
+
+function lostEnd({restartsAll}: ContainerStatusInput): ContainerStateTerminated {
+  const message = 'The container could not be located when the pod was terminated';
+  return unknownEnd(message, restartsAll ? RESTARTING_ALL_CONTAINERS : undefined);
 }
 
 function terminatedState(

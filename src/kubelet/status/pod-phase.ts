@@ -2,6 +2,7 @@ import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {ContainerState, ContainerStatus, PodPhase} from '../../api/v1-status.js';
 import {restartsAfter} from '../kuberuntime/restart-policy.js';
+import {RESTARTING_ALL_CONTAINERS} from './container-status.js';
 
 /** What the phase is made of. */
 export interface PhaseInput {
@@ -75,12 +76,12 @@ function progressOf(pod: Pod, container: Container, status: ContainerStatus | un
   if (state.running !== undefined) return {kind: 'running', started: status?.started === true};
   const ended = endOf(state, lastState);
   if (ended === undefined) return {kind: state.waiting === undefined ? 'unknown' : 'waiting'};
-  const {exitCode} = ended;
+  const {exitCode, reason} = ended;
   return {
     kind: 'stopped',
     exitCode,
     waits: state.waiting !== undefined,
-    restarts: restartsAfter(pod, container, exitCode),
+    restarts: restartsAfter(pod, container, exitCode) || reason === RESTARTING_ALL_CONTAINERS,
   };
 }
 

@@ -3,6 +3,7 @@ import type {PodStatus} from '../../api/v1-status.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {NodeFacts} from '../container/node.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
+import {shouldRestartAllContainers} from '../kuberuntime/compute-restart-all.js';
 import {podAddresses} from '../kuberuntime/pod-addresses.js';
 import {podQosClass} from '../kuberuntime/qos.js';
 import {podLimits, podRequests} from '../kuberuntime/resource-amounts.js';
@@ -12,7 +13,7 @@ import {containerStatus, timeOf, type ContainerStatusInput} from './container-st
 import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
-export interface PodStatusInput extends ContainerStatusInput {
+export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
   readonly node: Pick<NodeFacts, 'nodeIps'>;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -26,11 +27,13 @@ export interface PodStatusInput extends ContainerStatusInput {
  */
 export function podStatus(input: PodStatusInput): PodStatus {
   const {pod, runtime, previous} = input;
+  const restartsAll = shouldRestartAllContainers(pod, runtime, previous);
+  const facts = {...input, restartsAll};
   const now = timeOf(BigInt(Math.floor(input.now)) * 1_000_000n);
   const initStatuses = (pod.spec.initContainers ?? []).map((container) =>
-    containerStatus(input, container, 'init'),
+    containerStatus(facts, container, 'init'),
   );
-  const statuses = pod.spec.containers.map((container) => containerStatus(input, container, 'regular'));
+  const statuses = pod.spec.containers.map((container) => containerStatus(facts, container, 'regular'));
   const ended = endOf(previous);
   const phase =
     ended.phase ??
@@ -50,6 +53,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
       initStatuses,
       statuses,
       previous: previous?.conditions ?? [],
+      restartsAll,
       now,
     }),
     ...ended,
@@ -86,10 +90,12 @@ function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 
   return hostIP === undefined || isStaticPod(pod) ? {} : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
 }
 
-/** Those of the sandbox or, in the host's network, of the node; a pod that has ended keeps what it had. */
+/** Those of the sandbox or, in the host's network, of the node; a pod without a sandbox keeps what it had (getPodIPs). */
 function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
   const ips = sortPodIps(podAddresses(pod, runtime.ips, node), node.nodeIps);
-  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : (previous?.podIPs ?? []);
+  const hasSandbox = runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY');
+  const kept = hasSandbox ? [] : (previous?.podIPs ?? []);
+  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : kept;
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
 }
 

@@ -3,6 +3,7 @@ import type {Container, ContainerRestartRule, Pod, RestartPolicy} from '../../..
 import {containerId} from '../../../src/cri/index.js';
 import {computePodActions} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
 import type {RuntimeContainerStatus} from '../../../src/kubelet/container/pod-status.js';
+import {NO_PROBES} from '../../../src/kubelet/container/probe-results.js';
 import {brief} from './brief.js';
 import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.js';
 
@@ -137,6 +138,12 @@ describe('a rule that restarts all containers', () => {
     expect(brief(computePodActions(aPod({...pod.spec, initContainers: initContainers ?? []}), status))).toBe(
       `remove ${name}-0`,
     );
+  });
+
+  test('goes on when the pod is known to begin anew, whatever runs still tells', () => {
+    const status = aStatus([anInstance('b', RUNNING), exited('init', 0)]);
+
+    expect(brief(computePodActions(pod, status, NO_PROBES, true))).toBe('kill and remove b-0, remove init-0');
   });
 
   test('waits for a new sandbox, when one is needed', () => {

@@ -78,6 +78,17 @@ test.each<[string, Partial<Pod['spec']>]>([
   ]);
 });
 
+test('all containers are restarting until none of them is left', () => {
+  const pod = aPod({containers: [aContainer(), RULED]});
+  const started = status(pod, [runs, exit42]);
+  const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
+    conditionOf(status(pod, instances, {previous: started}), 'AllContainersRestarting');
+
+  expect(restarting(exit42)).toEqual(RESTARTING);
+  expect(restarting(runs)).toEqual(RESTARTING);
+  expect(restarting()).toEqual(NOT_RESTARTING);
+});
+
 test.each([
   [0, 'PodCompleted'],
   [1, 'PodFailed'],

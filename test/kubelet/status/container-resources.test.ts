@@ -100,3 +100,35 @@ test('what was granted is what was asked for', () => {
     allocatedResources: requests,
   });
 });
+
+test('what the runtime does not say is as it was shown before', () => {
+  const asked = {limits: {cpu: '1', memory: '1Gi'}, requests: {cpu: '1', memory: '1Gi'}};
+  const before = {limits: {cpu: '2', 'example.com/gpu': '9'}, requests: {cpu: '3', memory: '2Gi'}};
+  const of = (
+    state: ContainerState,
+    set: Partial<LinuxContainerResources>,
+  ): ResourceRequirements | undefined => {
+    const instance = anInstance('main', state, {resources: {linux: {...NOTHING_SET, ...set}}});
+    return resourcesOf(aContainer({resources: asked}), instance, before).resources;
+  };
+
+  expect(of('CONTAINER_RUNNING', {cpuShares: 4096n})).toEqual({
+    limits: {cpu: '2', memory: '1Gi'},
+    requests: {cpu: '4', memory: '2Gi'},
+  });
+  expect(of('CONTAINER_EXITED', {cpuShares: 4096n})).toEqual(asked);
+});
+
+test('of no more than the least that can be set, what was asked for is shown, not what was shown before', () => {
+  const linux = {...NOTHING_SET, cpuShares: 2n};
+  const instance = anInstance('main', 'CONTAINER_RUNNING', {resources: {linux}});
+  const before = {requests: {cpu: '5'}};
+  expect(resourcesOf(aContainer({resources: {requests: {cpu: '1m'}}}), instance, before).resources).toEqual({
+    requests: {cpu: '1m'},
+  });
+});
+
+test('an empty list is none', () => {
+  const instance = anInstance('main', 'CONTAINER_EXITED');
+  expect(resourcesOf(aContainer({resources: {limits: {}, requests: {}}}), instance)).toEqual({resources: {}});
+});

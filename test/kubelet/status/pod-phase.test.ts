@@ -17,6 +17,10 @@ const WAITS: Case = [STARTING];
 const BACKS_OFF: Case = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(1)];
 const BACKS_OFF_OK: Case = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(0)];
 const UNKNOWN: Case = [{}];
+const RESET: Case = [
+  {waiting: {reason: 'RestartingAllContainers'}},
+  {terminated: {exitCode: 137, reason: 'RestartingAllContainers'}},
+];
 
 function statuses(prefix: string, cases: readonly Case[]): readonly ContainerStatus[] {
   return cases.map(([state = {}, lastState = {}], index) => ({
@@ -107,6 +111,11 @@ test.each<[string, Situation, PodPhase]>([
     'Running',
   ],
   ['ended well', {inits: [OK], regular: [RUNS]}, 'Running'],
+  [
+    'was removed so that all containers begin anew',
+    {policy: 'Never', inits: [RESET], regular: [RESET]},
+    'Running',
+  ],
 ])('phase when an init container %s', (_title, situation, expected) => {
   expect(phase(situation)).toBe(expected);
 });

@@ -210,6 +210,18 @@ test('a running container that is gone has ended somehow, and counts as restarte
   });
 });
 
+test('a running container that is gone and had ended before keeps what is known of that', () => {
+  const before = anInstance('main', 'CONTAINER_EXITED', {exitCode: 3});
+  const previous = status({
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {restartCount: 1}), before]),
+  });
+  expect(ofMain(status({runtime: aRuntimePod([]), previous}))).toMatchObject({
+    state: {waiting: {reason: 'ContainerCreating'}},
+    lastState: {terminated: {exitCode: 3}},
+    restartCount: 1,
+  });
+});
+
 test('a running container that the runtime lost track of has ended somehow', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_UNKNOWN')]);
   expect(ofMain(status({runtime, previous: RAN}))).toMatchObject({
@@ -237,6 +249,31 @@ test('an init container that is gone while a regular one exists must have succee
     state: {terminated: {reason: 'Completed', exitCode: 0}},
     ready: true,
   });
+});
+
+test.each([
+  ['a sidecar', sidecar, 'CONTAINER_RUNNING'],
+  ['one whose successor is not known to have been', init, 'CONTAINER_UNKNOWN'],
+] as const)('%s that is gone waits', (_title, container, state) => {
+  const pod = aPod({initContainers: [container]});
+  const {initContainerStatuses} = status({pod, runtime: aRuntimePod([anInstance('main', state)])});
+  expect(initContainerStatuses?.[0]?.state).toEqual({waiting: {reason: 'PodInitializing'}});
+});
+
+test('an init container that is gone while a regular one exists keeps its count of restarts', () => {
+  const pod = aPod({initContainers: [init]});
+  const waits = anInstance('init', 'CONTAINER_CREATED', {restartCount: 2});
+  const previous = status({pod, runtime: aRuntimePod([waits])});
+  expect(status({pod, previous}).initContainerStatuses?.[0]).toMatchObject({
+    state: {terminated: {reason: 'Completed', exitCode: 0}},
+    restartCount: 2,
+  });
+});
+
+test('a pod with a ready sandbox has only the addresses of that one', () => {
+  expect(status({previous: RAN, runtime: aRuntimePod([], {ips: []})}).podIPs).toBeUndefined();
+  const stopped = aRuntimePod([], {ips: [], sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
+  expect(status({previous: RAN, runtime: stopped}).podIPs).toEqual([{ip: '10.88.0.5'}]);
 });
 
 test('last words stand behind what the runtime says', () => {
