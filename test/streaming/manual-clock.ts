@@ -3,10 +3,11 @@ import type {Clock} from '../../src/base/clock.js';
 /** A clock that a test moves; it wakes who has slept long enough. */
 export class ManualClock implements Clock {
   #now = 0;
+  #ahead = 0;
   #sleepers: {readonly until: number; readonly wake: () => void}[] = [];
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#ahead;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -28,6 +29,11 @@ export class ManualClock implements Clock {
   /** How many are asleep. */
   get sleeping(): number {
     return this.#sleepers.length;
+  }
+
+  /** Puts the clock forward or back; who sleeps sleeps as long as before. */
+  jump(ms: number): void {
+    this.#ahead += ms;
   }
 
   /** Lets time pass, and whoever wakes do what can be done at once. */

@@ -34,6 +34,11 @@ export interface PodCache {
 
 /** The pod lifecycle event generator: tells of changes in the runtime and keeps the cache (pleg). */
 export interface Pleg {
+  readonly cache: PodCache;
+  /** Looks after the runtime until its signal aborts; never rejects. */
+  run(): Promise<void>;
+  /** All pods in the runtime, whoever made them, as last seen; none before the first relist. */
+  runningPods(): readonly RunningPod[];
   /** Has the pod looked at soon (on-demand relist): never blocks, calls for one pod count once. */
   requestRelist(uid: PodUid): void;
   /** Why pods can't be synced now, in the kubelet's words (`pleg was last seen active 3m1s ago; …`); undefined when well. */

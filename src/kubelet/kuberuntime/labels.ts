@@ -6,8 +6,8 @@ import {podRef} from '../container/pod-ref.js';
 import type {RuntimeContainerStatus} from '../container/pod-status.js';
 import {apiJson, apiJsonList} from './api-json.js';
 
-const POD_NAME_LABEL = 'io.kubernetes.pod.name';
-const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
+export const POD_NAME_LABEL = 'io.kubernetes.pod.name';
+export const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
 export const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 export const CONTAINER_NAME_LABEL = 'io.kubernetes.container.name';
 
