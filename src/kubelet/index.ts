@@ -15,6 +15,7 @@ export type {PodEvent} from './container/events.js';
 export {apiObjects, type ApiObjects} from './container/api-objects.js';
 export type {NodeCredentials} from './images/credentials/node-credentials.js';
 export {openNodeCredentials} from './images/credentials/open-node-credentials.js';
+export {FilePullRecords} from './images/records/pull-records.js';
 export {secretTexts} from './references/secret-texts.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
 export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';

@@ -16,6 +16,8 @@ export interface DownOptions {
    * volumes. Called when nothing of them runs any more; what it throws ends the taking down.
    */
   readonly removePods?: ((endpoint: string) => Promise<void>) | undefined;
+  /** Removes what is recorded of the images that were pulled there. Called when they are gone. */
+  readonly forgetImages?: ((endpoint: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -34,7 +36,13 @@ export async function down(options: DownOptions, signal: AbortSignal): Promise<v
     // From here on nothing interrupts it: a half-removed runtime helps nobody.
     const {clock = systemClock} = options;
     const endpoint = await canonicalEndpoint(layout.endpoint);
-    const removePods = async (): Promise<void> => options.removePods?.(endpoint);
-    await tearDown({rootDir, layout, clock, removeRootDir: record?.madeRootDir ?? false, removePods});
+    await tearDown({
+      rootDir,
+      layout,
+      clock,
+      removeRootDir: record?.madeRootDir ?? false,
+      removePods: async () => options.removePods?.(endpoint),
+      forgetImages: async () => options.forgetImages?.(endpoint),
+    });
   });
 }

@@ -31,6 +31,8 @@ export interface TearDownTarget {
   readonly removeRootDir: boolean;
   /** Removes what pods have beside the runtime, such as volumes. No process of theirs runs any more. */
   readonly removePods?: (() => Promise<void>) | undefined;
+  /** Removes what is recorded of its images, which are gone: before that it says who may use them. */
+  readonly forgetImages?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -48,6 +50,7 @@ export async function tearDown(target: TearDownTarget): Promise<void> {
   // The record goes last, so that what is interrupted can be done again.
   await target.removePods?.();
   await removeFiles(layout, bundles);
+  await target.forgetImages?.();
   removeEmptyDirs(POD_DIRS.map((name) => join(rootDir, name)));
   if (target.removeRootDir) removeEmptyDirs([rootDir]);
 }

@@ -6,6 +6,7 @@ import {busyboxSpec} from '../../scripts/test-images.mjs';
 import {ociArchive} from '../../src/private-runtime/oci-image.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {aContainer, aManifest} from './harness/manifests.js';
+import {startRegistry} from './harness/registry.js';
 import {runKcri} from './harness/run-kcri.js';
 import {choiceOf, OWN_PROGRAMS, runtimes, type RuntimePrograms} from './harness/runtimes.js';
 import type {UpStatus} from './harness/private-runtime.js';
@@ -64,4 +65,18 @@ test('taking a runtime down leaves the records of pods on other runtimes, and st
   await kcri('runtime', 'down');
   expect(existsSync(file)).toBe(true);
   expect(await kcri('runtime', 'status')).toContain(`something is left in ${join(rootDir, 'records')}`);
+});
+
+test('taking a runtime down leaves nothing of the images that pods have pulled', async () => {
+  const registry = await startRegistry();
+  onTestFinished(() => registry.stop());
+  const image = await registry.push('team/app', '1');
+  const {rootDir, logsDir, kcri} = await aRuntimeWithAPod(OWN_PROGRAMS);
+  const pod = aManifest('pulled', {containers: [aContainer('main', {image, imagePullPolicy: 'Always'})]});
+  await writeFile(join(rootDir, '../pulled.yaml'), pod);
+  await kcri('sync', join(rootDir, '../pulled.yaml'), '--pod-logs-dir', logsDir);
+  expect(await readdir(join(rootDir, 'image_manager/pulled'))).toHaveLength(1);
+  await kcri('runtime', 'down');
+  expect(existsSync(rootDir)).toBe(false);
+  expect(await kcri('runtime', 'status')).toContain('nothing is left');
 });

@@ -14,7 +14,11 @@ pulled or loaded. Other runtimes are not touched. When none is there it does not
       this.note(`kcri: ${step}`);
     };
     const removePods = (endpoint: string): Promise<void> => this.#removePods(endpoint);
-    await down({rootDir, progress, clock: this.context.clock, removePods}, this.signal);
+    const forgetImages = async (endpoint: string): Promise<void> => {
+      const {FilePullRecords} = await import('../../kubelet/index.js');
+      await new FilePullRecords(rootDir, endpoint).forgetRuntime();
+    };
+    await down({rootDir, progress, clock: this.context.clock, removePods, forgetImages}, this.signal);
   }
 
   /** Volumes, logs and records of kcri's pods there. One that can't be removed keeps neither the others nor the runtime. */

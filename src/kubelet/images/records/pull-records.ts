@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {SystemError} from '../../../base/errors.js';
 import {ifPresent, makeDirectories, withFileErrors, writeFileAtomic} from '../../../base/files.js';
 import {acquireLock, isLockHeld} from '../../../base/lock.js';
+import {removeTree} from '../../../base/remove-tree.js';
 import type {PulledRecord} from './pulled-record.js';
 
 /** Where it is kept which images were pulled and with what. `kcri plan` has its own implementation. Methods reject with SystemError. */
@@ -39,31 +40,64 @@ const FILE_NAME = /^sha256-[0-9a-f]{64}$/;
 
 /**
  * The kubelet's files: `<root-dir>/image_manager/{pulling,pulled}/sha256-<hash of the name>` (pullmanager/fs_pullrecords.go).
- * Unlike a kubelet, kcri isn't alone: each pull under way holds a lock `image_manager/pullers/sha256-<hash>.<UUID>`.
+ * Unlike a kubelet, kcri isn't alone: each pull under way holds a lock `image_manager/pullers/sha256-<hash>.<UUID>`. And
+ * its root directory may serve several runtimes: `image_manager/runtimes` names those that have pulled.
  */
 export class FilePullRecords implements PullRecords {
   readonly #rootDir: string;
   readonly #pulling: string;
   readonly #pulled: string;
   readonly #pullers: string;
+  readonly #runtimes: string;
+  readonly #endpoint: string | undefined;
 
-  constructor(rootDir: string) {
+  /** `endpoint`: of the runtime that pulls (see canonicalEndpoint); for who only reads, none. */
+  constructor(rootDir: string, endpoint?: string) {
     this.#rootDir = rootDir;
+    this.#endpoint = endpoint;
     this.#pulling = join(rootDir, 'image_manager', 'pulling');
     this.#pulled = join(rootDir, 'image_manager', 'pulled');
     this.#pullers = join(rootDir, 'image_manager', 'pullers');
+    this.#runtimes = join(rootDir, 'image_manager', 'runtimes');
   }
 
   async writeIntent(image: string): Promise<AsyncDisposable> {
     return await this.#alone(async () => {
       const pull = await acquireLock(join(this.#pullers, `${fileName(image)}.${randomUUID()}`));
       try {
+        await this.#noteRuntime();
         await this.#write(this.#pulling, image, {kind: 'ImagePullIntent', apiVersion: API_VERSION, image});
       } catch (error) {
         await pull[Symbol.asyncDispose]();
         throw error;
       }
       return pull;
+    });
+  }
+
+  async #noteRuntime(): Promise<void> {
+    const endpoint = this.#endpoint;
+    if (endpoint === undefined) return;
+    if (!(await namesIn(this.#runtimes)).includes(fileName(endpoint)))
+      await this.#write(this.#runtimes, endpoint, {kind: 'PullingRuntime', endpoint});
+  }
+
+  /**
+   * For when the runtime is gone for good, and its images with it: when no other one has pulled, what is recorded says
+   * nothing any more, and goes. Otherwise all of it stays, since images of the others may be among it that not every
+   * pod is allowed.
+   */
+  async forgetRuntime(): Promise<void> {
+    const endpoint = this.#endpoint;
+    if (endpoint === undefined || !(await namesIn(this.#runtimes)).includes(fileName(endpoint))) return;
+    await this.#alone(async () => {
+      const pullers = (await namesIn(this.#pullers)).map((name) => join(this.#pullers, name));
+      for (const path of pullers) if (await isLockHeld(path)) return;
+      const note = join(this.#runtimes, fileName(endpoint));
+      await withFileErrors('removing', note, () => ifPresent(() => unlink(note)));
+      if ((await namesIn(this.#runtimes)).length > 0) return;
+      for (const directory of [this.#pulling, this.#pulled, this.#pullers, this.#runtimes])
+        await removeTree(directory);
     });
   }
 
@@ -96,10 +130,7 @@ export class FilePullRecords implements PullRecords {
 
   /** The images of all intents. */
   async listIntents(): Promise<readonly string[]> {
-    const names = await withFileErrors('reading', this.#pulling, () =>
-      ifPresent(() => readdir(this.#pulling)),
-    );
-    const files = (names ?? []).filter((name) => FILE_NAME.test(name));
+    const files = (await namesIn(this.#pulling)).filter((name) => FILE_NAME.test(name));
     const objects = await Promise.all(
       // One that is broken or was removed meanwhile must not hide the others.
       files.map((name) => readObject(join(this.#pulling, name), 'ImagePullIntent').catch(() => undefined)),
@@ -133,11 +164,10 @@ export class FilePullRecords implements PullRecords {
   }
 
   async #pullersOf(image: string): Promise<readonly string[]> {
-    const names = await withFileErrors('reading', this.#pullers, () =>
-      ifPresent(() => readdir(this.#pullers)),
-    );
     const prefix = `${fileName(image)}.`;
-    return (names ?? []).filter((name) => name.startsWith(prefix)).map((name) => join(this.#pullers, name));
+    return (await namesIn(this.#pullers))
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => join(this.#pullers, name));
   }
 
   /** With the locks that killed processes left of it: each name is used once, so that nobody takes one again. */
@@ -177,6 +207,10 @@ export class FilePullRecords implements PullRecords {
     ]);
     await writeFileAtomic(join(directory, fileName(name)), `${JSON.stringify(object)}\n`, 0o600);
   }
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
+  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
 }
 
 /** A hash, because images' names have characters that files' may not. */

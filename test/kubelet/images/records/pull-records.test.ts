@@ -1,6 +1,6 @@
 import {mkdir, readFile, readdir, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {FilePullRecords} from '../../../../src/kubelet/images/records/pull-records.js';
 import type {PulledRecord} from '../../../../src/kubelet/images/records/pulled-record.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
@@ -50,6 +50,7 @@ test('without a directory there are no records', async () => {
   expect(await records.readPulled('sha256:1')).toBeUndefined();
 });
 
+const VERSION = 'kubelet.config.k8s.io/v1beta1';
 const RECORD: PulledRecord = {
   lastUpdatedTime: '2024-10-21T12:26:40Z',
   imageRef: 'test-brokenhash',
@@ -123,4 +124,47 @@ test('changes by several at once are all kept', async () => {
   await Promise.all(['a', 'b', 'c', 'd'].map(add));
   const {credentialMapping = {}} = (await records.readPulled('test-brokenhash')) ?? {};
   expect(Object.keys(credentialMapping).sort()).toEqual(['a', 'b', 'c', 'd', 'docker.io/testing/test']);
+});
+
+describe('when a runtime is gone', () => {
+  const aPull = async (rootDir: string, endpoint: string): Promise<FilePullRecords> => {
+    const records = new FilePullRecords(rootDir, endpoint);
+    const pull = await records.writeIntent('busybox');
+    await records.updatePulled('test-brokenhash', () => RECORD);
+    await pull[Symbol.asyncDispose]();
+    return records;
+  };
+
+  test('and no other has pulled, nothing is left of its records', async () => {
+    const {at, rootDir} = await aPlace();
+    const gone = await aPull(rootDir, 'unix:///gone.sock');
+    await gone.forgetRuntime();
+    await gone.forgetRuntime();
+    expect(await readdir(at())).toEqual([]);
+  });
+
+  test('records stay that may be of images of another one, until that is gone too', async () => {
+    const {at, rootDir} = await aPlace();
+    const [gone, other] = [
+      await aPull(rootDir, 'unix:///gone.sock'),
+      await aPull(rootDir, 'unix:///other.sock'),
+    ];
+    await gone.forgetRuntime();
+    expect(await other.readPulled('test-brokenhash')).toEqual(RECORD);
+    await other.forgetRuntime();
+    expect(await readdir(at())).toEqual([]);
+  });
+
+  test('records stay of which nobody knows whose they are, and those that a pull is adding to', async () => {
+    const {rootDir, put, records} = await aPlace();
+    await put('pulled', PULLED, JSON.stringify({kind: 'ImagePulledRecord', apiVersion: VERSION, ...RECORD}));
+    await new FilePullRecords(rootDir, 'unix:///gone.sock').forgetRuntime();
+    expect(await records.readPulled('test-brokenhash')).toEqual(RECORD);
+    const gone = new FilePullRecords(rootDir, 'unix:///gone.sock');
+    const pull = await gone.writeIntent('busybox');
+    await gone.forgetRuntime();
+    await pull[Symbol.asyncDispose]();
+    expect(await records.readPulled('test-brokenhash')).toEqual(RECORD);
+    expect(await records.hasIntent('busybox')).toBe(true);
+  });
 });
