@@ -1,4 +1,3 @@
-import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import {messageOf} from '../../base/errors.js';
 import {isNotFound} from '../../cri/index.js';
@@ -21,8 +20,7 @@ export async function killPod(
 ): Promise<readonly SyncResult[]> {
   const running = status.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
   const names = running.map(({name}) => name);
-  const hasSidecars = pod.spec.initContainers?.some(isRestartableInit) ?? false;
-  const order = hasSidecars ? new TerminationOrder(pod, names, context.clock) : undefined;
+  const order = new TerminationOrder(pod, names, context.clock);
   const killed = await Promise.all(
     running.map(async (instance) => {
       const {id, name} = instance;

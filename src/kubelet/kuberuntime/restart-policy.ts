@@ -41,7 +41,7 @@ export function matchingRule(
 ): ContainerRestartRule | undefined {
   return restartPolicyRules.find(({exitCodes}) => {
     if (exitCodes === undefined) return false;
-    const listed = exitCodes.values?.includes(code) ?? false;
-    return exitCodes.operator === 'NotIn' ? !listed : listed;
+    const {operator, values = []} = exitCodes;
+    return values.includes(code) !== (operator === 'NotIn');
   });
 }
