@@ -26,6 +26,7 @@ export function exitCodeFor(outcome: PodOutcome, wait: WaitFor): number {
     case 'interrupted':
       return exitCodeOf(outcome.reason);
     case 'broken':
+    case 'gated':
     case 'failed':
       return EXIT.failed;
   }
@@ -33,7 +34,7 @@ export function exitCodeFor(outcome: PodOutcome, wait: WaitFor): number {
 
 /** True when the pod may still be on its way to what was wanted. */
 export function isUnfinished(kind: PodOutcome['kind']): boolean {
-  return kind === 'failed' || kind === 'timeout' || kind === 'interrupted';
+  return kind === 'failed' || kind === 'gated' || kind === 'timeout' || kind === 'interrupted';
 }
 
 /** What the person should know of a pod that is not as it was wanted. */
@@ -48,6 +49,8 @@ export function explain(
     case 'complete':
     case 'broken':
       return outcome.exitCode === 0 ? [] : [exited(outcome, wait)];
+    case 'gated':
+      return [gated(outcome)];
     case 'timeout':
       return [timedOut(outcome, wait, timeoutMs ?? 0)];
     case 'interrupted':
@@ -82,6 +85,16 @@ function exited(outcome: Ended, wait: WaitFor): PodError {
     exitCode: code,
     hint: `"kcri logs ${podTitle(pod)}/${container}" shows what it said`,
   });
+}
+
+function gated({pod, gates}: PodOutcome & {readonly kind: 'gated'}): PodError {
+  const names = gates.map((gate) => `"${gate}"`).join(', ');
+  const what = gates.length === 1 ? 'readiness gate' : 'readiness gates';
+  return new PodError(
+    pod,
+    `its containers are ready, but the pod never is: nothing on this node opens its ${what} ${names}`,
+    {hint: 'leave out spec.readinessGates: what opens them runs in a cluster'},
+  );
 }
 
 function timedOut(

@@ -45,6 +45,26 @@ describe('waiting for ready', () => {
     expect(exitCode).toBe(1);
   });
 
+  test('ends with 1 when only a readiness gate is closed, and leaves the pod running', async () => {
+    const scene = await aScene();
+    const gated = aManifest({readinessGates: [{conditionType: 'example.com/lb'}]});
+    for (const flags of [[], ['--timeout', '1m']]) {
+      const {stderr, exitCode} = await scene.run(['sync', '-', ...flags], {stdin: gated});
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(
+        'its containers are ready, but the pod never is: nothing on this node opens its readiness gate "example.com/lb"',
+      );
+      expect(stderr).toContain('still running: "main"');
+    }
+    const {stdout} = await scene.run(['sync', '-', '-o', 'json'], {stdin: gated});
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({
+      outcome: 'gated',
+      gates: ['example.com/lb'],
+      exitCode: 1,
+    });
+    expect(scene.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+  });
+
   test('ends with 1 when a container crashes again and again, and leaves it for a look', async () => {
     const scene = await aScene();
     const file = await scene.write('web.json', aManifest({containers: [aScript('main', 'exit 2')]}));

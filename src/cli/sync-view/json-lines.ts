@@ -88,6 +88,8 @@ function outcomeFacts(outcome: PodOutcome): Readonly<Record<string, unknown>> {
     case 'complete':
     case 'broken':
       return outcome.container === undefined ? {} : {container: outcome.container};
+    case 'gated':
+      return {gates: outcome.gates};
     case 'ready':
     case 'interrupted':
       return {};

@@ -32,6 +32,8 @@ export type Verdict =
     }
   /** A container has failed for good, so that the pod can't become ready any more. */
   | {readonly kind: 'broken'; readonly exitCode: number; readonly container: string}
+  /** The containers are ready, and the pod is not: its readiness gates, which others open, are closed. */
+  | {readonly kind: 'gated'; readonly gates: readonly string[]}
   | {readonly kind: 'failed'; readonly result: SyncResult & {readonly failure: SyncFailure}}
   /** Look again. */
   | {readonly kind: 'wait'};
@@ -49,12 +51,12 @@ function ended(pod: Pod, status: PodStatus): Verdict | undefined {
   if (status.phase === 'Succeeded') return {kind: 'complete', exitCode: 0, container: undefined};
   if (status.phase !== 'Failed') return undefined;
   const failed = firstFailed(status, (name) => !isSidecar(pod, name)) ?? firstFailed(status);
-  const {reason, message = ''} = status;
+  const {reason, message} = status;
   return {
     kind: 'complete',
     exitCode: failed?.exitCode ?? 1,
     container: failed?.name,
-    ...(reason !== undefined && {problem: `${reason}: ${message.trim()}`}),
+    ...(reason !== undefined && {problem: message === undefined ? reason : `${reason}: ${message.trim()}`}),
   };
 }
 
@@ -71,7 +73,16 @@ function readiness(pod: Pod, {status, results}: SyncPass, {wait}: JudgeOptions):
   if (wait !== 'ready') return undefined;
   const failed = firstFailed(status, (name, exitCode) => !isRestarted(pod, name, exitCode));
   if (failed !== undefined) return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
-  return failuresOf(results).length === 0 && allReady(pod, status) ? {kind: 'ready'} : undefined;
+  if (failuresOf(results).length > 0 || !allReady(pod, status)) return undefined;
+  const gates = closedGates(pod, status);
+  return gates.length === 0 ? {kind: 'ready'} : {kind: 'gated', gates};
+}
+
+/** The types of the conditions that must be True too for the pod to be ready (GeneratePodReadyCondition). */
+function closedGates({spec}: Pod, {conditions = []}: PodStatus): readonly string[] {
+  const isOpen = (gate: string): boolean =>
+    conditions.some(({type, status}) => type === gate && status === 'True');
+  return (spec.readinessGates ?? []).map(({conditionType}) => conditionType).filter((gate) => !isOpen(gate));
 }
 
 /** The pod's containers and its sidecars are. */
