@@ -234,22 +234,20 @@ export class LocalPods {
   }
 
   async #adopt(pod: Pod, source: string, signal: AbortSignal | undefined): Promise<AdoptedPod> {
-    const ref = podRef(pod);
-    const {clock, node, endpoint} = this.#options;
     const {known, older} = await this.standing(pod);
     if (older !== undefined) await this.end(older, {signal});
-    const record: PodRecord = {
-      uid: ref.uid,
-      namespace: ref.namespace,
-      name: ref.name,
-      source,
-      createdAt: known?.createdAt ?? new Date(clock.now()).toISOString(),
-      endpoint,
-      place: known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup},
-      pod,
-    };
+    const record = this.recordOf(pod, source, known);
     await this.store.put(record);
     return {record, isNew: known === undefined};
+  }
+
+  /** The record of a pod that is made here, or was before. */
+  recordOf(pod: Pod, source: string, known?: PodRecord): PodRecord {
+    const {uid, namespace, name} = podRef(pod);
+    const {clock, node, endpoint} = this.#options;
+    const createdAt = known?.createdAt ?? new Date(clock.now()).toISOString();
+    const place = known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
+    return {uid, namespace, name, source, createdAt, endpoint, place, pod};
   }
 
   /**
@@ -319,14 +317,34 @@ export class LocalPods {
     const syncer = this.#syncer(pod, place, history);
     await syncer.terminate(gracePeriodSeconds, signal);
     await syncer.removeFromRuntime();
-    const node = this.#nodeAt(place);
-    await this.#options.files(node).removePod(pod);
-    const ground = cgroupGround(node);
-    if (ground !== undefined)
-      await removePodCgroup(ground, podCgroupParents(record.uid, node.cgroup), this.#options.clock);
+    await this.removeRest(record);
     await history.settled();
-    await this.#options.histories?.delete(record.uid);
-    await this.store.delete(record.uid);
+    await this.forget(record);
+  }
+
+  /** Removes what a pod still has on the node when nothing of it is in the runtime any more. */
+  async removeRest(record: PodRecord): Promise<void> {
+    await this.#options.files(this.#nodeAt(record.place)).removePod(record.pod);
+    await this.#removeCgroup(record);
+  }
+
+  /** Removes the volumes and the cgroup of a pod that has ended; what it said and left in the runtime stays. */
+  async removeResources(record: PodRecord): Promise<void> {
+    await this.#options.files(this.#nodeAt(record.place)).removeVolumes(record.pod);
+    await this.#removeCgroup(record);
+  }
+
+  async #removeCgroup({uid, place}: PodRecord): Promise<void> {
+    const node = this.#nodeAt(place);
+    const ground = cgroupGround(node);
+    if (ground === undefined) return;
+    await removePodCgroup(ground, podCgroupParents(uid, node.cgroup), this.#options.clock);
+  }
+
+  /** The pod is no longer kcri's: nothing of it may be left. */
+  async forget({uid}: PodRecord): Promise<void> {
+    await this.#options.histories?.delete(uid);
+    await this.store.delete(uid);
   }
 
   /** The pod is told to be ending as long as it does, and when its end is interrupted. */

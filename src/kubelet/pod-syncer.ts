@@ -1,10 +1,11 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
+import type {PodSandboxId} from '../cri/index.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {PodActions} from './container/pod-actions.js';
 import {NO_PROBES} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
-import type {RuntimePodStatus} from './container/pod-status.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
@@ -13,6 +14,7 @@ import {isRestartingAllContainers} from './kuberuntime/compute-restart-all.js';
 import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
 import {killContext} from './kuberuntime/kill-container.js';
 import {killPod} from './kuberuntime/kill-pod.js';
+import {garbageOf} from './kuberuntime/garbage.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
 import {isCriticalPod} from './kuberuntime/oom-score.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
@@ -42,6 +44,13 @@ interface StatusOverride {
 /** How a pod is ended whose state is known. */
 export interface EndKnown extends StatusOverride {
   readonly gracePeriodSeconds: number;
+}
+
+/** How much of a pod's remains goes. */
+export interface GarbageOptions {
+  /** Nobody wants the pod any more. */
+  readonly isUnwanted: boolean;
+  readonly sandboxes: boolean;
 }
 
 /** How often a kubelet syncs a pod in which nothing happens (syncFrequency), and with it what is in its volumes. */
@@ -173,9 +182,14 @@ export class PodSyncer {
     this.#takeDown(await this.#pass(runtime, [], {isTerminal: true}));
   }
 
-  /** Removes dead containers but the newest of each (the container deletor of a kubelet). */
-  async removeOlder(runtime: RuntimePodStatus): Promise<void> {
-    await removeOlderInstances(this.#context, this.pod, runtime);
+  /**
+   * Removes what of the pod nobody needs any more: dead containers, and with `sandboxes` these too. Rejects with
+   * CriError and PodError.
+   */
+  async collectGarbage(runtime: RuntimePodStatus, options: GarbageOptions): Promise<void> {
+    const {containers, sandboxes} = garbageOf(runtime, options);
+    this.#throwFirst(await this.#removeContainers(containers));
+    if (options.sandboxes) await this.#removeSandboxes(sandboxes);
   }
 
   /**
@@ -310,15 +324,20 @@ export class PodSyncer {
 
   /** Removes what a terminated pod left in the runtime: its containers with their logs, then its sandboxes. */
   async removeFromRuntime(): Promise<void> {
-    const {runtime} = this.#context.services;
     const {containers, sandboxes} = await this.#read();
-    const removed = await Promise.all(
-      containers.map((item) => removeContainer(this.#context, this.pod, item)),
-    );
-    this.#throwFirst(removed);
-    for (const {id} of sandboxes) {
-      await runtime.stopPodSandbox({podSandboxId: id});
-      await runtime.removePodSandbox({podSandboxId: id});
+    this.#throwFirst(await this.#removeContainers(containers));
+    await this.#removeSandboxes(sandboxes.map(({id}) => id));
+  }
+
+  async #removeContainers(containers: readonly RuntimeContainerStatus[]): Promise<readonly SyncResult[]> {
+    return await Promise.all(containers.map((item) => removeContainer(this.#context, this.pod, item)));
+  }
+
+  async #removeSandboxes(ids: readonly PodSandboxId[]): Promise<void> {
+    const {runtime} = this.#context.services;
+    for (const podSandboxId of ids) {
+      await runtime.stopPodSandbox({podSandboxId});
+      await runtime.removePodSandbox({podSandboxId});
     }
   }
 

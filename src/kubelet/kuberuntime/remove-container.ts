@@ -30,11 +30,12 @@ export async function removeContainer(
   return {action: 'RemoveContainer', target: name};
 }
 
-const isDead = ({state}: RuntimeContainerStatus): boolean =>
-  state === 'CONTAINER_EXITED' || state === 'CONTAINER_UNKNOWN';
+export function isDead({state}: RuntimeContainerStatus): boolean {
+  return state === 'CONTAINER_EXITED' || state === 'CONTAINER_UNKNOWN';
+}
 
 /** All but the newest dead instance of each container that passes the filter. */
-function olderDead(
+export function olderDead(
   status: RuntimePodStatus,
   filter: (name: string) => boolean,
 ): readonly RuntimeContainerStatus[] {

@@ -233,6 +233,7 @@ export class PodWorkers {
       worker.pending ??= work;
     } else {
       if (outcome.error !== undefined) this.#logFailure(worker.ref, outcome.error);
+      if (outcome.again === true) worker.pending ??= work;
       this.#requeue(worker, work, outcome);
     }
   }

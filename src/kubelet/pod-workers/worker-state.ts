@@ -123,6 +123,8 @@ export class NetworkNotReadyError extends Error {
 export interface SyncOutcome {
   /** The pod has run to its end: what is left of it is to be stopped. */
   readonly isTerminal: boolean;
+  /** The next sync is to come at once. */
+  readonly again?: boolean;
   /** Why the sync did not do all it was to; undefined when it did. */
   readonly error?: unknown;
   /** The end of the earliest back-off among what failed, ms since the epoch. */

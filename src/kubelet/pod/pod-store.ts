@@ -20,6 +20,8 @@ export interface PodRecord {
   readonly name: string;
   /** The manifest's path as it was given, `-` for standard input. */
   readonly source: string;
+  /** `kubelet` when a daemon keeps it, absent for a pod of `kcri sync`. */
+  readonly manager?: 'kubelet';
   /** When the pod was first synced: RFC 3339. */
   readonly createdAt: string;
   /** The runtime that it was made on (see canonicalEndpoint): no other knows what runs of it. */
@@ -161,6 +163,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   namespace: isString,
   name: isString,
   source: isString,
+  manager: (value) => value === undefined || value === 'kubelet',
   createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
   endpoint: isString,
   place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),

@@ -1,0 +1,174 @@
+import type {Pod} from '../api/v1.js';
+import type {PodStatus} from '../api/v1-status.js';
+import {SystemError} from '../base/errors.js';
+import type {Logger} from '../base/logger.js';
+import type {PodUid} from '../cri/index.js';
+import type {Pleg, RunningPod} from './container/pleg.js';
+import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
+import type {RuntimePodStatus} from './container/pod-status.js';
+import {failuresOf, syncErrorText} from './container/sync-result.js';
+import type {LocalPods} from './local-pods.js';
+import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
+import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
+import type {GarbageOptions, PodSyncer, SyncPass} from './pod-syncer.js';
+import type {PodRecord} from './pod/pod-store.js';
+
+/** What the kubelet's pods need. */
+export interface KubeletPodsOptions {
+  readonly local: LocalPods;
+  readonly pleg: Pleg;
+  readonly logger: Logger;
+  /** Why only pods in the host's network can be started now. */
+  readonly networkError: () => string | undefined;
+  /** Where a pod that is wanted comes from, for its record. */
+  readonly originOf: (uid: PodUid) => string;
+}
+
+/** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/**
+ * The pods that the daemon keeps: those with a record of its own. What workers do to them is done here, through one
+ * PodSyncer a pod, and what they leave is removed (kubelet.go SyncPod and its sisters).
+ */
+export class KubeletPods implements PodSyncHandler {
+  readonly #options: KubeletPodsOptions;
+  readonly #records = new Map<PodUid, PodRecord>();
+  readonly #syncers = new Map<PodUid, PodSyncer>();
+  readonly #removing = new Set<PodUid>();
+
+  constructor(options: KubeletPodsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over what an earlier daemon has left. Rejects with SystemError. */
+  async load(): Promise<void> {
+    const {records, broken} = await this.#options.local.store.list();
+    for (const record of records) if (record.manager === 'kubelet') this.#records.set(record.uid, record);
+    for (const {uid, error} of broken)
+      this.#options.logger.error(error, 'Could not read the record of a pod', {podUID: uid});
+  }
+
+  isOurs(uid: PodUid): boolean {
+    return this.#records.has(uid);
+  }
+
+  owned(): readonly PodRecord[] {
+    return [...this.#records.values()];
+  }
+
+  statusOf(uid: PodUid): PodStatus | undefined {
+    return this.#syncers.get(uid)?.status;
+  }
+
+  async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
+    const syncer = await this.#own(pod, status);
+    const pass = await syncer.syncKnown(status, {networkError: this.#options.networkError(), signal});
+    const outcome = outcomeOf(pass);
+    if (pass.results.length > 0 && outcome.error === undefined)
+      this.#options.pleg.requestRelist(podRef(pod).uid);
+    return outcome;
+  }
+
+  async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void> {
+    const syncer = await this.#own(pod, status);
+    await syncer.endKnown(status, {gracePeriodSeconds: end.gracePeriodSeconds, override: end.status});
+    this.#options.pleg.requestRelist(podRef(pod).uid);
+  }
+
+  /** What kcri has made is known by its record, which says all of the pod. */
+  async syncTerminatingRuntimePod({uid}: RunningPod): Promise<void> {
+    const record = this.#records.get(uid);
+    if (record === undefined) return;
+    const status = this.#options.pleg.cache.get(uid);
+    await this.#syncerOf(record).endKnown(status, {gracePeriodSeconds: ORPHAN_GRACE_SECONDS});
+  }
+
+  async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {
+    const syncer = await this.#own(pod, status);
+    await syncer.concludeKnown(status);
+    const record = this.#records.get(podRef(pod).uid);
+    if (record !== undefined) await this.#options.local.removeResources(record);
+  }
+
+  /** Removes what of a pod nobody needs any more; what fails is told, and tried again with the next round. */
+  async collectGarbage(uid: PodUid, options: GarbageOptions): Promise<void> {
+    const record = this.#records.get(uid);
+    if (record === undefined || this.#removing.has(uid)) return;
+    try {
+      await this.#syncerOf(record).collectGarbage(this.#options.pleg.cache.get(uid), options);
+    } catch (error) {
+      const fields = {pod: nameOf(record), podUID: uid};
+      this.#options.logger.error(error, 'Failed to remove dead containers', fields);
+    }
+  }
+
+  /** Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. */
+  async remove(uid: PodUid): Promise<void> {
+    const record = this.#records.get(uid);
+    if (record === undefined || this.#removing.has(uid)) return;
+    this.#removing.add(uid);
+    const {local, logger} = this.#options;
+    try {
+      await this.#syncerOf(record).removeFromRuntime();
+      await local.removeRest(record);
+      await local.forget(record);
+      this.#records.delete(uid);
+      this.#syncers.delete(uid);
+    } catch (error) {
+      logger.error(error, 'Failed to remove what is left of a pod', {pod: nameOf(record), podUID: uid});
+    } finally {
+      this.#removing.delete(uid);
+    }
+  }
+
+  /** Makes the pod kcri's own before anything of it exists, and takes in what is wanted of it now. */
+  async #own(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
+    const ref = podRef(pod);
+    const {local, originOf} = this.#options;
+    const known = this.#records.get(ref.uid);
+    if (known?.pod !== pod) {
+      if (known === undefined) this.#refuseForeign(ref, status);
+      const record = {...local.recordOf(pod, originOf(ref.uid), known), manager: 'kubelet' as const};
+      await local.store.put(record);
+      this.#records.set(ref.uid, record);
+      this.#syncerOf(record).pod = pod;
+      return this.#syncerOf(record);
+    }
+    return this.#syncerOf(known);
+  }
+
+  #refuseForeign(ref: PodRef, {sandboxes}: RuntimePodStatus): void {
+    if (sandboxes.length === 0 && this.#options.pleg.runningPods().every(({uid}) => uid !== ref.uid)) return;
+    throw new SystemError(
+      `a pod with the UID "${ref.uid}" is in the runtime already and was not made by this kubelet: ${formatPod(ref)} is not started`,
+      {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
+    );
+  }
+
+  #syncerOf(record: PodRecord): PodSyncer {
+    const syncer = this.#syncers.get(record.uid) ?? this.#options.local.syncer(record.pod, record.place);
+    this.#syncers.set(record.uid, syncer);
+    return syncer;
+  }
+}
+
+function nameOf({namespace, name}: PodRef): string {
+  return `${namespace}/${name}`;
+}
+
+function outcomeOf({status: {phase}, results}: SyncPass): SyncOutcome {
+  const isTerminal = phase === 'Succeeded' || phase === 'Failed';
+  const failures = failuresOf(results);
+  if (failures.length === 0)
+    // All containers are gone, to begin anew: nothing tells of that.
+    return {isTerminal, again: results.some(({action}) => action === 'RemoveContainer')};
+  const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);
+  const text = syncErrorText(failures);
+  const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');
+  return {
+    isTerminal,
+    error: isNetwork ? new NetworkNotReadyError(text) : new Error(text),
+    retryAt: retryTimes.length === 0 ? undefined : Math.min(...retryTimes),
+  };
+}
