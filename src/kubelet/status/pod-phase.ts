@@ -18,7 +18,8 @@ export interface PhaseInput {
 /** How far one container has come. */
 type Progress =
   | {readonly kind: 'running'; readonly started: boolean}
-  | {readonly kind: 'waiting' | 'unknown'}
+  /** Not started yet, or nobody knows. */
+  | {readonly kind: 'waiting'}
   /** Ended, and perhaps to be started again. `waits`: that it will be is known already. */
   | {
       readonly kind: 'stopped';
@@ -63,7 +64,7 @@ function isStarted(sidecar: Progress): boolean {
 /** The phase of an initialized pod. */
 function phaseOf(containers: readonly Progress[], isTerminal: boolean): PodPhase {
   const has = (kind: Progress['kind']): boolean => containers.some((container) => container.kind === kind);
-  if (has('waiting') || has('unknown')) return 'Pending';
+  if (has('waiting')) return 'Pending';
   if (has('running')) return 'Running';
   const stopped = containers.filter((container) => container.kind === 'stopped');
   if (stopped.length === 0) return 'Pending';
@@ -75,7 +76,7 @@ function progressOf(pod: Pod, container: Container, status: ContainerStatus | un
   const {state = {}, lastState = {}} = status ?? {};
   if (state.running !== undefined) return {kind: 'running', started: status?.started === true};
   const ended = endOf(state, lastState);
-  if (ended === undefined) return {kind: state.waiting === undefined ? 'unknown' : 'waiting'};
+  if (ended === undefined) return {kind: 'waiting'};
   const {exitCode, reason} = ended;
   return {
     kind: 'stopped',

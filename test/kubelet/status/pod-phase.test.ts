@@ -82,6 +82,7 @@ test.each<[string, Situation, PodPhase]>([
   ['all run', {regular: [RUNS, RUNS]}, 'Running'],
   ['one is being created', {regular: [RUNS, WAITS]}, 'Pending'],
   ['none is known', {regular: [UNKNOWN]}, 'Pending'],
+  ['none is there', {regular: []}, 'Pending'],
   ['one runs and one is not known', {regular: [RUNS, UNKNOWN]}, 'Pending'],
   ['one runs and one has ended', {policy: 'Never', regular: [RUNS, FAILED]}, 'Running'],
   ['all ended well, never to be restarted', {policy: 'Never', regular: [OK, OK]}, 'Succeeded'],
