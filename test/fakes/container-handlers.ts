@@ -4,6 +4,7 @@ import {
   containerStatus,
   createContainer,
   removeContainer,
+  SIGKILLED,
   startContainer,
   stopContainer,
 } from './containers.js';
@@ -91,13 +92,31 @@ async function execSync(
   const container = runningContainer(state, containerId, missing, prefix);
   const {stdout = '', stderr = '', exitCode = 0, runForMs = 0} = state.execOf(cmd, container.config);
   const limitMs = Number(timeout) > 0 ? Number(timeout) * 1000 : Infinity;
-  if (runForMs > 0) await state.clock.sleep(Math.min(runForMs, limitMs), signal);
+  const ranMs = Math.min(runForMs, limitMs);
+  if (ranMs > 0 && (await endsWithin(state, container, ranMs, signal)))
+    return {stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode: SIGKILLED};
   if (runForMs > limitMs)
     throw new Refusal(
       'DEADLINE_EXCEEDED',
       `${prefix}timeout ${timeout}s exceeded: context deadline exceeded`,
     );
   return {stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode};
+}
+
+/** Whether the container ends within that time, and with it every command in it. */
+async function endsWithin(
+  state: RuntimeState,
+  {ended}: ContainerRecord,
+  ms: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await state.clock.sleep(ms, AbortSignal.any([signal, ended.signal]));
+    return false;
+  } catch (error) {
+    if (signal.aborted || !ended.signal.aborted) throw error;
+    return true;
+  }
 }
 
 function listContainers(

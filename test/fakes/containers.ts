@@ -11,7 +11,7 @@ import type {Loose, Message, RequestOf} from './wire.js';
 
 /** What a container's life consists of, after containerd's container_*.go; the RPCs are in container-handlers.ts. */
 
-const SIGKILLED = 137;
+export const SIGKILLED = 137;
 const SIGTERMED = 143;
 /** containerd's exit code of a process that never started. */
 const START_FAILED = 128;

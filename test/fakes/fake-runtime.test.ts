@@ -1,5 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {describe, test} from 'vitest';
+import {until} from '../base/until.js';
 import {aContainer, FakeRuntime} from './fake-runtime.js';
 import {runOne, SANDBOX, start} from './started.js';
 
@@ -27,6 +28,14 @@ describe('commands, stats and events', () => {
       grpcCode: 'DEADLINE_EXCEEDED',
       details: 'failed to exec in container: timeout 1s exceeded: context deadline exceeded',
     });
+  });
+
+  test('ExecSync ends with its container, as if killed', async ({expect}) => {
+    await using started = await start({containers: [aContainer({id: 'c1'})]});
+    const exec = started.cri.runtime.execSync({containerId: 'c1' as never, cmd: ['sleep', '30']});
+    await until(() => started.fake.callsTo('ExecSync').length > 0);
+    await started.cri.runtime.stopContainer({containerId: 'c1' as never, timeout: 10n});
+    expect((await exec).exitCode).toBe(137);
   });
 
   test('ExecSync in a container that does not run is refused', async ({expect}) => {

@@ -12,6 +12,9 @@ import {MINIMUM_GRACE_PERIOD_SECONDS, ownGracePeriod, remainingGrace} from './gr
 import type {SyncContext} from './sync-context.js';
 import type {TerminationOrder} from './termination-order.js';
 
+/** How soon the runtime tells that a command has ended with its container. */
+const EXEC_END_MS = 1000;
+
 /** With what containers are killed. */
 export interface KillContext {
   readonly runtime: KubeRuntimeService;
@@ -70,31 +73,35 @@ export async function killContainer(
   request: KillRequest,
 ): Promise<SyncResult> {
   const {id, name, message = `Stopping container ${name}`, order} = request;
-  const {runtime, signal, clock} = context;
+  const {signal, clock} = context;
   const container = containerOf(pod, name) ?? request.restored;
   const events = eventsOf(context, pod, name);
   events.normal('Killing', message);
 
   let grace = request.gracePeriodSeconds ?? ownGracePeriod(pod, container, request.reason);
-  const ended = new AbortController();
-  const hook =
-    grace > 0 ? preStop(context, {pod, container, containerId: id}, events, ended.signal) : undefined;
+  const hook = grace > 0 ? preStop(context, {pod, container, containerId: id}, events) : undefined;
   if (hook !== undefined)
-    grace = await spend(clock, grace, async () => doneWithin(hook, grace * 1000, clock, signal));
-  if (order !== undefined && grace > 0)
-    grace = await spend(clock, grace, async () => order.turn(name, grace, signal));
-  const timeout = BigInt(Math.max(grace, MINIMUM_GRACE_PERIOD_SECONDS));
+    grace = await spend(clock, grace, async () => doneWithin(hook.done, grace * 1000, clock, signal));
+  if (order !== undefined) grace = await spend(clock, grace, async () => order.turn(name, grace, signal));
+  const failure = await stop(context, request, Math.max(grace, MINIMUM_GRACE_PERIOD_SECONDS));
+  if (failure === undefined) order?.ended(name);
+  await hook?.end();
+  return failure ?? {action: 'KillContainer', target: name};
+}
+
+/** Gives why it could not be stopped. */
+async function stop(
+  {runtime, signal}: KillContext,
+  {id, name}: KillRequest,
+  seconds: number,
+): Promise<SyncResult | undefined> {
   try {
-    await runtime.stopContainer({containerId: id, timeout}, {signal});
+    await runtime.stopContainer({containerId: id, timeout: BigInt(seconds)}, {signal});
+    return undefined;
   } catch (cause) {
     signal.throwIfAborted();
-    if (!isNotFound(cause)) return failedKill(name, cause);
-  } finally {
-    ended.abort();
+    return isNotFound(cause) ? undefined : failedKill(name, cause);
   }
-  order?.ended(name);
-  await hook;
-  return {action: 'KillContainer', target: name};
 }
 
 function failedKill(target: string, cause: unknown): SyncResult {
@@ -116,27 +123,38 @@ async function spend(clock: Clock, seconds: number, work: () => Promise<unknown>
   return remainingGrace(seconds, clock.now() - started);
 }
 
-/**
- * Runs a container's preStop hook, if it has one. A hook that outlasts its container has failed, unless it only slept.
- * Rejects with the reason of the context's signal.
- */
+/** A preStop hook under way. */
+interface RunningHook {
+  /** Rejects with the reason of the context's signal. */
+  readonly done: Promise<void>;
+  /** Ends it when its container has ended; a command ends with that, which the runtime tells a moment later. */
+  readonly end: () => Promise<void>;
+}
+
+/** Runs a container's preStop hook, if it has one. A hook that outlasts its container has failed, unless it only slept. */
 function preStop(
-  {runHook, sandboxIps, signal}: KillContext,
+  {runHook, sandboxIps, signal, clock}: KillContext,
   target: Pick<LifecycleHook, 'pod' | 'containerId'> & {readonly container: Container | undefined},
   events: ContainerEvents,
-  ended: AbortSignal,
-): Promise<void> | undefined {
+): RunningHook | undefined {
   const {container} = target;
   const handler = container?.lifecycle?.preStop;
   if (container === undefined || handler === undefined) return undefined;
+  const ended = new AbortController();
   const run = async (): Promise<void> => {
     const hook = {...target, container, handler, sandboxIps};
-    const failure = await runHook(hook, AbortSignal.any([signal, ended])).catch((error: unknown) => {
+    const failure = await runHook(hook, AbortSignal.any([signal, ended.signal])).catch((error: unknown) => {
       signal.throwIfAborted();
-      if (!ended.aborted) throw error;
+      if (!ended.signal.aborted) throw error;
       return handler.sleep === undefined ? 'outlasted its container' : undefined;
     });
     if (failure !== undefined) events.warning('FailedPreStopHook', 'PreStopHook failed');
   };
-  return run();
+  const done = run();
+  const end = async (): Promise<void> => {
+    if (handler.exec !== undefined) await doneWithin(done, EXEC_END_MS, clock, signal);
+    ended.abort();
+    await done;
+  };
+  return {done, end};
 }

@@ -1,97 +1,15 @@
 import {describe, expect, test} from 'vitest';
-import type {Container, Lifecycle, Pod} from '../../../src/api/v1.js';
-import {containerId, CriError} from '../../../src/cri/index.js';
-import type {LifecycleHook, RunHook} from '../../../src/kubelet/container/lifecycle-hook.js';
+import type {Container, Pod} from '../../../src/api/v1.js';
+import {containerId} from '../../../src/cri/index.js';
 import type {RuntimePodStatus} from '../../../src/kubelet/container/pod-status.js';
-import type {KubeRuntimeService} from '../../../src/kubelet/container/services.js';
-import type {SyncResult} from '../../../src/kubelet/container/sync-result.js';
-import {
-  killContainer,
-  type KillContext,
-  type KillRequest,
-} from '../../../src/kubelet/kuberuntime/kill-container.js';
+import {killContainer} from '../../../src/kubelet/kuberuntime/kill-container.js';
 import {killPod} from '../../../src/kubelet/kuberuntime/kill-pod.js';
 import {containerAnnotations} from '../../../src/kubelet/kuberuntime/labels.js';
 import {terminationPrerequisites} from '../../../src/kubelet/kuberuntime/termination-order.js';
-import {ManualClock} from '../../streaming/manual-clock.js';
 import {aContainer, aPod, aStatus, anInstance} from './builders.js';
+import {gone, Ground, preStop} from './kill-ground.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
-const preStop: Lifecycle = {preStop: {exec: {command: ['bye']}}};
-
-/** How long a container takes to stop, or why it can't be. */
-type Stop = number | Error;
-
-/** A runtime, hooks and a clock that a test moves; `log` is what happened and when, in seconds. */
-class Ground {
-  readonly clock = new ManualClock();
-  readonly log: string[] = [];
-  readonly abort = new AbortController();
-  readonly hooks: LifecycleHook[] = [];
-  /** Milliseconds by container name: how long its hook takes. */
-  readonly hookTakes = new Map<string, number>();
-  readonly hookFails = new Set<string>();
-  readonly stops = new Map<string, Stop>();
-
-  get context(): KillContext {
-    return {
-      runtime: {
-        stopContainer: async ({containerId: id = '', timeout} = {}) => {
-          this.#tell(`stop ${id} within ${timeout} s`);
-          const how = this.stops.get(id) ?? 0;
-          if (how instanceof Error) throw how;
-          if (how > 0) await this.clock.sleep(how, this.abort.signal);
-          this.#tell(`${id} ended`);
-          return {};
-        },
-        stopPodSandbox: async ({podSandboxId} = {}) => {
-          this.#tell(`stop ${podSandboxId}`);
-          return {};
-        },
-      } as Partial<KubeRuntimeService> as KubeRuntimeService,
-      events: ({reason, message, fieldPath}) => {
-        this.#tell(`${reason} ${message} [${fieldPath}]`);
-      },
-      clock: this.clock,
-      runHook: this.#runHook,
-      sandboxIps: ['10.0.0.9'],
-      signal: this.abort.signal,
-    };
-  }
-
-  readonly #runHook: RunHook = async (hook, signal) => {
-    const {name} = hook.container;
-    this.hooks.push(hook);
-    this.#tell(`hook of ${name}`);
-    const ms = this.hookTakes.get(name) ?? 0;
-    if (ms > 0) await this.clock.sleep(ms, signal);
-    return this.hookFails.has(name) ? 'no' : undefined;
-  };
-
-  #tell(what: string): void {
-    this.log.push(`${this.clock.now() / 1000}: ${what}`);
-  }
-
-  /** Lets so many seconds pass, in steps of a tenth, after what can be done at once. */
-  async seconds(count: number): Promise<void> {
-    await this.clock.advance(0);
-    for (let step = 0; step < count * 10; step++) await this.clock.advance(100);
-  }
-
-  /** Begins to kill `main` of the pod with this lifecycle. */
-  async start(lifecycle: Lifecycle, request: Partial<KillRequest> = {}): Promise<SyncResult> {
-    const pod = aPod({containers: [aContainer({lifecycle})], terminationGracePeriodSeconds: 10});
-    return await killContainer(this.context, pod, {id: containerId('c1'), name: 'main', ...request});
-  }
-
-  /** Kills it while so many seconds pass. */
-  async kill(lifecycle: Lifecycle, seconds: number, request: Partial<KillRequest> = {}): Promise<SyncResult> {
-    const killing = this.start(lifecycle, request);
-    await this.seconds(seconds);
-    return await killing;
-  }
-}
-
 describe('a container that is killed', () => {
   test('is stopped with its grace period, and that is told', async () => {
     const ground = new Ground();
@@ -148,10 +66,6 @@ describe('a container that is killed', () => {
   });
 });
 
-function gone(grpcCode: 'NOT_FOUND' | 'UNKNOWN'): CriError {
-  return new CriError({method: 'StopContainer', endpoint: 'x', grpcCode, details: 'c1'});
-}
-
 describe('a preStop hook', () => {
   test('is run before, and its whole seconds are taken from the grace period', async () => {
     const ground = new Ground();
@@ -179,17 +93,21 @@ describe('a preStop hook', () => {
     ]);
   });
 
-  test('that outlasts the grace period goes on until the container has ended', async () => {
+  test.each([
+    ['by itself when the container has ended', 11_500, '11.5'],
+    ['a second after the container', 60_000, '12'],
+  ])('that outlasts the grace period goes on and ends %s', async (_, hookTakes, end) => {
     const ground = new Ground();
-    ground.hookTakes.set('main', 60_000);
+    ground.hookTakes.set('main', hookTakes);
+    ground.hookFails.add('main');
     ground.stops.set('c1', 1000);
 
-    await ground.kill(preStop, 12);
+    await ground.kill(preStop, 13);
 
     expect(ground.log.slice(2)).toEqual([
       '10: stop c1 within 2 s',
       '11: c1 ended',
-      '11: FailedPreStopHook PreStopHook failed [spec.containers{main}]',
+      `${end}: FailedPreStopHook PreStopHook failed [spec.containers{main}]`,
     ]);
     expect(ground.clock.sleeping).toBe(0);
   });
