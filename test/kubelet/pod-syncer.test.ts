@@ -96,6 +96,27 @@ test('a fault in the sync itself is not taken for a volume that could not be mou
   expect(failuresOf(pass.results).map(({failure}) => failure.reason)).toEqual(['CreateContainerConfigError']);
 });
 
+test('the event of a container that could not be started names the container, not the instance', async () => {
+  const before = await aPodGround();
+  await before.pods.syncer(aLocalPod()).sync(signal);
+  const {id} = before.runtime.containers[0]!;
+  // A fake runtime gives the same ids at each run.
+  const {pods, runtime, events} = await aPodGround();
+  runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `failed to start container "${id}": no`});
+
+  const {status} = await pods.syncer(aLocalPod()).sync(signal);
+
+  expect(runtime.containers).toMatchObject([{id}]);
+  expect(events.at(-1)).toMatchObject({
+    reason: 'Failed',
+    message: 'Error: failed to start container "main": no',
+  });
+  expect(status.containerStatuses?.[0]?.state?.waiting).toEqual({
+    reason: 'RunContainerError',
+    message: `failed to start container "${id}": no`,
+  });
+});
+
 test('what has failed is told also when the runtime has gone away since', async () => {
   const {pods, runtime} = await aPodGround();
   runtime.injectCrash('RunPodSandbox');

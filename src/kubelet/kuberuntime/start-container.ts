@@ -63,7 +63,9 @@ export async function startContainer(
   target: StartTarget,
   signal: AbortSignal,
 ): Promise<SyncFailure | undefined> {
-  const events = containerEvents(context.events, environment.pod, target.kind, target.container.name);
+  const {name} = target.container;
+  const events = containerEvents(context.events, environment.pod, target.kind, name);
+  let id: ContainerId | undefined;
   try {
     const request = {
       pod: environment.pod,
@@ -78,17 +80,20 @@ export async function startContainer(
     const image = await context.images.ensureImageExists(request, signal);
     if (image.kind === 'failed') throw new StartFailure(image.failure);
     signal.throwIfAborted();
-    const id = await createContainer(context, environment, target.container, image.imageRef);
+    const created = await createContainer(context, environment, target.container, image.imageRef);
+    id = created;
     events.normal('Created', 'Container created');
     await attempt('RunContainerError', async () =>
-      context.services.runtime.startContainer({containerId: id}),
+      context.services.runtime.startContainer({containerId: created}),
     );
     events.normal('Started', 'Container started');
     return await postStart(context, environment, {...target, id}, signal);
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
     // A back-off has had its own event; the kubelet says of failures what the runtime said.
-    events.warning('Failed', `Error: ${eventText(error.failure)}`);
+    const text = eventText(error.failure);
+    // Events of containers that crash again and again are to be the same: they name no instance.
+    events.warning('Failed', `Error: ${id === undefined ? text : text.replaceAll(id, name)}`);
     return error.failure;
   }
 }
