@@ -32,6 +32,7 @@ import {readEnvFile} from './references/read-env-file.js';
 import {makePodCgroup} from './resources/pod-cgroup.js';
 import {volumeHost} from './volume-host.js';
 import {removePodDir, removePodVolumes} from './volumes/remove-pod-dir.js';
+import {shareVolumes} from './volumes/share-volumes.js';
 import {exceededVolume} from './volumes/size-limit.js';
 import {bindSubPaths} from './volumes/sub-path.js';
 import {mountVolumes} from './volumes/volume-manager.js';
@@ -58,6 +59,7 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async makePodDirs(pod: Pod): Promise<void> {
     await makePodDirs(this.#node, pod);
+    await shareVolumes(this.#node, pod);
   }
 
   async userNamespace(pod: Pod): Promise<IdMapping> {

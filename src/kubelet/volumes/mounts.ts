@@ -34,6 +34,10 @@ export interface Mounter {
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
   /** Mounts what is open under `fd` in this process at the path; without what is mounted below it. */
   bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
+  /** Makes a directory a mount of its own, with all that is mounted below it. */
+  bindToItself(path: string): Promise<void>;
+  /** What is mounted or unmounted below the mount, and those below it, is so below mounts that are made from it. */
+  makeShared(path: string): Promise<void>;
   /** What is mounted or unmounted below the mount is its own business from now on. */
   makePrivate(path: string): Promise<void>;
   /** The topmost of the mounts at the path. */
@@ -62,6 +66,12 @@ export const systemMounter: Mounter = {
     // Without --no-canonicalize mount(8) would look the names up again.
     const options = ['--no-canonicalize', '--bind', ...change];
     await run('mounting at', path, ['mount', ...options, '--', `/proc/${process.pid}/fd/${fd}`, path]);
+  },
+  bindToItself: async (path) => {
+    await run('mounting at', path, ['mount', '--no-canonicalize', '--rbind', '--', path, path]);
+  },
+  makeShared: async (path) => {
+    await run('sharing the mount at', path, ['mount', '--make-rshared', '--', path]);
   },
   makePrivate: async (path) => {
     await run('making the mount private at', path, ['mount', '--make-private', '--', path]);
@@ -191,6 +201,22 @@ async function realDirectory(directory: string): Promise<string | undefined> {
     ifPresent(() => realpath(dirname(directory))),
   );
   return parent === undefined ? undefined : join(parent, basename(directory));
+}
+
+/** The mount that an existing directory is on, and the directory's path below it. */
+export async function holdingMount(
+  directory: string,
+  mounter: Mounter,
+): Promise<{readonly mount: MountPoint; readonly below: string}> {
+  const target = await withFileErrors('resolving', directory, () => realpath(directory));
+  const holds = ({path}: MountPoint): boolean => `${target}/`.startsWith(path === '/' ? path : `${path}/`);
+  // Of the deepest ones the last hides the others.
+  const [mount] = (await mounter.list())
+    .filter(holds)
+    .toReversed()
+    .toSorted((a, b) => b.path.length - a.path.length);
+  if (mount === undefined) throw new SystemError(`${JSON.stringify(directory)} is on no mount`);
+  return {mount, below: target.slice(mount.path.length)};
 }
 
 /** True when a file system is mounted at exactly this path. */

@@ -47,11 +47,12 @@ async function separateParts(directory: string, mounter: Mounter): Promise<void>
 const PART = /^volume-subpaths\/[^/]+\/[^/]+\/\d+$/;
 
 /**
- * True for what kcri mounts below a pod's directory: file systems in memory as volumes, and parts of volumes, with what
- * came to those from the volume by itself. The place tells, not the Pod: its record may be damaged.
+ * True for what kcri mounts below a pod's directory: its volumes on themselves, file systems in memory as volumes, and
+ * parts of volumes, with what came to those from the volume by itself. The place tells, not the Pod: its record may be damaged.
  */
-export const isPodMount: IsOwnMount = ({fileSystem, root, received}, below) => {
+export const isPodMount: IsOwnMount = ({fileSystem, root, path, received}, below) => {
   const [folder = '', ...names] = below.split('/');
+  if (below === 'volumes') return root.endsWith(VOLUMES.exec(path)?.[0] ?? '\0');
   if (folder === 'volumes')
     return (
       names.length === 2 &&
@@ -62,5 +63,8 @@ export const isPodMount: IsOwnMount = ({fileSystem, root, received}, below) => {
   const [, , index = '', ...deeper] = names;
   return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || received);
 };
+
+/** Of the volumes that are bound on themselves: no other directory has a pod's UID above it. */
+const VOLUMES = /\/pods\/[^/]+\/volumes$/;
 
 const IN_MEMORY: ReadonlySet<string> = new Set(['tmpfs', 'hugetlbfs']);

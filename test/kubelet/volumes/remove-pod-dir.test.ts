@@ -32,6 +32,19 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   ['a mount in a part of a volume', {}, 'volume-subpaths/v/main/0/a', false],
   ['a mount beside the parts of volumes', {}, 'volume-subpaths/v/main/precious', false],
   ['a mount on all parts of volumes', {}, 'volume-subpaths', false],
+  [
+    'the volumes on themselves',
+    {path: '/root/pods/a-uid/volumes', root: '/disk/root/pods/a-uid/volumes'},
+    'volumes',
+    true,
+  ],
+  [
+    'the volumes of another pod',
+    {path: '/root/pods/a-uid/volumes', root: '/root/pods/b-uid/volumes'},
+    'volumes',
+    false,
+  ],
+  ['a mount on the volumes', {path: '/root/pods/a-uid/volumes'}, 'volumes', false],
   ['a mount on the pod', {}, '', false],
   ['a mount elsewhere', {}, 'etc-hosts', false],
 ])('%s: own or not', (_title, fields, below, own) => {
