@@ -29,6 +29,7 @@ function conditions(input: Partial<ConditionInput>): readonly PodCondition[] {
     initStatuses: [],
     statuses: [],
     previous: [],
+    restartsAll: false,
     now: 'now',
     ...input,
   });

@@ -35,7 +35,7 @@ function containerLines(
     ...(status ? [`Image ID:\t${status.imageID}`] : []),
     portLine('Port', ports, ({containerPort}) => containerPort),
     portLine('Host Port', ports, ({hostPort = 0}) => hostPort),
-    ...seccompLines(container.securityContext?.seccompProfile),
+    ...seccompLines(container.securityContext?.seccompProfile, 1),
     ...wordLines('Command', command),
     ...wordLines('Args', args),
     ...(status ? statusLines(status) : []),
@@ -58,13 +58,14 @@ function portLine(
   return `${title}${texts.length > 1 ? 's' : ''}:\t${texts.length === 0 ? NONE : texts.join(', ')}`;
 }
 
-/** A seccomp profile, for pods and containers. */
+/** A seccomp profile, for pods and containers; its file stands `level` deeper. */
 export function seccompLines(
   profile: {readonly type: string; readonly localhostProfile?: string} | undefined,
+  level = 0,
 ): readonly string[] {
   if (profile === undefined) return [];
   const file = profile.type === 'Localhost' ? [`LocalhostProfile:\t${profile.localhostProfile ?? ''}`] : [];
-  return [`SeccompProfile:\t${profile.type}`, ...file];
+  return [`SeccompProfile:\t${profile.type}`, ...indented(level, file)];
 }
 
 function wordLines(title: string, words: readonly string[] = []): readonly string[] {
