@@ -2,7 +2,14 @@ import {join} from 'node:path';
 import {pathSegment} from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
 import {podDir, type NodeFacts} from '../container/node.js';
-import {mountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounts.js';
+import {
+  mountsBelow,
+  systemMounter,
+  unmountBelow,
+  type IsOwnMount,
+  type MountPoint,
+  type Mounter,
+} from './mounts.js';
 
 /**
  * Removes a pod's directory with its volumes (kubelet_volumes.go cleanupOrphanedPodDirs). First what kcri has mounted
@@ -50,19 +57,19 @@ const PART = /^volume-subpaths\/[^/]+\/[^/]+\/\d+$/;
  * True for what kcri mounts below a pod's directory: its volumes on themselves, file systems in memory as volumes, and
  * parts of volumes, with what came to those from the volume by itself. The place tells, not the Pod: its record may be damaged.
  */
-export const isPodMount: IsOwnMount = ({fileSystem, root, path, received}, below) => {
+export const isPodMount: IsOwnMount = (mount, below) => {
   const [folder = '', ...names] = below.split('/');
-  if (below === 'volumes') return root.endsWith(VOLUMES.exec(path)?.[0] ?? '\0');
-  if (folder === 'volumes')
-    return (
-      names.length === 2 &&
-      names[0]?.startsWith('kubernetes.io~') === true &&
-      IN_MEMORY.has(fileSystem) &&
-      root === '/'
-    );
+  if (below === 'volumes') return mount.root.endsWith(VOLUMES.exec(mount.path)?.[0] ?? '\0');
+  if (folder === 'volumes') return isMemory(mount, names);
   const [, , index = '', ...deeper] = names;
-  return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || received);
+  return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || mount.received);
 };
+
+function isMemory({fileSystem, root}: MountPoint, [plugin = '', ...names]: readonly string[]): boolean {
+  return (
+    plugin.startsWith('kubernetes.io~') && names.length === 1 && IN_MEMORY.has(fileSystem) && root === '/'
+  );
+}
 
 /** Of the volumes that are bound on themselves: no other directory has a pod's UID above it. */
 const VOLUMES = /\/pods\/[^/]+\/volumes$/;
