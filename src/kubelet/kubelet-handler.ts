@@ -1,0 +1,237 @@
+import type {Pod} from '../api/v1.js';
+import type {PodStatus} from '../api/v1-status.js';
+import type {Clock} from '../base/clock.js';
+import {concurrently} from '../base/concurrently.js';
+import type {Logger} from '../base/logger.js';
+import type {PodUid} from '../cri/index.js';
+import {rejectionOf} from './admission/admit-pod.js';
+import type {EventSink} from './container/events.js';
+import type {NodeFacts} from './container/node.js';
+import type {Pleg, PodLifecycleEvent} from './container/pleg.js';
+import {podRef} from './container/pod-ref.js';
+import type {DesiredPod, PodSourceName, PodUpdate} from './container/pod-update.js';
+import type {KubeletPods} from './kubelet-pods.js';
+import {podQosClass} from './kuberuntime/qos.js';
+import type {RuntimeState} from './node-status/runtime-state.js';
+import type {PodManager} from './pod/pod-manager.js';
+import type {PodWorkers} from './pod-workers/pod-workers.js';
+import type {ProbeOutcome, SyncLoopHandler} from './sync-loop.js';
+
+/** What the handler works with. */
+export interface KubeletHandlerOptions {
+  readonly manager: PodManager;
+  readonly workers: PodWorkers;
+  readonly pods: KubeletPods;
+  readonly pleg: Pleg;
+  readonly runtimeState: RuntimeState;
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventSink;
+  /** All sources: before each has told what it has, nothing is ended. */
+  readonly sources: readonly PodSourceName[];
+  /** Whether pods that the node has no room for are refused. */
+  readonly admission: boolean;
+  /** Called with each round of housekeeping: whose probes may go on. */
+  readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
+}
+
+/** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
+const GARBAGE_MS = 60_000;
+const GARBAGE_AT_ONCE = 8;
+/** How long a pod that only the runtime knows has to stop, in seconds. */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** What the kubelet does about each event of its sync loop (kubelet.go HandlePodAdditions and its sisters). */
+export class KubeletHandler implements SyncLoopHandler {
+  readonly #options: KubeletHandlerOptions;
+  readonly #readySources = new Set<PodSourceName>();
+  /** Pods that the node does not take, as they are shown. */
+  readonly #rejected = new Map<PodUid, PodStatus>();
+  #collectAt = 0;
+
+  constructor(options: KubeletHandlerOptions) {
+    this.#options = options;
+  }
+
+  get allSourcesReady(): boolean {
+    return this.#options.sources.every((source) => this.#readySources.has(source));
+  }
+
+  /** As it was last made: Pending before the pod's first sync. */
+  statusOf({uid, pod}: DesiredPod): PodStatus {
+    return (
+      this.#rejected.get(uid) ??
+      this.#options.pods.statusOf(uid) ?? {phase: 'Pending', qosClass: podQosClass(pod)}
+    );
+  }
+
+  handleConfig({op, source, pods}: PodUpdate): void {
+    this.#options.logger.info(`SyncLoop ${op}`, {source, pods: pods.map(({pod}) => nameOf(pod))});
+    switch (op) {
+      case 'ADD':
+        for (const pod of pods.toSorted(byCreation)) this.#add(pod);
+        break;
+      case 'UPDATE':
+      case 'DELETE':
+        for (const pod of pods) this.#update(pod);
+        break;
+      case 'REMOVE':
+        for (const pod of pods) this.#remove(pod);
+        break;
+      case 'RECONCILE':
+        for (const pod of pods) this.#options.manager.set(pod);
+    }
+    this.#readySources.add(source);
+  }
+
+  #add(desired: DesiredPod): void {
+    const {manager, workers} = this.#options;
+    const {pod, uid} = desired;
+    manager.set(desired);
+    if (!workers.isTerminationRequested(uid) && !this.#admit(desired)) return;
+    workers.update({type: 'create', pod});
+  }
+
+  /** Whether the node takes the pod; one that it does not is told of and never started (rejectPod). */
+  #admit({uid, pod}: DesiredPod): boolean {
+    const {admission, events, node, manager} = this.#options;
+    if (!admission) return true;
+    const others = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
+    const rejection = rejectionOf({pod, others: others.map((other) => other.pod), node});
+    if (rejection === undefined) return true;
+    const {reason, message} = rejection;
+    events({type: 'Warning', reason, message, pod});
+    this.#rejected.set(uid, {
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      qosClass: podQosClass(pod),
+    });
+    return false;
+  }
+
+  /** Whether it takes room on the node (filterOutInactivePods). */
+  #isActive(desired: DesiredPod): boolean {
+    if (this.#options.workers.isTerminated(desired.uid)) return false;
+    const {phase} = this.statusOf(desired);
+    return phase !== 'Succeeded' && phase !== 'Failed';
+  }
+
+  #update(desired: DesiredPod): void {
+    const {manager, workers} = this.#options;
+    manager.set(desired);
+    if (!this.#rejected.has(desired.uid)) workers.update({type: 'update', pod: desired.pod});
+    else {
+      this.#rejected.delete(desired.uid);
+      this.#add(desired);
+    }
+  }
+
+  /** While a source has not told yet what it has, nothing is ended: housekeeping does it later. */
+  #remove({uid, pod}: DesiredPod): void {
+    const {manager, workers} = this.#options;
+    manager.delete(uid);
+    if (this.#rejected.delete(uid)) return;
+    if (this.allSourcesReady) workers.update({type: 'kill', pod});
+  }
+
+  handlePleg(event: PodLifecycleEvent): void {
+    const {manager, logger, workers, pods} = this.#options;
+    const {uid, type, id = ''} = event;
+    const desired = manager.get(uid);
+    if (type !== 'ContainerRemoved') {
+      if (desired === undefined)
+        logger.info(
+          'SyncLoop (PLEG): pod does not exist, ignore irrelevant event',
+          {event: {ID: uid, Type: type, Data: id}},
+          4,
+        );
+      else {
+        logger.info('SyncLoop (PLEG): event for pod', {
+          pod: nameOf(desired.pod),
+          event: {ID: uid, Type: type, Data: id},
+        });
+        this.#sync(desired);
+      }
+    }
+    if (type === 'ContainerDied')
+      void pods.collectGarbage(uid, {isUnwanted: workers.shouldContentBeRemoved(uid), sandboxes: false});
+  }
+
+  #sync({uid, pod}: DesiredPod): void {
+    if (!this.#rejected.has(uid)) this.#options.workers.update({type: 'sync', pod});
+  }
+
+  handleProbe({uid, probe, status}: ProbeOutcome): void {
+    const desired = this.#options.manager.get(uid);
+    if (desired === undefined) return;
+    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)});
+    this.#sync(desired);
+  }
+
+  handleSync(): void {
+    const {manager, workers, logger} = this.#options;
+    const due = workers.takeDue().flatMap((uid) => manager.get(uid) ?? []);
+    if (due.length === 0) return;
+    logger.info('SyncLoop (SYNC) pods', {total: due.length, pods: due.map(({pod}) => nameOf(pod))}, 4);
+    for (const desired of due) this.#sync(desired);
+  }
+
+  errors(): readonly string[] {
+    const {runtimeState, pleg} = this.#options;
+    const unhealthy = pleg.unhealthy();
+    return [
+      ...runtimeState.errors(),
+      ...(unhealthy === undefined ? [] : [`PLEG is not healthy: ${unhealthy}`]),
+    ];
+  }
+
+  /** HandlePodCleanups, as far as there is something to clean up here. */
+  async handleHousekeeping(): Promise<void> {
+    const {manager, workers, keepProbes, logger, clock} = this.#options;
+    if (!this.allSourcesReady) {
+      logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
+      return;
+    }
+    workers.syncKnown(manager.uids());
+    keepProbes?.((uid) => workers.couldHaveRunningContainers(uid));
+    await this.#endOrphans();
+    for (const {uid, pod} of manager.list())
+      if (!workers.isKnown(uid) && !this.#rejected.has(uid)) workers.update({type: 'create', pod});
+    if (clock.now() < this.#collectAt) return;
+    this.#collectAt = clock.now() + GARBAGE_MS;
+    await this.#collectGarbage();
+  }
+
+  /** Pods of an earlier daemon or of a source that nobody wants any more: what runs is ended, what is left removed. */
+  async #endOrphans(): Promise<void> {
+    const {manager, workers, pods, pleg} = this.#options;
+    const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
+    if (orphans.length === 0) return;
+    const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
+    await concurrently(orphans, GARBAGE_AT_ONCE, async ({uid}) => {
+      const runs = running.get(uid);
+      if (runs?.isRunning === true)
+        workers.update({type: 'kill', running: runs, kill: {gracePeriodSeconds: ORPHAN_GRACE_SECONDS}});
+      else await pods.remove(uid);
+    });
+  }
+
+  async #collectGarbage(): Promise<void> {
+    const {workers, pods} = this.#options;
+    await concurrently(pods.owned(), GARBAGE_AT_ONCE, async ({uid}) => {
+      await pods.collectGarbage(uid, {isUnwanted: workers.shouldContentBeRemoved(uid), sandboxes: true});
+    });
+  }
+}
+
+function nameOf(pod: Pod): string {
+  const {namespace, name} = podRef(pod);
+  return `${namespace}/${name}`;
+}
+
+function byCreation(a: DesiredPod, b: DesiredPod): number {
+  const [first = '', second = ''] = [a.pod.metadata.creationTimestamp, b.pod.metadata.creationTimestamp];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
