@@ -127,6 +127,26 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await readFile('/proc/self/mountinfo', 'utf8')).toContain(` ${shared}/back `);
   });
 
+  test('mounts in a volume of the pod appear where they are asked for, whatever the machine shares', async () => {
+    const mount = (mountPropagation: string): Fields => ({
+      volumeMounts: [{name: 'e', mountPath: '/e', mountPropagation}],
+    });
+    const pod = await running('shared', {
+      containers: [
+        aContainer('main', {...mount('Bidirectional'), securityContext: {privileged: true}}),
+        aContainer('second', mount('HostToContainer')),
+        aContainer('third', mount('None')),
+      ],
+      volumes: [{name: 'e', emptyDir: {}}],
+    });
+    await inside(pod, 'sh', '-c', 'mkdir /e/later && mount -t tmpfs tmpfs /e/later && touch /e/later/file');
+    expect(await ground.exec(container(pod, 'second').id, 'ls', '/e/later')).toBe('file');
+    expect(await ground.exec(container(pod, 'third').id, 'ls', '/e/later')).toBe('');
+    await inside(pod, 'umount', '/e/later');
+    expect(await ground.delete('shared')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.leftoversOf(pod.uid)).toEqual([]);
+  });
+
   test('a read-only mount is read-only with all that is mounted below it, where the runtime can do it', async () => {
     const shared = await aSharedDirectory();
     await mkdir(join(shared, 'below'));
