@@ -4,17 +4,15 @@
  *
  * `equivalent` names the faults that change nothing: `in` is part of their line, `to` what they put there.
  */
-const ACTIONS = ['kuberuntime/compute-pod-actions', 'kuberuntime/compute-restarts'];
-const STATUS = [
-  'status/pod-status',
-  'status/pod-phase',
-  'status/conditions',
-  'status/container-resources',
-  'status/readiness-gates',
-  'status/golden-status',
+const ACTIONS = [
+  'kuberuntime/compute-pod-actions',
+  'kuberuntime/compute-edges',
+  'kuberuntime/compute-restarts',
 ];
-const KILL = ['kuberuntime/kill-pod', 'kuberuntime/grace-period'];
-const ADMISSION = ['admission/admit-pod', 'admission/admission'];
+const CONDITIONS = ['status/pod-conditions', 'status/conditions', 'status/readiness-gates'];
+const STATUS = ['status/pod-status', 'status/golden-status'];
+const KILL = ['kuberuntime/kill-pod', 'kuberuntime/kill-failures'];
+const ADMISSION = ['admission/admit-pod'];
 
 const target = (name, tests, equivalent = []) => ({
   file: `src/kubelet/${name}.ts`,
@@ -25,19 +23,26 @@ const target = (name, tests, equivalent = []) => ({
 export const TARGETS = [
   target('kuberuntime/compute-pod-actions', ACTIONS),
   target('kuberuntime/compute-init-actions', ACTIONS),
-  target('kuberuntime/compute-restart-all', ACTIONS),
+  target('kuberuntime/compute-restart-all', [...ACTIONS, 'status/conditions']),
   target('kuberuntime/container-fault', ACTIONS),
   target('kuberuntime/sandbox-changed', ACTIONS),
-  target('kuberuntime/restart-policy', ACTIONS),
-  target('kuberuntime/grace-period', KILL),
+  target('kuberuntime/restart-policy', [...ACTIONS, 'status/pod-status']),
+  target(
+    'kuberuntime/grace-period',
+    ['kuberuntime/grace-period'],
+    [
+      {in: 'terminationGracePeriodSeconds ?? 0', to: '1', why: 'a second is the least in any case'},
+      {in: 'terminationGracePeriodSeconds ?? 0', to: '-1', why: 'a second is the least in any case'},
+    ],
+  ),
   target('kuberuntime/termination-order', KILL),
   target('kuberuntime/kill-pod', KILL),
   target('kuberuntime/kill-container', KILL),
-  target('foreground/judge', ['foreground/judge', 'eviction']),
-  target('status/pod-phase', STATUS),
-  target('status/conditions', STATUS),
+  target('foreground/judge', ['foreground/judge']),
+  target('status/pod-phase', ['status/pod-phase']),
+  target('status/conditions', CONDITIONS),
   target('status/container-status', STATUS),
-  target('status/container-resources', STATUS),
+  target('status/container-resources', ['status/container-resources']),
   target('status/pod-status', STATUS),
   target('status/termination-message', ['status/termination-message']),
   target('admission/admit-pod', ADMISSION),
