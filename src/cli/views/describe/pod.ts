@@ -66,8 +66,15 @@ function stateLines(pod: Pod, status: PodStatus, nowMs: number): readonly string
     `IP:\t${podIP}`,
     podIPs.length === 0 ? `IPs:\t${NONE}` : 'IPs:',
     ...podIPs.map(({ip}) => `  IP:\t${ip}`),
+    ...ownerLines(pod),
     ...(nominatedNodeName === undefined ? [] : [`NominatedNodeName:\t${nominatedNodeName}`]),
   ];
+}
+
+/** What the manifest says controls the pod; here nothing does. */
+function ownerLines({metadata}: Pod): readonly string[] {
+  const owner = metadata.ownerReferences?.find(({controller}) => controller === true);
+  return owner === undefined ? [] : [`Controlled By:\t${owner.kind}/${owner.name}`];
 }
 
 function phaseLines({metadata}: Pod, {phase}: PodStatus, nowMs: number): readonly string[] {
