@@ -3,6 +3,7 @@ import {basename, dirname, join} from 'node:path';
 import {SystemError} from './errors.js';
 import {fdPath, mountIdOf, OPEN_DIRECTORY, openDirectory, someEntries} from './file-handles.js';
 import {ifPresent, withFileErrors} from './files.js';
+import {shellWord} from './shell-word.js';
 
 /** Deeper directories are moved up first, so that a hostile tree can't use up the open files. */
 const MAX_DEPTH = 64;
@@ -46,7 +47,7 @@ async function removeDirectory(path: Buffer, shown: string, removal: Removal, de
   try {
     if ((await mountIdOf(directory)) !== removal.mountId)
       throw new SystemError(`removing ${JSON.stringify(shown)}: something is mounted there`, {
-        hint: `unmount it first: umount ${shown}`,
+        hint: `unmount it first: umount ${shellWord(shown)}`,
       });
     await emptyDirectory(directory, shown, removal, depth);
   } finally {

@@ -4,6 +4,7 @@ import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../base/files.js';
+import {shellWord} from '../../base/shell-word.js';
 
 /** A mount of this process's mount namespace. */
 export interface MountPoint {
@@ -104,7 +105,7 @@ function programSays(cause: unknown): string {
 }
 
 function hintFor(reason: string, path: string): string | undefined {
-  if (reason.includes('busy')) return `something still uses it: fuser -vm ${path} shows what`;
+  if (reason.includes('busy')) return `something still uses it: fuser -vm ${shellWord(path)} shows what`;
   return /permission denied|superuser/.test(reason) ? 'run as root' : undefined;
 }
 
@@ -190,7 +191,7 @@ function foreignMount({path}: MountPoint, directory: string): SystemError {
   return new SystemError(
     `${JSON.stringify(directory)} can't be removed: ${JSON.stringify(path)} is mounted there, and not by kcri`,
     {
-      hint: `find out whose it is, unmount it with "umount ${path}", and try again; nothing was removed there`,
+      hint: `find out whose it is, unmount it with "umount ${shellWord(path)}", and try again; nothing was removed there`,
     },
   );
 }

@@ -60,6 +60,16 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   expect(isPodMount({...mount, ...fields}, below)).toBe(own);
 });
 
+test('what a person is told to run holds no command that a container has made the name of its mount', async () => {
+  const dir = await realpath(await temporaryDirectory());
+  const mount = {id: 2, parentId: 1, root: '/', fileSystem: 'tmpfs', received: false, shared: false};
+  const path = `${dir}/volumes/x$(reboot); reboot`;
+  const mounter = {...systemMounter, list: async () => [{...mount, path}]};
+  await expect(unmountBelow(dir, mounter, isPodMount)).rejects.toMatchObject({
+    hint: expect.stringContaining(`"umount '${path}'"`) as string,
+  });
+});
+
 /** Only root can mount. */
 describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
   const MEMORY = 'volumes/kubernetes.io~empty-dir/memory';
