@@ -12,7 +12,7 @@ const ACTIONS = [
 const CONDITIONS = ['status/pod-conditions', 'status/conditions', 'status/readiness-gates'];
 const STATUS = ['status/pod-status', 'status/golden-status'];
 const KILL = ['kuberuntime/kill-pod', 'kuberuntime/kill-failures'];
-const ADMISSION = ['admission/admit-pod'];
+const ADMISSION = ['admission/admit-pod', 'admission/admit-edges'];
 
 const target = (name, tests, equivalent = []) => ({
   file: `src/kubelet/${name}.ts`,

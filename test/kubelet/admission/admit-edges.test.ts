@@ -1,0 +1,177 @@
+import {describe, expect, test} from 'vitest';
+import type {Container, Pod, PodSpec} from '../../../src/api/v1.js';
+import {rejectionOf, type Rejection} from '../../../src/kubelet/admission/admit-pod.js';
+import type {NodeFacts} from '../../../src/kubelet/container/node.js';
+import {GOLDEN_NODE} from '../../golden/cases.js';
+import {aContainer, aPod} from '../kuberuntime/builders.js';
+
+function rejection(
+  pod: Pod,
+  node: Partial<NodeFacts> = {},
+  others: readonly Pod[] = [],
+): Rejection | undefined {
+  return rejectionOf({pod, others, node: {...GOLDEN_NODE, ...node}});
+}
+
+const asking = (requests: Readonly<Record<string, string>>, spec: Partial<PodSpec> = {}): Pod =>
+  aPod({containers: [aContainer({resources: {requests}})], ...spec});
+const ports = [{containerPort: 80, hostPort: 80}];
+const listener = aPod({containers: [aContainer({ports})]});
+const withSysctl = (name: string): Pod => aPod({securityContext: {sysctls: [{name, value: '1'}]}});
+
+describe('a rejection says what to do:', () => {
+  const noGroups = {runtime: {handlers: new Map(), supplementalGroupsPolicy: false}};
+
+  test.each<[string, string, Rejection | undefined]>([
+    ['SysctlForbidden', '--allowed-unsafe-sysctls', rejection(withSysctl('vm.x'))],
+    [
+      'PodOSSelectorNodeLabelDoesNotMatch',
+      'metadata.labels["kubernetes.io/os"]',
+      rejection(aPod({}, {labels: {'kubernetes.io/os': 'windows'}})),
+    ],
+    [
+      'SupplementalGroupsPolicyNotSupported',
+      'supplementalGroupsPolicy',
+      rejection(aPod({securityContext: {supplementalGroupsPolicy: 'Strict'}}), noGroups),
+    ],
+    ['OutOfcpu', 'resources.requests', rejection(asking({cpu: '3'}))],
+    ['NodeAffinity', '--node-labels', rejection(aPod({nodeSelector: {no: 'where'}}))],
+    ['NodePorts', 'hostPort', rejection(listener, {}, [listener])],
+    [
+      'UnexpectedAdmissionError',
+      'resources.requests',
+      rejection(asking({cpu: '3'}, {priority: 2_000_000_000})),
+    ],
+    [
+      'AppArmor',
+      'appArmorProfile',
+      rejection(aPod({securityContext: {appArmorProfile: {type: 'RuntimeDefault'}}})),
+    ],
+  ])('%s: %s', (reason, hint, found) => {
+    expect(found?.reason).toBe(reason);
+    expect(found?.hint).toContain(hint);
+  });
+});
+
+describe('room on the node:', () => {
+  test('of the disk eviction keeps a tenth, and other pods have what they asked for', () => {
+    const all = asking({'ephemeral-storage': '90000000000'});
+
+    expect(rejection(all)).toBeUndefined();
+    expect(rejection(all, {}, [asking({'ephemeral-storage': '7'})])?.message).toBe(
+      "Node didn't have enough resource: ephemeral-storage, requested: 90000000000, used: 7, capacity: 90000000000",
+    );
+  });
+
+  test('the last place is a place', () => {
+    expect(
+      rejection(
+        aPod(),
+        {},
+        Array.from({length: 109}, () => aPod()),
+      ),
+    ).toBeUndefined();
+  });
+});
+
+describe('ports of the host:', () => {
+  const withInit = (init: Partial<Container>): Pod => aPod({initContainers: [aContainer({...init, ports})]});
+  const sidecar = withInit({name: 'init', restartPolicy: 'Always'});
+  const init = withInit({name: 'init'});
+
+  test.each<[string, Pod, boolean]>([
+    ['a sidecar has', sidecar, true],
+    ['an init container that ends has', init, false],
+  ])('those that %s count: %s', (_title, pod, taken) => {
+    expect(rejection(pod, {}, [listener])?.reason).toBe(taken ? 'NodePorts' : undefined);
+    expect(rejection(listener, {}, [pod])?.reason).toBe(taken ? 'NodePorts' : undefined);
+  });
+
+  test('one of several that is taken is enough', () => {
+    const free = {containerPort: 81, hostPort: 81};
+    const pod = aPod({containers: [aContainer({ports: [free, ...ports]})]});
+
+    expect(rejection(pod, {}, [aPod(), listener])?.reason).toBe('NodePorts');
+  });
+
+  test('a protocol that is not named is TCP', () => {
+    const udp = aPod({containers: [aContainer({ports: [{...ports[0]!, protocol: 'UDP'}]})]});
+    const {spec} = listener;
+    const unnamed: Pod = {...listener, spec: {...spec, containers: [{name: 'main', image: 'x', ports}]}};
+
+    expect(rejection(unnamed, {}, [listener])?.reason).toBe('NodePorts');
+    expect(rejection(unnamed, {}, [udp])).toBeUndefined();
+    expect(rejection(udp, {}, [unnamed])).toBeUndefined();
+  });
+});
+
+describe('AppArmor is asked for by', () => {
+  const securityContext = {appArmorProfile: {type: 'RuntimeDefault' as const}};
+  const confined = aContainer({name: 'confined', securityContext});
+
+  test.each<[string, Pod]>([
+    ['an init container', aPod({initContainers: [confined]})],
+    ['one of the containers', aPod({containers: [aContainer(), confined]})],
+  ])('%s', (_title, pod) => {
+    expect(rejection(pod)?.reason).toBe('AppArmor');
+    expect(rejection(pod, {appArmorEnabled: true})).toBeUndefined();
+  });
+});
+
+describe('sysctls:', () => {
+  test.each([
+    ['net.ipv4.ip_local_reserved_ports', '3.15.9', '3.16'],
+    ['net.ipv4.tcp_keepalive_time', '4.4', '4.5'],
+    ['net.ipv4.tcp_fin_timeout', '4.5', '4.6'],
+    ['net.ipv4.tcp_keepalive_intvl', '4.4', '4.5'],
+    ['net.ipv4.tcp_keepalive_probes', '4.4', '4.5'],
+    ['net.ipv4.tcp_rmem', '4.14', '4.15'],
+    ['net.ipv4.tcp_wmem', '4.14', '4.15'],
+  ])('%s is not safe with kernel %s, but with %s', (name, before, since) => {
+    expect(rejection(withSysctl(name), {kernelRelease: before})?.reason).toBe('SysctlForbidden');
+    expect(rejection(withSysctl(name), {kernelRelease: since})).toBeUndefined();
+    expect(rejection(withSysctl(name), {kernelRelease: `${since}.0-1-amd64`})).toBeUndefined();
+  });
+
+  test.each(['net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range', 'net.ipv4.ip_local_port_range'])(
+    '%s is safe, whatever the kernel calls itself',
+    (name) => {
+      expect(rejection(withSysctl(name), {kernelRelease: 'unknown'})).toBeUndefined();
+    },
+  );
+
+  test('an allowed name has at most 253 characters', () => {
+    const long = `net.${'a'.repeat(249)}`;
+
+    expect(rejection(withSysctl(long), {allowedUnsafeSysctls: [long]})).toBeUndefined();
+    expect(() => rejection(withSysctl('net.x'), {allowedUnsafeSysctls: [`${long}a`]})).toThrow(
+      /at most 253 characters/,
+    );
+  });
+
+  test.each(['*', 'net.*x', 'net..x', '-net.x', 'net.x ', ' net.x', 'net.x-', 'x net.*'])(
+    '%j can not be allowed',
+    (pattern) => {
+      expect(() => rejection(withSysctl('net.x'), {allowedUnsafeSysctls: [pattern]})).toThrow(
+        expect.objectContaining({code: 'CONFIG'}) as Error,
+      );
+    },
+  );
+
+  test('a name is allowed whole, a pattern by how it begins', () => {
+    const forbidden = (name: string, allowed: string): string | undefined =>
+      rejection(withSysctl(name), {allowedUnsafeSysctls: [allowed]})?.reason;
+
+    expect(forbidden('net.core.x1', 'net.core.x')).toBe('SysctlForbidden');
+    expect(forbidden('net.core.x1', 'net.core.x*')).toBeUndefined();
+    expect(forbidden('net.core', 'net.core.x*')).toBe('SysctlForbidden');
+  });
+
+  test('the first one that is forbidden is told', () => {
+    const sysctls = ['net.ipv4.tcp_syncookies', 'net.b', 'net.a'].map((name) => ({name, value: '1'}));
+
+    expect(rejection(aPod({securityContext: {sysctls}}))?.message).toBe(
+      'forbidden sysctl: "net.b" not allowlisted',
+    );
+  });
+});
