@@ -54,12 +54,12 @@ describe('a rejection says what to do:', () => {
 });
 
 describe('room on the node:', () => {
-  test('of the disk eviction keeps a tenth, and other pods have what they asked for', () => {
-    const all = asking({'ephemeral-storage': '90000000000'});
+  test('of the disk eviction keeps a tenth as a float of 32 bits has it, and other pods have what they asked for', () => {
+    const all = asking({'ephemeral-storage': '89999999851'});
 
     expect(rejection(all)).toBeUndefined();
     expect(rejection(all, {}, [asking({'ephemeral-storage': '7'})])?.message).toBe(
-      "Node didn't have enough resource: ephemeral-storage, requested: 90000000000, used: 7, capacity: 90000000000",
+      "Node didn't have enough resource: ephemeral-storage, requested: 89999999851, used: 7, capacity: 89999999851",
     );
   });
 
