@@ -81,7 +81,7 @@ describe('of a runtime that repeats a container’s environment in its failures'
     ['debug, as json', ['-D', '-o', 'json']],
   ])('sync shows and records nothing secret: %s', async (_, flags) => {
     const {scene, file} = await aScenery();
-    const {stdout, stderr, exitCode} = await scene.run(['sync', file, '--timeout', '1s', ...flags]);
+    const {stdout, stderr, exitCode} = await scene.run(['sync', file, '--timeout', '1m', ...flags]);
     expect(exitCode).toBe(1);
     expect(stdout + stderr).toContain('***');
     for (const text of [stdout, stderr, await recordsOf(scene)]) expectNothingOfThem(text);
@@ -89,7 +89,7 @@ describe('of a runtime that repeats a container’s environment in its failures'
 
   test('the commands that tell of the pod later show nothing either', async () => {
     const {scene, file} = await aScenery();
-    await scene.run(['sync', file, '--timeout', '1s']);
+    await scene.run(['sync', file, '--timeout', '1m']);
     expect(scene.runtime.containers[0]?.message).toContain(VALUES[0]);
     for (const words of [
       ['get', 'pods', '-o', 'json'],
@@ -102,13 +102,13 @@ describe('of a runtime that repeats a container’s environment in its failures'
       expect({words, exitCode, stderr}).toEqual({words, exitCode: 0, stderr: ''});
       expectNothingOfThem(stdout);
     }
-    const again = await scene.run(['sync', file, '-o', 'json', '--timeout', '1s']);
+    const again = await scene.run(['sync', file, '-o', 'json', '--timeout', '1m']);
     expectNothingOfThem(again.stdout + again.stderr + (await recordsOf(scene)));
   });
 
   test('a plan of its changes shows nothing either', async () => {
     const {scene, file} = await aScenery();
-    await scene.run(['sync', file, '--timeout', '1s']);
+    await scene.run(['sync', file, '--timeout', '1m']);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('"command":["$(KEY)"', '"command":["new","$(KEY)"'));
     for (const format of ['text', 'json', 'yaml']) {
