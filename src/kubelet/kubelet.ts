@@ -1,0 +1,256 @@
+import {systemRandom, type Clock, type RandomSource} from '../base/clock.js';
+import {SystemError} from '../base/errors.js';
+import {acquireLock, type Lock} from '../base/lock.js';
+import type {Logger} from '../base/logger.js';
+import type {PodUid, RuntimeService} from '../cri/index.js';
+import {PodMux} from './config/pod-mux.js';
+import type {PodSource, SourceReport} from './config/pod-source.js';
+import {SourceObjects} from './config/source-objects.js';
+import type {PodEvent} from './container/events.js';
+import {podRef} from './container/pod-ref.js';
+import {KubeletHandler} from './kubelet-handler.js';
+import {KubeletPods} from './kubelet-pods.js';
+import {KubeletView} from './kubelet-view.js';
+import type {DescribedNode} from './open-local-pods.js';
+import {openLocalPods} from './open-local-pods.js';
+import {RuntimeState} from './node-status/runtime-state.js';
+import {EventedPleg} from './pleg/evented-pleg.js';
+import {GenericPleg} from './pleg/generic-pleg.js';
+import {PodManager} from './pod/pod-manager.js';
+import {PodWorkers} from './pod-workers/pod-workers.js';
+import {secretTexts} from './references/secret-texts.js';
+import {SyncLoop} from './sync-loop.js';
+import {plegLog} from './pleg-log.js';
+
+/** What a kubelet runs with. */
+export interface KubeletOptions {
+  readonly node: DescribedNode;
+  readonly runtime: RuntimeService;
+  /** Where pods come from; each name once. */
+  readonly sources: readonly PodSource[];
+  /** The same places for people: paths and URLs. */
+  readonly places: readonly string[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random?: RandomSource;
+  readonly syncFrequencyMs: number;
+  /** Whether pods that the node has no room for are refused. */
+  readonly admission: boolean;
+  /** Whether the runtime's events are used, where it has them. */
+  readonly eventedPleg: boolean;
+  /** Ends all pods when the kubelet ends; a kubelet leaves them running. */
+  readonly stopPodsOnExit: boolean;
+  /** Takes the values of Secrets, which nobody is to be shown. */
+  readonly hide: (texts: readonly string[]) => void;
+  /** Called for each event, besides its being logged. */
+  readonly onEvent?: (event: PodEvent) => void;
+}
+
+/** How long work under way may take when the kubelet ends; what isn't done then is found by the next one. */
+const LAST_WORK_MS = 2000;
+
+/** The kubelet as a daemon: its parts, put together (kubelet.go Run). */
+export class Kubelet {
+  readonly #options: KubeletOptions;
+  readonly #objects: SourceObjects;
+  readonly #manager = new PodManager();
+  readonly #pleg: GenericPleg | EventedPleg;
+  readonly #pods: KubeletPods;
+  readonly #workers: PodWorkers;
+  readonly #runtimeState: RuntimeState;
+  readonly #handler: KubeletHandler;
+  readonly #loop: SyncLoop;
+  readonly #mux: PodMux;
+  /** Ends the parts, after the loop. */
+  readonly #end = new AbortController();
+  /** What is to be seen of it from outside. */
+  readonly view: KubeletView;
+
+  constructor(options: KubeletOptions) {
+    const {node, runtime, clock, logger, sources} = options;
+    const {random = systemRandom} = options;
+    this.#options = options;
+    const events = (event: PodEvent): void => {
+      this.#event(event);
+    };
+    this.#objects = new SourceObjects(options.places);
+    const local = openLocalPods(node, this.#observer(), this.#objects.objects);
+    this.#runtimeState = new RuntimeState(runtime, clock);
+    this.#pleg = this.#makePleg();
+    const pods = new KubeletPods({
+      local,
+      pleg: this.#pleg,
+      logger,
+      networkError: () => this.#runtimeState.networkError,
+      originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
+    });
+    this.#pods = pods;
+    this.#workers = new PodWorkers({
+      handler: pods,
+      cache: this.#pleg.cache,
+      clock,
+      random,
+      logger,
+      events,
+      syncFrequencyMs: options.syncFrequencyMs,
+    });
+    const names = sources.map(({name}) => name);
+    this.#handler = new KubeletHandler({
+      manager: this.#manager,
+      workers: this.#workers,
+      pods,
+      pleg: this.#pleg,
+      runtimeState: this.#runtimeState,
+      node: node.node,
+      clock,
+      logger,
+      events,
+      sources: names,
+      admission: options.admission,
+    });
+    this.#loop = new SyncLoop(this.#handler, clock, logger);
+    this.#mux = new PodMux({
+      sources: names,
+      clock,
+      events,
+      deliver: (update) => {
+        this.#loop.config(update);
+      },
+    });
+    this.view = new KubeletView({
+      manager: this.#manager,
+      handler: this.#handler,
+      workers: this.#workers,
+      pleg: this.#pleg,
+      loop: this.#loop,
+      runtimeState: this.#runtimeState,
+    });
+  }
+
+  #makePleg(): GenericPleg | EventedPleg {
+    const {runtime, clock, logger, eventedPleg} = this.#options;
+    const options = {
+      runtime,
+      clock,
+      isOurs: (uid: PodUid) => this.#pods.isOurs(uid),
+      push: (event: Parameters<SyncLoop['pleg']>[0]) => this.#loop.pleg(event),
+      notice: plegLog(logger),
+      signal: this.#end.signal,
+    };
+    return eventedPleg ? new EventedPleg(options) : new GenericPleg(options);
+  }
+
+  #observer() {
+    const {logger, hide} = this.#options;
+    return {
+      event: (event: PodEvent): void => {
+        this.#event(event);
+      },
+      call: () => undefined,
+      waiting: () => undefined,
+      secret: hide,
+      unrecorded: (ref: ReturnType<typeof podRef>, error: unknown): void => {
+        logger.error(error, 'Failed to record what happens to a pod', {pod: `${ref.namespace}/${ref.name}`});
+      },
+    };
+  }
+
+  /** As the kubelet's log has events (client-go's StartStructuredLogging). */
+  #event(event: PodEvent): void {
+    const {type, reason, message, pod, fieldPath = ''} = event;
+    const {namespace, name} = podRef(pod);
+    this.#options.logger.info('Event occurred', {
+      object: `${namespace}/${name}`,
+      fieldPath,
+      kind: 'Pod',
+      apiVersion: 'v1',
+      type,
+      reason,
+      message,
+    });
+    this.#options.onEvent?.(event);
+  }
+
+  /**
+   * Runs until the signal aborts, alone with its root directory. Pods go on running then, unless they are to be
+   * stopped. Rejects with SystemError when it can't begin.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const lock = await this.#alone(signal);
+    try {
+      await this.#runAlone(signal);
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+  }
+
+  async #runAlone(signal: AbortSignal): Promise<void> {
+    const {sources, logger, clock, stopPodsOnExit} = this.#options;
+    await this.#pods.load();
+    await this.#runtimeState.check(signal);
+    const parts = [
+      this.#runtimeState.run(this.#end.signal, () => undefined),
+      this.#pleg.run(),
+      ...sources.map(async (source) => source.run(this.#sinkOf(source), this.#end.signal)),
+    ];
+    try {
+      await Promise.race([this.#loop.run(signal), Promise.all(parts)]);
+      if (stopPodsOnExit) await this.#stopPods();
+    } finally {
+      const stopped = this.#workers.stop();
+      await Promise.race([stopped, clock.sleep(LAST_WORK_MS)]);
+      this.#end.abort();
+      await Promise.all(parts);
+      logger.info('Kubelet has ended');
+    }
+  }
+
+  /** Has the sources looked at again at once. */
+  reread(): void {
+    for (const source of this.#options.sources) source.reread();
+  }
+
+  #sinkOf({name}: PodSource) {
+    const {hide} = this.#options;
+    return {
+      set: ({pods, objects}: Parameters<Parameters<PodSource['run']>[0]['set']>[0]): void => {
+        hide(objects.flatMap((object) => secretTexts(object)));
+        this.#objects.set(name, objects);
+        this.#mux.set(name, pods);
+      },
+      report: (report: SourceReport): void => {
+        this.#report(report);
+      },
+    };
+  }
+
+  #report({level, message, error, fields, issues, verbosity}: SourceReport): void {
+    const {logger} = this.#options;
+    const places = issues.map(({file, line, column}) => `${file}:${line}:${column}`);
+    const all = {...fields, ...(places.length > 0 && {places})};
+    if (level === 'info') logger.info(message, all, verbosity);
+    else logger.error(error, message, all);
+  }
+
+  async #alone(signal: AbortSignal): Promise<Lock> {
+    const {rootDir} = this.#options.node.node;
+    return await acquireLock(`${rootDir}/locks/__kubelet.lock`, {
+      signal,
+      onWait: (pid) => {
+        throw new SystemError(`another kcri kubelet (pid ${pid}) runs with the root directory "${rootDir}"`, {
+          hint: 'end that one first, or give this one another --root-dir',
+        });
+      },
+    });
+  }
+
+  async #stopPods(): Promise<void> {
+    const ended = this.#manager.list().map(
+      async ({pod}) =>
+        new Promise<void>((resolve) => {
+          this.#workers.update({type: 'kill', pod, kill: {onCompleted: resolve}});
+        }),
+    );
+    await Promise.all(ended);
+  }
+}
