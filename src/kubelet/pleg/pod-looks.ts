@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {Clock} from '../../base/clock.js';
 import type {PodUid, RuntimeService} from '../../cri/index.js';
 import type {PodLifecycleEvent, RunningPod} from '../container/pleg.js';
@@ -55,6 +56,8 @@ export class PodLooks {
 
   constructor(options: PlegOptions) {
     this.#options = options;
+    // Every call that runs listens to it.
+    setMaxListeners(0, options.signal);
     this.#queue = new LookQueue(LOOKS_AT_ONCE, (uid) => this.#look(uid));
     this.cache = new RuntimePodCache(options.clock, (uid) => this.look(uid));
   }

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {connect, containerId, podSandboxId, podUid} from '../../../src/cri/index.js';
+import {connect, containerId, podSandboxId, podUid, type Container} from '../../../src/cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../../src/cri/list-all.js';
 import {
   lifecycleEvents,
@@ -109,7 +109,7 @@ describe('a pod in the lists', () => {
     podSandboxId: podSandboxId('gone'),
     labels,
     state: 'CONTAINER_EXITED',
-  } as Parameters<typeof listedPods>[0][number];
+  } as unknown as Container;
 
   test('is told by its container when its sandbox is gone', () => {
     expect([...listedPods([container], []).values()]).toMatchObject([
