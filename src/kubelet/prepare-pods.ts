@@ -44,9 +44,9 @@ export function preparePods(
 ): readonly PreparedPod[] {
   const {keeper = 'foreground', objects = NO_OBJECTS} = options;
   refuse(documents, ({pod}) => conflicts(pod, options));
+  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options), keeper));
   // The node's name may make a pod's too long, so that a valid Pod is none any more.
   refuse(documents, (document) => validatePod(prepared(document, options)));
-  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options), keeper));
   if (options.static) for (const {pod, file} of documents) checkStaticReferences(pod, file, objects);
   refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));

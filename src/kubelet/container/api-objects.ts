@@ -23,7 +23,7 @@ const DEFAULT_NAMESPACE = 'default';
 
 /** Objects by kind, namespace and name; one without a namespace is in `default`, like its Pod. */
 export function apiObjects(objects: readonly ApiObject[], sources: readonly string[]): ApiObjects {
-  const found = new Map(objects.map((object) => [keyOf(object), object]));
+  const found = new Map(objects.map((object) => [objectKey(object), object]));
   const find = <K extends ApiObject['kind']>(kind: K, namespace: string, name: string) =>
     // The key begins with the kind.
     found.get(`${kind}/${namespace}/${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
@@ -37,7 +37,7 @@ export function apiObjects(objects: readonly ApiObject[], sources: readonly stri
 }
 
 /** `Kind/namespace/name`, the same for two documents of one object. */
-function keyOf({kind, metadata}: ApiObject): string {
+export function objectKey({kind, metadata}: ApiObject): string {
   const {name = '', namespace = ''} = metadata;
   const where = kind === 'RuntimeClass' ? '' : namespace === '' ? DEFAULT_NAMESPACE : namespace;
   return `${kind}/${where}/${name}`;
