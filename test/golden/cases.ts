@@ -54,7 +54,8 @@ export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCa
   const manifest = replaced(read('pod.yaml'));
   const [, header = '{}'] = /^# run: (.*)/.exec(manifest) ?? [];
   const {settle = 10, sh = '', actions = []} = JSON.parse(header) as RunHeader;
-  const pods = (JSON.parse(read('canon.pods.json')) as {items: readonly JsonObject[] | null} | null)?.items;
+  const pods = (JSON.parse(read('canon.pods.json') || 'null') as {items: readonly JsonObject[] | null} | null)
+    ?.items;
   const refusal = read('canon.errors.txt').trimEnd();
   return {
     manifest,
