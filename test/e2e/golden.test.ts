@@ -1,54 +1,91 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, test} from 'vitest';
-import {podSandboxId} from '../../src/cri/index.js';
-import {canonicalCalls, type CanonicalLine} from '../golden/canon.js';
-import {GOLDEN_NODE, readGoldenCase} from '../golden/cases.js';
+import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
+import type {ContainerStatus, PodStatus} from '../../src/api/v1-status.js';
+import {callsByPod, type CanonicalLine} from '../golden/canon.js';
+import {GOLDEN_CASES, readGoldenCase} from '../golden/cases.js';
+import {parityOf, type Parity} from '../golden/parity.js';
+import {lookInside, runningContainers} from './harness/golden-inside.js';
+import {GoldenPlay, type GoldenGround} from './harness/golden-play.js';
+import {shell} from './harness/manifests.js';
 import {startPodGround, type PodGround} from './harness/pod-ground.js';
-import {startRecordingProxy, type RecordingProxy} from './harness/recording-proxy.js';
+import {startRegistry, type Registry} from './harness/registry.js';
 import {runtimes} from './harness/runtimes.js';
 
-/** The cases, and what a sync waits for. The first nine are those that kcri promises to play. */
-const CASES = {
-  minimal: 'ready',
-  'two-containers': 'ready',
-  'env-refs': 'ready',
-  'init-ok': 'ready',
-  'never-exit0': 'complete',
-  'res-guaranteed': 'ready',
-  'vol-emptydir': 'ready',
-  'no-command': 'complete',
-  'uid-explicit': 'ready',
-  'dns-default': 'ready',
-  'grace-0': 'ready',
-  'host-network': 'ready',
-  'host-port': 'ready',
-  'hostname-sub': 'ready',
-  'onfailure-exit0': 'complete',
-  'sec-privileged': 'ready',
-  'share-pid': 'ready',
-  'stop-signal': 'ready',
-  'poststart-ok': 'ready',
-  'prestop-exec': 'ready',
-  'sidecar-job': 'complete',
-  'res-pod-level': 'ready',
-  'vol-downward': 'ready',
-} as const;
+/*
+ * Every recorded case is played here but those of which test/golden/parity.ts says that they need a kubelet that runs
+ * on, and why. A new case is played without being named here.
+ */
 
-type CaseName = keyof typeof CASES;
+// Most of the time a case waits: for a back-off, a grace period, the runtime.
+vi.setConfig({maxConcurrency: 10});
 
-/** Nobody waits half a minute for the end of these: the comparison goes from the manifest to the running pod. */
-const STOPS_SLOWLY: ReadonlySet<CaseName> = new Set(['minimal', 'two-containers']);
+/** What containers show beyond how they were made (see golden-inside.ts), by case. */
+const SHOWN: Readonly<Record<string, (look: Look) => Promise<void>>> = {
+  'host-port': async () => {
+    const answer = await fetch('http://127.0.0.1:38080/etc/passwd');
+    expect(await answer.text()).toContain('root:x:0:0');
+  },
+  'init-ok': async ({run}) => {
+    expect(await run('main', 'cat /data/x')).toBe('1');
+  },
+  'image-volume': async ({run}) => {
+    expect(await run('main', 'ls /img/bin/busybox')).toBe('/img/bin/busybox');
+  },
+  'poststart-ok': async ({run}) => {
+    expect(await run('main', 'cat /tmp/p')).toBe('hi');
+  },
+  'share-pid': async ({run}) => {
+    expect(await run('b', 'ps | grep -c "[s]leep 3600"')).toBe('2');
+  },
+  'vol-downward': async ({run}) => {
+    expect(await run('main', 'cat /d/labels; echo; cat /d/annotations; echo; cat /d/cpu')).toMatch(
+      /^app="d"\nb="c".*\nz="q\\"x"\n500$/s,
+    );
+    expect(await run('main', 'stat -L -c "%a %g" /d/labels /d/annotations')).toBe('440 2000\n444 2000');
+  },
+  'vol-emptydir': async ({run}) => {
+    expect(await run('main', 'stat -c %a /a /m')).toBe('777\n1777');
+    expect(await run('main', 'grep " /m " /proc/mounts')).toMatch(/^tmpfs \/m tmpfs .*size=4096k/);
+  },
+  'vol-hostpath': async ({run}) => {
+    expect(await run('main', 'cat /file; stat -c %F /none /dirc /filec /sock /chr /blk')).toBe(
+      [
+        'f',
+        'directory',
+        'directory',
+        'regular empty file',
+        'socket',
+        'character special file',
+        'block special file',
+      ].join('\n'),
+    );
+  },
+  'vol-projected': async ({run}) => {
+    expect(await run('main', 'cat /p/a/name; echo; cat /p/b/mem')).toBe('vproj-goldennode\n33554432');
+  },
+  'vol-subpath': async ({run}) => {
+    await run('main', 'touch /s/from-main');
+    expect(await run('second', 'cd /all; find | sort; ls /s')).toBe(
+      '.\n./vsub-goldennode\n./vsub-goldennode/z\n./x\n./x/y\n./x/y/from-main\nfrom-main',
+    );
+    expect(await run('main', 'cat /f')).toBe('f');
+  },
+};
 
-const RESOLV_CONF = 'nameserver 192.0.2.53\nsearch example.test\noptions ndots:2\n';
+/** A case whose pod stands. */
+interface Look {
+  /** What a shell script says in the running container of that name. */
+  readonly run: (container: string, script: string) => Promise<string>;
+}
 
-const NODE_IP = '192.0.2.2';
-
-const NODE_ARGS = [
-  ...['--static', '--hostname-override', GOLDEN_NODE.nodeName, '--node-ip', NODE_IP],
-  ...['--cluster-dns', '10.96.0.10', '--cluster-domain', 'cluster.local'],
-  ...['--node-memory', String(GOLDEN_NODE.memoryBytes), '--node-cpu', String(GOLDEN_NODE.cpuMilli / 1000n)],
-];
+/** What only one case can have at a time, on one runtime or on the machine; undefined when it needs nothing alone. */
+function soleNeed(name: string, runtime: string): string | undefined {
+  if (name === 'host-port') return "the machine's port 38080";
+  if (name === 'minimal' || name === 'multi-pod') return `the pod minimal on ${runtime}`;
+  // Together they ask for more than the two CPUs of the recordings' node.
+  return readGoldenCase(name).manifest.includes('cpu: ') ? `CPUs on ${runtime}` : undefined;
+}
 
 /**
  * What the kernel of the machine decides and no flag can say: sizes of huge pages, accounting of swap, masked
@@ -60,9 +97,19 @@ const KERNEL_FACTS: ReadonlySet<string> = new Set([
   'unified',
 ]);
 
-function withoutKernelFacts(lines: readonly CanonicalLine[]): unknown {
+/** The manifests name it, and a container's hash depends on its image's name. */
+const REGISTRY_PORT = 15_397;
+
+/** The exit code of a sync that SIGINT ends. */
+const INTERRUPTED = 130;
+
+const START_OF_ONE_CONTAINER: readonly string[] = ['RunPodSandbox', 'CreateContainer', 'StartContainer'];
+
+const RESOLV_CONF = 'nameserver 192.0.2.53\nsearch example.test\noptions ndots:2\n';
+
+function comparable(lines: readonly CanonicalLine[]): unknown {
   return JSON.parse(
-    JSON.stringify(lines, (key, value: unknown) => {
+    JSON.stringify(callsByPod(lines), (key, value: unknown) => {
       if (KERNEL_FACTS.has(key)) return undefined;
       if (key !== 'masked_paths') return value;
       return (value as readonly string[]).filter((path) => !path.includes('thermal_throttle'));
@@ -70,62 +117,158 @@ function withoutKernelFacts(lines: readonly CanonicalLine[]): unknown {
   );
 }
 
-/** What the kubelet did to the runtime, to the end or until the manifest went away. */
-function recorded(name: CaseName, toTheEnd: boolean): readonly CanonicalLine[] {
-  const {lines} = readGoldenCase(name);
-  const deleted = lines.findIndex((line) => 'mark' in line && line.mark === 'manifest-deleted');
-  return (toTheEnd ? lines : lines.slice(0, deleted)).filter((line) => 'method' in line);
+/** The containers that ran when the case was recorded, and how the others ended. */
+function recordedStates(name: string): readonly ContainerStatus[] {
+  return readGoldenCase(name).pods.flatMap(({status}) => {
+    const {initContainerStatuses = [], containerStatuses = []} = status as PodStatus;
+    return [...initContainerStatuses, ...containerStatuses];
+  });
 }
 
-describe.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2: $name', (which) => {
+/** Those that take longest first, since they mostly wait. */
+function byDuration(names: readonly string[]): readonly string[] {
+  const seconds = (name: string): number => {
+    const {settleSeconds, manifest} = readGoldenCase(name);
+    const [, grace = '30'] = /terminationGracePeriodSeconds: (\d+)/.exec(manifest) ?? [];
+    return settleSeconds + Number(grace);
+  };
+  return names.toSorted((a, b) => seconds(b) - seconds(a));
+}
+
+const casesOf = (...kinds: readonly Parity['kind'][]): readonly string[] =>
+  GOLDEN_CASES.filter((name) => kinds.includes(parityOf(name).kind));
+
+/** Cases in which the runtime decides: not every one can do what was asked of that of the recordings, and conversely. */
+const BY_RUNTIME = ['image-volume', 'sec-userns'];
+const PLAYED = byDuration(casesOf('equal', 'ahead').filter((name) => !BY_RUNTIME.includes(name)));
+const REFUSED = casesOf('refused', 'explained');
+/** What a kubelet without an API server doesn't run. */
+const RUN = casesOf('runs');
+const TOLD = casesOf('told');
+
+test('every recorded case is played here, but those that need a kubelet that runs on', () => {
+  const here = [...PLAYED, ...BY_RUNTIME, ...REFUSED, ...RUN, ...TOLD];
+  expect([...here, ...casesOf('loop')].toSorted()).toEqual(GOLDEN_CASES);
+});
+
+let registry: Registry;
+beforeAll(async () => {
+  registry = await startRegistry(undefined, REGISTRY_PORT);
+  // An image of another content: one that has been pulled counts as pulled under all its names.
+  await registry.pushOwn('busybox', '1');
+  await registry.pushOwn('other', 'latest');
+});
+afterAll(() => registry[Symbol.asyncDispose]());
+
+/** Who has a thing that only one can have at a time, and who waits for it. */
+class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  async run(thing: string | undefined, act: () => Promise<void>): Promise<void> {
+    if (thing === undefined) {
+      await act();
+      return;
+    }
+    const done = (this.#last.get(thing) ?? Promise.resolve()).then(act, act);
+    this.#last.set(thing, done);
+    await done;
+  }
+}
+
+const turns = new Turns();
+
+describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2: $name', (which) => {
   let ground: PodGround;
-  let resolvConf: string;
+  let where: GoldenGround;
   beforeAll(async () => {
     ground = await startPodGround(which);
-    resolvConf = join(ground.runtime.rootDir, 'resolv.conf');
+    const resolvConf = join(ground.runtime.rootDir, 'resolv.conf');
     await writeFile(resolvConf, RESOLV_CONF);
+    where = {ground, resolvConf};
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  test.concurrent.for(Object.keys(CASES) as CaseName[])('%s', async (name, {expect}) => {
-    const toTheEnd = !STOPS_SLOWLY.has(name);
-    await using proxy = await startRecordingProxy(ground.runtime.endpoint);
-    const env = {CONTAINER_RUNTIME_ENDPOINT: proxy.endpoint};
-    const args = [...NODE_ARGS, '--resolv-conf', resolvConf, '--wait', CASES[name]];
-    expect(await ground.sync(readGoldenCase(name).manifest, args, {env})).toMatchObject({
-      exitCode: 0,
-      stderr: '',
-    });
-    const {uid, podIps} = await madeBy(proxy);
-    const untilRunning = proxy.calls.length;
-    const grace = toTheEnd ? [] : ['--grace-period', '0'];
-    expect(await ground.runtime.kcri(['delete', uid, ...grace], {env})).toMatchObject({exitCode: 0});
+  /** Asks every running container whether it is what its calls asked for; gives their names. */
+  async function lookAround(play: GoldenPlay, name: string): Promise<readonly string[]> {
+    const running = await runningContainers(ground, play.calls);
+    for (const container of running) {
+      const {asked, found} = await lookInside(ground, container);
+      expect(found, container.name).toEqual(asked);
+    }
+    const idOf = (wanted: string) => running.find((container) => container.name === wanted)!.id;
+    await SHOWN[name]?.({run: (container, script) => ground.exec(idOf(container), ...shell(script))});
+    return running.map((container) => container.name).toSorted();
+  }
 
-    const world = {
-      nodeName: GOLDEN_NODE.nodeName,
-      nodeIp: NODE_IP,
-      rootDir: ground.runtime.rootDir,
-      logsDir: ground.logsDir,
-      cgroupRoot: ground.cgroupRoot,
-      podIps,
-      images: await imageTags(),
-    };
-    const calls = canonicalCalls(toTheEnd ? proxy.calls : proxy.calls.slice(0, untilRunning), world);
-    expect(withoutKernelFacts(calls)).toEqual(withoutKernelFacts(recorded(name, toTheEnd)));
+  async function playWhole(name: string): Promise<void> {
+    await turns.run(soleNeed(name, which.name), async () => {
+      await playAlone(name);
+    });
+  }
+
+  async function playAlone(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(where, name);
+    await play.upToDeletion();
+    const states = recordedStates(name);
+    const running = states.filter(({state}) => state?.running).map((container) => container.name);
+    expect(await lookAround(play, name)).toEqual(running.toSorted());
+    const results = await play.delete();
+    const failed = states.find(({state}) => (state?.terminated?.exitCode ?? 0) !== 0);
+    const exitCode = play.hasEnded ? (failed?.state?.terminated?.exitCode ?? 0) : INTERRUPTED;
+    expect(new Set(results.map((result) => result.exitCode))).toEqual(new Set([exitCode]));
+    expect(comparable(await play.canonical())).toEqual(comparable(play.golden.lines));
+  }
+
+  /** Plays what is not in the recording: the pod's containers start, and find what they asked for. */
+  async function playFreely(name: string): Promise<void> {
+    await turns.run(soleNeed(name, which.name), async () => {
+      await playUnrecorded(name);
+    });
+  }
+
+  async function playUnrecorded(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(where, name);
+    play.add();
+    await play.untilMade((made) => made.length >= START_OF_ONE_CONTAINER.length);
+    expect((await play.canonical()).map(({method}) => method)).toEqual(START_OF_ONE_CONTAINER);
+    expect(await lookAround(play, name)).toEqual(['main']);
+    expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
+  }
+
+  /** Plays what doesn't get further than to these words. */
+  async function playInVain(name: string, words: RegExp): Promise<GoldenPlay> {
+    await using play = await GoldenPlay.start(where, name);
+    await play.add().says(words);
+    expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
+    return play;
+  }
+
+  test.for(PLAYED)('%s', playWhole);
+
+  test.for(RUN)('%s: containers find what they asked for', playFreely);
+
+  test('runtimeclass-missing: no call is made, and kcri says why', async () => {
+    const play = await playInVain('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
+    expect(comparable(await play.canonical())).toEqual(comparable(play.golden.lines));
   });
 
-  /** The pod whose sandbox was made through the proxy. */
-  async function madeBy({calls}: RecordingProxy): Promise<{uid: string; podIps: readonly string[]}> {
-    const made = calls.find(({method}) => method === 'RunPodSandbox')?.response as {podSandboxId: string};
-    const {status} = await ground.runtime.connection.runtime.podSandboxStatus({
-      podSandboxId: podSandboxId(made.podSandboxId),
-    });
-    const ip = status?.network?.ip ?? '';
-    return {uid: status?.metadata?.uid ?? '', podIps: ip === '' || ip === NODE_IP ? [] : [ip]};
-  }
+  test('sec-userns: users of its own are mapped where the runtime can, else the calls are those of the kubelet', async () => {
+    const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
+    const canMap = runtimeHandlers.some(
+      ({name, features}) => name === '' && features?.userNamespaces === true,
+    );
+    await (canMap ? playFreely : playWhole)('sec-userns');
+  });
 
-  async function imageTags(): Promise<ReadonlyMap<string, string>> {
-    const {images} = await ground.runtime.connection.images.listImages();
-    return new Map(images.map(({id}) => [id, 'localhost:5000/busybox:1']));
-  }
+  test('image-volume: an image is mounted where the runtime can', async () => {
+    if (which.name.startsWith('containerd 1.'))
+      await playInVain('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
+    else await playWhole('image-volume');
+  });
+
+  test.for(REFUSED)('%s: is refused, and no call is made', async (name) => {
+    await using play = await GoldenPlay.start(where, name);
+    expect(await play.add().ended).toMatchObject({exitCode: 1, stdout: ''});
+    expect(play.calls).toEqual([]);
+  });
 });

@@ -36,6 +36,8 @@ export interface PodGround extends AsyncDisposable {
   statusOf(id: ContainerId): Promise<ContainerStatus>;
   /** The process id of the container's first process, on the host. */
   pidOf(id: ContainerId): Promise<number>;
+  /** The same of a sandbox: its pause process. */
+  sandboxPidOf(id: PodSandboxId): Promise<number>;
   netnsOf(id: PodSandboxId): Promise<string>;
   /** What a command in the container prints. */
   exec(id: ContainerId, ...command: readonly string[]): Promise<string>;
@@ -92,6 +94,8 @@ export async function startPodGround(which: RuntimeUnderTest): Promise<PodGround
     },
     pidOf: async (containerId) =>
       (await verbose((await connection.runtime.containerStatus({containerId, verbose: true})).info)).pid,
+    sandboxPidOf: async (podSandboxId) =>
+      (await verbose((await connection.runtime.podSandboxStatus({podSandboxId, verbose: true})).info)).pid,
     netnsOf: async (podSandboxId) => {
       const {info} = await connection.runtime.podSandboxStatus({podSandboxId, verbose: true});
       const namespaces = (await verbose(info)).runtimeSpec.linux.namespaces;

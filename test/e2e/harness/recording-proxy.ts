@@ -20,7 +20,7 @@ export interface RecordingProxy extends AsyncDisposable {
   readonly calls: readonly GoldenCall[];
 }
 
-type Recorded = {-readonly [Key in keyof GoldenCall]: GoldenCall[Key]};
+type Recorded = Omit<GoldenCall, 'code'> & {code: string | undefined};
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
@@ -46,18 +46,24 @@ export async function startRecordingProxy(endpoint: string): Promise<RecordingPr
     const handlers = unary.map(([rpc, {path, requestDeserialize, responseDeserialize}]) => [
       rpc,
       (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => {
-        const {json} = requestDeserialize(call.request) as Incoming;
         const deadline = Number(call.getDeadline());
+        let answered: Buffer | undefined;
+        // Most calls only read, and nobody looks at them: they are decoded when somebody does.
         const record: Recorded = {
           method: rpc,
-          request: json,
+          get request() {
+            return (requestDeserialize(call.request) as Incoming).json;
+          },
+          get response() {
+            return answered === undefined ? undefined : (responseDeserialize(answered) as object);
+          },
           code: undefined,
           deadlineMs: deadline === Infinity ? undefined : deadline - Date.now(),
         };
         calls.push(record);
         client.makeUnaryRequest(path, identity, identity, call.request, {deadline}, (error, response) => {
           record.code = goCode(error?.code ?? status.OK);
-          if (response !== undefined) record.response = responseDeserialize(response) as object;
+          answered = response;
           if (error === null) answer(null, response);
           else answer({code: error.code, details: error.details});
         });

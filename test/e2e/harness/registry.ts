@@ -36,9 +36,9 @@ export const ALICE: RegistryUser = {
 };
 
 /** Starts a registry that keeps its images in a temporary directory, for everybody or for one user only. */
-export async function startRegistry(user?: RegistryUser): Promise<Registry> {
+export async function startRegistry(user?: RegistryUser, port?: number): Promise<Registry> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-registry-'));
-  const host = `127.0.0.1:${await freePort()}`;
+  const host = `127.0.0.1:${port ?? (await freePort())}`;
   const config = join(dir, 'config.yml');
   await writeFile(
     config,
