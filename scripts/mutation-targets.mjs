@@ -14,6 +14,8 @@ const STATUS = ['status/pod-status', 'status/golden-status'];
 const KILL = ['kuberuntime/kill-pod', 'kuberuntime/kill-failures'];
 const ADMISSION = ['admission/admit-pod', 'admission/admit-edges'];
 
+const UNIQUE = 'names of containers and types of conditions are unique';
+
 const target = (name, tests, equivalent = []) => ({
   file: `src/kubelet/${name}.ts`,
   tests: tests.map((test) => `test/kubelet/${test}.test.ts`),
@@ -35,12 +37,35 @@ export const TARGETS = [
       {in: 'terminationGracePeriodSeconds ?? 0', to: '-1', why: 'a second is the least in any case'},
     ],
   ),
-  target('kuberuntime/termination-order', KILL),
+  target('kuberuntime/termination-order', KILL, [
+    {
+      in: 'names.flatMap(',
+      to: 'this.#running.get(each)?.happened',
+      why: 'waiting for nothing is as good as not waiting',
+    },
+  ]),
   target('kuberuntime/kill-pod', KILL),
-  target('kuberuntime/kill-container', KILL),
+  target('kuberuntime/kill-container', KILL, [
+    {in: '.find((container) => container.name === name)', to: 'findLast', why: UNIQUE},
+    {in: "'outlasted its container'", to: "''", why: 'nobody is told how a hook failed'},
+  ]),
   target('foreground/judge', ['foreground/judge']),
-  target('status/pod-phase', ['status/pod-phase']),
-  target('status/conditions', CONDITIONS),
+  target(
+    'status/pod-phase',
+    ['status/pod-phase'],
+    [
+      {in: 'all.find(', to: 'findLast', why: UNIQUE},
+      {
+        in: 'initContainers',
+        to: 'initContainers',
+        why: 'those that end have ended here, or the pod is Pending anyway',
+      },
+    ],
+  ),
+  target('status/conditions', CONDITIONS, [
+    {in: 'input.previous.find(', to: 'findLast', why: UNIQUE},
+    {in: 'statuses.find(', to: 'findLast', why: UNIQUE},
+  ]),
   target('status/container-status', STATUS),
   target('status/container-resources', ['status/container-resources']),
   target('status/pod-status', STATUS),

@@ -47,7 +47,7 @@ export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: P
     .map((container) => sidecarStep(container, instanceOf(container), probes));
   const last = initContainers[front];
   const newest = last && instanceOf(last);
-  const current = last && newest && frontStep(pod, last, newest, probes);
+  const current = newest && frontStep(pod, last, newest, probes);
   if (current?.fatal === true) return {outcome: 'failed', toStart: [], toKill: []};
 
   const advanced = current === undefined || current.done === true;
