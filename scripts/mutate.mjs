@@ -1,7 +1,7 @@
 /**
- * `npm run mutate [FILE...]`: whether the tests notice faults in the code that decides. Puts one small fault after the
+ * `npm run mutate [FILE[:LINE]...]`: whether the tests notice faults in the code that decides. Puts one small fault after the
  * other (scripts/mutants.mjs) into each file of scripts/mutation-targets.mjs, or only into those whose path contains a
- * FILE, runs the tests named there, and prints the faults that no test notices and the compiler doesn't either. Exits 1
+ * FILE (and into those LINEs), runs the tests named there, and prints the faults that no test notices and the compiler doesn't either. Exits 1
  * when there are any. Nothing is written: the runner is given the faulty text instead of the file's.
  */
 import {readFileSync} from 'node:fs';
@@ -75,6 +75,19 @@ function openCompiler(path) {
   };
 }
 
+const wanted = process.argv.slice(2).map((word) => {
+  const [, name, line] = /^(.*?)(?::(\d+))?$/.exec(word);
+  return {name, line};
+});
+/** Whether a file, or that line of it, is asked for. */
+const isWanted = (file, line) =>
+  wanted.length === 0 ||
+  wanted.some(
+    (each) =>
+      file.includes(each.name) &&
+      (line === undefined || each.line === undefined || each.line === String(line)),
+  );
+
 const lineOf = (text, {line}) => text.split('\n')[line - 1].trim();
 
 /** Tries all faults of one file; says how many there were of each kind, and which nobody notices. */
@@ -89,7 +102,7 @@ async function mutate({file, tests, equivalent = []}) {
   const used = new Set();
   try {
     if (!(await runner.passes(text))) throw new Error(`the tests of ${file} fail without any fault`);
-    for (const mutant of mutantsOf(text)) {
+    for (const mutant of mutantsOf(text).filter(({line}) => isWanted(file, line))) {
       score.mutants += 1;
       const faulty = withMutant(text, mutant);
       if (!(await runner.passes(faulty))) score.killed += 1;
@@ -103,7 +116,8 @@ async function mutate({file, tests, equivalent = []}) {
   } finally {
     await runner.close();
   }
-  for (const entry of equivalent.filter((entry) => !used.has(entry)))
+  const outdated = wanted.some(({line}) => line) ? [] : equivalent.filter((entry) => !used.has(entry));
+  for (const entry of outdated)
     score.survivors.push({
       line: 0,
       from: entry.in,
@@ -122,10 +136,8 @@ function report(file, {mutants, killed, invalid, equivalent, survivors}) {
 
 // Rejections that a fault has someone look at too late are no news.
 process.removeAllListeners('warning');
-const wanted = process.argv.slice(2);
-const targets = TARGETS.filter(({file}) => wanted.length === 0 || wanted.some((name) => file.includes(name)));
-if (targets.length === 0)
-  throw new Error(`no file of scripts/mutation-targets.mjs matches ${wanted.join(' ')}`);
+const targets = TARGETS.filter(({file}) => isWanted(file));
+if (targets.length === 0) throw new Error('no file of scripts/mutation-targets.mjs has that in its path');
 let survivors = 0;
 for (const target of targets) {
   const score = await mutate(target);

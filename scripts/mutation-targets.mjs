@@ -70,7 +70,9 @@ export const TARGETS = [
   target('status/container-resources', ['status/container-resources']),
   target('status/pod-status', STATUS),
   target('status/termination-message', ['status/termination-message']),
-  target('admission/admit-pod', ADMISSION),
+  target('admission/admit-pod', ADMISSION, [
+    {in: 'const short = isCriticalPod(pod)', to: 'true', why: 'any other pod was refused by admitResources'},
+  ]),
   target('admission/node-affinity', ADMISSION),
   target('admission/node-room', ADMISSION),
   target('admission/sysctls', ADMISSION),

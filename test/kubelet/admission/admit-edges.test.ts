@@ -105,6 +105,12 @@ describe('ports of the host:', () => {
   });
 });
 
+test('a node without strict groups takes every pod that doesn’t ask for them', () => {
+  const runtime = {handlers: new Map(), supplementalGroupsPolicy: false};
+
+  expect(rejection(aPod(), {runtime})).toBeUndefined();
+});
+
 describe('AppArmor is asked for by', () => {
   const securityContext = {appArmorProfile: {type: 'RuntimeDefault' as const}};
   const confined = aContainer({name: 'confined', securityContext});
@@ -112,6 +118,7 @@ describe('AppArmor is asked for by', () => {
   test.each<[string, Pod]>([
     ['an init container', aPod({initContainers: [confined]})],
     ['one of the containers', aPod({containers: [aContainer(), confined]})],
+    ['an ephemeral container', aPod({ephemeralContainers: [confined]})],
   ])('%s', (_title, pod) => {
     expect(rejection(pod)?.reason).toBe('AppArmor');
     expect(rejection(pod, {appArmorEnabled: true})).toBeUndefined();
