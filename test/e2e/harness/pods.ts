@@ -14,13 +14,16 @@ export interface PodOptions {
   readonly hostPort?: number;
   /** What the container runs; it sleeps unless given. */
   readonly command?: readonly string[];
+  /** Of the sandbox and its container. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Runs a pod through CRI alone, whose container sleeps unless told otherwise. */
 export async function runPod({runtime}: Connection, options: PodOptions = {}): Promise<RunningPod> {
-  const {name = 'sleeper', cgroupParent = '', hostPort, command = ['sleep', '3600']} = options;
+  const {name = 'sleeper', cgroupParent = '', hostPort, command = ['sleep', '3600'], labels = {}} = options;
   const config = {
     metadata: {name, uid: podUid(`uid-of-${name}`), namespace: 'kcri-e2e'},
+    labels,
     portMappings: hostPort === undefined ? [] : [{containerPort: 80, hostPort}],
     linux: {cgroupParent},
   };
@@ -31,6 +34,7 @@ export async function runPod({runtime}: Connection, options: PodOptions = {}): P
       metadata: {name: 'main'},
       image: {image: 'docker.io/library/busybox:1.36'},
       command,
+      labels,
     },
     sandboxConfig: config,
   });
