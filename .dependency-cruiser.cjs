@@ -23,7 +23,17 @@ const layers = Object.entries(below).map(([layer, allowed]) => ({
 }));
 
 /** Managers declare the interfaces they need; only kuberuntime and the wiring know several of them. */
-const managers = ['config', 'lifecycle', 'images', 'volumes', 'pod', 'network', 'node-status', 'resources'];
+const managers = [
+  'config',
+  'lifecycle',
+  'prober',
+  'images',
+  'volumes',
+  'pod',
+  'network',
+  'node-status',
+  'resources',
+];
 
 module.exports = {
   forbidden: [
@@ -68,7 +78,10 @@ module.exports = {
       name: `${manager}-knows-no-other-manager`,
       severity: 'error',
       from: {path: `^src/kubelet/${manager}/`},
-      to: {path: '^src/kubelet/', pathNot: [`^src/kubelet/${manager}/`, '^src/kubelet/container/']},
+      to: {
+        path: '^src/kubelet/',
+        pathNot: [`^src/kubelet/${manager}/`, '^src/kubelet/container/', '^src/kubelet/http/'],
+      },
     })),
   ],
   options: {

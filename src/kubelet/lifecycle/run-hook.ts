@@ -7,8 +7,14 @@ import type {EventSink} from '../container/events.js';
 import type {LifecycleHook, RunHook} from '../container/lifecycle-hook.js';
 import {formatPod, podRef} from '../container/pod-ref.js';
 import type {KubeRuntimeService} from '../container/services.js';
-import {httpGet, HttpGetError} from './http-get.js';
-import {hostPort, httpRequestOf, withoutHeader, type HttpRequest} from './http-request.js';
+import {httpGet, HttpGetError} from '../http/http-get.js';
+import {
+  HOOK_HEADERS,
+  hostPort,
+  httpRequestOf,
+  withoutHeader,
+  type HttpRequest,
+} from '../http/http-request.js';
 
 /** With what hooks are run. */
 export interface HookContext {
@@ -69,7 +75,7 @@ async function runHttp(
   if (podIp === '' && (action.host ?? '') === '')
     return failed('failed to find networking container: the pod has no address of its own');
   try {
-    const request = httpRequestOf(action, container, podIp);
+    const request = httpRequestOf(action, container, podIp, HOOK_HEADERS);
     if ((await getInEither(request, signal)) === 'http instead') {
       const message = `request to HTTPS lifecycle hook ${hostPort(request)} got HTTP response, retry with HTTP succeeded`;
       events({type: 'Warning', reason: 'LifecycleHTTPFallback', message, pod});
@@ -84,13 +90,13 @@ async function runHttp(
 /** A server that doesn't speak TLS is asked again in plain HTTP, without the secret among the headers. */
 async function getInEither(request: HttpRequest, signal: AbortSignal): Promise<'as asked' | 'http instead'> {
   try {
-    await httpGet(request, signal);
+    await httpGet(request, {signal, wantsBody: false});
     return 'as asked';
   } catch (error) {
     if (!(error instanceof HttpGetError && error.answeredInHttp)) throw error;
     const headers = withoutHeader(request.headers, 'authorization');
     // When that fails too it is the first failure that tells what is wrong.
-    await httpGet({...request, scheme: 'http', headers}, signal).catch(() => {
+    await httpGet({...request, scheme: 'http', headers}, {signal, wantsBody: false}).catch(() => {
       throw error;
     });
     return 'http instead';

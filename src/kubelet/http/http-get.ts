@@ -33,31 +33,48 @@ export class HttpGetError extends Error {
   }
 }
 
+/** What a server has answered. */
+export interface HttpAnswer {
+  readonly statusCode: number;
+  /** The first 10 KiB at most. */
+  readonly body: string;
+  /** Why there is no more of the body than that, when it broke off. */
+  readonly bodyError?: unknown;
+}
+
 /**
  * Sends a GET and waits for the answer, any answer: certificates are not verified, no proxy is asked, redirects are
- * followed on the same host only, at most 10 KiB are read. There is no time limit. Rejects with HttpGetError, or with
- * the signal's reason.
+ * followed on the same host only, at most 10 KiB are read, and nothing of an announced longer body that nobody wants.
+ * There is no time limit. Rejects with HttpGetError, or with the signal's reason.
  */
-export async function httpGet(first: HttpRequest, signal: AbortSignal): Promise<void> {
+export async function httpGet(
+  first: HttpRequest,
+  {signal, wantsBody}: {readonly signal: AbortSignal; readonly wantsBody: boolean},
+): Promise<HttpAnswer> {
   let request = first;
   for (let redirects = 0; ; redirects++) {
-    const next = await attempt(request, signal);
-    if (next?.host !== first.host) return;
+    const {next, answer} = await attempt(request, wantsBody, signal);
+    if (next?.host !== first.host) return answer;
     if (redirects + 1 >= MAX_REDIRECTS) throw new HttpGetError(next, 'stopped after 10 redirects');
     request = next;
   }
 }
 
-/** One request; gives the one that it is redirected to. */
-async function attempt(request: HttpRequest, signal: AbortSignal): Promise<HttpRequest | undefined> {
+/** An answer, and the request that it is a redirection to. */
+interface Attempt {
+  readonly answer: HttpAnswer;
+  readonly next: HttpRequest | undefined;
+}
+
+async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSignal): Promise<Attempt> {
   try {
     const response = await send(request, signal);
-    await discardBody(response);
+    const {statusCode = 0} = response;
+    const answer = {statusCode, ...(await readBody(response, wantsBody))};
     signal.throwIfAborted();
     const {location} = response.headers;
-    return REDIRECTS.has(response.statusCode) && location !== undefined
-      ? redirected(request, location)
-      : undefined;
+    const isRedirect = REDIRECTS.has(statusCode) && location !== undefined;
+    return {answer, next: isRedirect ? redirected(request, location) : undefined};
   } catch (cause) {
     signal.throwIfAborted();
     throw new HttpGetError(request, cause);
@@ -94,18 +111,24 @@ function nodeHeaders(headers: HttpRequest['headers']): OutgoingHttpHeaders {
   return Object.fromEntries(all) as OutgoingHttpHeaders;
 }
 
-/** Reads an answer so far that the server need not notice; one that breaks off is an answer all the same. */
-async function discardBody(response: IncomingMessage): Promise<void> {
-  const announced = Number(response.headers['content-length'] ?? 0);
+/** What is read of an answer; one that breaks off is an answer all the same. */
+async function readBody(
+  response: IncomingMessage,
+  isWanted: boolean,
+): Promise<Pick<HttpAnswer, 'body' | 'bodyError'>> {
+  const isLong = Number(response.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+  const chunks: Buffer[] = [];
   let read = 0;
+  const body = (): string => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString();
   try {
-    if (announced <= MAX_BODY_BYTES)
-      for await (const chunk of response) {
-        read += (chunk as Buffer).length;
-        if (read >= MAX_BODY_BYTES) break;
-      }
-  } catch {
-    return; // broken off
+    for await (const chunk of isLong && !isWanted ? [] : response) {
+      chunks.push(chunk as Buffer);
+      read += (chunk as Buffer).length;
+      if (read >= MAX_BODY_BYTES) break;
+    }
+    return {body: body()};
+  } catch (bodyError) {
+    return {body: body(), bodyError};
   } finally {
     response.destroy();
   }
@@ -137,9 +160,12 @@ const CONNECT_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 function problemOf(request: HttpRequest, cause: unknown): string {
+  return dialProblem(request, cause) ?? (messageOf(cause) === 'socket hang up' ? 'EOF' : messageOf(cause));
+}
+
+/** Why there is no connection, in Go's words; undefined for what is no failure of that kind. */
+export function dialProblem(address: Pick<HttpRequest, 'host' | 'port'>, cause: unknown): string | undefined {
   for (const [code, words] of Object.entries(CONNECT_PROBLEMS))
-    if (hasErrno(cause, code)) return `dial tcp ${hostPort(request)}: connect: ${words}`;
-  if (hasErrno(cause, 'ENOTFOUND')) return `dial tcp: lookup ${request.host}: no such host`;
-  if (messageOf(cause) === 'socket hang up') return 'EOF';
-  return messageOf(cause);
+    if (hasErrno(cause, code)) return `dial tcp ${hostPort(address)}: connect: ${words}`;
+  return hasErrno(cause, 'ENOTFOUND') ? `dial tcp: lookup ${address.host}: no such host` : undefined;
 }

@@ -14,20 +14,38 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Who asks, as the kubelet 1.36 introduces itself. */
-const USER_AGENT = 'kube-lifecycle/1.36';
+/** The headers of a client where a handler has none of that name. */
+type ClientHeaders = Readonly<Record<string, string>>;
+
+/** Of the kubelet 1.36 when it runs hooks. */
+export const HOOK_HEADERS: ClientHeaders = {
+  'user-agent': 'kube-lifecycle/1.36',
+  accept: '*/*',
+  'accept-encoding': 'gzip',
+};
+
+/** Of the kubelet 1.36 when it probes, which takes nothing compressed. */
+export const PROBE_HEADERS = {
+  'user-agent': 'kube-probe/1.36',
+  accept: '*/*',
+} as const satisfies ClientHeaders;
 
 /**
  * The request of a container's httpGet handler (probe/http NewRequestForHTTPGetAction); without a host of its own it
  * goes to `podIp`. Throws Error, in the kubelet's words, when there is no such port.
  */
-export function httpRequestOf(action: HTTPGetAction, container: Container, podIp: string): HttpRequest {
+export function httpRequestOf(
+  action: HTTPGetAction,
+  container: Container,
+  podIp: string,
+  byDefault: ClientHeaders,
+): HttpRequest {
   return {
     scheme: action.scheme === 'HTTPS' ? 'https' : 'http',
     host: action.host === undefined || action.host === '' ? podIp : action.host,
     port: containerPort(action.port, container),
     target: requestTarget(action.path ?? ''),
-    headers: requestHeaders(action.httpHeaders ?? []),
+    headers: requestHeaders(action.httpHeaders ?? [], byDefault),
   };
 }
 
@@ -47,7 +65,7 @@ export function withoutHeader(headers: HttpRequest['headers'], name: string): Ht
 }
 
 /** A port by its number, by the name that the container gives it, or by a number in a text (ResolveContainerPort). */
-function containerPort(port: IntOrString, {ports = []}: Container): number {
+export function containerPort(port: IntOrString, {ports = []}: Container): number {
   const named = ports.find(({name}) => name === port)?.containerPort;
   const number = named ?? Number(port);
   if (!Number.isInteger(number) || port === '')
@@ -87,13 +105,12 @@ function escape(text: string, unsafe: RegExp): string {
 const OF_THE_CLIENT: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
 
 /** The handler's headers, those of one name together, and the kubelet's where the handler has none. */
-function requestHeaders(headers: readonly HTTPHeader[]): Readonly<Record<string, readonly string[]>> {
+function requestHeaders(headers: readonly HTTPHeader[], byDefault: ClientHeaders): HttpRequest['headers'] {
   const all = new Map<string, string[]>();
   for (const {name, value} of headers) {
     const key = name.toLowerCase();
     if (!OF_THE_CLIENT.has(key)) all.set(key, [...(all.get(key) ?? []), value]);
   }
-  const byDefault = {'user-agent': USER_AGENT, accept: '*/*', 'accept-encoding': 'gzip'};
   for (const [key, value] of Object.entries(byDefault)) if (!all.has(key)) all.set(key, [value]);
   // Only these two can be left out by giving nothing for them.
   for (const key of ['user-agent', 'accept']) if (all.get(key)?.[0] === '') all.delete(key);

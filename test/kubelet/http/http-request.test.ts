@@ -1,9 +1,10 @@
 import {describe, expect, test} from 'vitest';
 import type {Container, HTTPGetAction} from '../../../src/api/v1.js';
-import {httpRequestOf, urlOf} from '../../../src/kubelet/lifecycle/http-request.js';
+import {HOOK_HEADERS, httpRequestOf, urlOf} from '../../../src/kubelet/http/http-request.js';
 
 const WEB: Container = {name: 'web', image: 'x', ports: [{name: 'http', containerPort: 8080}]};
-const request = (action: Partial<HTTPGetAction>) => httpRequestOf({port: 80, ...action}, WEB, '10.0.0.1');
+const request = (action: Partial<HTTPGetAction>) =>
+  httpRequestOf({port: 80, ...action}, WEB, '10.0.0.1', HOOK_HEADERS);
 
 describe('the address of an HTTP hook', () => {
   test.each<[Partial<HTTPGetAction>, string]>([
