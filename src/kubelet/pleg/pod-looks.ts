@@ -117,8 +117,9 @@ export class PodLooks {
 
   /** Has the pods synced of which something could not be told for want of room. */
   tellUntold(): void {
+    const {isOurs, push} = this.#options;
     for (const uid of this.#untold) {
-      if (!this.#options.push({uid, type: 'PodSync'})) return;
+      if (isOurs(uid) && !push({uid, type: 'PodSync'})) return;
       this.#untold.delete(uid);
     }
   }
