@@ -87,8 +87,9 @@ export class GoldenPlay implements AsyncDisposable {
     const left = [...this.#syncs.values()];
     for (const kcri of left) kcri.kill('SIGKILL');
     await Promise.all(left.map(({ended}) => ended));
-    const {runtime} = this.#where.ground;
-    if (left.length > 0) await runtime.kcri(['delete', ...this.#uids, '--grace-period', '0']);
+    const uids = new Set(this.#uids);
+    if (left.length > 0 && uids.size > 0)
+      await this.#where.ground.runtime.kcri(['delete', ...uids, '--grace-period', '0'], {env: this.#env});
     await this.#proxy[Symbol.asyncDispose]();
     this.#socket.close();
     await rm(this.#scratchDir, {recursive: true});
@@ -97,6 +98,11 @@ export class GoldenPlay implements AsyncDisposable {
   /** The calls so far, as they were sent. */
   get calls(): readonly GoldenCall[] {
     return this.#proxy.calls;
+  }
+
+  /** A pod belongs to the endpoint that it was made at. */
+  get #env() {
+    return {CONTAINER_RUNTIME_ENDPOINT: this.#proxy.endpoint};
   }
 
   /** The pods that have had a sandbox. */
@@ -183,8 +189,7 @@ export class GoldenPlay implements AsyncDisposable {
       ...[...NODE_ARGS, '--resolv-conf', this.#where.resolvConf, '--lenient', '-o', 'json'],
       ...[...FOR_EVER, ...(isLast ? ['--rm'] : [])],
     ];
-    const env = {CONTAINER_RUNTIME_ENDPOINT: this.#proxy.endpoint};
-    const kcri = this.#where.ground.startSync(manifest, args, {env});
+    const kcri = this.#where.ground.startSync(manifest, args, {env: this.#env});
     this.#syncs.set(file, kcri);
     return kcri;
   }
