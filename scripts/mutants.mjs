@@ -140,7 +140,8 @@ function returns(node, {replace}) {
     : ts.isArrowFunction(node) && !ts.isBlock(node.body)
       ? node.body
       : undefined;
-  if (value === undefined) return;
+  // What satisfies never is never returned.
+  if (value === undefined || ts.isSatisfiesExpression(value)) return;
   const type = ts.findAncestor(node, ts.isFunctionLike)?.type?.getText() ?? '';
   if (type === 'boolean') for (const verdict of ['true', 'false']) replace(value, verdict);
   if (type.endsWith('| undefined')) replace(value, 'undefined');

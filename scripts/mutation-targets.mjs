@@ -25,7 +25,7 @@ const target = (name, tests, equivalent = []) => ({
 export const TARGETS = [
   target('kuberuntime/compute-pod-actions', ACTIONS),
   target('kuberuntime/compute-init-actions', ACTIONS),
-  target('kuberuntime/compute-restart-all', [...ACTIONS, 'status/conditions']),
+  target('kuberuntime/compute-restart-all', [...ACTIONS, 'status/conditions', 'status/restart-all']),
   target('kuberuntime/container-fault', ACTIONS),
   target('kuberuntime/sandbox-changed', ACTIONS),
   target('kuberuntime/restart-policy', [...ACTIONS, 'status/pod-status']),
@@ -73,7 +73,10 @@ export const TARGETS = [
   target('admission/admit-pod', ADMISSION, [
     {in: 'const short = isCriticalPod(pod)', to: 'true', why: 'any other pod was refused by admitResources'},
   ]),
-  target('admission/node-affinity', ADMISSION),
+  target('admission/node-affinity', ADMISSION, [
+    {in: "value = ''", to: "'other'", why: 'neither is a number'},
+    {in: "[wanted = '']", to: "'other'", why: 'neither is a number'},
+  ]),
   target('admission/node-room', ADMISSION),
   target('admission/sysctls', ADMISSION),
 ];

@@ -57,5 +57,5 @@ function compares(
   test: (has: bigint, wants: bigint) => boolean,
 ): boolean {
   if (!WHOLE_NUMBER.test(value) || !WHOLE_NUMBER.test(wanted)) return false;
-  return test(BigInt(value.replace('+', '')), BigInt(wanted.replace('+', '')));
+  return test(BigInt(value), BigInt(wanted));
 }

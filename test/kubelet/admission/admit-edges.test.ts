@@ -74,6 +74,42 @@ describe('room on the node:', () => {
   });
 });
 
+describe('node affinity:', () => {
+  const labels = {zone: 'a', cores: '+8', size: '8x', left: 'x8'};
+  const name = {key: 'metadata.name', operator: 'In' as const, values: ['goldennode']};
+  const fits = (
+    key: string,
+    operator: 'In' | 'Exists' | 'Gt',
+    values: readonly string[],
+    more = {},
+  ): boolean => {
+    const term = {matchExpressions: [{key, operator, values}], ...more};
+    const required = {nodeSelectorTerms: [term]};
+    const pod = aPod({affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: required}}});
+    return rejection(pod, {labels}) === undefined;
+  };
+
+  test('both halves of a term may be met', () => {
+    expect(fits('zone', 'In', ['a'], {matchFields: [name]})).toBe(true);
+  });
+
+  test('a label that every object has is none', () => {
+    expect(fits('toString', 'Exists', [])).toBe(false);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['cores', '7', true],
+    ['cores', '+7', true],
+    ['cores', '-9', true],
+    ['cores', '8', false],
+    ['cores', 'x', false],
+    ['size', '7', false],
+    ['left', '7', false],
+  ])('the label %s is more than %s: %s', (key, value, expected) => {
+    expect(fits(key, 'Gt', [value])).toBe(expected);
+  });
+});
+
 describe('ports of the host:', () => {
   const withInit = (init: Partial<Container>): Pod => aPod({initContainers: [aContainer({...init, ports})]});
   const sidecar = withInit({name: 'init', restartPolicy: 'Always'});

@@ -2,7 +2,8 @@ import {describe, expect, test} from 'vitest';
 import type {Container, RestartPolicy} from '../../../src/api/v1.js';
 import {containerId} from '../../../src/cri/index.js';
 import type {RuntimeContainerStatus} from '../../../src/kubelet/container/pod-status.js';
-import {computePodActions} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
+import {computePodActions, wasInitialized} from '../../../src/kubelet/kuberuntime/compute-pod-actions.js';
+import {shouldBeStarted} from '../../../src/kubelet/kuberuntime/restart-policy.js';
 import {brief} from './brief.js';
 import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from './builders.js';
 
@@ -104,5 +105,21 @@ test.each<RestartPolicy>(['Always', 'OnFailure', 'Never'])(
     expect(brief(computePodActions({...aPod(), spec: own}, ended))).toBe(
       restartPolicy === 'Always' ? 'start main' : 'kill pod',
     );
+  },
+);
+
+test.each([
+  [undefined, false, true],
+  ['CONTAINER_CREATED', true, true],
+  [RUNNING, true, false],
+  [EXITED, true, true],
+  [UNKNOWN, false, true],
+] as const)(
+  'a container that is %s: its pod was initialized %s, it should be started %s',
+  (state, was, should) => {
+    const instance = state && anInstance('main', state);
+
+    expect(wasInitialized(aPod(), aStatus(instance && [instance]))).toBe(was);
+    expect(shouldBeStarted(aPod(), aContainer(), instance)).toBe(should);
   },
 );
