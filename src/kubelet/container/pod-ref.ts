@@ -20,3 +20,8 @@ export function podRef(pod: Pod): PodRef {
 export function formatPod({name, namespace, uid}: PodRef): string {
   return `${name}_${namespace}(${uid})`;
 }
+
+/** `name_namespace`, which two pods that run at the same time don't share (BuildPodFullName). */
+export function podFullName({name, namespace}: PodRef): string {
+  return `${name}_${namespace}`;
+}

@@ -6,7 +6,7 @@ import type {PodUid} from '../../cri/index.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {EventSink} from '../container/events.js';
 import type {PodCache, RunningPod} from '../container/pleg.js';
-import {podRef, type PodRef} from '../container/pod-ref.js';
+import {podFullName, podRef, type PodRef} from '../container/pod-ref.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import {messageOf} from '../../base/errors.js';
 import {StaticTurns} from './static-turns.js';
@@ -23,6 +23,7 @@ import {
   workOf,
   type PendingWork,
   type SyncOutcome,
+  type WorkKind,
   type WorkerState,
   type WorkerUpdate,
 } from './worker-state.js';
@@ -55,15 +56,6 @@ export interface PodWorkersOptions {
   readonly events: EventSink;
   /** syncFrequency. */
   readonly syncFrequencyMs: number;
-}
-
-/** What housekeeping learns of the workers that it keeps. */
-export interface KnownPod {
-  readonly ref: PodRef;
-  readonly kind: 'sync' | 'terminating' | 'terminated';
-  /** It was wanted again while it ended. */
-  readonly restartRequested: boolean;
-  readonly finished: boolean;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -129,23 +121,29 @@ export class PodWorkers {
     if (worker.isRunning || this.#stopped) return;
     worker.isRunning = true;
     void this.#run(worker).finally(() => {
-      worker.isRunning = false;
       if (this.#isIdle()) this.#onIdle?.();
     });
   }
 
   async #run(worker: WorkerState): Promise<void> {
-    while (!this.#stopped && worker.pending !== undefined && this.#mayStart(worker, worker.pending)) {
-      const work = worker.pending;
-      worker.pending = undefined;
-      worker.active = work;
-      worker.startedAt ??= this.#options.clock.now();
-      worker.observedRuntime ||= work.running !== undefined;
-      if (worker.terminatingAt !== undefined) worker.startedTerminating = true;
-      worker.cancel = new AbortController();
-      await this.#work(worker, work, worker.cancel.signal);
-      worker.cancel = undefined;
+    try {
+      while (!this.#stopped && worker.pending !== undefined && this.#mayStart(worker, worker.pending))
+        await this.#next(worker, worker.pending);
+    } finally {
+      // In the same turn in which nothing was found to do: who comes after it wakes the worker.
+      worker.isRunning = false;
     }
+  }
+
+  async #next(worker: WorkerState, work: PendingWork): Promise<void> {
+    worker.pending = undefined;
+    worker.active = work;
+    worker.startedAt ??= this.#options.clock.now();
+    worker.observedRuntime ||= work.running !== undefined;
+    if (worker.terminatingAt !== undefined) worker.startedTerminating = true;
+    worker.cancel = new AbortController();
+    await this.#work(worker, work, worker.cancel.signal);
+    worker.cancel = undefined;
   }
 
   /** Whether a static pod's turn has come; one that is to end before it began never begins. */
@@ -156,7 +154,7 @@ export class PodWorkers {
       this.#finish(worker);
       return false;
     }
-    if (this.#turns.tryStart(fullName(worker.ref), uid)) return true;
+    if (this.#turns.tryStart(podFullName(worker.ref), uid)) return true;
     this.#queue.add(uid, this.#options.clock.now() + jittered(TURN_WAIT_MS, this.#random()));
     return false;
   }
@@ -164,7 +162,7 @@ export class PodWorkers {
   async #work(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<void> {
     const kind = workKind(worker);
     try {
-      const outcome = await this.#sync(worker, work, signal);
+      const outcome = await this.#sync(worker, work, {kind, signal});
       worker.lastError = outcome.error;
       this.#complete(worker, work, kind, outcome);
     } catch (error) {
@@ -174,7 +172,11 @@ export class PodWorkers {
     }
   }
 
-  async #sync(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<SyncOutcome> {
+  async #sync(
+    worker: WorkerState,
+    work: PendingWork,
+    {kind, signal}: {readonly kind: WorkKind; readonly signal: AbortSignal},
+  ): Promise<SyncOutcome> {
     const {handler, clock} = this.#options;
     const {pod, running} = work;
     const done: SyncOutcome = {isTerminal: false};
@@ -184,7 +186,7 @@ export class PodWorkers {
         return done;
       }
       const status = await this.#statusOf(worker, pod, signal);
-      switch (workKind(worker)) {
+      switch (kind) {
         case 'sync':
           worker.observedRuntime = true;
           return await handler.syncPod(pod, status, signal);
@@ -215,7 +217,7 @@ export class PodWorkers {
     }
   }
 
-  #complete(worker: WorkerState, work: PendingWork, kind: string, outcome: SyncOutcome): void {
+  #complete(worker: WorkerState, work: PendingWork, kind: WorkKind, outcome: SyncOutcome): void {
     const {clock} = this.#options;
     if (work.pod === undefined) {
       this.#finish(worker);
@@ -262,7 +264,7 @@ export class PodWorkers {
     worker.pending = undefined;
     for (const done of worker.completed.splice(0)) done();
     this.#queue.delete(worker.ref.uid);
-    const next = this.#turns.leave(fullName(worker.ref), worker.ref.uid);
+    const next = this.#turns.leave(podFullName(worker.ref), worker.ref.uid);
     const waiting = next === undefined ? undefined : this.#workers.get(next);
     if (waiting !== undefined) this.#wake(waiting);
   }
@@ -288,11 +290,10 @@ export class PodWorkers {
 
   /**
    * Housekeeping: forgets finished workers of pods that aren't wanted any more or are wanted anew, ends the others
-   * that aren't wanted, and gives those that are left (SyncKnownPods).
+   * that aren't wanted (SyncKnownPods).
    */
-  syncKnown(desired: ReadonlySet<PodUid>): ReadonlyMap<PodUid, KnownPod> {
+  syncKnown(desired: ReadonlySet<PodUid>): void {
     this.#synced = true;
-    const left = new Map<PodUid, KnownPod>();
     for (const [uid, worker] of this.#workers) {
       const isOrphan = !desired.has(uid);
       if (worker.finished && (isOrphan || worker.restartRequested)) this.#workers.delete(uid);
@@ -300,16 +301,7 @@ export class PodWorkers {
         this.#finish(worker);
         this.#workers.delete(uid);
       } else if (isOrphan && !worker.finished) this.#endOrphan(worker);
-      const kept = this.#workers.get(uid);
-      if (kept !== undefined)
-        left.set(uid, {
-          ref: kept.ref,
-          kind: workKind(kept),
-          restartRequested: kept.restartRequested,
-          finished: kept.finished,
-        });
     }
-    return left;
   }
 
   #endOrphan(worker: WorkerState): void {
@@ -389,9 +381,4 @@ function hasEndedBefore(update: WorkerUpdate, cache: PodCache, uid: PodUid): boo
     containers.every(({state}) => state !== 'CONTAINER_RUNNING') &&
     sandboxes.every(({state}) => state !== 'SANDBOX_READY')
   );
-}
-
-/** BuildPodFullName. */
-function fullName({name, namespace}: PodRef): string {
-  return `${name}_${namespace}`;
 }
