@@ -1,0 +1,72 @@
+import type {Clock} from '../../base/clock.js';
+import type {LogFields, Logger} from '../../base/logger.js';
+import {klogText, type LogRecord} from '../../format/klog.js';
+import type {OutputStream} from '../context.js';
+import {LogWriter} from './log-writer.js';
+
+/** How a daemon logs. */
+export interface KlogOptions {
+  readonly stream: OutputStream;
+  readonly clock: Clock;
+  readonly pid: number;
+  /** What is said at a higher verbosity isn't said (--v). */
+  readonly verbosity: number;
+  /** Takes secrets out of a line. */
+  readonly mask: (text: string) => string;
+}
+
+/** How long the last lines may take. */
+const FLUSH_MS = 1000;
+
+/** The kubelet's log. Nothing in it throws or waits; lines that a slow reader doesn't take in time are lost and counted. */
+export class Klog implements Logger {
+  readonly #options: KlogOptions;
+  readonly #writer: LogWriter;
+
+  constructor(options: KlogOptions) {
+    this.#options = options;
+    this.#writer = new LogWriter(options.stream, (lost) =>
+      this.#line({
+        severity: 'error',
+        message: 'Log lines were lost because nobody read them in time',
+        fields: {lines: lost},
+        verbosity: 0,
+        caller: callerOf(LogWriter),
+      }),
+    );
+  }
+
+  readonly info = (message: string, fields: LogFields = {}, verbosity = 0): void => {
+    if (verbosity > this.#options.verbosity) return;
+    this.#log({severity: 'info', message, fields, verbosity, caller: callerOf(this.info)});
+  };
+
+  readonly error = (error: unknown, message: string, fields: LogFields = {}): void => {
+    this.#log({severity: 'error', error, message, fields, verbosity: 0, caller: callerOf(this.error)});
+  };
+
+  #log(record: Omit<LogRecord, 'time' | 'pid'>): void {
+    this.#writer.write(this.#line(record));
+  }
+
+  #line(record: Omit<LogRecord, 'time' | 'pid'>): string {
+    const {clock, pid, mask} = this.#options;
+    return mask(klogText({...record, time: clock.now(), pid}));
+  }
+
+  /** Resolves when all is written, or soon. */
+  async flush(): Promise<void> {
+    await this.#writer.flush(this.#options.clock, FLUSH_MS);
+  }
+}
+
+/** `file.js:12` of whoever called the function. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what Error.captureStackTrace takes
+function callerOf(called: Function): string {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 1;
+  const trace: {stack?: string} = {};
+  Error.captureStackTrace(trace, called);
+  Error.stackTraceLimit = limit;
+  return /([^/\\]+:\d+):\d+\)?$/.exec(trace.stack ?? '')?.[1] ?? 'unknown:1';
+}
