@@ -1,0 +1,153 @@
+import {numberText, type MetricFamily, type Sample} from './exposition.js';
+
+/** What a metric is called and what its numbers are told apart by. */
+export interface MetricOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** Separates label values in a key: no label of ours has it. */
+const SEPARATOR = '\0';
+
+/** The numbers of one metric, by the values of its labels. */
+abstract class Instrument<T> {
+  protected readonly options: MetricOptions;
+  readonly #series = new Map<string, T>();
+
+  constructor(options: MetricOptions) {
+    this.options = options;
+  }
+
+  protected at(values: readonly string[], begin: () => T): T {
+    const key = values.join(SEPARATOR);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known;
+    const begun = begin();
+    this.#series.set(key, begun);
+    return begun;
+  }
+
+  protected put(values: readonly string[], value: T): void {
+    this.#series.set(values.join(SEPARATOR), value);
+  }
+
+  protected remove(matches: (labels: Readonly<Record<string, string>>) => boolean): void {
+    for (const key of this.#series.keys()) if (matches(this.#labels(key))) this.#series.delete(key);
+  }
+
+  protected entries(): readonly (readonly [Readonly<Record<string, string>>, T])[] {
+    return [...this.#series]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [this.#labels(key), value]);
+  }
+
+  #labels(key: string): Readonly<Record<string, string>> {
+    const {labels = []} = this.options;
+    const values = key.split(SEPARATOR);
+    return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']));
+  }
+
+  abstract family(): MetricFamily;
+}
+
+/** What only ever grows. Without labels it begins with 0. */
+export class Counter extends Instrument<number> {
+  constructor(options: MetricOptions) {
+    super(options);
+    if (options.labels === undefined) this.put([], 0);
+  }
+
+  /** Counts one more, with the labels' values in the labels' order. */
+  increase(...values: readonly string[]): void {
+    this.put(values, this.at(values, () => 0) + 1);
+  }
+
+  /** Forgets the series that match: of what is gone nobody asks. */
+  forget(matches: (labels: Readonly<Record<string, string>>) => boolean): void {
+    this.remove(matches);
+  }
+
+  family(): MetricFamily {
+    const samples = this.entries().map(([labels, value]): Sample => ({labels, value}));
+    return {name: this.options.name, help: this.options.help, type: 'counter', samples};
+  }
+}
+
+/** What goes up and down. */
+export class Gauge extends Instrument<number> {
+  set(value: number, ...values: readonly string[]): void {
+    this.put(values, value);
+  }
+
+  add(change: number, ...values: readonly string[]): void {
+    this.put(values, this.at(values, () => 0) + change);
+  }
+
+  family(): MetricFamily {
+    const samples = this.entries().map(([labels, value]): Sample => ({labels, value}));
+    return {name: this.options.name, help: this.options.help, type: 'gauge', samples};
+  }
+}
+
+interface Distribution {
+  /** How many observations fell into each bucket, not into those below it. */
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+/** Prometheus' own buckets (DefBuckets). */
+export const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** How often what was observed was how large. */
+export class Histogram extends Instrument<Distribution> {
+  readonly #buckets: readonly number[];
+
+  constructor(options: MetricOptions & {readonly buckets?: readonly number[]}) {
+    super(options);
+    this.#buckets = options.buckets ?? DEFAULT_BUCKETS;
+    if (options.labels === undefined) this.at([], () => this.#empty());
+  }
+
+  observe(value: number, ...values: readonly string[]): void {
+    const distribution = this.at(values, () => this.#empty());
+    const index = this.#buckets.findIndex((bound) => value <= bound);
+    if (index !== -1) distribution.counts[index] = (distribution.counts[index] ?? 0) + 1;
+    distribution.sum += value;
+    distribution.count += 1;
+  }
+
+  /** Forgets the series that match: of what is gone nobody asks. */
+  forget(matches: (labels: Readonly<Record<string, string>>) => boolean): void {
+    this.remove(matches);
+  }
+
+  #empty(): Distribution {
+    return {counts: this.#buckets.map(() => 0), sum: 0, count: 0};
+  }
+
+  family(): MetricFamily {
+    const samples = this.entries().flatMap(([labels, {counts, sum, count}]): readonly Sample[] => {
+      let below = 0;
+      const buckets = this.#buckets.map((bound, index): Sample => {
+        below += counts[index] ?? 0;
+        return {suffix: '_bucket', labels: {...labels, le: numberText(bound)}, value: below};
+      });
+      return [
+        ...buckets,
+        {suffix: '_bucket', labels: {...labels, le: '+Inf'}, value: count},
+        {suffix: '_sum', labels, value: sum},
+        {suffix: '_count', labels, value: count},
+      ];
+    });
+    return {name: this.options.name, help: this.options.help, type: 'histogram', samples};
+  }
+}
+
+/** The bounds of `count` buckets, each `factor` times the one before it (ExponentialBuckets). */
+export function exponentialBuckets(start: number, factor: number, count: number): readonly number[] {
+  const bounds: number[] = [];
+  for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
+  return bounds;
+}
