@@ -1,12 +1,69 @@
-import type {ContainerId} from '../../cri/index.js';
+import type {Container, Pod, Probe} from '../../api/v1.js';
+import type {PodStatus} from '../../api/v1-status.js';
+import type {ContainerId, PodUid} from '../../cri/index.js';
 
 /** What a probe said last of a container instance. */
 export type ProbeResult = 'Success' | 'Failure' | 'Unknown';
 
+/** What is probed. */
+export type ProbeKind = 'liveness' | 'readiness' | 'startup';
+
+type ByInstance = Pick<ReadonlyMap<ContainerId, ProbeResult>, 'get'>;
+
 /** The newest probe results by container instance; one without an entry hasn't been probed yet, or has no such probe. */
 export interface ProbeResults {
-  readonly liveness: ReadonlyMap<ContainerId, ProbeResult>;
-  readonly startup: ReadonlyMap<ContainerId, ProbeResult>;
+  readonly liveness: ByInstance;
+  readonly startup: ByInstance;
 }
 
 export const NO_PROBES: ProbeResults = {liveness: new Map(), startup: new Map()};
+
+/** A probe's result that has changed. */
+export interface ProbeOutcome {
+  readonly uid: PodUid;
+  readonly probe: ProbeKind;
+  readonly status: 'unhealthy' | 'ready' | 'not ready' | 'started' | 'unstarted';
+}
+
+/** How far a container instance has come. */
+export interface Readiness {
+  readonly started: boolean;
+  readonly ready: boolean;
+}
+
+/** A container instance that runs. */
+export interface RunningInstance {
+  readonly container: Container;
+  readonly id: ContainerId;
+  /** How far it had come when its status was made before. */
+  readonly before: Readiness | undefined;
+}
+
+/** Probes the containers of a pod; what they say decides on restarts and readiness (the kubelet's prober Manager). */
+export interface PodProbes {
+  readonly results: ProbeResults;
+  readinessOf(instance: RunningInstance): Readiness;
+  /** Begins to probe the pod, unless it is probed already; `status` tells which instances there are. */
+  add(pod: Pod, status: PodStatus): void;
+  /** How a pod that is probed is now. */
+  observe(pod: Pod, status: PodStatus): void;
+  /** The pod is about to end: a container that ends is neither unhealthy nor has to start. */
+  stopLivenessAndStartup(pod: Pod): void;
+  /** Ends all probes of the pod. */
+  remove(pod: Pod): void;
+}
+
+/** Without anybody who probes, what runs has started, is ready, and is well. */
+export const ALL_WELL: PodProbes = {
+  results: {liveness: new Map(), startup: {get: () => 'Success'}},
+  readinessOf: () => ({started: true, ready: true}),
+  add: () => undefined,
+  observe: () => undefined,
+  stopLivenessAndStartup: () => undefined,
+  remove: () => undefined,
+};
+
+/** The container's probe of that kind. */
+export function probeOf(container: Container, kind: ProbeKind): Probe | undefined {
+  return container[`${kind}Probe`];
+}

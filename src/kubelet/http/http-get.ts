@@ -45,7 +45,7 @@ export interface HttpAnswer {
 /**
  * Sends a GET and waits for the answer, any answer: certificates are not verified, no proxy is asked, redirects are
  * followed on the same host only, at most 10 KiB are read, and nothing of an announced longer body that nobody wants.
- * There is no time limit. Rejects with HttpGetError, or with the signal's reason.
+ * There is no time limit. Rejects with HttpGetError, or, unless it aborts in a wanted body, with the signal's reason.
  */
 export async function httpGet(
   first: HttpRequest,
@@ -71,7 +71,8 @@ async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSi
     const response = await send(request, signal);
     const {statusCode = 0} = response;
     const answer = {statusCode, ...(await readBody(response, wantsBody))};
-    signal.throwIfAborted();
+    // A body that is wanted tells itself that it broke off.
+    if (!wantsBody) signal.throwIfAborted();
     const {location} = response.headers;
     const isRedirect = REDIRECTS.has(statusCode) && location !== undefined;
     return {answer, next: isRedirect ? redirected(request, location) : undefined};

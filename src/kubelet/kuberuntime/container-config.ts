@@ -3,7 +3,7 @@ import type {ContainerConfig, ImageRef, Init, Mount} from '../../cri/index.js';
 import type {NodeFacts} from '../container/node.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../container/pod-filesystem.js';
 import {environment, type EnvContext} from './env.js';
-import {expand} from './expansion.js';
+import {expand} from '../../api/expansion.js';
 import type {ImageVolumes} from './image-volumes.js';
 import {containerAnnotations, containerLabels} from './labels.js';
 import {containerResources} from './linux-resources.js';

@@ -5,7 +5,7 @@ import type {NodeFacts} from '../container/node.js';
 import {podRef} from '../container/pod-ref.js';
 import {ContainerConfigError} from './config-errors.js';
 import {fileKeyValue, type EnvFiles} from './env-files.js';
-import {expand} from './expansion.js';
+import {expand} from '../../api/expansion.js';
 import {fieldRefValue} from './field-ref.js';
 import {resourceFieldRefValue} from './resource-field-ref.js';
 

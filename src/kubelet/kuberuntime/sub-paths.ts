@@ -2,7 +2,7 @@ import type {VolumeMount} from '../../api/v1.js';
 import type {MountedVolumes, SubPathMount} from '../container/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
 import {environment, type EnvContext} from './env.js';
-import {expand} from './expansion.js';
+import {expand} from '../../api/expansion.js';
 
 /** What a container's parts of volumes are made from. */
 export interface SubPathContext extends EnvContext {

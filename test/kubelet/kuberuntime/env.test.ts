@@ -3,7 +3,7 @@ import type {EnvVar} from '../../../src/api/v1.js';
 import type {ResourceFieldSelector} from '../../../src/api/v1-selectors.js';
 import {ContainerConfigError} from '../../../src/kubelet/kuberuntime/config-errors.js';
 import {environment} from '../../../src/kubelet/kuberuntime/env.js';
-import {expand} from '../../../src/kubelet/kuberuntime/expansion.js';
+import {expand} from '../../../src/api/expansion.js';
 import {fieldRefValue, formatMap} from '../../../src/kubelet/kuberuntime/field-ref.js';
 import {resourceFieldRefValue} from '../../../src/kubelet/kuberuntime/resource-field-ref.js';
 import {GOLDEN_NODE} from '../../golden/cases.js';

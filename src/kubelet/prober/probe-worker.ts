@@ -1,0 +1,121 @@
+import type {PodStatus} from '../../api/v1-status.js';
+import type {ContainerId} from '../../cri/index.js';
+import type {ProbeResult} from '../container/probe-results.js';
+import {beginRound, endRound, NO_MEMORY, type ProbeMemory, type RoundSubject} from './rounds.js';
+import {runProbe, type ProbeIo, type ProbeSubject} from './run-probe.js';
+
+/** What a worker probes, and for whom. */
+export interface ProbeWorkerOptions {
+  readonly io: ProbeIo;
+  readonly subject: ProbeSubject & RoundSubject;
+  readonly firstDelayMs: number;
+  /** The pod as it was seen last. */
+  readonly status: () => PodStatus;
+  readonly keep: (id: ContainerId, result: ProbeResult) => void;
+  readonly forget: (id: ContainerId) => void;
+}
+
+/**
+ * Probes one container in one way, period by period, until the container has ended for good or the worker is stopped
+ * (prober/worker.go).
+ */
+export class ProbeWorker {
+  readonly #options: ProbeWorkerOptions;
+  #memory: ProbeMemory = NO_MEMORY;
+  #isStopped = false;
+  #isTriggered = false;
+  /** The one wait or probe that is under way. */
+  #pause: AbortController | undefined;
+  #probing: AbortController | undefined;
+
+  constructor(options: ProbeWorkerOptions) {
+    this.#options = options;
+  }
+
+  get subject(): ProbeSubject {
+    return this.#options.subject;
+  }
+
+  /** Until the end; never rejects. */
+  async run(): Promise<void> {
+    const {io, subject, firstDelayMs} = this.#options;
+    const periodMs = (subject.probe.periodSeconds ?? 10) * 1000;
+    await this.#sleep(firstDelayMs);
+    let tickAt = io.clock.now() + periodMs;
+    while (!this.#isStopped && (await this.#round()))
+      // A tick that has passed meanwhile counts once, and the ones after it come as if nothing had been.
+      tickAt = await this.#nextTick(tickAt, periodMs);
+    if (this.#memory.id !== undefined) this.#options.forget(this.#memory.id);
+  }
+
+  /** No round comes after the one that is under way, and what that one finds counts for nothing. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#pause?.abort();
+  }
+
+  /** As `stop`, without waiting for the round that is under way. */
+  abandon(): void {
+    this.stop();
+    this.#probing?.abort();
+  }
+
+  /** The next round is due at once, and the ones after it from then on. */
+  trigger(): void {
+    this.#isTriggered = true;
+    this.#pause?.abort();
+  }
+
+  /** When the tick after the next one is due. */
+  async #nextTick(tickAt: number, periodMs: number): Promise<number> {
+    const {clock} = this.#options.io;
+    if (!this.#isTriggered) await this.#sleep(tickAt - clock.now());
+    const now = clock.now();
+    if (this.#isTriggered) {
+      this.#isTriggered = false;
+      return now + periodMs;
+    }
+    return tickAt + Math.max(Math.ceil((now + 1 - tickAt) / periodMs), 1) * periodMs;
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isStopped) return;
+    this.#pause = new AbortController();
+    await this.#options.io.clock.sleep(ms, this.#pause.signal).catch(() => undefined); // woken
+    this.#pause = undefined;
+  }
+
+  /** Whether another round follows. */
+  async #round(): Promise<boolean> {
+    const {io, subject, status: seen, keep, forget} = this.#options;
+    const status = seen();
+    const round = beginRound(subject, this.#memory, status, io.clock.now());
+    const {id: old} = this.#memory;
+    this.#memory = round.memory;
+    const {id} = round.memory;
+    if (old !== undefined && old !== id) forget(old);
+    if (id === undefined) return round.next !== 'end';
+    for (const result of round.results) keep(id, result);
+    if (round.next !== 'probe') return round.next === 'wait';
+    const result = await this.#probe({id, podIp: status.podIP ?? ''});
+    if (result === undefined || this.#isStopped) return true;
+    const {memory, counts} = endRound(subject, this.#memory, result);
+    this.#memory = memory;
+    if (counts) keep(id, result);
+    return true;
+  }
+
+  async #probe(instance: Parameters<typeof runProbe>[2]): ReturnType<typeof runProbe> {
+    const {io, subject} = this.#options;
+    this.#probing = new AbortController();
+    const {signal} = this.#probing;
+    try {
+      return await runProbe(io, subject, instance, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return undefined; // abandoned
+    } finally {
+      this.#probing = undefined;
+    }
+  }
+}
