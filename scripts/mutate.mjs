@@ -29,6 +29,8 @@ async function openRunner(path, tests) {
     root,
     include: tests,
     pool: 'threads',
+    // Rejections that a fault has someone look at too late are no news.
+    execArgv: ['--no-warnings'],
     watch: false,
     bail: 1,
     testTimeout: TEST_TIMEOUT_MS,
@@ -134,8 +136,6 @@ function report(file, {mutants, killed, invalid, equivalent, survivors}) {
     process.stdout.write(`  ${file}:${line}: ${from.replaceAll(/\s+/g, ' ')} → ${to || 'nothing'}\n`);
 }
 
-// Rejections that a fault has someone look at too late are no news.
-process.removeAllListeners('warning');
 const targets = TARGETS.filter(({file}) => isWanted(file));
 if (targets.length === 0) throw new Error('no file of scripts/mutation-targets.mjs has that in its path');
 let survivors = 0;

@@ -77,6 +77,12 @@ export const TARGETS = [
     {in: "value = ''", to: "'other'", why: 'neither is a number'},
     {in: "[wanted = '']", to: "'other'", why: 'neither is a number'},
   ]),
-  target('admission/node-room', ADMISSION),
-  target('admission/sysctls', ADMISSION),
+  target('admission/node-room', ADMISSION, [
+    {in: '.filter(({hostPort = 0}) => hostPort > 0)', to: '-1', why: 'no port is less than 0'},
+  ]),
+  target('admission/sysctls', ADMISSION, [
+    {in: "', '0'],", to: "''", why: 'an empty text is the number 0 too'},
+    {in: "?? '0').split", to: "''", why: 'an empty text is the number 0 too'},
+    {in: 'allowed.find(', to: 'findLast', why: 'all that is said of a name is of the same namespace'},
+  ]),
 ];

@@ -74,11 +74,11 @@ function parseAllowed(pattern: string): Allowed {
   return {name, wild, namespace};
 }
 
-/** Compares the numbers of a kernel's release, such as 6.12.0-1-amd64, with those of a version. */
+/** Compares the first two numbers of a kernel's release, such as 6.12.0-1-amd64, with those of a version. */
 function isAtLeast(release: string, version: string): boolean {
   const numbers = (text: string): readonly number[] =>
-    (/^\d+(?:\.\d+)*/.exec(text)?.[0] ?? '0').split('.').map(Number);
-  const [has, needs] = [numbers(release), numbers(version)];
-  const index = needs.findIndex((number, index) => number !== (has[index] ?? 0));
-  return index === -1 || (has[index] ?? 0) > (needs[index] ?? 0);
+    (/^\d+(?:\.\d+)?/.exec(text)?.[0] ?? '0').split('.').map(Number);
+  const [major = 0, minor = 0] = numbers(release);
+  const [leastMajor = 0, leastMinor = 0] = numbers(version);
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }

@@ -130,12 +130,33 @@ describe('ports of the host:', () => {
     expect(rejection(pod, {}, [aPod(), listener])?.reason).toBe('NodePorts');
   });
 
+  const on = (hostPort: number | undefined, hostIP?: string): Pod =>
+    aPod({
+      containers: [
+        aContainer({
+          ports: [{containerPort: 80, ...(hostPort !== undefined && {hostPort}), ...(hostIP && {hostIP})}],
+        }),
+      ],
+    });
+
+  test.each<[string, Pod, Pod, boolean]>([
+    ['no port of the host, as does another', on(undefined), on(undefined), false],
+    ['the port 0 of the host, which is none', on(0), on(0), false],
+    ['the port 1', on(1), on(1), true],
+    ['the same of the same address', on(80, '127.0.0.1'), on(80, '127.0.0.1'), true],
+    ['one of any address that another has of one', on(80, '0.0.0.0'), on(80, '127.0.0.1'), true],
+    ['one of an address that another has of any', on(80, '127.0.0.1'), on(80, '0.0.0.0'), true],
+  ])('a pod wants %s', (_title, pod, other, taken) => {
+    expect(rejection(pod, {}, [other])?.reason).toBe(taken ? 'NodePorts' : undefined);
+  });
+
   test('a protocol that is not named is TCP', () => {
     const udp = aPod({containers: [aContainer({ports: [{...ports[0]!, protocol: 'UDP'}]})]});
     const {spec} = listener;
     const unnamed: Pod = {...listener, spec: {...spec, containers: [{name: 'main', image: 'x', ports}]}};
 
     expect(rejection(unnamed, {}, [listener])?.reason).toBe('NodePorts');
+    expect(rejection(listener, {}, [unnamed])?.reason).toBe('NodePorts');
     expect(rejection(unnamed, {}, [udp])).toBeUndefined();
     expect(rejection(udp, {}, [unnamed])).toBeUndefined();
   });
@@ -192,12 +213,34 @@ describe('sysctls:', () => {
     );
   });
 
-  test.each(['*', 'net.*x', 'net..x', '-net.x', 'net.x ', ' net.x', 'net.x-', 'x net.*'])(
-    '%j can not be allowed',
-    (pattern) => {
-      expect(() => rejection(withSysctl('net.x'), {allowedUnsafeSysctls: [pattern]})).toThrow(
-        expect.objectContaining({code: 'CONFIG'}) as Error,
-      );
+  test.each<[string, string, string]>([
+    ...['net.*x', 'net..x', '-net.x', 'net.x ', ' net.x', 'net.x-', 'x net.*', 'net.-x*', '* net.*'].map(
+      (pattern): [string, string, string] => [pattern, 'match regex', 'change --allowed-unsafe-sysctls'],
+    ),
+    ['*', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
+    ['vm.x', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
+  ])('%j can not be allowed: %s', (pattern, problem, hint) => {
+    const given = {allowedUnsafeSysctls: [pattern]};
+
+    expect(() => rejection(withSysctl('net.x'), given)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(problem) as string,
+        hint: expect.stringContaining(hint) as string,
+      }) as Error,
+    );
+    expect(rejection(aPod(), given)).toBeUndefined();
+  });
+
+  test.each([
+    ['4', 'SysctlForbidden'],
+    ['5', undefined],
+    ['10.1', undefined],
+    ['3.99', 'SysctlForbidden'],
+    ['my-6.12', 'SysctlForbidden'],
+  ])(
+    'a kernel that calls itself %s is judged by the numbers that it begins with: %s',
+    (kernelRelease, reason) => {
+      expect(rejection(withSysctl('net.ipv4.tcp_rmem'), {kernelRelease})?.reason).toBe(reason);
     },
   );
 

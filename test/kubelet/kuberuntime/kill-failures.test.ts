@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {Pod} from '../../../src/api/v1.js';
+import type {Lifecycle, Pod} from '../../../src/api/v1.js';
 import {containerId} from '../../../src/cri/index.js';
 import {killContainer} from '../../../src/kubelet/kuberuntime/kill-container.js';
 import {killPod} from '../../../src/kubelet/kuberuntime/kill-pod.js';
@@ -61,6 +61,46 @@ test('a kill is over only when what its hook left is told', async () => {
 
   expect(ground.log.at(-1)).toContain('FailedPreStopHook');
   expect(told).toEqual([ground.log.length]);
+});
+
+test('a kill waits for a hook that takes its time to end', async () => {
+  const ground = new Ground();
+  const log: string[] = [];
+  const context = {
+    ...ground.context,
+    runHook: async (_hook: unknown, signal: AbortSignal): Promise<string> => {
+      await ground.clock.sleep(60_000, signal).catch(() => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
+      log.push('hook ended');
+      return 'no';
+    },
+  };
+  const pod = aPod({containers: [aContainer({lifecycle: preStop})], terminationGracePeriodSeconds: 1});
+  const killing = killContainer(context, pod, {id: containerId('c1'), name: 'main'}).then(() =>
+    log.push('killed'),
+  );
+  await ground.seconds(3);
+  await killing;
+
+  expect(log).toEqual(['hook ended', 'killed']);
+});
+
+test.each<[string, Lifecycle, number]>([
+  ['a command, which has a second to end with its container', preStop, 11_000],
+  ['a sleep, which ends with its container', {preStop: {sleep: {seconds: 60}}}, 10_000],
+])('after a hook that is %s the kill is over', async (_title, lifecycle, expected) => {
+  const ground = new Ground();
+  ground.hookTakes.set('main', 60_000);
+  let over = 0;
+  const killing = ground.start(lifecycle).then(() => {
+    over = ground.clock.now();
+  });
+  await ground.clock.advance(10_000);
+  await ground.clock.advance(999);
+  await ground.clock.advance(1);
+  await killing;
+
+  expect(over).toBe(expected);
 });
 
 test('a fault of a hook’s runner is no failure of the hook', async () => {
