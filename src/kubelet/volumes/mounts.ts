@@ -39,8 +39,10 @@ export interface Mounter {
   bindToItself(path: string): Promise<void>;
   /** What is mounted or unmounted below the mount, and those below it, is so below mounts that are made from it. */
   makeShared(path: string): Promise<void>;
-  /** What is mounted or unmounted below the mount is its own business from now on. */
+  /** What is mounted or unmounted below the mount, and those below it, is its own business from now on. */
   makePrivate(path: string): Promise<void>;
+  /** Takes the mount and all that is mounted below it out of the tree at once, whoever still uses it. */
+  detach(path: string): Promise<void>;
   /** The topmost of the mounts at the path. */
   unmount(path: string): Promise<void>;
 }
@@ -75,7 +77,10 @@ export const systemMounter: Mounter = {
     await run('sharing the mount at', path, ['mount', '--make-rshared', '--', path]);
   },
   makePrivate: async (path) => {
-    await run('making the mount private at', path, ['mount', '--make-private', '--', path]);
+    await run('making the mount private at', path, ['mount', '--make-rprivate', '--', path]);
+  },
+  detach: async (path) => {
+    await run('detaching', path, ['umount', '--lazy', '--', path]);
   },
   unmount: async (path) => {
     await run('unmounting', path, ['umount', '--', path]);

@@ -44,10 +44,19 @@ async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter
   return directory;
 }
 
-/** What is unmounted below a part of a volume, by whomever, is not to be unmounted in the volume as well. */
+/**
+ * What is unmounted below a part of a volume, by whomever, is not to be unmounted in the volume as well. What a part has
+ * received goes with it: on the way to a mount in there a container of another pod may exchange names.
+ */
 async function separateParts(directory: string, mounter: Mounter): Promise<void> {
-  for (const {mount, below} of await mountsBelow(directory, mounter))
-    if (mount.shared && PART.test(below)) await mounter.makePrivate(mount.path);
+  const mounts = await mountsBelow(directory, mounter);
+  for (const {mount, below} of mounts) {
+    if (!PART.test(below)) continue;
+    const received = mounts.filter((other) => other.below.startsWith(`${below}/`));
+    const goesWhole = received.length > 0 && received.every((other) => isPodMount(other.mount, other.below));
+    if (mount.shared || goesWhole) await mounter.makePrivate(mount.path);
+    if (goesWhole) await mounter.detach(mount.path);
+  }
 }
 
 /** `volume-subpaths/<volume>/<container>/<index>` */

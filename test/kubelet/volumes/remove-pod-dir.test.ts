@@ -1,6 +1,6 @@
 import {execFileSync, spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {mkdir, readdir, readFile, realpath, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, readdir, realpath, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemMounter, unmountBelow, type MountPoint} from '../../../src/kubelet/volumes/mounts.js';
@@ -201,6 +201,43 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     },
   );
 
+  test('nothing is unmounted where a container has made a name lead meanwhile', async () => {
+    const {node, dir, precious} = await aPodDir();
+    const host = join(await temporaryDirectory(), 'host');
+    await mkdir(join(host, 'part/way/disk'), {recursive: true});
+    execFileSync('mount', ['--bind', '--make-shared', host, host]);
+    onTestFinished(async () => {
+      await unmountBelow(host);
+      await unmountBelow(precious);
+    });
+    const propagation = 'HostToContainer' as const;
+    const mount = {index: 7, volumeName: 'host', volumePath: host, path: 'part', propagation};
+    await bindSubPaths(node, {podUid: 'u1', containerName: 'main'}, [mount]);
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'part/way/disk')]);
+    await mkdir(join(precious, 'disk'));
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(precious, 'disk')]);
+    let isExchanged = false;
+    const mounter = {
+      ...systemMounter,
+      list: async () => {
+        const mounts = await systemMounter.list();
+        if (!isExchanged) {
+          await rename(join(host, 'part/way'), join(host, 'part/moved'));
+          await symlink(precious, join(host, 'part/way'));
+        }
+        isExchanged = true;
+        return mounts;
+      },
+    };
+
+    await removePodDir(node, 'u1', mounter);
+
+    const left = (await systemMounter.list()).map(({path}) => path);
+    expect(left).toContain(join(precious, 'disk'));
+    expect(left).toContain(join(host, 'part/moved/disk'));
+    expect(existsSync(dir)).toBe(false);
+  });
+
   /** Kills its own process before the N-th change of the tear-down. */
   const KILLED_REMOVAL = `
     import fs from 'node:fs/promises';
@@ -219,7 +256,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     await removePodDir({rootDir}, 'u1');
   `;
   const MODULES = [
-    ...['base/errors', 'base/files', 'base/file-handles', 'base/remove-tree'],
+    ...['base/errors', 'base/files', 'base/file-handles', 'base/remove-tree', 'base/shell-word'],
     ...['kubelet/container/node', 'kubelet/volumes/mounts', 'kubelet/volumes/remove-pod-dir'],
   ];
 
