@@ -1,50 +1,7 @@
 import {watch, type FSWatcher} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import {isSystemCallError} from '../../base/errors.js';
-
-/** Names that have changed, between those who see it and one who asks. */
-export class ChangedNames {
-  #names = new Set<string>();
-  #count = 0;
-  #wake: (() => void) | undefined;
-
-  /** How many changes there were in all. */
-  get count(): number {
-    return this.#count;
-  }
-
-  add(name: string): void {
-    this.#names.add(name);
-    this.#count += 1;
-    this.#wake?.();
-  }
-
-  /** What has changed since it was last asked. */
-  take(): ReadonlySet<string> {
-    const names = this.#names;
-    this.#names = new Set();
-    return names;
-  }
-
-  /** Resolves when there is something; rejects with the signal's reason when it aborts first. For one waiter. */
-  async some(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#names.size > 0) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        signal.removeEventListener('abort', wake);
-        this.#wake = undefined;
-        resolve();
-      };
-      this.#wake = wake;
-      signal.addEventListener('abort', wake);
-    });
-    signal.throwIfAborted();
-  }
-}
-
-/** A name that stands for all of a directory. */
-export const EVERYTHING = '';
+import {EVERYTHING, type ChangedNames} from './changed-names.js';
 
 /** One directory under inotify: the one that was found at its path, wherever it is moved to. */
 export class DirectoryWatch {

@@ -3,8 +3,8 @@ import type {Clock} from '../../base/clock.js';
 import {concurrently} from '../../base/concurrently.js';
 import {isSystemCallError} from '../../base/errors.js';
 import {systemReason} from '../../base/files.js';
-import {doneWithin} from '../../base/time-limit.js';
-import {ChangedNames, DirectoryWatch, EVERYTHING} from './directory-watch.js';
+import {ChangedNames, EVERYTHING} from './changed-names.js';
+import {DirectoryWatch} from './directory-watch.js';
 import {ManifestFiles, type Look} from './manifest-files.js';
 import {contentAt, goError, isHidden, manifestPaths, placeAt, type Place} from './manifest-path.js';
 import type {PreparePod} from './manifest-reading.js';
@@ -112,13 +112,7 @@ class Follower {
     const {clock} = this.#options;
     const ms = Math.min(this.#nextList, this.#nextSettling) - clock.now();
     if (ms <= 0) return this.#changes.take();
-    const decided = new AbortController();
-    const changed = this.#changes.some(AbortSignal.any([this.#signal, decided.signal]));
-    try {
-      if (await doneWithin(changed, ms, clock, this.#signal)) await this.#quiet();
-    } finally {
-      decided.abort();
-    }
+    if (await this.#changes.within(ms, clock, this.#signal)) await this.#quiet();
     return this.#changes.take();
   }
 
