@@ -5,7 +5,7 @@ import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
 import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
-import type {RuntimePodStatus} from './container/pod-status.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText} from './container/sync-result.js';
 import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
@@ -22,6 +22,12 @@ export interface KubeletPodsOptions {
   readonly networkError: () => string | undefined;
   /** Where a pod that is wanted comes from, for its record. */
   readonly originOf: (uid: PodUid) => string;
+}
+
+/** A container instance of a pod that is the daemon's. */
+export interface OwnContainer {
+  readonly record: PodRecord;
+  readonly container: RuntimeContainerStatus;
 }
 
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
@@ -55,6 +61,24 @@ export class KubeletPods implements PodSyncHandler {
 
   owned(): readonly PodRecord[] {
     return [...this.#records.values()];
+  }
+
+  /** The containers that run, as last seen; none of a pod that could not be looked at. */
+  runningContainers(): readonly OwnContainer[] {
+    return this.owned().flatMap((record) =>
+      this.#lastSeen(record.uid)
+        .filter(({state}) => state === 'CONTAINER_RUNNING')
+        .map((container) => ({record, container})),
+    );
+  }
+
+  #lastSeen(uid: PodUid): readonly RuntimeContainerStatus[] {
+    try {
+      return this.#options.pleg.cache.get(uid).containers;
+    } catch {
+      // Its sync tells of it.
+      return [];
+    }
   }
 
   statusOf(uid: PodUid): PodStatus | undefined {

@@ -13,6 +13,8 @@ import {KubeletPods} from './kubelet-pods.js';
 import {KubeletView} from './kubelet-view.js';
 import type {DescribedNode} from './open-local-pods.js';
 import {openLocalPods} from './open-local-pods.js';
+import {loggedContainer} from './kubelet-logs.js';
+import {LogRotator, type LogRotationOptions} from './logs/log-rotator.js';
 import {RuntimeState} from './node-status/runtime-state.js';
 import {EventedPleg} from './pleg/evented-pleg.js';
 import {GenericPleg} from './pleg/generic-pleg.js';
@@ -40,6 +42,8 @@ export interface KubeletOptions {
   readonly eventedPleg: boolean;
   /** Ends all pods when the kubelet ends; a kubelet leaves them running. */
   readonly stopPodsOnExit: boolean;
+  /** When logs are rotated; as a kubelet does by default. */
+  readonly logRotation?: LogRotationOptions | undefined;
   /** Takes the values of Secrets, which nobody is to be shown. */
   readonly hide: (texts: readonly string[]) => void;
   /** Called for each event, besides its being logged. */
@@ -191,6 +195,7 @@ export class Kubelet {
     const parts = [
       this.#runtimeState.run(this.#end.signal, () => undefined),
       this.#pleg.run(),
+      this.#logRotator().run(this.#end.signal),
       ...sources.map(async (source) => source.run(this.#sinkOf(source), this.#end.signal)),
     ];
     try {
@@ -203,6 +208,12 @@ export class Kubelet {
       await Promise.all(parts);
       logger.info('Kubelet has ended');
     }
+  }
+
+  #logRotator(): LogRotator {
+    const {runtime, clock, logger, logRotation} = this.#options;
+    const running = () => this.#pods.runningContainers().map((own) => loggedContainer(own));
+    return new LogRotator({runtime, running, clock, logger}, logRotation);
   }
 
   /** Has the sources looked at again at once. */
