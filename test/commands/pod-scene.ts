@@ -110,7 +110,7 @@ export class PodScene {
   }
 }
 
-async function list(directory: string): Promise<readonly string[]> {
+export async function list(directory: string): Promise<readonly string[]> {
   return (await ifPresent(() => readdir(directory))) ?? [];
 }
 
