@@ -8,6 +8,7 @@ import {rejectionOf} from './admission/admit-pod.js';
 import type {EventSink} from './container/events.js';
 import type {NodeFacts} from './container/node.js';
 import type {Pleg, PodLifecycleEvent} from './container/pleg.js';
+import type {ProbeOutcome} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
 import type {DesiredPod, PodSourceName, PodUpdate} from './container/pod-update.js';
 import type {KubeletPods} from './kubelet-pods.js';
@@ -15,7 +16,7 @@ import {podQosClass} from './kuberuntime/qos.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
 import type {PodWorkers} from './pod-workers/pod-workers.js';
-import type {ProbeOutcome, SyncLoopHandler} from './sync-loop.js';
+import type {SyncLoopHandler} from './sync-loop.js';
 
 /** What the handler works with. */
 export interface KubeletHandlerOptions {
@@ -28,8 +29,8 @@ export interface KubeletHandlerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: EventSink;
-  /** All sources: before each has told what it has, nothing is ended. */
-  readonly sources: readonly PodSourceName[];
+  /** Whether each source has told what it has and that was handled: before, nothing is ended. */
+  readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
   /** Whether pods that the node has no room for are refused. */
   readonly admission: boolean;
   /** Called with each round of housekeeping: whose probes may go on. */
@@ -55,7 +56,7 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   get allSourcesReady(): boolean {
-    return this.#options.sources.every((source) => this.#readySources.has(source));
+    return this.#options.seenAllSources(this.#readySources);
   }
 
   /** As it was last made: Pending before the pod's first sync. */
@@ -161,6 +162,12 @@ export class KubeletHandler implements SyncLoopHandler {
 
   #sync({uid, pod}: DesiredPod): void {
     if (!this.#rejected.has(uid)) this.#options.workers.update({type: 'sync', pod});
+  }
+
+  handleObjectsChanged(): void {
+    const {manager, pods} = this.#options;
+    pods.objectsChanged();
+    for (const desired of manager.list()) this.#sync(desired);
   }
 
   handleProbe({uid, probe, status}: ProbeOutcome): void {

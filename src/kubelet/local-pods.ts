@@ -12,6 +12,7 @@ import type {RunHook} from './container/lifecycle-hook.js';
 import {cgroupGround, type NodeFacts, type PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
+import {ALL_WELL} from './container/probe-results.js';
 import type {KubeServices} from './container/services.js';
 import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import type {NodeCredentials} from './images/credentials/node-credentials.js';
@@ -24,6 +25,7 @@ import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
 import {OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
+import type {ProbeManager} from './prober/probe-manager.js';
 import {SecretTexts} from './references/secret-texts.js';
 import {removePodCgroup} from './resources/pod-cgroup.js';
 import {salvageRecord} from './salvage-record.js';
@@ -69,6 +71,8 @@ export interface LocalPodsOptions {
   readonly observer: PodObserver;
   /** What runs lifecycle hooks, in the place of the kubelet's own. */
   readonly hooks?: (context: HookContext) => RunHook;
+  /** Without it containers are not probed: all are well. */
+  readonly probes?: ProbeManager;
   /** Where is kept what happens to the pods; without it nothing is. */
   readonly histories?: KeptHistories;
 }
@@ -120,6 +124,11 @@ export class LocalPods {
     this.store = new PodStore(node.rootDir);
   }
 
+  /** What probes the pods; undefined where all are taken to be well. */
+  get probes(): ProbeManager | undefined {
+    return this.#options.probes;
+  }
+
   /** What syncs, observes and ends one pod, which stays where it was made. */
   syncer(pod: Pod, place: PodPlace = this.#options.node): PodSyncer {
     return this.#syncer(pod, place, this.#historyOf(podRef(pod)));
@@ -135,7 +144,7 @@ export class LocalPods {
 
   #syncer(pod: Pod, place: PodPlace, history: PodHistory): PodSyncer {
     const {services, observer, clock, runtimeName, files, hooks = hookRunner} = this.#options;
-    const {objects, envObjects} = this.#options;
+    const {objects, envObjects, probes} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
@@ -156,6 +165,7 @@ export class LocalPods {
       envObjects: envObjects ?? objects,
       crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
       runHook: hooks({runtime: observed.runtime, clock, events}),
+      probes: probes?.with({runtime: observed.runtime, events}) ?? ALL_WELL,
       events,
       secrets,
       clock,

@@ -2,8 +2,8 @@ import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import type {PodSandboxId} from '../cri/index.js';
 import {isStaticPod} from './config/static-pod.js';
-import type {PodActions} from './container/pod-actions.js';
-import {NO_PROBES} from './container/probe-results.js';
+import {isIdle, type PodActions} from './container/pod-actions.js';
+import type {ProbeResults} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
@@ -16,17 +16,18 @@ import {killContext} from './kuberuntime/kill-container.js';
 import {killPod} from './kuberuntime/kill-pod.js';
 import {garbageOf} from './kuberuntime/garbage.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
-import {isCriticalPod} from './kuberuntime/oom-score.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
 import {syncPod} from './kuberuntime/sync-pod.js';
 import {podSecretTexts} from './references/secret-texts.js';
 import {PodError, podErrorOf} from './pod-error.js';
 import type {WaitingReason} from './status/container-status.js';
+import {tellDeadline} from './status/deadline.js';
 import {endOf, podStatus} from './status/pod-status.js';
 import {nodeFailure, prepareNode} from './prepare-node.js';
 import {readTerminationMessages} from './status/termination-message.js';
 import {toldWords} from './status/told-words.js';
+import {EVICTION_GRACE_SECONDS, VolumeLimit} from './volume-limit.js';
 
 /** What one pass over a pod found and did. */
 export interface SyncPass {
@@ -53,27 +54,25 @@ export interface GarbageOptions {
   readonly sandboxes: boolean;
 }
 
-/** How often a kubelet syncs a pod in which nothing happens (syncFrequency), and with it what is in its volumes. */
+/** What a status is for. */
+interface PassOptions extends StatusOverride {
+  readonly isTerminal?: boolean;
+  /** Nothing follows from the status. */
+  readonly isLook?: boolean;
+}
+
+/** How often a kubelet syncs an idle pod (syncFrequency), and with it what is in its volumes. */
 const REMOUNT_MS = 60_000;
-
-/** How often a kubelet looks for pods to evict, and how long these have to stop (eviction). */
-const MEASURE_MS = 10_000;
-const EVICTION_GRACE_SECONDS = 1;
-const EVICTED = 'Evicted';
-
-const idle = (actions: PodActions): boolean =>
-  !actions.killPod &&
-  !actions.createSandbox &&
-  actions.containersToKill.length === 0 &&
-  actions.containersToReset.length === 0 &&
-  actions.containersToStart.length === 0 &&
-  actions.initContainersToStart.length === 0;
 
 const isTerminal = ({phase}: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 /** What has to be done for a pod that has not ended and whose status is that. */
-export function actionsFor(pod: Pod, runtime: RuntimePodStatus, status: PodStatus): PodActions {
-  return computePodActions(pod, runtime, NO_PROBES, isRestartingAllContainers(status));
+export function actionsFor(
+  pod: Pod,
+  {runtime, status}: Pick<SyncPass, 'runtime' | 'status'>,
+  probes: ProbeResults,
+): PodActions {
+  return computePodActions(pod, runtime, probes, isRestartingAllContainers(status));
 }
 
 /** Brings one pod to what its manifest says, pass by pass, and ends it (kubelet SyncPod, SyncTerminatingPod). */
@@ -85,19 +84,21 @@ export class PodSyncer {
   readonly #reasons = new Map<string, WaitingReason>();
   readonly #history: PodHistory;
   #previous: PodStatus | undefined;
-  /** When the volumes of a pod that nothing else is to be done for are looked after again. */
+  /** When the volumes of an idle pod are looked after again. */
   #remountAt: number | undefined;
-  /** When volumes are measured again. */
-  #measureAt = 0;
+  readonly #volumeLimit: VolumeLimit;
   #remembered = '';
   /** What was told of containers' ends, also by another process, which knew better what is secret in it. */
   #told: ReadonlyMap<string, string> = new Map();
+  /** What was kept of the pod by another process. */
+  #recalled: PodStatus | undefined;
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
     this.#pod = pod;
     this.#runtimeName = runtimeName;
     this.#history = history;
+    this.#volumeLimit = new VolumeLimit(context);
   }
 
   get pod(): Pod {
@@ -114,6 +115,11 @@ export class PodSyncer {
     return this.#previous;
   }
 
+  /** Has what is written into volumes brought up to date by the next sync. */
+  renewVolumes(): void {
+    if (this.#remountAt !== undefined) this.#remountAt = 0;
+  }
+
   /** Goes on from what was known of the pod before, as a kubelet does that has never stopped. */
   recall({status, reasons}: Pick<LastKnown, 'status' | 'reasons'>): void {
     this.#previous = status;
@@ -121,10 +127,10 @@ export class PodSyncer {
     for (const [name, reason] of Object.entries(reasons)) this.#reasons.set(name, reason);
   }
 
-  /** What runs of the pod, changing nothing. */
+  /** What runs of the pod, changing nothing: it may be past its deadline. */
   async observe(signal?: AbortSignal): Promise<SyncPass> {
     await this.#recallKept();
-    return await this.#pass(await this.#read(signal), []);
+    return await this.#pass(await this.#read(signal), [], {isLook: true});
   }
 
   /**
@@ -201,6 +207,7 @@ export class PodSyncer {
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
     const {startTime, conditions} = status;
     this.#told = toldWords(status);
+    this.#recalled = status;
     this.#previous = {
       ...(startTime && {startTime}),
       ...(conditions && {conditions}),
@@ -235,18 +242,12 @@ export class PodSyncer {
     }
   }
 
-  /** Ends a pod one of whose volumes takes more of the disk than it may (eviction emptyDirLimitEviction). */
+  /** Ends a pod one of whose volumes takes more of the disk than it may. */
   async #evict({runtime, status}: SyncPass, signal: AbortSignal): Promise<SyncPass | undefined> {
-    const {clock, files, events} = this.#context;
-    const {pod} = this;
-    if (clock.now() < this.#measureAt || isCriticalPod(pod)) return undefined;
-    this.#measureAt = clock.now() + MEASURE_MS;
-    const volume = await files.exceededVolume(pod);
-    if (volume === undefined) return undefined;
-    const message = `Usage of EmptyDir volume "${volume.name}" exceeds the limit "${volume.sizeLimit}". `;
-    events({type: 'Warning', reason: EVICTED, message, pod});
+    const eviction = await this.#volumeLimit.evictionOf(this.pod);
+    if (eviction === undefined) return undefined;
     const results = await this.#kill(runtime, EVICTION_GRACE_SECONDS, signal);
-    this.#previous = {...status, phase: 'Failed', reason: EVICTED, message};
+    this.#previous = {...status, ...eviction};
     return await this.#pass(await this.#read(), results);
   }
 
@@ -266,14 +267,16 @@ export class PodSyncer {
     signal: AbortSignal | undefined,
   ): Promise<readonly SyncResult[]> {
     const {pod} = this;
+    const {probes, events} = this.#context;
+    probes.stopLivenessAndStartup(pod);
     const context = killContext(this.#context, runtime.ips, signal);
     const killed = await killPod(context, pod, runtime, gracePeriodSeconds);
     const results = killed.map((result) => this.#masked(result));
     const failures = failuresOf(results);
     if (failures.length > 0) {
       const message = `error killing pod: ${syncErrorText(failures)}`;
-      this.#context.events({type: 'Warning', reason: 'FailedKillPod', message, pod});
-    }
+      events({type: 'Warning', reason: 'FailedKillPod', message, pod});
+    } else probes.remove(pod);
     return results;
   }
 
@@ -282,18 +285,19 @@ export class PodSyncer {
     status: PodStatus,
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
-    const actions = actionsFor(this.pod, runtime, status);
-    const {clock, objects} = this.#context;
+    const {clock, objects, probes} = this.#context;
+    const actions = actionsFor(this.pod, {runtime, status}, probes.results);
     // Running containers see what has changed in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
-    if (idle(actions) && !due) return [];
+    if (isIdle(actions) && !due) return [];
     // What they were made from has just been read when the first pass comes.
     if (due && this.#remountAt !== undefined) await objects.refresh?.();
     this.#remountAt ??= clock.now();
     const prepared = await prepareNode(this.#context, this.pod, signal);
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
-    if (idle(actions)) return [];
+    probes.add(this.pod, status);
+    if (isIdle(actions)) return [];
     tellMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
     return await syncPod(
       this.#context,
@@ -362,8 +366,9 @@ export class PodSyncer {
   async #pass(
     runtime: RuntimePodStatus,
     results: readonly SyncResult[],
-    {isTerminal = false, override}: {readonly isTerminal?: boolean} & StatusOverride = {},
+    {isTerminal = false, isLook = false, override}: PassOptions = {},
   ): Promise<SyncPass> {
+    const {probes, node, clock, events} = this.#context;
     const computed = podStatus({
       pod: this.pod,
       runtime,
@@ -371,12 +376,17 @@ export class PodSyncer {
       terminationMessages: await readTerminationMessages(runtime),
       previous: this.#previous,
       told: this.#told,
-      node: this.#context.node,
+      recalled: this.#recalled,
+      readinessOf: probes.readinessOf,
+      node,
       runtimeName: this.#runtimeName,
-      now: this.#context.clock.now(),
+      now: clock.now(),
       isTerminal,
+      keepsDeadline: !isLook,
     });
     const status = override?.(computed) ?? computed;
+    tellDeadline(events, this.pod, {before: this.#previous, now: status});
+    probes.observe(this.pod, status);
     this.#previous = status;
     return {runtime, status, results};
   }

@@ -4,27 +4,24 @@ import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import type {PodLifecycleEvent} from './container/pleg.js';
 import type {PodUpdate} from './container/pod-update.js';
+import type {ProbeOutcome} from './container/probe-results.js';
 
 /** What the sync loop is woken by. */
 export type LoopEvent =
   | {readonly kind: 'config'; readonly update: PodUpdate}
   | {readonly kind: 'pleg'; readonly event: PodLifecycleEvent}
   | {readonly kind: 'probe'; readonly result: ProbeOutcome}
+  /** What pods refer to has changed. */
+  | {readonly kind: 'objects'}
   | {readonly kind: 'sync'}
   | {readonly kind: 'housekeeping'};
-
-/** A probe's result that has changed. */
-export interface ProbeOutcome {
-  readonly uid: PodUid;
-  readonly probe: 'liveness' | 'readiness' | 'startup';
-  readonly status: 'unhealthy' | 'healthy' | 'ready' | 'not ready' | 'started' | 'unstarted';
-}
 
 /** What the sync loop does with what it hears (kubelet.go SyncHandler). */
 export interface SyncLoopHandler {
   handleConfig(update: PodUpdate): void;
   handlePleg(event: PodLifecycleEvent): void;
   handleProbe(result: ProbeOutcome): void;
+  handleObjectsChanged(): void;
   /** The pods whose time has come. */
   handleSync(): void;
   handleHousekeeping(): Promise<void>;
@@ -65,6 +62,10 @@ export class SyncLoop {
 
   config(update: PodUpdate): void {
     this.#queue.push({kind: 'config', update});
+  }
+
+  objectsChanged(): void {
+    this.#queue.push({kind: 'objects'});
   }
 
   probe(result: ProbeOutcome): void {
@@ -117,6 +118,9 @@ export class SyncLoop {
         return;
       case 'probe':
         this.#handler.handleProbe(event.result);
+        return;
+      case 'objects':
+        this.#handler.handleObjectsChanged();
         return;
       case 'sync':
         this.#handler.handleSync();

@@ -34,3 +34,15 @@ export interface PodActions {
   /** In the order in which they go; the sync after that starts afresh. */
   readonly containersToReset: readonly ContainerToReset[];
 }
+
+/** Whether there is nothing to be done. */
+export function isIdle(actions: PodActions): boolean {
+  return (
+    !actions.killPod &&
+    !actions.createSandbox &&
+    actions.containersToKill.length === 0 &&
+    actions.containersToReset.length === 0 &&
+    actions.containersToStart.length === 0 &&
+    actions.initContainersToStart.length === 0
+  );
+}

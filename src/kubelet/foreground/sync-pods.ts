@@ -9,6 +9,7 @@ import {PodError, podErrorOf, podErrorOfCall, SupersededError} from '../pod-erro
 import type {PodSyncer, SyncPass} from '../pod-syncer.js';
 import {judge, type Verdict, type WaitFor} from './judge.js';
 import {timeLimit} from '../../base/time-limit.js';
+import {deadlineOf} from '../status/deadline.js';
 
 /** How often a pod is looked at while it is waited for. */
 const POLL_MS = 250;
@@ -77,6 +78,7 @@ export async function syncPodUntil(
   using limit = timeLimit(options.clock, options.timeoutMs);
   const run = new ForegroundSync(pods, request, options);
   const pod = podRef(request.pod);
+  using _probes = run.whileProbed();
   try {
     const verdict = await run.toTheEnd(AbortSignal.any([signal, limit.signal]));
     return signal.aborted ? {pod, ...interrupted(signal)} : {pod, ...verdict};
@@ -127,6 +129,21 @@ class ForegroundSync {
 
   get #retry(): boolean {
     return this.#options.timeoutMs !== undefined;
+  }
+
+  /** What probes say is heard, and acted on at once; with the end of it the pod isn't probed any more. */
+  whileProbed(): Disposable {
+    const {probes} = this.#pods;
+    const {uid} = this.#ref;
+    const deafen = probes?.listen((outcome) => {
+      if (outcome.uid === uid) this.#retryAt = 0;
+    });
+    return {
+      [Symbol.dispose]: () => {
+        deafen?.();
+        probes?.abandon(uid);
+      },
+    };
   }
 
   async toTheEnd(signal: AbortSignal): Promise<FinalVerdict> {
@@ -180,7 +197,8 @@ class ForegroundSync {
 
   async #sync(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass> {
     this.#last = await syncer.sync(signal);
-    this.#retryAt = retryTime(this.#last, this.#options.clock.now());
+    const retryAt = retryTime(this.#last, this.#options.clock.now());
+    this.#retryAt = Math.min(retryAt, deadlineOf(this.#request.pod, this.#last.status));
     return this.#last;
   }
 

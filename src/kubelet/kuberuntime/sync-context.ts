@@ -5,6 +5,7 @@ import type {EventSink} from '../container/events.js';
 import type {RunHook} from '../container/lifecycle-hook.js';
 import type {NodeFacts} from '../container/node.js';
 import type {PodFilesystem} from '../container/pod-filesystem.js';
+import type {PodProbes} from '../container/probe-results.js';
 import type {KubeServices} from '../container/services.js';
 import type {ImageManager} from '../images/image-manager.js';
 import type {SecretTexts} from '../references/secret-texts.js';
@@ -22,6 +23,7 @@ export interface SyncContext {
   /** Restart delays of crashing containers: 10 s doubling to 5 min. */
   readonly crashBackoff: Backoff;
   readonly runHook: RunHook;
+  readonly probes: PodProbes;
   readonly events: EventSink;
   /** Learns what of the pod nobody is to be shown. */
   readonly secrets: SecretTexts;

@@ -2,6 +2,7 @@ import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
 import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
+import {ALL_WELL} from '../container/probe-results.js';
 import {podRef} from '../container/pod-ref.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
 import {failuresOf} from '../container/sync-result.js';
@@ -36,7 +37,7 @@ export interface PodPlan {
 }
 
 /** How pods are planned. */
-export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files' | 'histories'> & {
+export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
   /** On a node where nothing is yet: no record is looked at. */
   readonly offline?: boolean;
 };
@@ -146,7 +147,7 @@ async function runPasses(
       pod,
       before,
       runtime,
-      actions: hasEnded ? undefined : actionsFor(pod, runtime, status),
+      actions: hasEnded ? undefined : actionsFor(pod, {runtime, status}, ALL_WELL.results),
     };
     const {results} = await syncer.sync(signal);
     const [failure] = failuresOf(results);

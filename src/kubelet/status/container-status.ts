@@ -9,6 +9,7 @@ import type {
   VolumeMountStatus,
 } from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
+import type {PodProbes, Readiness} from '../container/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {wasInitialized} from '../kuberuntime/compute-pod-actions.js';
 import {shouldBeStarted} from '../kuberuntime/restart-policy.js';
@@ -41,6 +42,10 @@ export interface ContainerStatusInput {
   readonly told?: ReadonlyMap<string, string>;
   /** The pod's status before: what the runtime has forgotten is taken from it. */
   readonly previous: PodStatus | undefined;
+  /** What another process has kept of the pod: how far instances had come that still run. */
+  readonly recalled?: PodStatus | undefined;
+  /** How far a running instance has come by its probes; without it what runs has started and is ready. */
+  readonly readinessOf?: PodProbes['readinessOf'];
   /** All containers are to begin anew (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
   /** `containerd` in `containerd://<id>`. */
@@ -69,11 +74,11 @@ export function containerStatus(
       ? forgotten(input, container, {kind, old})
       : existing(input, container, {newest, before, old});
   const status = {...observed, ...failedStart(input, container, {kind, newest, observed})};
-  return {...status, ...readiness(container, kind, status.state)};
+  return {...status, ...readiness(input, container, {kind, newest, state: status.state})};
 }
 
 function previousStatus(
-  {previous}: ContainerStatusInput,
+  {previous}: Pick<ContainerStatusInput, 'previous'>,
   {name}: Container,
   kind: Kind,
 ): ContainerStatus | undefined {
@@ -81,15 +86,37 @@ function previousStatus(
   return statuses?.find((status) => status.name === name);
 }
 
-/** Without probes what runs has started and is ready; an ordinary init container is ready when it has succeeded. */
+/** What runs may have started and be ready, as its probes say; an ordinary init container is ready when it has succeeded. */
 function readiness(
+  input: ContainerStatusInput,
   container: Container,
-  kind: Kind,
-  {running, terminated}: ContainerState,
-): Pick<ContainerStatus, 'ready' | 'started'> {
-  const started = running !== undefined;
+  {
+    kind,
+    newest,
+    state: {running, terminated},
+  }: {
+    readonly kind: Kind;
+    readonly newest: RuntimeContainerStatus | undefined;
+    readonly state: ContainerState;
+  },
+): Readiness {
   const runsToItsEnd = kind === 'init' && !isRestartableInit(container);
-  return {started, ready: runsToItsEnd ? terminated?.exitCode === 0 : started};
+  if (runsToItsEnd) return {started: running !== undefined, ready: terminated?.exitCode === 0};
+  if (running === undefined || newest === undefined) return {started: false, ready: false};
+  const before = readinessBefore(input, container, {kind, newest});
+  return input.readinessOf?.({container, id: newest.id, before}) ?? {started: true, ready: true};
+}
+
+/** How far the same instance had come when its status was made before, here or by another process. */
+function readinessBefore(
+  input: ContainerStatusInput,
+  container: Container,
+  {kind, newest}: {readonly kind: Kind; readonly newest: RuntimeContainerStatus},
+): Readiness | undefined {
+  const known = [input.previous, input.recalled]
+    .map((previous) => previousStatus({previous}, container, kind))
+    .find((old) => old?.containerID === fullId(input, newest) && old.state?.running !== undefined);
+  return known && {started: known.started === true, ready: known.ready};
 }
 
 interface Instances {

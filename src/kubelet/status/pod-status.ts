@@ -10,6 +10,7 @@ import {podLimits, podRequests} from '../kuberuntime/resource-amounts.js';
 import {sortPodIps} from '../network/pod-ips.js';
 import {podConditions} from './conditions.js';
 import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
+import {DEADLINE_EXCEEDED, deadlineExceeded} from './deadline.js';
 import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
@@ -19,6 +20,8 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   readonly now: number;
   /** All of the pod was stopped for good, so that nothing of it will be started again. */
   readonly isTerminal?: boolean;
+  /** A pod that is past its deadline has failed. */
+  readonly keepsDeadline?: boolean;
 }
 
 /**
@@ -34,7 +37,9 @@ export function podStatus(input: PodStatusInput): PodStatus {
     containerStatus(facts, container, 'init'),
   );
   const statuses = pod.spec.containers.map((container) => containerStatus(facts, container, 'regular'));
-  const ended = endOf(previous);
+  const before = endOf(previous);
+  const isOver = input.keepsDeadline === true && deadlineExceeded(pod, previous, input.now);
+  const ended = before.phase === undefined && isOver ? DEADLINE_EXCEEDED : before;
   const phase =
     ended.phase ??
     podPhase({
