@@ -83,6 +83,8 @@ export const TARGETS = [
   target('admission/sysctls', ADMISSION, [
     {in: "', '0'],", to: "''", why: 'an empty text is the number 0 too'},
     {in: "?? '0').split", to: "''", why: 'an empty text is the number 0 too'},
+    {in: '= numbers(', to: '1', why: 'no version in the table begins with 0 or ends with .0'},
+    {in: '= numbers(', to: '-1', why: 'no version in the table begins with 0 or ends with .0'},
     {in: 'allowed.find(', to: 'findLast', why: 'all that is said of a name is of the same namespace'},
   ]),
 ];

@@ -63,6 +63,32 @@ test('a kill is over only when what its hook left is told', async () => {
   expect(told).toEqual([ground.log.length]);
 });
 
+test.each([0, 10_500])(
+  'a kill that is given up after %i ms does not tell what its hook made of that',
+  async (ms) => {
+    const ground = new Ground();
+    ground.stops.set('c1', 5000);
+    const context = {
+      ...ground.context,
+      runHook: (_hook: unknown, signal: AbortSignal) =>
+        new Promise<undefined>((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            reject(new Error('cancelled'));
+          });
+        }),
+    };
+    const pod = aPod({containers: [aContainer({lifecycle: preStop})], terminationGracePeriodSeconds: 10});
+    const killing = killContainer(context, pod, {id: containerId('c1'), name: 'main'});
+    const rejected = expect(killing).rejects.toBe(interrupted);
+    await ground.seconds(ms / 1000);
+
+    ground.abort.abort(interrupted);
+
+    await rejected;
+    expect(ground.log).not.toContain('FailedPreStopHook PreStopHook failed [spec.containers{main}]');
+  },
+);
+
 test('a kill waits for a hook that takes its time to end', async () => {
   const ground = new Ground();
   const log: string[] = [];

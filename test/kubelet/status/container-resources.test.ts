@@ -82,6 +82,19 @@ test('what the runtime says goes before what was asked for', () => {
   });
 });
 
+test.each<[string, Partial<LinuxContainerResources>, ResourceRequirements]>([
+  ['the least quota', {cpuPeriod: 100_000n, cpuQuota: 1000n}, {limits: {cpu: '5m'}, requests: {cpu: '1m'}}],
+  [
+    'a quota above the least',
+    {cpuPeriod: 100_000n, cpuQuota: 1100n},
+    {limits: {cpu: '11m'}, requests: {cpu: '1m'}},
+  ],
+  ['the least shares', {cpuShares: 2n}, {limits: {cpu: '5m'}, requests: {cpu: '1m'}}],
+  ['shares above the least', {cpuShares: 3n}, {limits: {cpu: '5m'}, requests: {cpu: '3m'}}],
+])('a container that asks for next to nothing and has %s', (_title, set, expected) => {
+  expect(shown({limits: {cpu: '5m'}, requests: {cpu: '1m'}}, set)).toEqual(expected);
+});
+
 test.each<[string, Partial<LinuxContainerResources>, ContainerState]>([
   ['is unlimited', {cpuPeriod: 100_000n, cpuQuota: -1n}, 'CONTAINER_RUNNING'],
   ['tells nothing', {}, 'CONTAINER_RUNNING'],
