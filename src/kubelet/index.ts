@@ -24,5 +24,4 @@ export {PodHistories, type LastKnown} from './events/pod-history.js';
 export type {RecordedEvent} from './events/recorded-event.js';
 export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
 export {Kubelet, type KubeletOptions} from './kubelet.js';
-export {FileSource} from './config/file-source.js';
-export type {PodSource} from './config/pod-source.js';
+export {openPodSources, type PodSourcesOptions} from './pod-sources.js';

@@ -11,7 +11,8 @@ import type {Pleg, PodLifecycleEvent} from './container/pleg.js';
 import type {ProbeOutcome} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
 import type {DesiredPod, PodSourceName, PodUpdate} from './container/pod-update.js';
-import type {KubeletPods} from './kubelet-pods.js';
+import type {GarbageRules, KubeletPods} from './kubelet-pods.js';
+import {DEFAULT_CONTAINER_GC, type ContainerGcPolicy} from './kuberuntime/garbage.js';
 import {podQosClass} from './kuberuntime/qos.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
@@ -33,13 +34,15 @@ export interface KubeletHandlerOptions {
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
   /** Whether pods that the node has no room for are refused. */
   readonly admission: boolean;
+  /** Which dead containers stay; as a kubelet has it by default. */
+  readonly containerGc?: ContainerGcPolicy | undefined;
   /** Called with each round of housekeeping: whose probes may go on. */
   readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
 }
 
 /** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
 const GARBAGE_MS = 60_000;
-const GARBAGE_AT_ONCE = 8;
+const ORPHANS_AT_ONCE = 8;
 /** How long a pod that only the runtime knows has to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -157,7 +160,8 @@ export class KubeletHandler implements SyncLoopHandler {
       }
     }
     if (type === 'ContainerDied')
-      void pods.collectGarbage(uid, {isUnwanted: workers.shouldContentBeRemoved(uid), sandboxes: false});
+      // What fails is logged.
+      void pods.removeDead(uid, this.#garbageRules());
   }
 
   #sync({uid, pod}: DesiredPod): void {
@@ -208,7 +212,7 @@ export class KubeletHandler implements SyncLoopHandler {
       if (!workers.isKnown(uid) && !this.#rejected.has(uid)) workers.update({type: 'create', pod});
     if (clock.now() < this.#collectAt) return;
     this.#collectAt = clock.now() + GARBAGE_MS;
-    await this.#collectGarbage();
+    await this.#options.pods.collectGarbage(this.#garbageRules());
   }
 
   /** Pods of an earlier daemon or of a source that nobody wants any more: what runs is ended, what is left removed. */
@@ -217,7 +221,7 @@ export class KubeletHandler implements SyncLoopHandler {
     const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
     if (orphans.length === 0) return;
     const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
-    await concurrently(orphans, GARBAGE_AT_ONCE, async ({uid}) => {
+    await concurrently(orphans, ORPHANS_AT_ONCE, async ({uid}) => {
       const runs = running.get(uid);
       if (runs?.isRunning === true)
         workers.update({type: 'kill', running: runs, kill: {gracePeriodSeconds: ORPHAN_GRACE_SECONDS}});
@@ -225,11 +229,10 @@ export class KubeletHandler implements SyncLoopHandler {
     });
   }
 
-  async #collectGarbage(): Promise<void> {
-    const {workers, pods} = this.#options;
-    await concurrently(pods.owned(), GARBAGE_AT_ONCE, async ({uid}) => {
-      await pods.collectGarbage(uid, {isUnwanted: workers.shouldContentBeRemoved(uid), sandboxes: true});
-    });
+  #garbageRules(): GarbageRules {
+    const {workers, clock, containerGc = DEFAULT_CONTAINER_GC} = this.#options;
+    const isUnwanted = (uid: PodUid): boolean => workers.shouldContentBeRemoved(uid);
+    return {policy: containerGc, now: clock.now(), isUnwanted};
   }
 }
 

@@ -1,5 +1,6 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
+import {concurrently} from '../base/concurrently.js';
 import {SystemError} from '../base/errors.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
@@ -7,10 +8,11 @@ import type {Pleg, RunningPod} from './container/pleg.js';
 import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText} from './container/sync-result.js';
+import {deadContainers, planGarbage, type ContainerGcPolicy, type Garbage} from './kuberuntime/garbage.js';
 import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
-import type {GarbageOptions, PodSyncer, SyncPass} from './pod-syncer.js';
+import type {PodSyncer, SyncPass} from './pod-syncer.js';
 import type {PodRecord} from './pod/pod-store.js';
 
 /** What the kubelet's pods need. */
@@ -30,6 +32,16 @@ export interface OwnContainer {
   readonly container: RuntimeContainerStatus;
 }
 
+/** Which dead containers stay. */
+export interface GarbageRules {
+  readonly policy: ContainerGcPolicy;
+  readonly now: number;
+  /** Nobody wants the pod any more. */
+  readonly isUnwanted: (uid: PodUid) => boolean;
+}
+
+const NO_GARBAGE: Garbage = {containers: [], sandboxes: []};
+const PODS_AT_ONCE = 8;
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -66,23 +78,28 @@ export class KubeletPods implements PodSyncHandler {
   /** The containers that run, as last seen; none of a pod that could not be looked at. */
   runningContainers(): readonly OwnContainer[] {
     return this.owned().flatMap((record) =>
-      this.#lastSeen(record.uid)
+      (this.#lastSeen(record.uid)?.containers ?? [])
         .filter(({state}) => state === 'CONTAINER_RUNNING')
         .map((container) => ({record, container})),
     );
   }
 
-  #lastSeen(uid: PodUid): readonly RuntimeContainerStatus[] {
+  /** Undefined when it could not be looked at, of which its sync tells. */
+  #lastSeen(uid: PodUid): RuntimePodStatus | undefined {
     try {
-      return this.#options.pleg.cache.get(uid).containers;
+      return this.#options.pleg.cache.get(uid);
     } catch {
-      // Its sync tells of it.
-      return [];
+      return undefined;
     }
   }
 
   statusOf(uid: PodUid): PodStatus | undefined {
     return this.#syncers.get(uid)?.status;
+  }
+
+  /** What pods refer to has changed: the next sync of each brings its volumes up to date. */
+  objectsChanged(): void {
+    for (const syncer of this.#syncers.values()) syncer.renewVolumes();
   }
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
@@ -115,12 +132,32 @@ export class KubeletPods implements PodSyncHandler {
     if (record !== undefined) await this.#options.local.removeResources(record);
   }
 
-  /** Removes what of a pod nobody needs any more; what fails is told, and tried again with the next round. */
-  async collectGarbage(uid: PodUid, options: GarbageOptions): Promise<void> {
+  /** Removes older instances of a container of the pod that has died. */
+  async removeDead(uid: PodUid, {policy, now, isUnwanted}: GarbageRules): Promise<void> {
     const record = this.#records.get(uid);
-    if (record === undefined || this.#removing.has(uid)) return;
+    const status = this.#lastSeen(uid);
+    if (record === undefined || status === undefined) return;
+    const garbage = deadContainers({status, isUnwanted: isUnwanted(uid)}, policy, now);
+    await this.#removeGarbage(record, garbage);
+  }
+
+  /** Removes what of all pods nobody needs any more. */
+  async collectGarbage({policy, now, isUnwanted}: GarbageRules): Promise<void> {
+    const seen = this.owned().flatMap((record) => {
+      const status = this.#lastSeen(record.uid);
+      return status === undefined ? [] : [{record, status, isUnwanted: isUnwanted(record.uid)}];
+    });
+    const garbage = planGarbage(seen, policy, now);
+    const work = seen.map(({record}, index) => ({record, garbage: garbage[index] ?? NO_GARBAGE}));
+    await concurrently(work, PODS_AT_ONCE, async (pod) => this.#removeGarbage(pod.record, pod.garbage));
+  }
+
+  /** What fails is told, and tried again with the next round. */
+  async #removeGarbage(record: PodRecord, garbage: Garbage): Promise<void> {
+    const {uid} = record;
+    if (this.#removing.has(uid) || garbage.containers.length + garbage.sandboxes.length === 0) return;
     try {
-      await this.#syncerOf(record).collectGarbage(this.#options.pleg.cache.get(uid), options);
+      await this.#syncerOf(record).removeGarbage(garbage);
     } catch (error) {
       const fields = {pod: nameOf(record), podUID: uid};
       this.#options.logger.error(error, 'Failed to remove dead containers', fields);

@@ -3,9 +3,7 @@ import {SystemError} from '../base/errors.js';
 import {acquireLock, type Lock} from '../base/lock.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid, RuntimeService} from '../cri/index.js';
-import {PodMux} from './config/pod-mux.js';
-import type {PodSource, SourceReport} from './config/pod-source.js';
-import {SourceObjects} from './config/source-objects.js';
+import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
 import {podRef} from './container/pod-ref.js';
 import {KubeletHandler} from './kubelet-handler.js';
@@ -20,6 +18,7 @@ import {EventedPleg} from './pleg/evented-pleg.js';
 import {GenericPleg} from './pleg/generic-pleg.js';
 import {PodManager} from './pod/pod-manager.js';
 import {PodWorkers} from './pod-workers/pod-workers.js';
+import type {PodSources, PodSourcesSink} from './pod-sources.js';
 import {secretTexts} from './references/secret-texts.js';
 import {SyncLoop} from './sync-loop.js';
 import {plegLog} from './pleg-log.js';
@@ -28,10 +27,8 @@ import {plegLog} from './pleg-log.js';
 export interface KubeletOptions {
   readonly node: DescribedNode;
   readonly runtime: RuntimeService;
-  /** Where pods come from; each name once. */
-  readonly sources: readonly PodSource[];
-  /** The same places for people: paths and URLs. */
-  readonly places: readonly string[];
+  /** Where pods come from: openPodSources, with its options. */
+  readonly openSources: (sink: PodSourcesSink) => PodSources;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random?: RandomSource;
@@ -56,7 +53,6 @@ const LAST_WORK_MS = 2000;
 /** The kubelet as a daemon: its parts, put together (kubelet.go Run). */
 export class Kubelet {
   readonly #options: KubeletOptions;
-  readonly #objects: SourceObjects;
   readonly #manager = new PodManager();
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
@@ -64,21 +60,21 @@ export class Kubelet {
   readonly #runtimeState: RuntimeState;
   readonly #handler: KubeletHandler;
   readonly #loop: SyncLoop;
-  readonly #mux: PodMux;
+  readonly #sources: PodSources;
   /** Ends the parts, after the loop. */
   readonly #end = new AbortController();
   /** What is to be seen of it from outside. */
   readonly view: KubeletView;
 
   constructor(options: KubeletOptions) {
-    const {node, runtime, clock, logger, sources} = options;
+    const {node, runtime, clock, logger} = options;
     const {random = systemRandom} = options;
     this.#options = options;
     const events = (event: PodEvent): void => {
       this.#event(event);
     };
-    this.#objects = new SourceObjects(options.places);
-    const local = openLocalPods(node, this.#observer(), this.#objects.objects);
+    this.#sources = options.openSources(this.#sink(events));
+    const local = openLocalPods(node, this.#observer(), this.#sources.objects);
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
     const pods = new KubeletPods({
@@ -98,7 +94,6 @@ export class Kubelet {
       events,
       syncFrequencyMs: options.syncFrequencyMs,
     });
-    const names = sources.map(({name}) => name);
     this.#handler = new KubeletHandler({
       manager: this.#manager,
       workers: this.#workers,
@@ -109,18 +104,10 @@ export class Kubelet {
       clock,
       logger,
       events,
-      sources: names,
+      seenAllSources: (handled) => this.#sources.seenAllSources(handled),
       admission: options.admission,
     });
     this.#loop = new SyncLoop(this.#handler, clock, logger);
-    this.#mux = new PodMux({
-      sources: names,
-      clock,
-      events,
-      deliver: (update) => {
-        this.#loop.config(update);
-      },
-    });
     this.view = new KubeletView({
       manager: this.#manager,
       handler: this.#handler,
@@ -129,6 +116,22 @@ export class Kubelet {
       loop: this.#loop,
       runtimeState: this.#runtimeState,
     });
+  }
+
+  #sink(event: PodSourcesSink['event']): PodSourcesSink {
+    return {
+      update: (update) => {
+        this.#loop.config(update);
+      },
+      objectsChanged: (objects) => {
+        this.#options.hide(objects.flatMap((object) => secretTexts(object)));
+        this.#loop.objectsChanged();
+      },
+      report: (report) => {
+        this.#report(report);
+      },
+      event,
+    };
   }
 
   #makePleg(): GenericPleg | EventedPleg {
@@ -189,14 +192,14 @@ export class Kubelet {
   }
 
   async #runAlone(signal: AbortSignal): Promise<void> {
-    const {sources, logger, clock, stopPodsOnExit} = this.#options;
+    const {logger, clock, stopPodsOnExit} = this.#options;
     await this.#pods.load();
     await this.#runtimeState.check(signal);
     const parts = [
       this.#runtimeState.run(this.#end.signal, () => undefined),
       this.#pleg.run(),
       this.#logRotator().run(this.#end.signal),
-      ...sources.map(async (source) => source.run(this.#sinkOf(source), this.#end.signal)),
+      this.#sources.run(this.#end.signal),
     ];
     try {
       await Promise.race([this.#loop.run(signal), Promise.all(parts)]);
@@ -218,21 +221,7 @@ export class Kubelet {
 
   /** Has the sources looked at again at once. */
   reread(): void {
-    for (const source of this.#options.sources) source.reread();
-  }
-
-  #sinkOf({name}: PodSource) {
-    const {hide} = this.#options;
-    return {
-      set: ({pods, objects}: Parameters<Parameters<PodSource['run']>[0]['set']>[0]): void => {
-        hide(objects.flatMap((object) => secretTexts(object)));
-        this.#objects.set(name, objects);
-        this.#mux.set(name, pods);
-      },
-      report: (report: SourceReport): void => {
-        this.#report(report);
-      },
-    };
+    this.#sources.reread();
   }
 
   #report({level, message, error, fields, issues, verbosity}: SourceReport): void {

@@ -12,9 +12,9 @@ import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
 import {computePodActions} from './kuberuntime/compute-pod-actions.js';
 import {isRestartingAllContainers} from './kuberuntime/compute-restart-all.js';
 import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
-import {killContext} from './kuberuntime/kill-container.js';
+import {killContainer, killContext} from './kuberuntime/kill-container.js';
 import {killPod} from './kuberuntime/kill-pod.js';
-import {garbageOf} from './kuberuntime/garbage.js';
+import type {Garbage} from './kuberuntime/garbage.js';
 import {removeContainer, removeOlderInstances} from './kuberuntime/remove-container.js';
 import {readPodStatus} from './kuberuntime/runtime-status.js';
 import type {SyncContext} from './kuberuntime/sync-context.js';
@@ -47,14 +47,6 @@ export interface EndKnown extends StatusOverride {
   readonly gracePeriodSeconds: number;
 }
 
-/** How much of a pod's remains goes. */
-export interface GarbageOptions {
-  /** Nobody wants the pod any more. */
-  readonly isUnwanted: boolean;
-  readonly sandboxes: boolean;
-}
-
-/** What a status is for. */
 interface PassOptions extends StatusOverride {
   readonly isTerminal?: boolean;
   /** Nothing follows from the status. */
@@ -88,7 +80,7 @@ export class PodSyncer {
   #remountAt: number | undefined;
   readonly #volumeLimit: VolumeLimit;
   #remembered = '';
-  /** What was told of containers' ends, also by another process, which knew better what is secret in it. */
+  /** What was told of containers' ends, also by another process, which knew what is secret in it. */
   #told: ReadonlyMap<string, string> = new Map();
   /** What was kept of the pod by another process. */
   #recalled: PodStatus | undefined;
@@ -188,14 +180,19 @@ export class PodSyncer {
     this.#takeDown(await this.#pass(runtime, [], {isTerminal: true}));
   }
 
-  /**
-   * Removes what of the pod nobody needs any more: dead containers, and with `sandboxes` these too. Rejects with
-   * CriError and PodError.
-   */
-  async collectGarbage(runtime: RuntimePodStatus, options: GarbageOptions): Promise<void> {
-    const {containers, sandboxes} = garbageOf(runtime, options);
+  /** Removes what of the pod nobody needs any more. Rejects with CriError and PodError. */
+  async removeGarbage({containers, sandboxes}: Garbage): Promise<void> {
+    await this.#killUnknown(containers.filter(({state}) => state === 'CONTAINER_UNKNOWN'));
     this.#throwFirst(await this.#removeContainers(containers));
-    if (options.sandboxes) await this.#removeSandboxes(sandboxes);
+    await this.#removeSandboxes(sandboxes);
+  }
+
+  /** They might run. */
+  async #killUnknown(containers: readonly RuntimeContainerStatus[]): Promise<void> {
+    const context = killContext(this.#context, []);
+    const message = 'Container is in unknown state, try killing it before removal';
+    for (const {id, name} of containers)
+      this.#throwFirst([await killContainer(context, this.pod, {id, name, message, reason: 'Unknown'})]);
   }
 
   /**

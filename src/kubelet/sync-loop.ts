@@ -1,7 +1,6 @@
 import {AsyncQueue} from '../base/async-queue.js';
 import type {Clock} from '../base/clock.js';
 import type {Logger} from '../base/logger.js';
-import type {PodUid} from '../cri/index.js';
 import type {PodLifecycleEvent} from './container/pleg.js';
 import type {PodUpdate} from './container/pod-update.js';
 import type {ProbeOutcome} from './container/probe-results.js';

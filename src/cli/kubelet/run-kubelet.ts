@@ -1,69 +1,115 @@
-import {pid} from 'node:process';
-import type {Clock} from '../../base/clock.js';
 import type {Connection} from '../../cri/index.js';
-import {FileSource, Kubelet, preparePods, type DescribedNode, type PodSource} from '../../kubelet/index.js';
-import type {OutputStream} from '../context.js';
+import {parseQuantity} from '../../api/quantity.js';
+import {
+  Kubelet,
+  milliseconds,
+  openPodSources,
+  type DescribedNode,
+  type KubeletConfig,
+  type KubeletOptions,
+} from '../../kubelet/index.js';
+import type {CliContext} from '../context.js';
+import type {IgnoredFlag} from './flags.js';
 import {Klog} from './klog.js';
+import {onHangup} from './hangup.js';
+import {prepareProcess} from './prepare-process.js';
+import {withServiceManager} from './service-manager.js';
 
 /** What a kubelet is started with. */
 export interface RunKubeletOptions {
-  readonly node: DescribedNode;
-  readonly connection: Connection;
-  readonly manifestPath: string | undefined;
-  readonly fileCheckFrequencyMs: number;
-  readonly syncFrequencyMs: number;
+  readonly config: KubeletConfig;
+  readonly ignoredFlags: readonly IgnoredFlag[];
+  readonly rootDir: string;
+  readonly certDir: string;
+  /** Connects to the runtime and describes the node. */
+  readonly open: () => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
-  readonly eventedPleg: boolean;
   readonly stopPodsOnExit: boolean;
-  readonly verbosity: number;
-  readonly stderr: OutputStream;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly context: CliContext;
   readonly mask: (text: string) => string;
   readonly hide: (texts: readonly string[]) => void;
 }
 
-/** Runs a kubelet until the signal aborts. */
+/** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
-  const {node, connection, manifestPath, clock, signal, stderr, verbosity, mask} = options;
-  const logger = new Klog({stream: stderr, clock, pid, verbosity, mask});
-  const {nodeName} = node.node;
-  const sources: PodSource[] = [];
-  if (manifestPath !== undefined)
-    sources.push(
-      new FileSource({
-        path: manifestPath,
-        checkFrequencyMs: options.fileCheckFrequencyMs,
-        clock,
-        prepare: (document, objects) => {
-          const seenAtMs = clock.now();
-          const prepared = preparePods([document], {
-            static: true,
-            keeper: 'daemon',
-            nodeName,
-            seenAtMs,
-            objects,
-          });
-          return (prepared[0] as (typeof prepared)[0]).pod;
-        },
-      }),
-    );
-  const kubelet = new Kubelet({
-    node,
-    runtime: connection.runtime,
-    sources,
-    places: manifestPath === undefined ? [] : [manifestPath],
-    logger,
-    clock,
-    syncFrequencyMs: options.syncFrequencyMs,
-    admission: options.admission,
-    eventedPleg: options.eventedPleg,
-    stopPodsOnExit: options.stopPodsOnExit,
-    hide: options.hide,
+  const {config, context, mask} = options;
+  const {values} = config;
+  const logger = new Klog({
+    stream: context.stderr,
+    clock: context.clock,
+    pid: process.pid,
+    verbosity: values['logging.verbosity'],
+    format: values['logging.format'] === 'json' ? 'json' : 'text',
+    mask,
   });
   try {
-    await kubelet.run(signal);
+    logStart(options, logger);
+    await prepareProcess(values, logger);
+    const {connection, node} = await options.open();
+    const kubelet = new Kubelet(kubeletOptions(options, {connection, node, logger}));
+    using _ = onHangup(() => {
+      logger.info('Reading all manifests again because of SIGHUP');
+      kubelet.reread();
+    });
+    await withServiceManager({kubelet, values, context, logger}, async () => {
+      await kubelet.run(context.signal);
+    });
   } finally {
     await logger.flush();
   }
+}
+
+/** What somebody wants and kcri doesn't do is told once, in one line each kind. */
+function logStart({config, ignoredFlags}: RunKubeletOptions, logger: Klog): void {
+  const texts = (list: readonly {readonly field: string; readonly reason: string}[]): readonly string[] =>
+    list.map(({field, reason}) => `${field}: ${reason}`);
+  const {unsupported, ignored} = config;
+  const without = [...texts(ignored), ...ignoredFlags.map(({flag, reason}) => `${flag}: ${reason}`)];
+  if (unsupported.length > 0)
+    logger.info('Fields of the configuration are not supported', {fields: texts(unsupported)});
+  if (without.length > 0) logger.info('Settings have no effect here', {settings: without});
+}
+
+interface Opened {
+  readonly connection: Connection;
+  readonly node: DescribedNode;
+  readonly logger: Klog;
+}
+
+function kubeletOptions(
+  {config, admission, stopPodsOnExit, context, hide}: RunKubeletOptions,
+  {connection, node, logger}: Opened,
+): KubeletOptions {
+  const {values} = config;
+  const {clock} = context;
+  return {
+    node,
+    runtime: connection.runtime,
+    openSources: (sink) =>
+      openPodSources(
+        {
+          manifestPath: values.staticPodPath === '' ? undefined : values.staticPodPath,
+          manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
+          manifestHeaders: values.staticPodURLHeader,
+          fileCheckFrequencyMs: milliseconds(values.fileCheckFrequency),
+          httpCheckFrequencyMs: milliseconds(values.httpCheckFrequency),
+          nodeName: node.node.nodeName,
+          clock,
+        },
+        sink,
+      ),
+    logger,
+    clock,
+    syncFrequencyMs: milliseconds(values.syncFrequency),
+    admission,
+    eventedPleg: values.featureGates['EventedPLEG'] !== false,
+    stopPodsOnExit,
+    logRotation: {
+      maxSizeBytes: Number(parseQuantity(values.containerLogMaxSize).nanos / 1_000_000_000n),
+      maxFiles: values.containerLogMaxFiles,
+      maxWorkers: values.containerLogMaxWorkers,
+      monitorIntervalMs: milliseconds(values.containerLogMonitorInterval),
+    },
+    hide,
+  };
 }
