@@ -29,8 +29,6 @@ type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], unde
 const honoured: FieldRule<unknown> = {kind: 'honoured'};
 const ignored = (reason: string): FieldRule<unknown> => ({kind: 'ignored', reason});
 
-const honouredByDaemon = (reason: string): FieldRule<unknown> => ({kind: 'honoured by the daemon', reason});
-
 function refused<Value>(reason: string, when: (value: Value) => boolean = () => true): FieldRule<Value> {
   return {kind: 'refused', reason, when};
 }
@@ -40,7 +38,6 @@ const devicesIn = (list: ResourceList): readonly string[] =>
 
 const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
 const OF_THE_API_SERVER = 'the API server keeps it for its own use';
-const PROBES = 'it runs no probes';
 const WINDOWS = 'this is a Linux node';
 const DEVICES = 'no device plugins or drivers are asked for devices';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
@@ -79,7 +76,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   ephemeralContainers: refused('a kubelet takes none from a manifest, they are added to pods that run'),
   restartPolicy: honoured,
   terminationGracePeriodSeconds: honoured,
-  activeDeadlineSeconds: honouredByDaemon('nothing runs on that could end the pod at its deadline'),
+  activeDeadlineSeconds: honoured,
   dnsPolicy: honoured,
   nodeSelector: honoured,
   serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
@@ -132,9 +129,9 @@ const CONTAINER: RulesOf<Container> = {
   restartPolicyRules: honoured,
   volumeMounts: honoured,
   volumeDevices: refused(NOT_ATTACHED),
-  livenessProbe: honouredByDaemon(PROBES),
-  readinessProbe: honouredByDaemon(PROBES),
-  startupProbe: honouredByDaemon(PROBES),
+  livenessProbe: honoured,
+  readinessProbe: honoured,
+  startupProbe: honoured,
   lifecycle: honoured,
   terminationMessagePath: honoured,
   terminationMessagePolicy: honoured,

@@ -109,7 +109,6 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
 
 describe('refused is', () => {
   const container = (fields: Partial<Container>): Partial<PodSpec> => ({containers: [aContainer(fields)]});
-  const probe = {exec: {command: ['true']}};
   const projected = (source: VolumeProjection): Partial<PodSpec> => ({
     volumes: [{name: 'v', projected: {sources: [source]}}],
   });
@@ -145,22 +144,6 @@ describe('refused is', () => {
     ]);
   });
 
-  test.each<[string, Partial<PodSpec>]>([
-    ['spec.activeDeadlineSeconds', {activeDeadlineSeconds: 5}],
-    ['spec.containers[0].livenessProbe', container({livenessProbe: probe})],
-    ['spec.containers[0].readinessProbe', container({readinessProbe: probe})],
-    ['spec.containers[0].startupProbe', container({startupProbe: probe})],
-  ])('%s, except by the daemon', (path, spec) => {
-    expect(problems(aPod(spec))).toEqual([
-      expect.stringMatching(
-        new RegExp(
-          `^${path.replace(/[.[\]]/g, '\\$&')}: Forbidden: not supported by kcri sync: .{10,}: run it under kcri kubelet$`,
-        ),
-      ),
-    ]);
-    expect(problems(aPod(spec), 'daemon')).toEqual([]);
-  });
-
   test.each<[string, ObjectMeta]>([
     ['metadata.generateName', {generateName: 'web-'}],
     ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
@@ -171,13 +154,11 @@ describe('refused is', () => {
   test('everything at once', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      activeDeadlineSeconds: 1,
-      containers: [aContainer({livenessProbe: probe})],
+      containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
     });
 
     expect(unsupportedFields(pod, 'foreground').map(({path}) => path.toString())).toEqual([
-      'spec.containers[0].livenessProbe',
-      'spec.activeDeadlineSeconds',
+      'spec.containers[0].volumeDevices',
       'spec.schedulingGates',
     ]);
   });
@@ -193,6 +174,19 @@ describe('nothing is refused of', () => {
     [
       'what only schedulers read',
       {affinity: {podAntiAffinity: {}}, schedulerName: 's', tolerations: [{key: 'a'}], priority: 5},
+    ],
+    [
+      'probes, and a deadline',
+      {
+        activeDeadlineSeconds: 5,
+        containers: [
+          aContainer({
+            livenessProbe: {exec: {command: ['true']}},
+            readinessProbe: {httpGet: {port: 80}},
+            startupProbe: {grpc: {port: 80}},
+          }),
+        ],
+      },
     ],
     ['what admission would fill in', {serviceAccountName: 'robot', automountServiceAccountToken: false}],
     [

@@ -42,7 +42,7 @@ export interface RunningInstance {
 /** Probes the containers of a pod; what they say decides on restarts and readiness (the kubelet's prober Manager). */
 export interface PodProbes {
   readonly results: ProbeResults;
-  readinessOf(instance: RunningInstance): Readiness;
+  readonly readinessOf: (instance: RunningInstance) => Readiness;
   /** Begins to probe the pod, unless it is probed already; `status` tells which instances there are. */
   add(pod: Pod, status: PodStatus): void;
   /** How a pod that is probed is now. */

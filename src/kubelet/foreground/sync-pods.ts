@@ -78,7 +78,6 @@ export async function syncPodUntil(
   using limit = timeLimit(options.clock, options.timeoutMs);
   const run = new ForegroundSync(pods, request, options);
   const pod = podRef(request.pod);
-  using _probes = run.whileProbed();
   try {
     const verdict = await run.toTheEnd(AbortSignal.any([signal, limit.signal]));
     return signal.aborted ? {pod, ...interrupted(signal)} : {pod, ...verdict};
@@ -87,6 +86,8 @@ export async function syncPodUntil(
     const error = cause instanceof CriError ? podErrorOfCall(pod, cause) : cause;
     if (limit.signal.aborted) return {pod, kind: 'timeout', status: run.lastStatus, error: run.lastError};
     return {pod, kind: 'failed', error, ...(await run.rollBack(error))};
+  } finally {
+    run.close();
   }
 }
 
@@ -110,6 +111,7 @@ class ForegroundSync {
   readonly #pods: LocalPods;
   readonly #request: SyncRequest;
   readonly #options: SyncPodsOptions;
+  readonly #deafen: (() => void) | undefined;
   #isNew = false;
   #last: SyncPass | undefined;
   /** Until then a failed pass is only followed by another one when something has changed. */
@@ -121,6 +123,10 @@ class ForegroundSync {
     this.#pods = pods;
     this.#request = request;
     this.#options = options;
+    // What a probe finds is acted on at once.
+    this.#deafen = pods.probes?.listen(({uid}) => {
+      if (uid === this.#ref.uid) this.#retryAt = 0;
+    });
   }
 
   get #ref(): PodRef {
@@ -131,19 +137,10 @@ class ForegroundSync {
     return this.#options.timeoutMs !== undefined;
   }
 
-  /** What probes say is heard, and acted on at once; with the end of it the pod isn't probed any more. */
-  whileProbed(): Disposable {
-    const {probes} = this.#pods;
-    const {uid} = this.#ref;
-    const deafen = probes?.listen((outcome) => {
-      if (outcome.uid === uid) this.#retryAt = 0;
-    });
-    return {
-      [Symbol.dispose]: () => {
-        deafen?.();
-        probes?.abandon(uid);
-      },
-    };
+  /** With the sync its pod's probes end. */
+  close(): void {
+    this.#deafen?.();
+    this.#pods.probes?.abandon(this.#ref.uid);
   }
 
   async toTheEnd(signal: AbortSignal): Promise<FinalVerdict> {
