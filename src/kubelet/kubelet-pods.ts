@@ -106,8 +106,8 @@ export class KubeletPods implements PodSyncHandler {
     const syncer = await this.#own(pod, status);
     const pass = await syncer.syncKnown(status, {networkError: this.#options.networkError(), signal});
     const outcome = outcomeOf(pass);
-    if (pass.results.length > 0 && outcome.error === undefined)
-      this.#options.pleg.requestRelist(podRef(pod).uid);
+    // Of a container that could not be started runtimes have no event to tell.
+    if (pass.results.length > 0) this.#options.pleg.requestRelist(podRef(pod).uid);
     return outcome;
   }
 
@@ -133,12 +133,12 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   /** Removes older instances of a container of the pod that has died. */
-  async removeDead(uid: PodUid, {policy, now, isUnwanted}: GarbageRules): Promise<void> {
+  async removeDead(uid: PodUid, {policy, isUnwanted}: GarbageRules): Promise<void> {
     const record = this.#records.get(uid);
     const status = this.#lastSeen(uid);
     if (record === undefined || status === undefined) return;
-    const garbage = deadContainers({status, isUnwanted: isUnwanted(uid)}, policy, now);
-    await this.#removeGarbage(record, garbage);
+    const containers = deadContainers({status, isUnwanted: isUnwanted(uid)}, policy);
+    await this.#removeGarbage(record, {containers, sandboxes: []});
   }
 
   /** Removes what of all pods nobody needs any more. */
