@@ -141,7 +141,7 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   handlePleg(event: PodLifecycleEvent): void {
-    const {manager, logger, workers, pods} = this.#options;
+    const {manager, logger, pods} = this.#options;
     const {uid, type, id = ''} = event;
     const desired = manager.get(uid);
     if (type !== 'ContainerRemoved') {

@@ -12,6 +12,7 @@ import {KubeletView} from './kubelet-view.js';
 import type {DescribedNode} from './open-local-pods.js';
 import {openLocalPods} from './open-local-pods.js';
 import {loggedContainer} from './kubelet-logs.js';
+import type {ContainerGcPolicy} from './kuberuntime/garbage.js';
 import {LogRotator, type LogRotationOptions} from './logs/log-rotator.js';
 import {RuntimeState} from './node-status/runtime-state.js';
 import {EventedPleg} from './pleg/evented-pleg.js';
@@ -39,6 +40,8 @@ export interface KubeletOptions {
   readonly eventedPleg: boolean;
   /** Ends all pods when the kubelet ends; a kubelet leaves them running. */
   readonly stopPodsOnExit: boolean;
+  /** Which dead containers stay; as a kubelet has it by default. */
+  readonly containerGc?: ContainerGcPolicy | undefined;
   /** When logs are rotated; as a kubelet does by default. */
   readonly logRotation?: LogRotationOptions | undefined;
   /** Takes the values of Secrets, which nobody is to be shown. */
@@ -106,6 +109,7 @@ export class Kubelet {
       events,
       seenAllSources: (handled) => this.#sources.seenAllSources(handled),
       admission: options.admission,
+      containerGc: options.containerGc,
     });
     this.#loop = new SyncLoop(this.#handler, clock, logger);
     this.view = new KubeletView({
