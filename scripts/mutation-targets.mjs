@@ -47,6 +47,11 @@ export const TARGETS = [
   target('kuberuntime/kill-pod', KILL),
   target('kuberuntime/kill-container', KILL, [
     {in: '.find((container) => container.name === name)', to: 'findLast', why: UNIQUE},
+    {
+      in: 'signal.throwIfAborted();',
+      to: '{}',
+      why: 'who gives a kill up is given the reason before its hook is',
+    },
     {in: "'outlasted its container'", to: "''", why: 'nobody is told how a hook failed'},
   ]),
   target('foreground/judge', ['foreground/judge']),
@@ -67,7 +72,17 @@ export const TARGETS = [
     {in: 'statuses.find(', to: 'findLast', why: UNIQUE},
   ]),
   target('status/container-status', STATUS),
-  target('status/container-resources', ['status/container-resources']),
+  target(
+    'status/container-resources',
+    ['status/container-resources'],
+    [
+      {in: 'cpuPeriod > 0n', to: '1n', why: 'no period is that short'},
+      {in: 'cpuPeriod > 0n', to: '-1n', why: 'neither is a quota'},
+      {in: 'nanos > 0n', to: '1n', why: 'bytes are counted in thousands of millions here'},
+      {in: 'cpuShares < MIN_SHARES', to: '-1n', why: 'neither is an amount of CPU'},
+      {in: 'cpuShares < MIN_SHARES', to: '1022n', why: 'a thousand shares leave a multiple of 8 over'},
+    ],
+  ),
   target('status/pod-status', STATUS),
   target('status/termination-message', ['status/termination-message']),
   target('admission/admit-pod', ADMISSION, [

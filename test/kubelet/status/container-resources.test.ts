@@ -95,9 +95,18 @@ test.each<[string, Partial<LinuxContainerResources>, ResourceRequirements]>([
   expect(shown({limits: {cpu: '5m'}, requests: {cpu: '1m'}}, set)).toEqual(expected);
 });
 
+test.each([
+  ['1', 100n, '1m'],
+  ['10m', 500n, '10m'],
+  ['11m', 500n, '5m'],
+])('a limit of %s CPUs and a quota of %i us are shown as %s', (cpu, cpuQuota, expected) => {
+  expect(shown({limits: {cpu}}, {cpuPeriod: 100_000n, cpuQuota})).toEqual({limits: {cpu: expected}});
+});
+
 test.each<[string, Partial<LinuxContainerResources>, ContainerState]>([
   ['is unlimited', {cpuPeriod: 100_000n, cpuQuota: -1n}, 'CONTAINER_RUNNING'],
   ['tells nothing', {}, 'CONTAINER_RUNNING'],
+  ['has fewer shares than there can be', {cpuShares: 1n}, 'CONTAINER_RUNNING'],
   ['does not run', {cpuShares: 4096n, memoryLimitInBytes: 1n}, 'CONTAINER_EXITED'],
 ])('a container of which the runtime says that it %s shows what it asks for', (_title, set, state) => {
   const asked = {limits: {cpu: '1', memory: '100M'}, requests: {cpu: '1'}};

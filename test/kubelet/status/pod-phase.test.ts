@@ -112,6 +112,7 @@ test.each<[string, Situation, PodPhase]>([
     'Running',
   ],
   ['ended well', {inits: [OK], regular: [RUNS]}, 'Running'],
+  ['ended well, never to be restarted', {policy: 'Never', inits: [OK], regular: [RUNS]}, 'Running'],
   [
     'was removed so that all containers begin anew',
     {policy: 'Never', inits: [RESET], regular: [RESET]},
