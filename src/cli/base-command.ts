@@ -182,9 +182,13 @@ export abstract class BaseCommand extends Command {
    */
   protected async cri(timeoutMs = 0): Promise<Connection> {
     if (this.#connection !== undefined) return this.#connection;
-    const endpoint = this.settings.runtimeEndpoint ?? (await this.#findEndpoint());
-    this.#connection = await this.connectTo(endpoint, timeoutMs);
+    this.#connection = await this.connectTo(await this.endpoint(), timeoutMs);
     return this.#connection;
+  }
+
+  /** The endpoint that the settings name, or the one that is found. Valid after `parse`. */
+  protected async endpoint(): Promise<string> {
+    return this.settings.runtimeEndpoint ?? (await this.#findEndpoint());
   }
 
   async #findEndpoint(): Promise<string> {
@@ -199,8 +203,11 @@ export abstract class BaseCommand extends Command {
   }
 
   /** A connection to the runtime at `endpoint`, whatever the settings say; closed at the command's end. */
-  protected async connectTo(endpoint: string, timeoutMs = 0): Promise<Connection> {
-    const {imageEndpoint} = this.settings;
+  protected async connectTo(
+    endpoint: string,
+    timeoutMs = 0,
+    imageEndpoint = this.settings.imageEndpoint,
+  ): Promise<Connection> {
     const command = this.words.join(' ');
     const connection = await this.#open(this.#dialect.address(endpoint, command), {
       imageEndpoint,

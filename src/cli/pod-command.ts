@@ -55,13 +55,14 @@ export abstract class PodCommand extends BaseCommand {
     const prepare = {static: flags.static ?? false, seenAtMs: clock.now(), objects};
     // Refuses fields before anything is connected to; the node's name is only known afterwards.
     preparePods(documents, {...prepare, nodeName: 'node'});
-    const imageCredentials = await this.#openNodeCredentials(flags);
+    const imageCredentials = await this.openNodeCredentials(flags);
     const node = {...(await this.describeNode(flags)), imageCredentials};
     const pods = preparePods(documents, {...prepare, nodeName: node.node.nodeName});
     return {node, pods, objects};
   }
 
-  async #openNodeCredentials(flags: PodFlagValues): Promise<NodeCredentials> {
+  /** The credentials for registries that this node has. Rejects with ConfigError. */
+  protected async openNodeCredentials(flags: PodFlagValues): Promise<NodeCredentials> {
     const {openNodeCredentials} = await import('../kubelet/index.js');
     const {env, clock} = this.context;
     return await openNodeCredentials(

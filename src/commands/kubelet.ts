@@ -1,57 +1,118 @@
 import * as Flags from '@oclif/core/flags';
-import {durationFlag, integerFlag} from '../cli/flags.js';
-import {runKubelet} from '../cli/kubelet/run-kubelet.js';
+import {
+  CONFIG_FLAGS,
+  configFlagTexts,
+  UNHEEDED_FLAGS,
+  unheeded,
+  type IgnoredFlag,
+} from '../cli/kubelet/flags.js';
+import {nodeFlagsOf} from '../cli/kubelet/node-flags.js';
+import {readConfigFiles} from '../cli/kubelet/read-config-files.js';
 import {PodCommand} from '../cli/pod-command.js';
-import {POD_FLAGS} from '../cli/pod-flags.js';
+import {POD_FLAGS, type PodFlagValues} from '../cli/pod-flags.js';
+import {durationMs} from '../cli/flags.js';
+import type {KubeletConfig} from '../kubelet/index.js';
 
-const {static: _static, lenient: _lenient, ...NODE_FLAGS} = POD_FLAGS;
+const NODE_FLAGS = {
+  'hostname-override': POD_FLAGS['hostname-override'],
+  'node-ip': POD_FLAGS['node-ip'],
+  'node-labels': POD_FLAGS['node-labels'],
+  'node-cpu': POD_FLAGS['node-cpu'],
+  'node-memory': POD_FLAGS['node-memory'],
+  'image-credential-provider-config': POD_FLAGS['image-credential-provider-config'],
+  'image-credential-provider-bin-dir': POD_FLAGS['image-credential-provider-bin-dir'],
+};
 
 export default class Kubelet extends PodCommand {
-  static override summary = 'Keep the Pods of a directory or a URL running, as a kubelet does';
+  static override summary =
+    'Keep the Pods of a directory or a URL running, as a kubelet without a cluster does';
+  static override description =
+    'Runs until SIGTERM or Ctrl-C, and leaves its pods running then; the next one takes them over. SIGHUP has all ' +
+    "manifests read again at once. The kubelet's flags and its KubeletConfiguration have their meaning; a flag " +
+    'counts before the file. Which fields are honoured says docs/kubelet-config.md. Unlike a kubelet it listens on ' +
+    'loopback unless it is told otherwise, lets in nobody who shows no certificate, and runs where there is swap. ' +
+    'The log goes to standard error.';
   static override usage = 'kubelet [OPTIONS]';
-  static override examples = ['kcri kubelet --pod-manifest-path /etc/kubernetes/manifests'];
+  static override examples = [
+    'kcri kubelet --pod-manifest-path /etc/kubernetes/manifests',
+    'kcri kubelet --config examples/kubelet/config.yaml',
+    'kcri kubelet --config /etc/kcri/kubelet.yaml --print-unit > /etc/systemd/system/kcri-kubelet.service',
+  ];
   static override flags = {
+    config: Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'FILE',
+      description: 'A KubeletConfiguration (kubelet.config.k8s.io/v1beta1).',
+    }),
+    'config-dir': Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'DIR',
+      description: 'More of it: what the files *.conf say goes before, in the order of their names.',
+    }),
+    'cert-dir': Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'DIR',
+      description: "The server's certificate, made when there is none. [default: ROOT-DIR/pki]",
+    }),
+    ...CONFIG_FLAGS,
+    ...UNHEEDED_FLAGS,
     ...NODE_FLAGS,
-    'pod-manifest-path': Flags.string({
-      helpValue: 'PATH',
-      description: 'The directory with manifests, or a manifest, whose Pods are kept running.',
+    'no-admission': Flags.boolean({description: 'Run pods too that the node has no room for.'}),
+    'stop-pods-on-exit': Flags.boolean({description: 'End all pods at the end.'}),
+    'check-config': Flags.boolean({
+      description: 'Only check the configuration, and tell what of it has no effect.',
     }),
-    'file-check-frequency': durationFlag({
-      helpValue: 'DURATION',
-      description: 'How often all manifests are read again, besides when they change. [default: 20s]',
+    'print-unit': Flags.boolean({
+      description: 'Only print a unit for systemd that starts it with the same options.',
     }),
-    'sync-frequency': durationFlag({
-      helpValue: 'DURATION',
-      description: 'How often each pod is looked at at least. [default: 1m]',
-    }),
-    'container-runtime-endpoint': Flags.string({
-      helpValue: 'ENDPOINT',
-      description: 'Socket of the CRI runtime. [default: as --runtime-endpoint]',
-    }),
-    v: integerFlag({helpValue: 'LEVEL', description: 'How much is logged. [default: 0]'}),
-    'no-admission': Flags.boolean({description: 'Run pods that the node has no room for, too.'}),
-    'no-evented-pleg': Flags.boolean({description: "Don't use the runtime's events; list it every second."}),
-    'stop-pods-on-exit': Flags.boolean({description: 'End all pods when it ends; else they go on running.'}),
   };
 
   async run(): Promise<void> {
-    const {flags} = await this.parse(Kubelet);
-    const endpoint = flags['container-runtime-endpoint'];
-    const connection = endpoint === undefined ? await this.cri() : await this.connectTo(endpoint);
-    const {clock, stderr} = this.context;
+    // As the kubelet's: words of a flag's name may be joined by underscores.
+    const argv = this.argv.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')));
+    const {flags} = await this.parse(Kubelet, argv);
+    const {readKubeletConfig} = await import('../kubelet/index.js');
+    const ignoredFlags = unheeded(flags);
+    const files = await readConfigFiles(flags.config, flags['config-dir'], this.signal);
+    const config = readKubeletConfig(files, configFlagTexts(flags));
+    if (flags['print-unit']) {
+      const {unitFile} = await import('../cli/kubelet/unit-file.js');
+      this.show(unitFile({program: process.argv.slice(0, 2), argv: this.argv, directory: process.cwd()}));
+      return;
+    }
+    if (flags['check-config']) {
+      for (const {field, reason} of [...config.unsupported, ...config.ignored])
+        this.print(`${field} has no effect: ${reason}`);
+      return;
+    }
+    await this.#run(flags, config, ignoredFlags);
+  }
+
+  async #run(
+    flags: Readonly<Record<string, unknown>> & PodFlagValues,
+    config: KubeletConfig,
+    ignoredFlags: readonly IgnoredFlag[],
+  ): Promise<void> {
+    const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
+    const {values} = config;
+    const node = {...flags, ...nodeFlagsOf(values)};
     await runKubelet({
-      node: await this.describeNode(flags, connection),
-      connection,
-      manifestPath: flags['pod-manifest-path'],
-      fileCheckFrequencyMs: flags['file-check-frequency'] ?? 20_000,
-      syncFrequencyMs: flags['sync-frequency'] ?? 60_000,
-      admission: !flags['no-admission'],
-      eventedPleg: !flags['no-evented-pleg'],
-      stopPodsOnExit: flags['stop-pods-on-exit'],
-      verbosity: flags.v ?? 0,
-      stderr,
-      clock,
-      signal: this.signal,
+      config,
+      ignoredFlags,
+      rootDir: this.rootDir,
+      certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.rootDir}/pki`,
+      open: async () => {
+        const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
+        const endpoint = given === '' ? await this.endpoint() : given;
+        const imageEndpoint = images === '' ? this.settings.imageEndpoint : images;
+        const timeoutMs = durationMs(values.runtimeRequestTimeout);
+        const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint);
+        const described = await this.describeNode(node, connection);
+        return {connection, node: {...described, imageCredentials: await this.openNodeCredentials(flags)}};
+      },
+      admission: flags['no-admission'] !== true,
+      stopPodsOnExit: flags['stop-pods-on-exit'] === true,
+      context: this.context,
       mask: (text) => this.masked(text),
       hide: (texts) => {
         this.hide(texts);

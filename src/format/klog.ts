@@ -8,7 +8,7 @@ export interface LogRecord {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly pid: number;
-  /** Where in the program: `kubelet.js:12`. */
+  /** Where in the program: `kubelet/kubelet.js:12`. */
   readonly caller: string;
   readonly message: string;
   /** Why, of an error; undefined for none. */
@@ -26,12 +26,28 @@ const LETTERS = {info: 'I', error: 'E'} as const satisfies Record<LogRecord['sev
  */
 export function klogText(record: LogRecord): string {
   const {severity, time, pid, caller, message, error, fields} = record;
-  const head = `${LETTERS[severity]}${klogTime(new Date(time))} ${String(pid).padStart(7)} ${caller}]`;
+  const head = `${LETTERS[severity]}${klogTime(new Date(time))} ${String(pid).padStart(7)} ${caller.replace(/^.*\//, '')}]`;
   const all: readonly (readonly [string, unknown])[] = [
     ...(error === undefined ? [] : [['err', messageOf(error)] as const]),
     ...Object.entries(fields),
   ];
   return `${head} ${goQuote(message)}${all.map(([key, value]) => ` ${key}=${klogValue(value)}`).join('')}\n`;
+}
+
+/**
+ * The record as a line of JSON, as component-base's JSON format has it (zap's production encoder): `ts` in
+ * milliseconds, `v` for information only, `err` last.
+ */
+export function klogJson({severity, time, caller, message, error, fields, verbosity}: LogRecord): string {
+  const members: readonly (readonly [string, unknown])[] = [
+    ['ts', time],
+    ['caller', caller],
+    ['msg', message],
+    ...(severity === 'info' ? [['v', verbosity] as const] : []),
+    ...Object.entries(fields),
+    ...(error === undefined ? [] : [['err', messageOf(error)] as const]),
+  ];
+  return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${json(value)}`).join(',')}}\n`;
 }
 
 function klogTime(date: Date): string {
@@ -61,15 +77,16 @@ const HTML: Readonly<Record<string, string>> = {
 };
 
 /** As Go's encoder writes a struct, in the order of its fields; what can't be written says why. */
-export function goJson(value: unknown): string {
+function goJson(value: unknown): string {
+  return json(value).replace(/[<>&\u2028\u2029]/g, (character) => HTML[character] ?? character);
+}
+
+function json(value: unknown): string {
+  const plain = (_: string, part: unknown): unknown =>
+    typeof part === 'bigint' ? Number(part) : part instanceof Error ? part.message : part;
   try {
-    const plain = (_: string, part: unknown): unknown =>
-      typeof part === 'bigint' ? Number(part) : part instanceof Error ? part.message : part;
-    return ((JSON.stringify(value, plain) as string | undefined) ?? 'null').replace(
-      /[<>&\u2028\u2029]/g,
-      (character) => HTML[character] ?? character,
-    );
+    return JSON.stringify(value ?? null, plain);
   } catch (error) {
-    return goQuote(`<internal error: ${messageOf(error)}>`);
+    return JSON.stringify(`<internal error: ${messageOf(error)}>`);
   }
 }

@@ -25,3 +25,12 @@ export type {RecordedEvent} from './events/recorded-event.js';
 export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
 export {Kubelet, type KubeletOptions} from './kubelet.js';
 export {openPodSources, type PodSourcesOptions} from './pod-sources.js';
+export {findKubelet, publishKubelet, type RunningKubelet} from './kubelet-file.js';
+export {
+  asKubeletConfiguration,
+  milliseconds,
+  readKubeletConfig,
+  type ConfigFileText,
+  type KubeletConfig,
+} from './kubelet-config/kubelet-config.js';
+export type {ConfigValues} from './kubelet-config/fields.js';

@@ -11,6 +11,7 @@ import {KubeletPods} from './kubelet-pods.js';
 import {KubeletView} from './kubelet-view.js';
 import type {DescribedNode} from './open-local-pods.js';
 import {openLocalPods} from './open-local-pods.js';
+import {kubeletLock} from './kubelet-file.js';
 import {loggedContainer} from './kubelet-logs.js';
 import type {ContainerGcPolicy} from './kuberuntime/garbage.js';
 import {LogRotator, type LogRotationOptions} from './logs/log-rotator.js';
@@ -40,6 +41,8 @@ export interface KubeletOptions {
   readonly eventedPleg: boolean;
   /** Ends all pods when the kubelet ends; a kubelet leaves them running. */
   readonly stopPodsOnExit: boolean;
+  /** Called when it is alone with its root directory, before it touches pods; what that gives is disposed at the end. */
+  readonly begun?: () => Promise<AsyncDisposable>;
   /** Which dead containers stay; as a kubelet has it by default. */
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** When logs are rotated; as a kubelet does by default. */
@@ -188,9 +191,11 @@ export class Kubelet {
    */
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#alone(signal);
+    const begun = await this.#options.begun?.();
     try {
       await this.#runAlone(signal);
     } finally {
+      await begun?.[Symbol.asyncDispose]();
       await lock[Symbol.asyncDispose]();
     }
   }
@@ -238,7 +243,7 @@ export class Kubelet {
 
   async #alone(signal: AbortSignal): Promise<Lock> {
     const {rootDir} = this.#options.node.node;
-    return await acquireLock(`${rootDir}/locks/__kubelet.lock`, {
+    return await acquireLock(kubeletLock(rootDir), {
       signal,
       onWait: (pid) => {
         throw new SystemError(`another kcri kubelet (pid ${pid}) runs with the root directory "${rootDir}"`, {

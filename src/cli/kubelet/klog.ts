@@ -1,6 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import type {LogFields, Logger} from '../../base/logger.js';
-import {klogText, type LogRecord} from '../../format/klog.js';
+import {klogJson, klogText, type LogRecord} from '../../format/klog.js';
 import type {OutputStream} from '../context.js';
 import {LogWriter} from './log-writer.js';
 
@@ -11,6 +11,7 @@ export interface KlogOptions {
   readonly pid: number;
   /** What is said at a higher verbosity isn't said (--v). */
   readonly verbosity: number;
+  readonly format: 'text' | 'json';
   /** Takes secrets out of a line. */
   readonly mask: (text: string) => string;
 }
@@ -50,8 +51,9 @@ export class Klog implements Logger {
   }
 
   #line(record: Omit<LogRecord, 'time' | 'pid'>): string {
-    const {clock, pid, mask} = this.#options;
-    return mask(klogText({...record, time: clock.now(), pid}));
+    const {clock, pid, mask, format} = this.#options;
+    const write = format === 'json' ? klogJson : klogText;
+    return mask(write({...record, time: clock.now(), pid}));
   }
 
   /** Resolves when all is written, or soon. */
@@ -60,7 +62,7 @@ export class Klog implements Logger {
   }
 }
 
-/** `file.js:12` of whoever called the function. */
+/** `kubelet/kubelet.js:12` of whoever called the function. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what Error.captureStackTrace takes
 function callerOf(called: Function): string {
   const limit = Error.stackTraceLimit;
@@ -68,5 +70,5 @@ function callerOf(called: Function): string {
   const trace: {stack?: string} = {};
   Error.captureStackTrace(trace, called);
   Error.stackTraceLimit = limit;
-  return /([^/\\]+:\d+):\d+\)?$/.exec(trace.stack ?? '')?.[1] ?? 'unknown:1';
+  return /((?:[^/\s]+\/)?[^/\s]+:\d+):\d+\)?$/.exec(trace.stack ?? '')?.[1] ?? 'unknown:1';
 }

@@ -4,6 +4,7 @@ import {
   Kubelet,
   milliseconds,
   openPodSources,
+  publishKubelet,
   type DescribedNode,
   type KubeletConfig,
   type KubeletOptions,
@@ -13,7 +14,7 @@ import type {IgnoredFlag} from './flags.js';
 import {Klog} from './klog.js';
 import {onHangup} from './hangup.js';
 import {prepareProcess} from './prepare-process.js';
-import {withServiceManager} from './service-manager.js';
+import {ServiceManager} from './service-manager.js';
 
 /** What a kubelet is started with. */
 export interface RunKubeletOptions {
@@ -29,6 +30,9 @@ export interface RunKubeletOptions {
   readonly mask: (text: string) => string;
   readonly hide: (texts: readonly string[]) => void;
 }
+
+/** A sync loop that does nothing for longer stands still (kubelet.go syncLoopHealthCheck). */
+const SLOWEST_LOOP_MS = 5 * 60_000;
 
 /** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
@@ -46,14 +50,21 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     logStart(options, logger);
     await prepareProcess(values, logger);
     const {connection, node} = await options.open();
-    const kubelet = new Kubelet(kubeletOptions(options, {connection, node, logger}));
-    using _ = onHangup(() => {
+    const manager = new ServiceManager(context.env, logger, context.clock);
+    const kubelet: Kubelet = new Kubelet({
+      ...kubeletOptions(options, {connection, node, logger}),
+      begun: async () => await begin({kubelet, manager, endpoint: node.endpoint, ...options}),
+    });
+    const hangup = onHangup(() => {
       logger.info('Reading all manifests again because of SIGHUP');
       kubelet.reread();
+      void manager.tell('RELOADING=1').then(async () => manager.tell('READY=1'));
     });
-    await withServiceManager({kubelet, values, context, logger}, async () => {
+    try {
       await kubelet.run(context.signal);
-    });
+    } finally {
+      hangup[Symbol.dispose]();
+    }
   } finally {
     await logger.flush();
   }
@@ -68,6 +79,34 @@ function logStart({config, ignoredFlags}: RunKubeletOptions, logger: Klog): void
   if (unsupported.length > 0)
     logger.info('Fields of the configuration are not supported', {fields: texts(unsupported)});
   if (without.length > 0) logger.info('Settings have no effect here', {settings: without});
+}
+
+interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config'> {
+  readonly kubelet: Kubelet;
+  readonly manager: ServiceManager;
+  readonly endpoint: string;
+}
+
+/** Tells other kcris and systemd that there is a kubelet, until it ends. */
+async function begin({kubelet, manager, endpoint, ...options}: Beginning): Promise<AsyncDisposable> {
+  const {rootDir, context, config} = options;
+  const {clock, signal} = context;
+  const startedAt = new Date(clock.now()).toISOString();
+  const published = await publishKubelet(rootDir, {pid: process.pid, startedAt, endpoint, urls: {}});
+  signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
+  await manager.tell('READY=1', `MAINPID=${process.pid}`);
+  const end = new AbortController();
+  const longestMs = Math.max(2 * milliseconds(config.values.syncFrequency), SLOWEST_LOOP_MS);
+  const isAlive = (): boolean =>
+    kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < longestMs;
+  const fed = manager.feedWatchdog(isAlive, end.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      end.abort();
+      await fed;
+      await published[Symbol.asyncDispose]();
+    },
+  };
 }
 
 interface Opened {

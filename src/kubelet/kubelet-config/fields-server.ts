@@ -1,0 +1,75 @@
+import {between, honoured, ignored, notNegative, oneOf, unsupported} from './field.js';
+import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, TEXT, TEXTS} from './types.js';
+
+const NEEDS_API = 'there is no API server to ask';
+const PROFILING = '"kcri --profile-cpu kubelet" profiles it';
+
+/** A port; 0 for none. */
+const port = (value: number): string | undefined => (value === 0 ? undefined : between(1, 65_535)(value));
+
+/** The HTTP servers, and the log. */
+export const SERVER_FIELDS = {
+  enableServer: honoured(BOOL, true, {flag: 'enable-server'}),
+  address: honoured(TEXT, '127.0.0.1', {flag: 'address'}),
+  port: honoured(INT32, 10_250, {flag: 'port', check: between(1, 65_535)}),
+  readOnlyPort: honoured(INT32, 0, {flag: 'read-only-port', check: port}),
+  tlsCertFile: honoured(TEXT, '', {flag: 'tls-cert-file'}),
+  tlsPrivateKeyFile: honoured(TEXT, '', {flag: 'tls-private-key-file'}),
+  tlsCipherSuites: honoured(TEXTS, [], {flag: 'tls-cipher-suites'}),
+  tlsCurvePreferences: unsupported('Node.js chooses the curves', NUMBERS, [], {
+    flag: 'tls-curve-preferences',
+  }),
+  tlsMinVersion: honoured(TEXT, '', {
+    flag: 'tls-min-version',
+    check: oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
+  }),
+  rotateCertificates: ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'}),
+  serverTLSBootstrap: unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
+  'authentication.x509.clientCAFile': honoured(TEXT, '', {flag: 'client-ca-file'}),
+  'authentication.webhook.enabled': unsupported(`${NEEDS_API}: bearer tokens let nobody in`, BOOL, false, {
+    flag: 'authentication-token-webhook',
+  }),
+  'authentication.webhook.cacheTTL': ignored(NEEDS_API, DURATION, '2m0s', {
+    flag: 'authentication-token-webhook-cache-ttl',
+  }),
+  'authentication.anonymous.enabled': honoured(BOOL, false, {flag: 'anonymous-auth'}),
+  'authorization.mode': honoured(TEXT, 'AlwaysAllow', {
+    flag: 'authorization-mode',
+    check: authorizationProblem,
+  }),
+  'authorization.webhook.cacheAuthorizedTTL': ignored(NEEDS_API, DURATION, '5m0s', {
+    flag: 'authorization-webhook-cache-authorized-ttl',
+  }),
+  'authorization.webhook.cacheUnauthorizedTTL': ignored(NEEDS_API, DURATION, '30s', {
+    flag: 'authorization-webhook-cache-unauthorized-ttl',
+  }),
+  enableDebuggingHandlers: honoured(BOOL, true, {flag: 'enable-debugging-handlers'}),
+  enableContentionProfiling: ignored('Node.js has no locks to profile', BOOL, false, {
+    flag: 'contention-profiling',
+  }),
+  enableProfilingHandler: unsupported(PROFILING, BOOL, true),
+  enableDebugFlagsHandler: unsupported('the verbosity is set at the start', BOOL, true),
+  enableSystemLogHandler: honoured(BOOL, true),
+  enableSystemLogQuery: unsupported('/logs shows files only', BOOL, false),
+  showHiddenMetricsForVersion: ignored('no metric is hidden', TEXT, '', {
+    flag: 'show-hidden-metrics-for-version',
+  }),
+  healthzPort: honoured(INT32, 10_248, {flag: 'healthz-port', check: port}),
+  healthzBindAddress: honoured(TEXT, '127.0.0.1', {flag: 'healthz-bind-address'}),
+  streamingConnectionIdleTimeout: honoured(DURATION, '4h0m0s', {flag: 'streaming-connection-idle-timeout'}),
+  'logging.format': honoured(TEXT, 'text', {flag: 'logging-format', check: oneOf('text', 'json')}),
+  'logging.flushFrequency': ignored('every line is written at once', ANYTHING, 5_000_000_000, {
+    flag: 'log-flush-frequency',
+  }),
+  'logging.verbosity': honoured(INT32, 0, {flag: 'v', check: notNegative}),
+  'logging.vmodule': unsupported('the verbosity is the same for all files', ANYTHING, undefined, {
+    flag: 'vmodule',
+  }),
+  'logging.options': unsupported('errors and information both go to standard error', ANYTHING, undefined),
+};
+
+function authorizationProblem(value: string): string | undefined {
+  if (value === 'Webhook')
+    return `${JSON.stringify(value)} ${NEEDS_API.replace('there', 'is not possible: there')}; "AlwaysAllow" lets everybody in whom authentication lets in`;
+  return oneOf('AlwaysAllow', 'Webhook')(value);
+}
