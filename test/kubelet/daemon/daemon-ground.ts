@@ -1,7 +1,7 @@
 import {mkdir, mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {connect, type Connection} from '../../../src/cri/index.js';
+import {connect, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {Kubelet} from '../../../src/kubelet/kubelet.js';
 import type {KubeletView} from '../../../src/kubelet/kubelet-view.js';
@@ -20,7 +20,11 @@ export interface DaemonSeed {
   readonly callTimeoutMs?: number;
   /** In the place of a new directory. */
   readonly rootDir?: string;
+  /** What becomes of the runtime's events on their way. */
+  readonly mangleEvents?: (events: EventStream) => EventStream;
 }
+
+export type EventStream = AsyncIterable<ContainerEventResponse>;
 
 /** What was logged. */
 export interface LogEntry {
@@ -48,10 +52,26 @@ const FOREIGN_CONTAINERS = [
   aContainer({sandbox: FOREIGN, name: 'dead', state: 'CONTAINER_EXITED', exitCode: 1}),
 ];
 
+/** A clock whose time may be set, which changes nothing of how long anything sleeps. */
+class JumpingClock extends SteppingClock {
+  #offset = 0;
+  /** What it showed when it was last set. */
+  jumpedAt = STARTED_AT_MS;
+
+  override now(): number {
+    return super.now() + this.#offset;
+  }
+
+  jump(ms: number): void {
+    this.#offset += ms;
+    this.jumpedAt = this.now();
+  }
+}
+
 /** A kubelet with a directory of manifests, on a fake runtime that runs somebody else's pod too, and a clock that steps. */
 export class DaemonGround implements AsyncDisposable {
   readonly fake: FakeRuntime;
-  readonly clock: SteppingClock;
+  readonly clock: JumpingClock;
   readonly directory: string;
   readonly events: PodEvent[] = [];
   readonly log: LogEntry[] = [];
@@ -63,18 +83,23 @@ export class DaemonGround implements AsyncDisposable {
   #kubelet: Kubelet | undefined;
   #end = async (): Promise<void> => undefined;
 
-  private constructor(seed: DaemonSeed, fake: FakeRuntime, clock: SteppingClock, directory: string) {
+  private constructor(seed: DaemonSeed, fake: FakeRuntime, clock: JumpingClock, directory: string) {
     this.#seed = seed;
     this.fake = fake;
     this.clock = clock;
     this.directory = directory;
-    this.#connection = connect(fake.endpoint, {timeoutMs: seed.callTimeoutMs ?? CALL_TIMEOUT_MS});
+    const {callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, mangleEvents = (events: EventStream) => events} = seed;
+    const connection = connect(fake.endpoint, {timeoutMs});
+    const {runtime} = connection;
+    const getContainerEvents: typeof runtime.getContainerEvents = (...call) =>
+      mangleEvents(runtime.getContainerEvents(...call));
+    this.#connection = {...connection, runtime: {...runtime, getContainerEvents}};
   }
 
   /** One whose kubelet runs; it ends with `dispose`. */
   static async start(seed: DaemonSeed = {}): Promise<DaemonGround> {
     const directory = await mkdtemp(join(tmpdir(), 'kcri-daemon-'));
-    const clock = new SteppingClock(STARTED_AT_MS);
+    const clock = new JumpingClock(STARTED_AT_MS);
     const fake = await FakeRuntime.start({
       sandboxes: [FOREIGN],
       containers: FOREIGN_CONTAINERS,
