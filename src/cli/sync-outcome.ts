@@ -2,6 +2,7 @@ import type {ContainerStatus, PodStatus} from '../api/v1-status.js';
 import {KcriError, messageOf} from '../base/errors.js';
 import {formatDuration} from '../format/duration.js';
 import {
+  KeptByKubeletError,
   OtherRuntimeError,
   PodError,
   SupersededError,
@@ -62,7 +63,11 @@ export function explain(
 
 /** The pod was not made here or is not this process's any more: it stays as it is, and the error says all. */
 export function isOfOthers(error: unknown): boolean {
-  return error instanceof SupersededError || error instanceof OtherRuntimeError;
+  return (
+    error instanceof SupersededError ||
+    error instanceof OtherRuntimeError ||
+    error instanceof KeptByKubeletError
+  );
 }
 
 /** Tells that a pod is left behind, in what state, and how it is ended. */

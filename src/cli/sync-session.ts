@@ -1,6 +1,7 @@
 import {messageOf} from '../base/errors.js';
 import {containerId} from '../cri/index.js';
 import {
+  KeptByKubeletError,
   openLocalPods,
   OtherRuntimeError,
   podRef,
@@ -138,7 +139,7 @@ async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonl
 /** What a sync that didn't get its pod to where it was wanted leaves under its name, and how to end it. */
 async function leftOver(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
   const {kind, pod} = outcome;
-  if (!isUnfinished(kind) || (kind === 'failed' && outcome.error instanceof OtherRuntimeError)) return [];
+  if (!isUnfinished(kind) || (kind === 'failed' && isElsewhere(outcome.error))) return [];
   const record = await local.store.findByName(pod.namespace, pod.name);
   if (record === undefined) return [];
   if (kind === 'failed' && outcome.removalError !== undefined)
@@ -149,6 +150,11 @@ async function leftOver(local: LocalPods, outcome: PodOutcome): Promise<readonly
   } catch (error) {
     return [leftError(pod, `is left as it is; what runs of it can't be seen: ${messageOf(error)}`)];
   }
+}
+
+/** Nothing of the pod was touched. */
+function isElsewhere(error: unknown): boolean {
+  return error instanceof OtherRuntimeError || error instanceof KeptByKubeletError;
 }
 
 function whatRuns(containers: readonly {readonly name: string; readonly state: string}[]): string {

@@ -18,7 +18,7 @@ export {openNodeCredentials} from './images/credentials/open-node-credentials.js
 export {FilePullRecords} from './images/records/pull-records.js';
 export {secretTexts} from './references/secret-texts.js';
 export {podRef, type PodRef} from './container/pod-ref.js';
-export {OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
+export {KeptByKubeletError, OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
 export {PodStore, type PodRecord} from './pod/pod-store.js';
 export {PodHistories, type LastKnown} from './events/pod-history.js';
 export type {RecordedEvent} from './events/recorded-event.js';
@@ -34,3 +34,4 @@ export {
   type KubeletConfig,
 } from './kubelet-config/kubelet-config.js';
 export type {ConfigValues} from './kubelet-config/fields.js';
+export type {VerificationPolicy} from './images/records/verification-policy.js';

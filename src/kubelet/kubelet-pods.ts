@@ -13,6 +13,7 @@ import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
 import type {PodSyncer, SyncPass} from './pod-syncer.js';
+import {OtherPods} from './pod/other-pods.js';
 import type {PodRecord} from './pod/pod-store.js';
 
 /** What the kubelet's pods need. */
@@ -54,9 +55,11 @@ export class KubeletPods implements PodSyncHandler {
   readonly #records = new Map<PodUid, PodRecord>();
   readonly #syncers = new Map<PodUid, PodSyncer>();
   readonly #removing = new Set<PodUid>();
+  readonly #others: OtherPods;
 
   constructor(options: KubeletPodsOptions) {
     this.#options = options;
+    this.#others = new OtherPods(options.local.store);
   }
 
   /** Takes over what an earlier daemon has left. Rejects with SystemError. */
@@ -112,6 +115,8 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void> {
+    // Nothing of it is this kubelet's: it was refused.
+    if (!this.isOurs(podRef(pod).uid)) return;
     const syncer = await this.#own(pod, status);
     await syncer.endKnown(status, {gracePeriodSeconds: end.gracePeriodSeconds, override: end.status});
     this.#options.pleg.requestRelist(podRef(pod).uid);
@@ -126,6 +131,7 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {
+    if (!this.isOurs(podRef(pod).uid)) return;
     const syncer = await this.#own(pod, status);
     await syncer.concludeKnown(status);
     const record = this.#records.get(podRef(pod).uid);
@@ -189,7 +195,10 @@ export class KubeletPods implements PodSyncHandler {
     const {local, originOf} = this.#options;
     const known = this.#records.get(ref.uid);
     if (known?.pod !== pod) {
-      if (known === undefined) this.#refuseForeign(ref, status);
+      if (known === undefined) {
+        await this.#refuseOther(ref);
+        this.#refuseForeign(ref, status);
+      }
       const record = {...local.recordOf(pod, originOf(ref.uid), known), manager: 'kubelet' as const};
       await local.store.put(record);
       this.#records.set(ref.uid, record);
@@ -197,6 +206,18 @@ export class KubeletPods implements PodSyncHandler {
       return this.#syncerOf(record);
     }
     return this.#syncerOf(known);
+  }
+
+  /** Two kcris never work on one pod. */
+  async #refuseOther(ref: PodRef): Promise<void> {
+    const other = await this.#others.inTheWayOf(ref, (uid) => this.#records.has(uid));
+    if (other === undefined) return;
+    throw new SystemError(
+      `the pod "${nameOf(other)}" of "kcri sync" is there already: ${formatPod(ref)} is not started`,
+      {
+        hint: `"kcri delete ${nameOf(other)}" ends it`,
+      },
+    );
   }
 
   #refuseForeign(ref: PodRef, {sandboxes}: RuntimePodStatus): void {

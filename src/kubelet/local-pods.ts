@@ -16,13 +16,14 @@ import {ALL_WELL} from './container/probe-results.js';
 import type {KubeServices} from './container/services.js';
 import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import type {NodeCredentials} from './images/credentials/node-credentials.js';
-import {ImageManager} from './images/image-manager.js';
+import {ImageManager, type ImageManagerOptions} from './images/image-manager.js';
 import {FilePullRecords, type PullRecords} from './images/records/pull-records.js';
+import {findKubelet} from './kubelet-file.js';
 import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
 import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
-import {OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
+import {KeptByKubeletError, OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
 import type {ProbeManager} from './prober/probe-manager.js';
@@ -66,6 +67,10 @@ export interface LocalPodsOptions {
   readonly files: (node: NodeFacts) => PodFilesystem;
   /** The node's own credentials for registries; none without it. */
   readonly imageCredentials?: NodeCredentials | undefined;
+  /** How many images are pulled at a time and how often, and who must show credentials; as a kubelet by default. */
+  readonly imagePolicy?: Pick<ImageManagerOptions, 'limits' | 'verification'>;
+  /** How long a container that crashes waits at most (crashLoopBackOff.maxContainerRestartPeriod). */
+  readonly crashBackoffMaxMs?: number;
   /** Where pulls are recorded; below the root directory unless told otherwise. */
   readonly pullRecords?: PullRecords;
   readonly observer: PodObserver;
@@ -117,6 +122,7 @@ export class LocalPods {
     const {node, clock, endpoint, imageCredentials, pullRecords} = options;
     this.#options = options;
     this.#images = new ImageManager({
+      ...options.imagePolicy,
       clock,
       credentials: imageCredentials,
       records: pullRecords ?? new FilePullRecords(node.rootDir, endpoint),
@@ -144,7 +150,7 @@ export class LocalPods {
 
   #syncer(pod: Pod, place: PodPlace, history: PodHistory): PodSyncer {
     const {services, observer, clock, runtimeName, files, hooks = hookRunner} = this.#options;
-    const {objects, envObjects, probes} = this.#options;
+    const {objects, envObjects, probes, crashBackoffMaxMs = CRASH_BACKOFF_MAX_MS} = this.#options;
     const node = this.#nodeAt(place);
     const ref = podRef(pod);
     const observed = observeCalls(services, clock, (...call) => {
@@ -163,7 +169,7 @@ export class LocalPods {
       images: this.#images,
       objects,
       envObjects: envObjects ?? objects,
-      crashBackoff: new Backoff(CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS),
+      crashBackoff: new Backoff(Math.min(CRASH_BACKOFF_INITIAL_MS, crashBackoffMaxMs), crashBackoffMaxMs),
       runHook: hooks({runtime: observed.runtime, clock, events}),
       probes: probes?.with({runtime: observed.runtime, events}) ?? ALL_WELL,
       events,
@@ -213,7 +219,11 @@ export class LocalPods {
     await this.#refuseBrokenNamesake(ref);
     const namesake = await this.store.findByName(ref.namespace, ref.name);
     const older = namesake?.uid === ref.uid ? undefined : namesake;
-    for (const record of [known, older]) if (record !== undefined) this.#requireHere(record);
+    for (const record of [known, older])
+      if (record !== undefined) {
+        this.#requireHere(record);
+        await this.#refuseKept(record);
+      }
     if (known === undefined) await this.#requireAdmission(pod, older);
     return {known, older};
   }
@@ -309,6 +319,13 @@ export class LocalPods {
         });
   }
 
+  /** A pod that a running daemon keeps would be made again as soon as it is gone. */
+  async #refuseKept(record: PodRecord): Promise<void> {
+    if (record.manager !== 'kubelet') return;
+    const kubelet = await findKubelet(this.#options.node.rootDir);
+    if (kubelet !== undefined) throw new KeptByKubeletError(record, kubelet.pid, record.source);
+  }
+
   #requireHere(record: PodRecord): void {
     const {endpoint} = this.#options;
     if (record.endpoint !== endpoint) throw new OtherRuntimeError(record, record.endpoint, endpoint);
@@ -321,6 +338,7 @@ export class LocalPods {
    */
   async end(record: PodRecord, {gracePeriodSeconds, signal}: EndOptions = {}): Promise<void> {
     this.#requireHere(record);
+    await this.#refuseKept(record);
     const {pod, place} = record;
     const history = this.#historyOf(record);
     await this.#rememberDeletion(record, history, gracePeriodSeconds);

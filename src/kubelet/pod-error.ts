@@ -61,6 +61,15 @@ export class OtherRuntimeError extends PodError {
   }
 }
 
+/** A running daemon keeps the pod: whoever else works on it would work against it. */
+export class KeptByKubeletError extends PodError {
+  constructor(pod: PodRef, pid: number, source: string) {
+    super(pod, `is kept by kcri kubelet (pid ${pid})`, {
+      hint: `change or remove its manifest "${source}", or end that kubelet first`,
+    });
+  }
+}
+
 /** What the action was about, as it reads in an error. */
 const TARGETS: Readonly<Partial<Record<SyncResult['action'], string>>> = {
   StartContainer: 'container',

@@ -8,6 +8,8 @@ import {
   type DescribedNode,
   type KubeletConfig,
   type KubeletOptions,
+  type ConfigValues,
+  type VerificationPolicy,
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag} from './flags.js';
@@ -122,7 +124,7 @@ function kubeletOptions(
   const {values} = config;
   const {clock} = context;
   return {
-    node,
+    node: withPolicies(node, values),
     runtime: connection.runtime,
     openSources: (sink) =>
       openPodSources(
@@ -150,5 +152,30 @@ function kubeletOptions(
       monitorIntervalMs: milliseconds(values.containerLogMonitorInterval),
     },
     hide,
+  };
+}
+
+/** The node with what the configuration says of images, crashing containers and the number of pods. */
+function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode {
+  const {maxParallelImagePulls: most, podsPerCore, maxPods} = values;
+  const serialize = values.serializeImagePulls ?? (most ?? 1) < 2;
+  const cores = Number(node.node.cpuMilli) / 1000;
+  const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];
+  const images = values.preloadedImagesVerificationAllowlist;
+  return {
+    ...node,
+    node: {
+      ...node.node,
+      maxPods: podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores)),
+    },
+    imagePolicy: {
+      limits: {
+        maxParallelImagePulls: serialize ? 1 : (most ?? Number.POSITIVE_INFINITY),
+        registryPullQps: values.registryPullQPS,
+        registryBurst: values.registryBurst,
+      },
+      verification: kind === 'NeverVerifyAllowlistedImages' ? {kind, images} : {kind},
+    },
+    crashBackoffMaxMs: milliseconds(values['crashLoopBackOff.maxContainerRestartPeriod']),
   };
 }

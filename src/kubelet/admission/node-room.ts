@@ -7,7 +7,7 @@ import {hugePageSizeName} from '../kuberuntime/linux-resources.js';
 import {cpuMilli, memoryBytes, podRequests} from '../kuberuntime/resource-amounts.js';
 
 /** How many pods a node takes (the kubelet's maxPods). */
-const MAX_PODS = 110n;
+const MAX_PODS = 110;
 
 /** A resource of which there isn't enough. Milli-CPUs, bytes or pieces. */
 export interface Shortage {
@@ -23,7 +23,12 @@ export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): re
   const taken = others.map(podRequests).reduce(addResources, {});
   const has = nodeAllocatable(node);
   const rows: readonly Shortage[] = [
-    {resource: 'pods', requested: 1n, used: BigInt(others.length), capacity: MAX_PODS},
+    {
+      resource: 'pods',
+      requested: 1n,
+      used: BigInt(others.length),
+      capacity: BigInt(node.maxPods ?? MAX_PODS),
+    },
     {resource: 'cpu', requested: cpuMilli(asks), used: cpuMilli(taken), capacity: has.cpuMilli},
     {resource: 'memory', requested: memoryBytes(asks), used: memoryBytes(taken), capacity: has.memoryBytes},
     {

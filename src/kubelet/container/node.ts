@@ -71,6 +71,8 @@ export interface NodeFacts {
   readonly allowedUnsafeSysctls: readonly string[];
   /** How many processes a pod may have (--pod-max-pids); undefined for any number. */
   readonly podPidsLimit: bigint | undefined;
+  /** How many pods the node takes; 110 without. */
+  readonly maxPods?: number | undefined;
   /** What nodeSelector and node affinity are compared with. */
   readonly labels: Readonly<Record<string, string>>;
   readonly runtime: RuntimeFeatures;

@@ -82,7 +82,7 @@ export class PodStore {
   async list(): Promise<PodRecords> {
     const records: PodRecord[] = [];
     const broken: BrokenRecord[] = [];
-    for (const uid of await this.#uids()) {
+    for (const uid of await this.uids()) {
       try {
         const record = await this.get(uid);
         if (record !== undefined) records.push(record);
@@ -117,7 +117,8 @@ export class PodStore {
     return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
   }
 
-  async #uids(): Promise<readonly PodUid[]> {
+  /** Of all records, without reading them. */
+  async uids(): Promise<readonly PodUid[]> {
     return (await this.#fileNames())
       .filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'))
       .map((name) => podUid(name.slice(0, -SUFFIX.length)));
