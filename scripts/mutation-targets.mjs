@@ -9,7 +9,12 @@ const ACTIONS = [
   'kuberuntime/compute-edges',
   'kuberuntime/compute-restarts',
 ];
-const CONDITIONS = ['status/pod-conditions', 'status/conditions', 'status/readiness-gates'];
+const CONDITIONS = [
+  'status/pod-conditions',
+  'status/conditions',
+  'status/readiness-gates',
+  'status/pod-status',
+];
 const STATUS = ['status/pod-status', 'status/golden-status'];
 const KILL = ['kuberuntime/kill-pod', 'kuberuntime/kill-failures'];
 const ADMISSION = ['admission/admit-pod', 'admission/admit-edges'];
