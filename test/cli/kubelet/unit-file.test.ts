@@ -1,0 +1,15 @@
+import {expect, test} from 'vitest';
+import {unitFile} from '../../../src/cli/kubelet/unit-file.js';
+
+test('a unit starts the daemon with the same options, as systemd reads them', () => {
+  const unit = unitFile({
+    program: ['/usr/bin/node', '/opt/kcri/bin/kcri.js'],
+    argv: ['--config', '/etc/my kubelet.yaml', '--node-labels=a=100%', '--print-unit', '--cluster-domain=$x'],
+    directory: '/srv',
+  });
+  expect(unit).toContain(
+    'ExecStart=/usr/bin/node /opt/kcri/bin/kcri.js kubelet --config "/etc/my kubelet.yaml" --node-labels=a=100%% --cluster-domain=$$x\n',
+  );
+  expect(unit).toContain('WorkingDirectory=/srv\n');
+  expect(unit).toContain('KillMode=process\n');
+});

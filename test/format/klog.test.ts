@@ -1,0 +1,87 @@
+import {describe, expect, test} from 'vitest';
+import {klogJson, klogText, type LogRecord} from '../../src/format/klog.js';
+
+const record = (overrides: Partial<LogRecord>): LogRecord => ({
+  severity: 'info',
+  time: new Date(2026, 10, 20, 12, 34, 56, 789).getTime(),
+  pid: 4711,
+  caller: 'kubelet/kubelet.js:12',
+  message: 'Event occurred',
+  fields: {},
+  verbosity: 0,
+  ...overrides,
+});
+const values = (fields: LogRecord['fields']): string =>
+  klogText(record({fields})).replace(/^.*"Event occurred" /s, '');
+
+describe('a line of text', () => {
+  test('begins with severity, local time, process and place', () => {
+    expect(klogText(record({}))).toBe('I1120 12:34:56.789000    4711 kubelet.js:12] "Event occurred"\n');
+    expect(klogText(record({severity: 'error', pid: 12345678}))).toBe(
+      'E1120 12:34:56.789000 12345678 kubelet.js:12] "Event occurred"\n',
+    );
+  });
+
+  test('is what a kubelet writes of an event', () => {
+    const fields = {
+      object: 'default/web-n1',
+      fieldPath: 'spec.containers{main}',
+      kind: 'Pod',
+      apiVersion: 'v1',
+      type: 'Normal',
+      reason: 'Pulled',
+      message: 'Container image "busybox" already present on machine',
+    };
+    expect(values(fields)).toBe(
+      'object="default/web-n1" fieldPath="spec.containers{main}" kind="Pod" apiVersion="v1" type="Normal" reason="Pulled" message="Container image \\"busybox\\" already present on machine"\n',
+    );
+  });
+
+  test('has the error before all fields, and none where there is none', () => {
+    const line = klogText(record({severity: 'error', error: new Error('is "down"'), fields: {pod: 'a/b'}}));
+    expect(line).toContain('] "Event occurred" err="is \\"down\\"" pod="a/b"\n');
+    expect(klogText(record({severity: 'error', fields: {pod: 'a/b'}}))).not.toContain('err=');
+  });
+
+  test.each([
+    ['a text', 'a\tb\u0007', '"a\\tb\\a"'],
+    ['a number', 42, '42'],
+    ['a large number', 12345678901n, '12345678901'],
+    ['a truth value', true, 'true'],
+    ['nothing', undefined, 'null'],
+    ['an error', new Error('gone'), '"gone"'],
+    ['texts', ['default/web', 'default/db'], '["default/web","default/db"]'],
+    [
+      'an object',
+      {ID: 'uid', Type: 'ContainerStarted', Data: '4f'},
+      '{"ID":"uid","Type":"ContainerStarted","Data":"4f"}',
+    ],
+    ['what Go escapes in JSON', ['<&>\u2028'], '["\\u003c\\u0026\\u003e\\u2028"]'],
+    ['several lines', 'one\ntwo', '<\n\tone\n\ttwo\n >'],
+    ['several lines with an end', 'one\ntwo\n', '<\n\tone\n\ttwo\n >'],
+    ['an empty last line', 'one\n\n', '<\n\tone\n\t\n >'],
+  ])('shows %s', (_, value, shown) => {
+    expect(values({key: value})).toBe(`key=${shown}\n`);
+  });
+
+  test('says of what cannot be written that it can not', () => {
+    const loop: unknown[] = [];
+    loop.push(loop);
+    expect(values({loop})).toMatch(/^loop="\\u003cinternal error: /);
+  });
+});
+
+describe('a line of JSON', () => {
+  test('of information has its verbosity before the fields', () => {
+    const time = 1_726_823_442_297;
+    expect(klogJson(record({time, verbosity: 2, fields: {pods: ['a/b'], count: 3n}}))).toBe(
+      '{"ts":1726823442297,"caller":"kubelet/kubelet.js:12","msg":"Event occurred","v":2,"pods":["a/b"],"count":3}\n',
+    );
+  });
+
+  test('of an error has its reason at the end', () => {
+    expect(klogJson(record({time: 1, severity: 'error', error: new Error('x'), fields: {pod: 'a/b'}}))).toBe(
+      '{"ts":1,"caller":"kubelet/kubelet.js:12","msg":"Event occurred","pod":"a/b","err":"x"}\n',
+    );
+  });
+});
