@@ -15,6 +15,8 @@ import {TARGETS} from './mutation-targets.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What hangs because of a fault has noticed it. */
 const TEST_TIMEOUT_MS = 5_000;
+/** A busy machine takes its time to end a thread, and one that is cut off ends all. */
+const TEARDOWN_TIMEOUT_MS = 120_000;
 
 /** Runs test files of which one module can be replaced by another text. */
 async function openRunner(path, tests) {
@@ -34,6 +36,7 @@ async function openRunner(path, tests) {
     watch: false,
     bail: 1,
     testTimeout: TEST_TIMEOUT_MS,
+    teardownTimeout: TEARDOWN_TIMEOUT_MS,
     reporters: [{}],
   };
   const vitest = await createVitest('test', options, {plugins: [plugin]});
@@ -92,7 +95,7 @@ const isWanted = (file, line) =>
 
 const lineOf = (text, {line}) => text.split('\n')[line - 1].trim();
 
-/** Tries all faults of one file; says how many there were of each kind, and which nobody notices. */
+/** Tries all faults of one file, and prints those that nobody notices; says how many there were of each kind. */
 async function mutate({file, tests, equivalent = []}) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
@@ -100,7 +103,11 @@ async function mutate({file, tests, equivalent = []}) {
   const runner = await openRunner(path, tests);
   const isEquivalent = (mutant) =>
     equivalent.find(({in: line, to}) => lineOf(text, mutant).includes(line) && mutant.to === to);
-  const score = {mutants: 0, killed: 0, invalid: 0, equivalent: 0, survivors: []};
+  const score = {mutants: 0, killed: 0, invalid: 0, equivalent: 0, survivors: 0};
+  const tell = ({line, from, to}) => {
+    score.survivors += 1;
+    process.stdout.write(`  ${file}:${line}: ${from.replaceAll(/\s+/g, ' ')} → ${to || 'nothing'}\n`);
+  };
   const used = new Set();
   try {
     if (!(await runner.passes(text))) throw new Error(`the tests of ${file} fail without any fault`);
@@ -109,7 +116,7 @@ async function mutate({file, tests, equivalent = []}) {
       const faulty = withMutant(text, mutant);
       if (!(await runner.passes(faulty))) score.killed += 1;
       else if (!compiles(faulty)) score.invalid += 1;
-      else if (isEquivalent(mutant) === undefined) score.survivors.push(mutant);
+      else if (isEquivalent(mutant) === undefined) tell(mutant);
       else {
         score.equivalent += 1;
         used.add(isEquivalent(mutant));
@@ -119,29 +126,20 @@ async function mutate({file, tests, equivalent = []}) {
     await runner.close();
   }
   const outdated = wanted.some(({line}) => line) ? [] : equivalent.filter((entry) => !used.has(entry));
-  for (const entry of outdated)
-    score.survivors.push({
-      line: 0,
-      from: entry.in,
-      to: `${entry.to} (listed as equivalent, but nothing survives)`,
-    });
+  for (const {in: from, to} of outdated)
+    tell({line: 0, from, to: `${to} (listed as equivalent, but nothing survives)`});
   return score;
-}
-
-function report(file, {mutants, killed, invalid, equivalent, survivors}) {
-  process.stdout.write(
-    `${file}: ${mutants} mutants, ${killed} killed, ${invalid} do not compile, ${equivalent} equivalent, ${survivors.length} survive\n`,
-  );
-  for (const {line, from, to} of survivors)
-    process.stdout.write(`  ${file}:${line}: ${from.replaceAll(/\s+/g, ' ')} → ${to || 'nothing'}\n`);
 }
 
 const targets = TARGETS.filter(({file}) => isWanted(file));
 if (targets.length === 0) throw new Error('no file of scripts/mutation-targets.mjs has that in its path');
 let survivors = 0;
 for (const target of targets) {
+  process.stdout.write(`${target.file}\n`);
   const score = await mutate(target);
-  report(target.file, score);
-  survivors += score.survivors.length;
+  process.stdout.write(
+    `  ${score.mutants} mutants, ${score.killed} killed, ${score.invalid} do not compile, ${score.equivalent} equivalent, ${score.survivors} survive\n`,
+  );
+  survivors += score.survivors;
 }
 process.exitCode = survivors === 0 ? 0 : 1;

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import type {ContainerState, ContainerStatus, PodCondition} from '../../../src/api/v1-status.js';
+import type {ContainerState, ContainerStatus, PodCondition, PodPhase} from '../../../src/api/v1-status.js';
+import type {RuntimePodStatus} from '../../../src/kubelet/container/pod-status.js';
 import {podConditions, type ConditionInput} from '../../../src/kubelet/status/conditions.js';
 import {aContainer, aPod} from '../kuberuntime/builders.js';
 import {aRuntimePod} from './runtime-facts.js';
@@ -104,4 +105,38 @@ test('each condition keeps its own time until it flips', () => {
     ['ContainersReady', 'of ContainersReady'],
     ['PodScheduled', 'of PodScheduled'],
   ]);
+});
+
+test.each<[PodPhase, Partial<PodCondition>]>([
+  ['Succeeded', {status: 'True', reason: 'PodCompleted'}],
+  ['Failed', {status: 'False', reason: 'ContainersNotInitialized'}],
+])('of a pod that is %s it is told so whether it was initialized', (phase, expected) => {
+  expect(find(conditions({phase}), 'Initialized')).toMatchObject(expected);
+});
+
+test.each<['True' | 'False', RuntimePodStatus]>([
+  ['True', aRuntimePod([])],
+  ['False', {...aRuntimePod([]), sandboxes: []}],
+])('a pod is ready to start containers as its sandbox is: %s', (status, runtime) => {
+  expect(find(conditions({runtime}), 'PodReadyToStartContainers')).toMatchObject({status});
+});
+
+describe('the containers of a pod are ready', () => {
+  const ready = (name: string): ContainerStatus => aStatus(name, RUNS, {ready: true});
+  const both = [ready('a'), ready('b')];
+
+  test.each<[string, Partial<ConditionInput>, string | undefined]>([
+    [
+      'with its sidecars, whatever init containers do',
+      {initStatuses: [ready('side')], statuses: both},
+      undefined,
+    ],
+    ['not without its sidecars', {initStatuses: [aStatus('side', RUNS)], statuses: both}, '[side]'],
+    ['not without each of them', {initStatuses: [ready('side')], statuses: [ready('b')]}, '[a]'],
+  ])('%s', (_title, input, unready) => {
+    const found = find(conditions(input), 'ContainersReady');
+
+    expect(found?.status).toBe(unready === undefined ? 'True' : 'False');
+    expect(found?.message).toBe(unready && `containers with unready status: ${unready}`);
+  });
 });
