@@ -1,13 +1,13 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {networkInterfaces} from 'node:os';
 import {SystemError} from '../base/errors.js';
+import {NETWORK_LOCK} from '../base/machine-locks.js';
 import {exclusively} from './exclusively.js';
 import type {Layout} from './layout.js';
 import {chooseNetwork, gatewayOf, routedSubnets, type NetworkInUse, type PodNetwork} from './network.js';
 import {readIfThere} from './process-identity.js';
 import {runProgram} from './run-program.js';
 
-const NETWORK_LOCK = '/run/kcri-network.lock';
 /** Takes a name and an owner. */
 const MAKE_BRIDGE = 'ip link add name "$1" type bridge && ip link set "$1" alias "$2"';
 

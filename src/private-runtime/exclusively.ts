@@ -7,7 +7,7 @@ export interface Turn {
   readonly lockFile: string;
   /** Told when there is somebody to wait for. */
   readonly progress?: (step: string) => void;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Runs `act` while nobody else, in any process, runs something under the same lock. */

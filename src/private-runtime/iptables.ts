@@ -2,52 +2,91 @@ import {Readable} from 'node:stream';
 import {SystemError} from '../base/errors.js';
 import {runProgram} from './run-program.js';
 
-const HOST_PORT_CHAINS = ['CNI-HOSTPORT-DNAT', 'CNI-HOSTPORT-MASQ', 'CNI-HOSTPORT-SETMARK'];
+const DNAT = 'CNI-HOSTPORT-DNAT';
+const HOST_PORT_CHAINS = [DNAT, 'CNI-HOSTPORT-MASQ', 'CNI-HOSTPORT-SETMARK'];
 
-/** Removes what the CNI plugins made for this network and left in the NAT tables of IPv4 and IPv6. */
+/**
+ * Removes what the CNI plugins made for this network and left in the NAT tables of IPv4 and IPv6, and the host-port
+ * chains, which all CNI networks share, when no host port is left in them. To be called by one process at a time.
+ */
 export async function removeIptablesRules(network: string): Promise<void> {
   for (const family of ['iptables', 'ip6tables']) {
-    const script = removalScript(await savedRules(family), network);
-    if (script === undefined) continue;
-    await runProgram(`${family}-restore`, ['--noflush', '--wait'], {input: Readable.from([script])});
+    await change(family, removalScript(await savedRules(family), network));
+    await removeSharedChains(family);
   }
+}
+
+/** Another runtime's plugin may take the chains into use meanwhile: then the kernel refuses, and they stay. */
+async function removeSharedChains(family: string): Promise<void> {
+  const before = await savedRules(family);
+  try {
+    await change(family, sharedRemovalScript(before));
+  } catch (error) {
+    if (!(error instanceof SystemError) || (await savedRules(family)) === before) throw error;
+  }
+}
+
+async function change(family: string, script: string | undefined): Promise<void> {
+  if (script === undefined) return;
+  await runProgram(`${family}-restore`, ['--noflush', '--wait'], {input: Readable.from([script])});
 }
 
 /**
  * The iptables-restore input that removes the network's rules and chains from the saved NAT table: the
- * plugins name the network in a comment of each rule that leads to a chain of their own. The host-port chains,
- * which all CNI networks share, go when no rule is left in them. Undefined when there is nothing to do.
+ * plugins name the network in a comment of each rule that leads to a chain of their own. Undefined when there is
+ * nothing to do.
  */
 export function removalScript(saved: string, network: string): string | undefined {
-  const lines = saved.split('\n');
-  const rules = lines.filter((line) => line.startsWith('-A '));
+  const rules = rulesOf(saved);
   const own = rules.filter((rule) => rule.includes(`name: \\"${network}\\"`));
-  const ownChains = new Set(
+  const chains = new Set(
     [...own.flatMap(targetOf), ...own.map(chainOf)].filter((chain) => /^CNI-(?!HOSTPORT)/.test(chain)),
   );
-  const kept = rules.filter((rule) => !own.includes(rule) && !ownChains.has(chainOf(rule)));
-  const shared = unusedHostPortChains(lines, kept);
-  const gone = [...ownChains, ...shared];
   const leading = rules.filter(
     (rule) =>
-      !gone.includes(chainOf(rule)) &&
-      (own.includes(rule) || targetOf(rule).some((target) => gone.includes(target))),
+      !chains.has(chainOf(rule)) &&
+      (own.includes(rule) || targetOf(rule).some((target) => chains.has(target))),
   );
-  if (gone.length === 0 && leading.length === 0) return undefined;
+  return scriptOf(leading, [...chains], [...chains]);
+}
+
+/**
+ * The iptables-restore input that removes the host-port chains when no host port uses them. DNAT, in which every host
+ * port has a rule, is not emptied: a rule that has come since then makes the kernel refuse all of it. Undefined when
+ * there is nothing to do.
+ */
+export function sharedRemovalScript(saved: string): string | undefined {
+  const [lines, rules] = [saved.split('\n'), rulesOf(saved)];
+  if (rules.some((rule) => chainOf(rule) === DNAT)) return undefined;
+  const chains = HOST_PORT_CHAINS.filter((chain) => lines.some((line) => line.startsWith(`:${chain} `)));
+  const leading = rules.filter(
+    (rule) => !chains.includes(chainOf(rule)) && targetOf(rule).some((target) => chains.includes(target)),
+  );
+  return scriptOf(
+    leading,
+    chains.filter((chain) => chain !== DNAT),
+    chains,
+  );
+}
+
+function scriptOf(
+  rules: readonly string[],
+  emptied: readonly string[],
+  removed: readonly string[],
+): string | undefined {
+  if (rules.length === 0 && removed.length === 0) return undefined;
   return [
     '*nat',
-    ...leading.map((rule) => `-D ${rule.slice('-A '.length)}`),
-    ...gone.map((chain) => `-F ${chain}`),
-    ...gone.map((chain) => `-X ${chain}`),
+    ...rules.map((rule) => `-D ${rule.slice('-A '.length)}`),
+    ...emptied.map((chain) => `-F ${chain}`),
+    ...removed.map((chain) => `-X ${chain}`),
     'COMMIT',
     '',
   ].join('\n');
 }
 
-/** Its rules there or nothing: DNAT is the chain that every host port has a rule in. */
-function unusedHostPortChains(lines: readonly string[], kept: readonly string[]): string[] {
-  if (kept.some((rule) => chainOf(rule) === 'CNI-HOSTPORT-DNAT')) return [];
-  return HOST_PORT_CHAINS.filter((chain) => lines.some((line) => line.startsWith(`:${chain} `)));
+function rulesOf(saved: string): readonly string[] {
+  return saved.split('\n').filter((line) => line.startsWith('-A '));
 }
 
 function chainOf(rule: string): string {

@@ -3,9 +3,11 @@ import {rm} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Clock} from '../base/clock.js';
 import {hasErrno} from '../base/errors.js';
+import {CGROUPS_LOCK, NETWORK_LOCK} from '../base/machine-locks.js';
 import {ownNetworks, removeBridges} from './bridge.js';
 import {cgroupOf, listBundles, type Bundle} from './bundles.js';
 import {isInCgroup, removeCgroups} from './cgroups.js';
+import {exclusively} from './exclusively.js';
 import {removeIptablesRules} from './iptables.js';
 import {POD_DIRS, RUN_ROOT, type Layout} from './layout.js';
 import {unmountAndRemove} from './mounts.js';
@@ -45,8 +47,11 @@ export async function tearDown(target: TearDownTarget): Promise<void> {
   const bundles = listBundles(layout);
   const recordedNetwork = readRecord(rootDir)?.network.bridge;
   await endAllProcesses(layout, bundles, clock);
-  await removeNetwork(layout, bundles, recordedNetwork);
-  removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
+  // Other runtimes of the machine may be coming and going.
+  await exclusively({lockFile: NETWORK_LOCK}, () => removeNetwork(layout, bundles, recordedNetwork));
+  await exclusively({lockFile: CGROUPS_LOCK}, async () => {
+    removeCgroups(bundles.flatMap((bundle) => cgroupOf(bundle) ?? []));
+  });
   // The record goes last, so that what is interrupted can be done again.
   await target.removePods?.();
   await removeFiles(layout, bundles);

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {removalScript} from '../../src/private-runtime/iptables.js';
+import {removalScript, sharedRemovalScript} from '../../src/private-runtime/iptables.js';
 
 const comment = (network: string, what = ''): string =>
   `-m comment --comment "${what}name: \\"${network}\\" id: \\"ab12\\""`;
@@ -54,18 +54,7 @@ describe('removalScript', () => {
     expect(removalScript(both, 'kcri0')).not.toContain('CNI-bb');
   });
 
-  test('the last host port takes the shared chains with it', () => {
-    const rules = [...SHARED_CHAINS, ...SHARED_RULES, ...hostPortsFor('kcri0', 'cc')];
-    const script = linesOf(removalScript(saved(...rules), 'kcri0'));
-    expect(script).toContain('-X CNI-DN-cc');
-    expect(script).toContain('-X CNI-HOSTPORT-DNAT');
-    expect(script).toContain('-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT');
-    expect(script.findLastIndex((line) => line.startsWith('-F'))).toBeLessThan(
-      script.findIndex((line) => line.startsWith('-X')),
-    );
-  });
-
-  test('shared chains that another network uses stay', () => {
+  test('a host port goes, and with it nothing that all networks share', () => {
     const rules = [...SHARED_RULES, ...hostPortsFor('kcri0', 'cc'), ...hostPortsFor('podman', 'dd')];
     const script = linesOf(removalScript(saved(...SHARED_CHAINS, ...rules), 'kcri0'));
     expect(script).toContain('-X CNI-DN-cc');
@@ -76,5 +65,33 @@ describe('removalScript', () => {
   test('a table without any CNI rule needs nothing', () => {
     expect(removalScript(saved('-A POSTROUTING -j MASQUERADE'), 'kcri0')).toBeUndefined();
     expect(removalScript('', 'kcri0')).toBeUndefined();
+  });
+});
+
+describe('sharedRemovalScript', () => {
+  test('without a host port the chains go, and a host port that has come meanwhile keeps them', () => {
+    const script = linesOf(sharedRemovalScript(saved(...SHARED_CHAINS, ...SHARED_RULES)));
+    expect(script).toEqual([
+      '*nat',
+      '-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT',
+      '-D POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
+      // Not "-F CNI-HOSTPORT-DNAT": a chain that has a rule by then can't be removed, nor is anything else.
+      '-F CNI-HOSTPORT-MASQ',
+      '-F CNI-HOSTPORT-SETMARK',
+      '-X CNI-HOSTPORT-DNAT',
+      '-X CNI-HOSTPORT-MASQ',
+      '-X CNI-HOSTPORT-SETMARK',
+      'COMMIT',
+    ]);
+  });
+
+  test('with a host port of any network they stay', () => {
+    const rules = [...SHARED_RULES, ...hostPortsFor('podman', 'dd')];
+    expect(sharedRemovalScript(saved(...SHARED_CHAINS, ...rules))).toBeUndefined();
+  });
+
+  test('a table without them needs nothing', () => {
+    expect(sharedRemovalScript(saved('-A POSTROUTING -j MASQUERADE'))).toBeUndefined();
+    expect(sharedRemovalScript('')).toBeUndefined();
   });
 });

@@ -4,6 +4,7 @@ import type {Clock} from '../../base/clock.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {ifPresent, systemReason, withFileErrors} from '../../base/files.js';
 import {acquireLock} from '../../base/lock.js';
+import {CGROUPS_LOCK} from '../../base/machine-locks.js';
 import type {CgroupLimits} from '../container/cgroup-limits.js';
 import type {CgroupGround} from '../container/node.js';
 import {
@@ -73,8 +74,8 @@ export async function removePodCgroup(
 }
 
 async function withLock(ground: CgroupGround, work: (made: MadeCgroups) => Promise<void>): Promise<void> {
-  // Neither namespaces nor UIDs begin with an underscore, so that no pod has this lock.
-  const lock = await acquireLock(`${ground.rootDir}/locks/__cgroups.lock`);
+  // Of the machine: who has another root directory makes and removes the same levels.
+  const lock = await acquireLock(CGROUPS_LOCK);
   try {
     await work(new MadeCgroups(ground.rootDir));
   } finally {

@@ -194,6 +194,22 @@ describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root an
     await removePodCgroup(ground, [path], systemClock);
   });
 
+  test('a kcri with another root directory makes and removes the same levels without harm', async () => {
+    const {ground, root} = await aRealGround();
+    const other = {...ground, rootDir: await temporaryDirectory()};
+    const comeAndGo = async (own: CgroupGround, path: string): Promise<void> => {
+      for (let round = 0; round < 10; round++) {
+        await makePodCgroup(own, path, LIMITS);
+        await removePodCgroup(own, [path], systemClock);
+      }
+    };
+
+    await Promise.all([
+      comeAndGo(ground, `${root}/kubepods/besteffort/podu1`),
+      comeAndGo(other, `${root}/kubepods/besteffort/podu2`),
+    ]);
+  });
+
   test('levels of somebody else’s stay, also when they come after kcri’s went', async () => {
     const {ground, root} = await aRealGround();
     const other = `${V1_MEMORY}${root}`;
