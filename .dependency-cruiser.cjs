@@ -15,10 +15,14 @@ const below = {
   commands: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet', 'cli'],
 };
 
+/** The kubelet's HTTP server reads logs and passes streams on as commands do; nothing else of the kubelet does either. */
+const SERVER = '^src/kubelet/server/';
+const server = ['kubelet', ...below.kubelet, 'streaming', 'operations'];
+
 const layers = Object.entries(below).map(([layer, allowed]) => ({
   name: `${layer}-points-down`,
   severity: 'error',
-  from: {path: `^src/${layer}/`},
+  from: {path: `^src/${layer}/`, ...(layer === 'kubelet' && {pathNot: SERVER})},
   to: {path: '^src/', pathNot: [layer, ...allowed].map((name) => `^src/${name}/`)},
 }));
 
@@ -38,6 +42,19 @@ const managers = [
 module.exports = {
   forbidden: [
     ...layers,
+    {
+      name: 'kubelet-server-points-down',
+      severity: 'error',
+      from: {path: SERVER},
+      to: {path: '^src/', pathNot: server.map((name) => `^src/${name}/`)},
+    },
+    {
+      name: 'kubelet-knows-no-server',
+      severity: 'error',
+      comment: 'It is put together with the kubelet by whoever runs both.',
+      from: {path: '^src/kubelet/', pathNot: [SERVER, '^src/kubelet/index\\.ts$']},
+      to: {path: SERVER},
+    },
     {name: 'no-cycles', severity: 'error', from: {}, to: {circular: true}},
     {
       name: 'grpc-only-in-cri',

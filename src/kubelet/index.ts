@@ -35,3 +35,6 @@ export {
 } from './kubelet-config/kubelet-config.js';
 export type {ConfigValues} from './kubelet-config/fields.js';
 export type {VerificationPolicy} from './images/records/verification-policy.js';
+export {startServers} from './server/start-servers.js';
+export type {RunningServers, ServerOptions} from './server/options.js';
+export {KubeletRegistry} from './metrics/kubelet-registry.js';

@@ -1,6 +1,7 @@
 import type {Pod} from '../api/v1.js';
 import type {PodUid} from '../cri/index.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
+import type {RuntimePodStatus} from './container/pod-status.js';
 import type {KubeletHandler} from './kubelet-handler.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
@@ -42,6 +43,17 @@ export class KubeletView {
   /** All pods in the runtime, whoever made them. */
   runningPods(): readonly RunningPod[] {
     return this.#parts.pleg.runningPods().filter(({isRunning}) => isRunning);
+  }
+
+  /** What runs of one of the kubelet's pods, as last read. Throws what the runtime answered when it couldn't be read. */
+  runtimeStatus(uid: PodUid): RuntimePodStatus {
+    return this.#parts.pleg.cache.get(uid);
+  }
+
+  /** Whether the pod takes room on the node (filterOutInactivePods). */
+  isActive(uid: PodUid): boolean {
+    const phase = this.pod(uid)?.status?.phase;
+    return phase !== 'Succeeded' && phase !== 'Failed' && !this.#parts.workers.isTerminated(uid);
   }
 
   schedule(uid: PodUid): PodSchedule {

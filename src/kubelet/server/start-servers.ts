@@ -1,0 +1,171 @@
+import {readFile} from 'node:fs/promises';
+import type {ServerOptions as TlsServerOptions} from 'node:https';
+import {getCiphers} from 'node:tls';
+import {ConfigError} from '../../base/errors.js';
+import {withFileErrors} from '../../base/files.js';
+import {ALLOW_ALL, readPolicy, type Authorize} from './access/policy.js';
+import {servingPair} from './certificate/serving-pair.js';
+import {checkpointRoute, runRoutes} from './container-actions.js';
+import {containerLogsRoute} from './container-logs.js';
+import {healthRoutes} from './health.js';
+import {listen, type Listener, type Respond} from './listener.js';
+import {metricRoutes} from './metric-routes.js';
+import type {ListenAddress, RunningServers, ServerOptions} from './options.js';
+import {configzRoute, podsRoute, runningPodsRoute} from './pod-lists.js';
+import type {Route} from './routes.js';
+import type {ServedKubelet} from './served-kubelet.js';
+import {Site, type SiteOptions} from './site.js';
+import {streamRoutes} from './streams/stream-routes.js';
+import {systemLogsRoute} from './system-logs.js';
+
+const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
+
+/**
+ * Begins to serve (ListenAndServeKubeletServer and its sisters): an authenticated port with TLS, a read-only port, a
+ * health port, each as far as it is wanted, until the signal aborts. Rejects with SystemError and ConfigError, and
+ * serves nothing then.
+ */
+export async function startServers(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  signal: AbortSignal,
+): Promise<RunningServers> {
+  const {main, readOnly, health, logger} = options;
+  const listeners = new Map<keyof RunningServers['urls'], Listener>();
+  const closeAll = async (): Promise<void> => {
+    for (const listener of listeners.values()) await listener.close();
+  };
+  try {
+    if (main !== undefined) {
+      const {address, port} = main;
+      logger.info('Starting to listen', {address, port});
+      listeners.set('main', await listenAuthenticated(kubelet, options, main, signal));
+    }
+    if (readOnly !== undefined) {
+      const {address, port} = readOnly;
+      logger.info('Starting to listen read-only', {address, port});
+      const site = {routes: openRoutes(kubelet, options), disabled: disabledDebug(), access: undefined};
+      listeners.set('readOnly', await listen(readOnly, respondOf({...options, ...site, signal})));
+    }
+    if (health !== undefined) {
+      const site = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
+      listeners.set('health', await listen(health, respondOf({...options, ...site, signal})));
+    }
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  const urls = Object.fromEntries([...listeners].map(([name, {url}]) => [name, url]));
+  return {urls, closed: aborted(signal).then(closeAll)};
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      {once: true},
+    );
+  });
+}
+
+function respondOf(options: SiteOptions): Respond {
+  const site = new Site(options);
+  return (request, response, upgrade) => site.respond(request, response, upgrade);
+}
+
+async function listenAuthenticated(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  address: ListenAddress,
+  signal: AbortSignal,
+): Promise<Listener> {
+  const {access, debuggingHandlers, node} = options;
+  const {policyFile} = access;
+  const authorize: Authorize =
+    policyFile === undefined ? ALLOW_ALL : await readPolicy(policyFile, node.nodeName);
+  const routes = openRoutes(kubelet, options);
+  const site = {
+    routes: debuggingHandlers ? [...routes, ...debugRoutes(kubelet, options)] : routes,
+    disabled: debuggingHandlers ? disabledParts(options) : disabledDebug(),
+    access: {anonymous: access.anonymous, authorize},
+  };
+  return await listen(address, respondOf({...options, ...site, signal}), await tlsOptions(options));
+}
+
+/** What every port but the health port serves (InstallAuthNotRequiredHandlers). */
+function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
+  return [...healthRoutes({kubelet, ...options}), podsRoute(kubelet), ...metricRoutes(kubelet, options)];
+}
+
+/** What only who was let in may ask for (InstallAuthRequiredHandlers). */
+function debugRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
+  return [
+    runningPodsRoute(kubelet),
+    configzRoute(options.configuration),
+    containerLogsRoute(kubelet, options),
+    ...streamRoutes(kubelet, options),
+    ...runRoutes(kubelet, options),
+    checkpointRoute(kubelet, options),
+    ...(options.systemLogHandler ? [systemLogsRoute(options.systemLogDir)] : []),
+  ];
+}
+
+function disabledDebug(): ReadonlyMap<string, string> {
+  return new Map(DEBUG_ROOTS.map((root) => [root, 'Debug endpoints are disabled.']));
+}
+
+/** kcri is no Go program: there is nothing to profile as pprof does. */
+function disabledParts({systemLogHandler}: ServerOptions): ReadonlyMap<string, string> {
+  return new Map([
+    ['debug', 'profiling endpoint is disabled.'],
+    ...(systemLogHandler ? [] : [['logs', 'logs endpoint is disabled.'] as const]),
+  ]);
+}
+
+const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
+
+async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsServerOptions> {
+  const {certificate: cert, key} = await servingPair(certificate, node.nodeName, clock);
+  const {clientCaFile} = access;
+  const {minVersion = 'VersionTLS12', cipherSuites = []} = certificate;
+  return {
+    cert,
+    key,
+    minVersion: TLS_VERSIONS[minVersion],
+    ...(cipherSuites.length > 0 && {ciphers: ciphersOf(cipherSuites)}),
+    // Who shows a bad certificate is told so in HTTP.
+    ...(clientCaFile !== undefined && {
+      ca: await withFileErrors('reading', clientCaFile, () => readFile(clientCaFile)),
+      requestCert: true,
+      rejectUnauthorized: false,
+    }),
+  };
+}
+
+/** Go's names of cipher suites as OpenSSL's. Throws ConfigError for one that there isn't. */
+function ciphersOf(suites: readonly string[]): string {
+  const known = new Set(getCiphers().map((name) => name.toUpperCase()));
+  return suites
+    .map((suite) => {
+      const name = opensslName(suite);
+      if (known.has(name)) return name;
+      throw new ConfigError(`tlsCipherSuites has the unknown or unsafe suite "${suite}"`);
+    })
+    .join(':');
+}
+
+/** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is `ECDHE-RSA-AES128-GCM-SHA256`; those of TLS 1.3 are the same. */
+function opensslName(suite: string): string {
+  if (!suite.includes('_WITH_')) return suite.toUpperCase();
+  return suite
+    .replace(/^TLS_/, '')
+    .replace('_WITH_', '_')
+    .replace(/AES_(\d+)/, 'AES$1')
+    .replace(/CHACHA20_POLY1305.*/, 'CHACHA20_POLY1305')
+    .replaceAll('_', '-')
+    .toUpperCase();
+}

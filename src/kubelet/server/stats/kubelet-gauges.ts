@@ -1,0 +1,70 @@
+import type {Pod} from '../../../api/v1.js';
+import {isStaticPod} from '../../config/static-pod.js';
+import {podRef} from '../../container/pod-ref.js';
+import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import type {ServedKubelet} from '../served-kubelet.js';
+
+const STATES = {
+  CONTAINER_CREATED: 'created',
+  CONTAINER_RUNNING: 'running',
+  CONTAINER_EXITED: 'exited',
+  CONTAINER_UNKNOWN: 'unknown',
+} as const;
+
+/** What a kubelet has at the moment, which nobody has to count before somebody asks. */
+export function kubeletGauges(kubelet: ServedKubelet): readonly MetricFamily[] {
+  const desired = kubelet.pods();
+  const active = desired.filter((pod) => kubelet.isActive(podRef(pod).uid));
+  const running = kubelet.runningPods().filter(({isRunning}) => isRunning);
+  return [
+    {
+      name: 'kubelet_desired_pods',
+      help: 'The number of pods the kubelet is being instructed to run. static is true if the pod is not from the apiserver.',
+      type: 'gauge',
+      samples: byOrigin(desired),
+    },
+    {
+      name: 'kubelet_active_pods',
+      help: 'The number of pods the kubelet considers active and which are being considered when admitting new pods. static is true if the pod is not from the apiserver.',
+      type: 'gauge',
+      samples: byOrigin(active),
+    },
+    {
+      name: 'kubelet_running_pods',
+      help: 'Number of pods that have a running pod sandbox',
+      type: 'gauge',
+      samples: [{labels: {}, value: running.length}],
+    },
+    {
+      name: 'kubelet_running_containers',
+      help: 'Number of containers currently running',
+      type: 'gauge',
+      samples: containersByState(kubelet),
+    },
+  ];
+}
+
+function byOrigin(pods: readonly Pod[]): readonly Sample[] {
+  const statics = pods.filter(isStaticPod).length;
+  return [
+    {labels: {static: ''}, value: pods.length - statics},
+    {labels: {static: 'true'}, value: statics},
+  ];
+}
+
+/** Of the kubelet's own pods; of others it knows no containers. */
+function containersByState(kubelet: ServedKubelet): readonly Sample[] {
+  const counts = new Map<string, number>();
+  for (const {uid} of kubelet.runningPods())
+    for (const {state} of containersOf(kubelet, uid))
+      counts.set(STATES[state], (counts.get(STATES[state]) ?? 0) + 1);
+  return [...counts].map(([state, value]) => ({labels: {container_state: state}, value}));
+}
+
+function containersOf(kubelet: ServedKubelet, uid: Parameters<ServedKubelet['runtimeStatus']>[0]) {
+  try {
+    return kubelet.runtimeStatus(uid).containers;
+  } catch {
+    return []; // it couldn't be read, and counts again when it can
+  }
+}

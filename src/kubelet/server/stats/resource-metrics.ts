@@ -1,0 +1,127 @@
+import type {ContainerStats, CpuUsage, MemoryUsage, UInt64Value} from '../../../cri/index.js';
+import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import type {PodUsage, Usage} from './usage.js';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** /metrics/resource: what metrics-server reads (metrics/collectors/resource_metrics.go). Undefined when it could not be had. */
+export function resourceFamilies(usage: Usage | undefined): readonly MetricFamily[] {
+  const isError = [{labels: {}, value: usage === undefined ? 1 : 0}];
+  const help = '1 if there was an error while getting container metrics, 0 otherwise';
+  return [
+    ...(usage === undefined
+      ? []
+      : [...nodeFamilies(usage), ...containerFamilies(usage), ...podFamilies(usage)]),
+    {name: 'scrape_error', help, type: 'gauge', samples: isError},
+    {name: 'resource_scrape_error', help, type: 'gauge', samples: isError},
+  ];
+}
+
+function nodeFamilies({node}: Usage): readonly MetricFamily[] {
+  const at = (value: number): readonly Sample[] => [{labels: {}, value, timestampMs: ms(node.timeNanos)}];
+  return [
+    {
+      name: 'node_cpu_usage_seconds_total',
+      help: 'Cumulative cpu time consumed by the node in core-seconds',
+      type: 'counter',
+      samples: at(seconds(node.cpuNanos)),
+    },
+    {
+      name: 'node_memory_working_set_bytes',
+      help: 'Current working set of the node in bytes',
+      type: 'gauge',
+      samples: at(Number(node.workingSetBytes)),
+    },
+    {
+      name: 'node_swap_usage_bytes',
+      help: 'Current swap usage of the node in bytes. Reported only on non-windows systems',
+      type: 'gauge',
+      samples: at(Number(node.swapTotalBytes - node.swapFreeBytes)),
+    },
+  ];
+}
+
+function containerFamilies({pods}: Usage): readonly MetricFamily[] {
+  const each = (sample: (stats: ContainerStats, labels: Labels, start: bigint) => readonly Sample[]) =>
+    pods.flatMap((pod) =>
+      pod.containers.flatMap(({name, stats, startedAtNanos = 0n}) =>
+        sample(stats, {container: name, ...podLabels(pod)}, startedAtNanos),
+      ),
+    );
+  return [
+    {
+      name: 'container_cpu_usage_seconds_total',
+      help: 'Cumulative cpu time consumed by the container in core-seconds',
+      type: 'counter',
+      samples: each(({cpu}, labels) => cpuSamples(cpu, labels)),
+    },
+    {
+      name: 'container_memory_working_set_bytes',
+      help: 'Current working set of the container in bytes',
+      type: 'gauge',
+      samples: each(({memory}, labels) => memorySamples(memory, labels)),
+    },
+    {
+      name: 'container_start_time_seconds',
+      help: 'Start time of the container since unix epoch in seconds',
+      type: 'gauge',
+      samples: each((_stats, labels, start) => (start > 0n ? [{labels, value: seconds(start)}] : [])),
+    },
+    {
+      name: 'container_swap_usage_bytes',
+      help: 'Current amount of the container swap usage in bytes. Reported only on non-windows systems',
+      type: 'gauge',
+      samples: each(({swap}, labels) => sampleOf(swap?.swapUsageBytes, swap?.timestamp, labels, Number)),
+    },
+  ];
+}
+
+function podFamilies({pods}: Usage): readonly MetricFamily[] {
+  return [
+    {
+      name: 'pod_cpu_usage_seconds_total',
+      help: 'Cumulative cpu time consumed by the pod in core-seconds',
+      type: 'counter',
+      samples: pods.flatMap((pod) => cpuSamples(pod.stats?.cpu, podLabels(pod))),
+    },
+    {
+      name: 'pod_memory_working_set_bytes',
+      help: 'Current working set of the pod in bytes',
+      type: 'gauge',
+      samples: pods.flatMap((pod) => memorySamples(pod.stats?.memory, podLabels(pod))),
+    },
+  ];
+}
+
+function podLabels({ref: {name, namespace}}: PodUsage): Labels {
+  return {pod: name, namespace};
+}
+
+function cpuSamples(cpu: CpuUsage | undefined, labels: Labels): readonly Sample[] {
+  return sampleOf(cpu?.usageCoreNanoSeconds, cpu?.timestamp, labels, seconds);
+}
+
+function memorySamples(memory: MemoryUsage | undefined, labels: Labels): readonly Sample[] {
+  return sampleOf(memory?.workingSetBytes, memory?.timestamp, labels, Number);
+}
+
+/** None for what the runtime doesn't tell. */
+function sampleOf(
+  measured: UInt64Value | undefined,
+  timestamp: bigint | undefined,
+  labels: Labels,
+  value: (measured: bigint) => number,
+): readonly Sample[] {
+  if (measured === undefined) return [];
+  return [
+    {labels, value: value(measured.value), timestampMs: timestamp === undefined ? undefined : ms(timestamp)},
+  ];
+}
+
+function seconds(nanos: bigint): number {
+  return Number(nanos) / 1e9;
+}
+
+function ms(nanos: bigint): number {
+  return Number(nanos / 1_000_000n);
+}
