@@ -2,7 +2,7 @@ import {systemRandom, type Clock, type RandomSource} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
 import {acquireLock, type Lock} from '../base/lock.js';
 import type {Logger} from '../base/logger.js';
-import type {PodUid, RuntimeService} from '../cri/index.js';
+import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
 import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
 import {podRef} from './container/pod-ref.js';
@@ -13,6 +13,8 @@ import type {DescribedNode} from './open-local-pods.js';
 import {openLocalPods} from './open-local-pods.js';
 import {kubeletLock} from './kubelet-file.js';
 import {loggedContainer} from './kubelet-logs.js';
+import type {ImageGcPolicy} from './images/gc/image-uses.js';
+import {imageCollector} from './kubelet-images.js';
 import type {ContainerGcPolicy} from './kuberuntime/garbage.js';
 import {LogRotator, type LogRotationOptions} from './logs/log-rotator.js';
 import {RuntimeState} from './node-status/runtime-state.js';
@@ -45,6 +47,8 @@ export interface KubeletOptions {
   readonly begun?: () => Promise<AsyncDisposable>;
   /** Which dead containers stay; as a kubelet has it by default. */
   readonly containerGc?: ContainerGcPolicy | undefined;
+  /** The runtime's images, when those that nothing uses are to be removed, and when that is. */
+  readonly images?: {readonly service: ImageService; readonly policy?: ImageGcPolicy | undefined};
   /** When logs are rotated; as a kubelet does by default. */
   readonly logRotation?: LogRotationOptions | undefined;
   /** Takes the values of Secrets, which nobody is to be shown. */
@@ -208,6 +212,7 @@ export class Kubelet {
       this.#runtimeState.run(this.#end.signal, () => undefined),
       this.#pleg.run(),
       this.#logRotator().run(this.#end.signal),
+      this.#collectImages(),
       this.#sources.run(this.#end.signal),
     ];
     try {
@@ -226,6 +231,28 @@ export class Kubelet {
     const {runtime, clock, logger, logRotation} = this.#options;
     const running = () => this.#pods.runningContainers().map((own) => loggedContainer(own));
     return new LogRotator({runtime, running, clock, logger}, logRotation);
+  }
+
+  async #collectImages(): Promise<void> {
+    const {node, runtime, images, logger} = this.#options;
+    if (images === undefined) return;
+    const {service, policy} = images;
+    const pods = () => this.#manager.list().map(({pod}) => pod);
+    const nodeWarning = (reason: string, message: string): void => {
+      const object = node.node.nodeName;
+      const fields = {
+        object,
+        fieldPath: '',
+        kind: 'Node',
+        apiVersion: 'v1',
+        type: 'Warning',
+        reason,
+        message,
+      };
+      logger.info('Event occurred', fields);
+    };
+    const collector = imageCollector({node, runtime, images: service, logger, policy, pods, nodeWarning});
+    await collector.run(this.#end.signal);
   }
 
   /** Has the sources looked at again at once. */

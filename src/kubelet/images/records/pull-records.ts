@@ -146,12 +146,55 @@ export class FilePullRecords implements PullRecords {
     return {lastUpdatedTime, imageRef, credentialMapping};
   }
 
+  /**
+   * The images that were pulled, as the runtime names them. Undefined when other runtimes than this one may have pulled
+   * some: an image may be on two, and somebody else's on one of them.
+   */
+  async pulledRefs(): Promise<ReadonlySet<string> | undefined> {
+    const endpoint = this.#endpoint;
+    if (endpoint === undefined) return undefined;
+    const runtimes = await namesIn(this.#runtimes);
+    if (runtimes.some((name) => name !== fileName(endpoint))) return undefined;
+    if (runtimes.length === 0) return new Set();
+    return new Set((await this.#listPulled()).map(({imageRef}) => imageRef));
+  }
+
+  /** Removes the records of before that (ms since the epoch) of images that aren't known any more (PruneUnknownRecords). */
+  async prunePulled(isKnown: (imageRef: string) => boolean, before: number): Promise<void> {
+    if ((await this.pulledRefs()) === undefined) return;
+    for (const {imageRef} of (await this.#listPulled()).filter((record) => !isKnown(record.imageRef)))
+      await this.#withPulled(async () => {
+        const record = await this.readPulled(imageRef).catch(() => undefined);
+        if (record === undefined || !(Date.parse(record.lastUpdatedTime) < before)) return;
+        const path = join(this.#pulled, fileName(imageRef));
+        await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+      });
+  }
+
+  async #listPulled(): Promise<readonly {readonly imageRef: string}[]> {
+    const files = (await namesIn(this.#pulled)).filter((name) => FILE_NAME.test(name));
+    const objects = await Promise.all(
+      files.map((name) => readObject(join(this.#pulled, name), 'ImagePulledRecord').catch(() => undefined)),
+    );
+    return objects.flatMap((object) => {
+      const imageRef = object?.['imageRef'];
+      return typeof imageRef === 'string' ? [{imageRef}] : [];
+    });
+  }
+
   async updatePulled(...[imageRef, change]: Parameters<PullRecords['updatePulled']>): Promise<void> {
+    await this.#withPulled(async () => {
+      const changed = change(await this.readPulled(imageRef).catch(() => undefined));
+      if (changed !== undefined) await this.#writePulled(changed);
+    });
+  }
+
+  /** While nobody else changes a record of what was pulled. */
+  async #withPulled(act: () => Promise<void>): Promise<void> {
     // No pod's lock has such a name: namespaces and UIDs don't begin with an underscore.
     const lock = await acquireLock(join(this.#rootDir, 'locks', '__pulled-images.lock'));
     try {
-      const changed = change(await this.readPulled(imageRef).catch(() => undefined));
-      if (changed !== undefined) await this.#writePulled(changed);
+      await act();
     } finally {
       await lock[Symbol.asyncDispose]();
     }
