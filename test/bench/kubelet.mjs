@@ -1,0 +1,150 @@
+// Measures `kcri kubelet` on a real containerd beside what was recorded of kubelet 1.36.2 on such a machine.
+// Usage: npm run bench:kubelet [-- --rounds=9] [--idle-seconds=30]      (needs root and containerd; 2 minutes)
+import {loadavg} from 'node:os';
+import {setTimeout as delay} from 'node:timers/promises';
+import {parseArgs} from 'node:util';
+import {ensureSecondContainerd} from '../../scripts/second-containerd.mjs';
+import {aPod, BUSYBOX, until, withNode} from './kubelet/node.mjs';
+
+/** Of kubelet 1.36.2 with containerd 2.1.9 on two cores, and the part of it that kcri may take. */
+const RECORDED = {
+  'manifest to running, ms': {kubelet: 343, part: 0.8},
+  '20 pods at once, ms': {kubelet: 4600, part: 1},
+  'killed to running, ms': {kubelet: 587, part: 0.35},
+  '20 idle pods, % of a core': {kubelet: 1.1, part: 0.5},
+  'memory with 20 pods, MB': {kubelet: 84, part: 1.2},
+};
+const PODS = 20;
+
+const {values} = parseArgs({
+  options: {rounds: {type: 'string', default: '9'}, 'idle-seconds': {type: 'string', default: '30'}},
+});
+const rounds = Number(values.rounds);
+const second = await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
+
+await withNode(second?.folder, async (node) => {
+  process.stdout.write(`\ncontainerd ${node.version}; load ${loadavg()[0].toFixed(1)}\n`);
+  const started = watchStarts(node);
+  const calibration = await median(rounds, (round) => rawPod(node, round));
+  await node.start();
+  const measured = {
+    'manifest to running, ms': await median(rounds, (round) => dropped(node, started, `one-${round}`)),
+    'killed to running, ms': await median(rounds, () => killed(node, started)),
+    '20 pods at once, ms': await twenty(node, started),
+    ...(await idle(node)),
+  };
+  process.stdout.write(table(measured));
+  process.stdout.write(
+    `\nThe same pod by three bare calls (RunPodSandbox, CreateContainer, StartContainer): ${calibration.toFixed(0)} ms.\n`,
+  );
+});
+
+/** The times at which containers were started, as the runtime tells, by the name of the pod. */
+function watchStarts(node) {
+  const started = new Map();
+  void (async () => {
+    for await (const {containerEventType, containerId, podSandboxStatus} of node.runtime.getContainerEvents(
+      {},
+    ))
+      if (containerEventType === 'CONTAINER_STARTED_EVENT' && containerId !== podSandboxStatus?.id)
+        started.set(podSandboxStatus?.metadata?.name, performance.now());
+  })().catch(() => undefined); // the end
+  return {
+    /** When a container of the pod was started after `time`; waits for it. */
+    after: async (pod, time) => {
+      const name = `${pod}-benchnode`;
+      await until(`${pod} runs`, () => (started.get(name) ?? -Infinity) > time);
+      return started.get(name);
+    },
+  };
+}
+
+/** What no daemon can be quicker than. */
+async function rawPod({runtime, rootDir}, round) {
+  const metadata = {name: `raw-${round}`, namespace: 'bench', uid: `raw-${round}`, attempt: 0};
+  const config = {
+    metadata,
+    logDirectory: `${rootDir}/raw-logs`,
+    linux: {securityContext: {namespaceOptions: {network: 'NODE', pid: 'CONTAINER', ipc: 'POD'}}},
+  };
+  const startedAt = performance.now();
+  const {podSandboxId} = await runtime.runPodSandbox({config});
+  const container = {
+    metadata: {name: 'main', attempt: 0},
+    image: {image: BUSYBOX},
+    command: ['sleep', '3600'],
+    logPath: 'main.log',
+    linux: {},
+  };
+  const {containerId} = await runtime.createContainer({
+    podSandboxId,
+    config: container,
+    sandboxConfig: config,
+  });
+  await runtime.startContainer({containerId});
+  const ms = performance.now() - startedAt;
+  await runtime.stopPodSandbox({podSandboxId});
+  await runtime.removePodSandbox({podSandboxId});
+  return ms;
+}
+
+async function dropped(node, started, name) {
+  await delay(200);
+  const droppedAt = performance.now();
+  await node.put(aPod(name));
+  return (await started.after(name, droppedAt)) - droppedAt;
+}
+
+/** The first pods are killed in turn, each once, so that none is backed off. */
+async function killed(node, started) {
+  const container = (await node.containers()).find(
+    ({state, metadata}) => state === 'CONTAINER_RUNNING' && metadata?.attempt === 0,
+  );
+  const pid = await node.pidOf(container.id);
+  const pod = container.labels['io.kubernetes.pod.name'].replace('-benchnode', '');
+  await delay(300);
+  const killedAt = performance.now();
+  process.kill(pid, 'SIGKILL');
+  return (await started.after(pod, killedAt)) - killedAt;
+}
+
+/** All others go first: what is measured afterwards is of 20 pods. */
+async function twenty(node, started) {
+  for (let round = 0; round < rounds; round += 1) await node.remove(`one-${round}`);
+  await until('all are gone', async () => (await node.containers()).length === 0);
+  const names = Array.from({length: PODS}, (_, n) => `many-${n}`);
+  const droppedAt = performance.now();
+  for (const name of names) await node.put(aPod(name));
+  const times = await Promise.all(names.map((name) => started.after(name, droppedAt)));
+  return Math.max(...times) - droppedAt;
+}
+
+async function idle(node) {
+  const seconds = Number(values['idle-seconds']);
+  await delay(10_000);
+  const before = await node.cost();
+  await delay(seconds * 1000);
+  const after = await node.cost();
+  return {
+    '20 idle pods, % of a core': (100 * (after.cpuSeconds - before.cpuSeconds)) / seconds,
+    'memory with 20 pods, MB': after.rssMib * 1.048576,
+  };
+}
+
+async function median(times, measure) {
+  const all = [];
+  for (let round = 0; round < times; round += 1) all.push(await measure(round));
+  return all.toSorted((a, b) => a - b)[Math.floor(times / 2)];
+}
+
+function table(measured) {
+  const lines = Object.entries(RECORDED).map(([name, {kubelet, part}]) => {
+    const kcri = measured[name];
+    const ratio = kcri / kubelet;
+    const verdict = ratio <= part ? '' : '  missed';
+    const columns = [kcri.toFixed(kcri < 10 ? 2 : 0), String(kubelet), ratio.toFixed(2), `≤ ${part}`];
+    return `${name.padEnd(27)}${columns.map((column) => column.padStart(10)).join('')}${verdict}`;
+  });
+  const header = ['kcri', 'kubelet', 'ratio', 'goal'].map((column) => column.padStart(10)).join('');
+  return `${''.padEnd(27)}${header}\n${lines.join('\n')}\n`;
+}

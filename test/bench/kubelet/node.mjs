@@ -1,0 +1,159 @@
+// A private containerd with `kcri kubelet` on it.
+import {execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {busyboxSpec} from '../../../scripts/test-images.mjs';
+import {connect} from '../../../dist/cri/index.js';
+import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
+
+const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+const NODE_NAME = 'benchnode';
+export const BUSYBOX = 'docker.io/library/busybox:1.36';
+/** Where /proc/PID/stat counts in. */
+const TICKS_PER_SECOND = 100;
+const PATIENCE_MS = 120_000;
+
+/** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
+export async function withNode(folder, use) {
+  const rootDir = await mkdtemp(join(tmpdir(), 'kcri-node-'));
+  const env = {...process.env, KCRI_ROOT_DIR: rootDir};
+  const kcri = async (...args) => {
+    const {stdout} = await promisify(execFile)(process.execPath, [KCRI, ...args], {env});
+    return stdout.trim();
+  };
+  const manifestsDir = join(rootDir, 'manifests');
+  await mkdir(manifestsDir);
+  let node;
+  try {
+    const endpoint = await kcri('runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder]));
+    await writeFile(join(rootDir, 'image.tar'), ociArchive(await busyboxSpec()));
+    await kcri('runtime', 'load', join(rootDir, 'image.tar'));
+    const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));
+    node = new BenchNode({rootDir, manifestsDir, endpoint, version, env});
+    await use(node);
+  } finally {
+    await node?.end();
+    await kcri('runtime', 'down');
+    await rm(rootDir, {recursive: true});
+  }
+}
+
+/** A containerd, and a daemon that may be started and ended. */
+class BenchNode {
+  constructor(options) {
+    Object.assign(this, options);
+    const {runtime, close} = connect(this.endpoint);
+    this.runtime = runtime;
+    this.close = close;
+  }
+
+  async start() {
+    const args = [
+      ...['kubelet', '--pod-manifest-path', this.manifestsDir, '--container-runtime-endpoint', this.endpoint],
+      ...['--root-dir', join(this.rootDir, 'kubelet'), '--pod-logs-dir', join(this.rootDir, 'pod-logs')],
+      ...['--hostname-override', NODE_NAME, '--cgroup-root', `/kcri-bench-${process.pid}`, '--no-admission'],
+      ...['--config', await this.#config()],
+    ];
+    this.daemon = spawn(process.execPath, [KCRI, ...args], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.log = '';
+    this.daemon.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
+    await until('the daemon runs', () => {
+      if (this.daemon.exitCode !== null) throw new Error(`kcri kubelet has ended: ${this.log}`);
+      return this.log.includes('Starting kubelet main sync loop');
+    });
+  }
+
+  /** Without its HTTP server, which is not measured. */
+  async #config() {
+    const path = join(this.rootDir, 'kubelet.yaml');
+    const lines = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
+    await writeFile(path, [...lines, 'enableServer: false', 'healthzPort: 0', ''].join('\n'));
+    return path;
+  }
+
+  async kill(signal) {
+    const {daemon} = this;
+    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    daemon.kill(signal);
+    await once(daemon, 'exit');
+  }
+
+  /** All its pods go, and it. */
+  async end() {
+    await this.kill('SIGKILL');
+    for (const {id} of (await this.runtime.listPodSandbox({})).items) {
+      await this.runtime.stopPodSandbox({podSandboxId: id});
+      await this.runtime.removePodSandbox({podSandboxId: id});
+    }
+    this.close();
+  }
+
+  /** Drops a manifest as a whole. */
+  async put(pod) {
+    const {name} = pod.metadata;
+    const hidden = join(this.manifestsDir, `.${name}`);
+    await writeFile(hidden, JSON.stringify(pod));
+    await rename(hidden, join(this.manifestsDir, `${name}.json`));
+  }
+
+  async remove(name) {
+    await rm(join(this.manifestsDir, `${name}.json`));
+  }
+
+  async containers() {
+    return (await this.runtime.listContainers({})).containers;
+  }
+
+  async pidOf(containerId) {
+    const {info} = await this.runtime.containerStatus({containerId, verbose: true});
+    return JSON.parse(info.info).pid;
+  }
+
+  /** Of the daemon: CPU in seconds since it began, memory in MiB. */
+  async cost() {
+    const stat = await readFile(`/proc/${this.daemon.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const status = await readFile(`/proc/${this.daemon.pid}/status`, 'utf8');
+    return {
+      cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+      rssMib: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024,
+    };
+  }
+}
+
+/** A pod of the host's network that sleeps, unless told otherwise. */
+export function aPod(name, spec = {}) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name},
+    spec: {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      containers: [sleeper('main')],
+      ...spec,
+    },
+  };
+}
+
+/** A container that sleeps, unless told otherwise. */
+export function sleeper(name, fields = {}) {
+  return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
+}
+
+/** Resolves when the condition holds; it is tried every 2 ms. */
+export async function until(what, condition, patienceMs = PATIENCE_MS) {
+  const end = performance.now() + patienceMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+    await delay(2);
+  }
+}

@@ -1,0 +1,72 @@
+// A kubelet on a quick clock that tells its parent what it costs: forked by kubelet-scale.mjs.
+import {monitorEventLoopDelay} from 'node:perf_hooks';
+import {connect} from '../../../dist/cri/index.js';
+import {describeNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
+import {quickClock} from './quick-clock.mjs';
+
+const {endpoint, rootDir, podLogsDir, manifestsDir, origin, factor} = JSON.parse(process.argv[2]);
+const clock = quickClock(origin, factor);
+const connection = connect(endpoint);
+const end = new AbortController();
+const described = await describeNode(
+  connection,
+  {rootDir, podLogsDir, cgroupDriver: 'cgroupfs', resolvConf: '', nodeName: 'scale'},
+  {clock, signal: end.signal},
+);
+const errors = new Map();
+const places = {
+  manifestPath: manifestsDir,
+  fileCheckFrequencyMs: 20_000,
+  httpCheckFrequencyMs: 20_000,
+  nodeName: described.node.nodeName,
+  clock,
+};
+const kubelet = new Kubelet({
+  // However small the machine is, it takes the pods.
+  node: {...described, node: {...described.node, maxPods: 1000}},
+  runtime: connection.runtime,
+  openSources: (sink) => openPodSources(places, sink),
+  logger: {
+    info: () => undefined,
+    error: (error, message) => errors.set(message, (errors.get(message) ?? 0) + 1),
+  },
+  clock,
+  syncFrequencyMs: 60_000,
+  admission: true,
+  eventedPleg: true,
+  stopPodsOnExit: false,
+  hide: () => undefined,
+});
+
+const delay = monitorEventLoopDelay({resolution: 5});
+delay.enable();
+let cpu = process.cpuUsage();
+
+/** What it has cost since it was last asked; delays in ms, CPU in seconds, memory in MiB. */
+function cost() {
+  const {user, system} = process.cpuUsage(cpu);
+  cpu = process.cpuUsage();
+  const ms = (nanos) => nanos / 1e6;
+  const measured = {
+    cpuSeconds: (user + system) / 1e6,
+    delayP99: ms(delay.percentile(99)),
+    delayMax: ms(delay.max),
+    rss: process.memoryUsage.rss() / 1024 ** 2,
+    errors: Object.fromEntries(errors),
+    restarts: kubelet.view
+      .pods()
+      .flatMap(({status}) => status?.containerStatuses ?? [])
+      .reduce((sum, {restartCount}) => sum + restartCount, 0),
+  };
+  delay.reset();
+  return measured;
+}
+
+process.on('message', () => {
+  process.send(cost());
+});
+process.on('disconnect', () => {
+  end.abort();
+});
+await kubelet.run(end.signal);
+connection.close();
