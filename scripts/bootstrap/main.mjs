@@ -13,7 +13,7 @@ const TASKS = {
   },
   test: async (args) => {
     await setUp();
-    return runTests(args, await ensureSecondContainerd(say));
+    return runTests(args, () => ensureSecondContainerd(say));
   },
 };
 
@@ -35,7 +35,13 @@ export async function main([task = '', ...args]) {
 
 async function setUp() {
   await checkMachine();
-  await installNpmPackages();
-  await installPrograms();
+  await together(installNpmPackages(), installPrograms());
   await build();
+}
+
+/** Waits for all, also when one fails: what that one says is then the last to be read. */
+async function together(...steps) {
+  const outcomes = await Promise.allSettled(steps);
+  const failure = outcomes.find(({status}) => status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
 }

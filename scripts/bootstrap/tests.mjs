@@ -5,19 +5,22 @@ import {run} from './run.mjs';
 import {addCounts, closingLine, countOf, NOTHING, problemIn} from './test-counts.mjs';
 
 /**
- * Runs the tests, units first, and ends with the closing line. In CI it fails as well when a test on a real
- * runtime didn't run, or when there was only one runtime to run on.
+ * Runs the tests, units first while the second containerd is fetched, and ends with the closing line. In CI it fails
+ * as well when a test on a real runtime didn't run, or when there was only one runtime to run on.
  *
  * @param {readonly string[]} args for vitest
- * @param {{folder: string, version: string, runc?: string | undefined} | undefined} secondContainerd
+ * @param {() => Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} fetchSecondContainerd
  * @returns {Promise<number>} the exit code
  */
-export async function runTests(args, secondContainerd) {
+export async function runTests(args, fetchSecondContainerd) {
+  const [units, secondContainerd] = await Promise.all([
+    runProject('unit', args, {}),
+    fetchSecondContainerd(),
+  ]);
   const env =
     secondContainerd === undefined
       ? {}
       : {KCRI_TEST_CONTAINERD: secondContainerd.folder, KCRI_TEST_RUNC: secondContainerd.runc ?? ''};
-  const units = await runProject('unit', args, env);
   const onRuntimes = await runProject('e2e', args, env);
   const total = addCounts(units.count, onRuntimes.count);
   const problem = problemIn({

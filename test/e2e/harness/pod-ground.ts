@@ -117,7 +117,8 @@ export async function startPodGround(which: RuntimeUnderTest): Promise<PodGround
         .map(({id}) => `container ${id}`),
       ...readFileSync('/proc/self/mountinfo', 'utf8')
         .split('\n')
-        .filter((line) => line.includes(uid)),
+        // A pod of the same content on another runtime has the same UID.
+        .filter((line) => line.includes(uid) && line.includes(runtime.rootDir)),
       ...['', '/burstable', '/besteffort'].flatMap((qos) =>
         cgroupsAt(`${cgroupRoot}/kubepods${qos}/pod${uid}`),
       ),
