@@ -17,6 +17,7 @@ import {podQosClass} from './kuberuntime/qos.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
 import type {PodWorkers} from './pod-workers/pod-workers.js';
+import {deadlineExceeded} from './status/deadline.js';
 import type {SyncLoopHandler} from './sync-loop.js';
 
 /** What the handler works with. */
@@ -182,11 +183,25 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   handleSync(): void {
-    const {manager, workers, logger} = this.#options;
-    const due = workers.takeDue().flatMap((uid) => manager.get(uid) ?? []);
+    const {manager, workers, logger, clock} = this.#options;
+    const uids = new Set(workers.takeDue());
+    const now = clock.now();
+    const due = manager
+      .list()
+      .filter((desired) => uids.has(desired.uid) || this.#isPastDeadline(desired, now));
     if (due.length === 0) return;
     logger.info('SyncLoop (SYNC) pods', {total: due.length, pods: due.map(({pod}) => nameOf(pod))}, 4);
     for (const desired of due) this.#sync(desired);
+  }
+
+  /** Whether a pod that is still to be ended has been active for as long as it may (active_deadline.go ShouldSync). */
+  #isPastDeadline(desired: DesiredPod, now: number): boolean {
+    const {workers} = this.#options;
+    if (desired.pod.spec.activeDeadlineSeconds === undefined) return false;
+    return (
+      !workers.isTerminationRequested(desired.uid) &&
+      deadlineExceeded(desired.pod, this.statusOf(desired), now)
+    );
   }
 
   errors(): readonly string[] {

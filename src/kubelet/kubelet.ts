@@ -21,6 +21,7 @@ import {RuntimeState} from './node-status/runtime-state.js';
 import {EventedPleg} from './pleg/evented-pleg.js';
 import {GenericPleg} from './pleg/generic-pleg.js';
 import {PodManager} from './pod/pod-manager.js';
+import type {ProbeManager} from './prober/probe-manager.js';
 import {PodWorkers} from './pod-workers/pod-workers.js';
 import type {PodSources, PodSourcesSink} from './pod-sources.js';
 import {secretTexts} from './references/secret-texts.js';
@@ -66,6 +67,7 @@ export class Kubelet {
   readonly #manager = new PodManager();
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
+  readonly #probes: ProbeManager | undefined;
   readonly #workers: PodWorkers;
   readonly #runtimeState: RuntimeState;
   readonly #handler: KubeletHandler;
@@ -84,7 +86,8 @@ export class Kubelet {
       this.#event(event);
     };
     this.#sources = options.openSources(this.#sink(events));
-    const local = openLocalPods(node, this.#observer(), this.#sources.objects);
+    const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
+    this.#probes = local.probes;
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
     const pods = new KubeletPods({
@@ -117,8 +120,12 @@ export class Kubelet {
       seenAllSources: (handled) => this.#sources.seenAllSources(handled),
       admission: options.admission,
       containerGc: options.containerGc,
+      keepProbes: (keep) => this.#probes?.cleanup(keep),
     });
     this.#loop = new SyncLoop(this.#handler, clock, logger);
+    this.#probes?.listen((outcome) => {
+      this.#loop.probe(outcome);
+    });
     this.view = new KubeletView({
       manager: this.#manager,
       handler: this.#handler,
@@ -220,6 +227,7 @@ export class Kubelet {
       if (stopPodsOnExit) await this.#stopPods();
     } finally {
       const stopped = this.#workers.stop();
+      for (const {uid} of this.#pods.owned()) this.#probes?.abandon(uid);
       await Promise.race([stopped, clock.sleep(LAST_WORK_MS)]);
       this.#end.abort();
       await Promise.all(parts);
