@@ -226,7 +226,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
       restartPolicy: 'OnFailure',
       containers: [aContainer('main', {command: shell('exit 3')})],
     });
-    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete', '--timeout', '3s', '--rm']);
+    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete', '--timeout', '6s', '--rm']);
     expect(exitCode).toBe(124);
     expect(stderr).toContain('CrashLoopBackOff');
     expect(await ground.find('crash')).toBeUndefined();
