@@ -22,6 +22,7 @@ const CHECKS = [
   ['flag table', ['node', 'scripts/flag-table.mjs', '--check']],
   ['parity table', ['node', 'scripts/parity-table.mjs', '--check']],
   ['field table', ['node', 'scripts/field-table.mjs', '--check']],
+  ['configuration table', ['node', 'scripts/config-table.mjs', '--check']],
 ];
 
 function sawModules(output) {
