@@ -6,6 +6,7 @@ import {
   unheeded,
   type IgnoredFlag,
 } from '../cli/kubelet/flags.js';
+import {containerGcOf, DEAD_CONTAINER_FLAGS} from '../cli/kubelet/dead-container-flags.js';
 import {nodeFlagsOf} from '../cli/kubelet/node-flags.js';
 import {readConfigFiles} from '../cli/kubelet/read-config-files.js';
 import {PodCommand} from '../cli/pod-command.js';
@@ -55,6 +56,7 @@ export default class Kubelet extends PodCommand {
       description: "The server's certificate, made when there is none. [default: ROOT-DIR/pki]",
     }),
     ...CONFIG_FLAGS,
+    ...DEAD_CONTAINER_FLAGS,
     ...UNHEEDED_FLAGS,
     ...NODE_FLAGS,
     'no-admission': Flags.boolean({description: 'Run pods too that the node has no room for.'}),
@@ -112,6 +114,7 @@ export default class Kubelet extends PodCommand {
       },
       admission: flags['no-admission'] !== true,
       stopPodsOnExit: flags['stop-pods-on-exit'] === true,
+      containerGc: containerGcOf(flags),
       context: this.context,
       mask: (text) => this.masked(text),
       hide: (texts) => {

@@ -24,6 +24,7 @@ export {PodHistories, type LastKnown} from './events/pod-history.js';
 export type {RecordedEvent} from './events/recorded-event.js';
 export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
 export {Kubelet, type KubeletOptions} from './kubelet.js';
+export type {ContainerGcPolicy} from './kuberuntime/garbage.js';
 export {openPodSources, type PodSourcesOptions} from './pod-sources.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './kubelet-file.js';
 export {

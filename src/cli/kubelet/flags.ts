@@ -89,9 +89,6 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'keep-terminated-pod-volumes': 'the volumes of ended pods are removed',
   'container-runtime': 'the runtime is one that speaks CRI',
   'pod-infra-container-image': "the runtime's configuration names the image",
-  'maximum-dead-containers': 'dead containers are removed as by default',
-  'maximum-dead-containers-per-container': 'one dead container is kept of each, as by default',
-  'minimum-container-ttl-duration': 'dead containers are removed as by default',
 };
 
 /** What would make the kubelet one of a cluster; it must not be passed over. */

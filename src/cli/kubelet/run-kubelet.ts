@@ -5,6 +5,7 @@ import {
   milliseconds,
   openPodSources,
   publishKubelet,
+  type ContainerGcPolicy,
   type DescribedNode,
   type KubeletConfig,
   type KubeletOptions,
@@ -28,6 +29,8 @@ export interface RunKubeletOptions {
   readonly open: () => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
+  /** Which dead containers stay. */
+  readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
   readonly mask: (text: string) => string;
   readonly hide: (texts: readonly string[]) => void;
@@ -118,7 +121,7 @@ interface Opened {
 }
 
 function kubeletOptions(
-  {config, admission, stopPodsOnExit, context, hide}: RunKubeletOptions,
+  {config, admission, stopPodsOnExit, containerGc, context, hide}: RunKubeletOptions,
   {connection, node, logger}: Opened,
 ): KubeletOptions {
   const {values} = config;
@@ -145,6 +148,16 @@ function kubeletOptions(
     admission,
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
     stopPodsOnExit,
+    images: {
+      service: connection.images,
+      policy: {
+        highThresholdPercent: values.imageGCHighThresholdPercent,
+        lowThresholdPercent: values.imageGCLowThresholdPercent,
+        minAgeMs: milliseconds(values.imageMinimumGCAge),
+        maxAgeMs: milliseconds(values.imageMaximumGCAge),
+      },
+    },
+    containerGc,
     logRotation: {
       maxSizeBytes: Number(parseQuantity(values.containerLogMaxSize).nanos / 1_000_000_000n),
       maxFiles: values.containerLogMaxFiles,
