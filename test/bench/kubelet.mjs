@@ -22,7 +22,7 @@ const {values} = parseArgs({
 const rounds = Number(values.rounds);
 const second = await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
 
-await withNode(second?.folder, async (node) => {
+await withNode(second ?? {}, async (node) => {
   process.stdout.write(`\ncontainerd ${node.version}; load ${loadavg()[0].toFixed(1)}\n`);
   const started = watchStarts(node);
   const calibration = await median(rounds, (round) => rawPod(node, round));

@@ -19,7 +19,7 @@ const TICKS_PER_SECOND = 100;
 const PATIENCE_MS = 120_000;
 
 /** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
-export async function withNode(folder, use) {
+export async function withNode({folder, runc}, use) {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-node-'));
   const env = {...process.env, KCRI_ROOT_DIR: rootDir};
   const kcri = async (...args) => {
@@ -30,7 +30,8 @@ export async function withNode(folder, use) {
   await mkdir(manifestsDir);
   let node;
   try {
-    const endpoint = await kcri('runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder]));
+    const programs = Object.entries({containerd: folder, runc}).filter(([, path]) => path !== undefined);
+    const endpoint = await kcri('runtime', 'up', ...programs.flatMap(([name, path]) => [`--${name}`, path]));
     await writeFile(join(rootDir, 'image.tar'), ociArchive(await busyboxSpec()));
     await kcri('runtime', 'load', join(rootDir, 'image.tar'));
     const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));

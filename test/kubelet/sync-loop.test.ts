@@ -1,0 +1,158 @@
+import {expect, test} from 'vitest';
+import {podUid} from '../../src/cri/index.js';
+import type {PodLifecycleEvent} from '../../src/kubelet/container/pleg.js';
+import {SyncLoop, type SyncLoopHandler} from '../../src/kubelet/sync-loop.js';
+import {until} from '../base/until.js';
+import {ManualClock} from '../streaming/manual-clock.js';
+import {UID} from './kuberuntime/builders.js';
+
+const uid = podUid(UID);
+const DIED: PodLifecycleEvent = {uid, type: 'ContainerDied', id: 'c1'};
+
+/** A loop whose handler notes what it is asked for. */
+function aLoop(overrides: Partial<SyncLoopHandler> = {}) {
+  const clock = new ManualClock();
+  const done: string[] = [];
+  const said: {message: string; error?: string; fields?: object}[] = [];
+  const handler: SyncLoopHandler = {
+    handleConfig: ({op, source}) => void done.push(`${op} of ${source}`),
+    handlePleg: ({type}) => void done.push(type),
+    handleProbe: ({probe, status}) => void done.push(`${probe} ${status}`),
+    handleObjectsChanged: () => void done.push('objects'),
+    handleSync: () => void done.push('sync'),
+    handleHousekeeping: async () => void done.push('housekeeping'),
+    errors: () => [],
+    ...overrides,
+  };
+  const logger = {
+    info: (message: string) => void said.push({message}),
+    error: (error: unknown, message: string, fields: object = {}) =>
+      void said.push({message, error: String(error), fields}),
+  };
+  return {loop: new SyncLoop(handler, clock, logger), clock, done, said};
+}
+
+async function running(loop: SyncLoop, use: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const ended = loop.run(stop.signal);
+  await use();
+  stop.abort();
+  await ended;
+}
+
+test('each kind of event is handled, one after the other in the order in which they came', async () => {
+  const {loop, done} = aLoop();
+  loop.config({op: 'ADD', source: 'file', pods: []});
+  loop.pleg(DIED);
+  loop.probe({uid, probe: 'liveness', status: 'unhealthy'});
+  loop.objectsChanged();
+
+  await running(loop, async () => {
+    await until(() => done.length === 4);
+  });
+
+  expect(done).toEqual(['ADD of file', 'ContainerDied', 'liveness unhealthy', 'objects']);
+});
+
+test('pods are synced each second and cleaned up after each other second', async () => {
+  const {loop, clock, done} = aLoop();
+  await running(loop, async () => {
+    for (let second = 0; second < 4; second += 1) await clock.advance(1000);
+  });
+  expect(done.filter((what) => what === 'sync')).toHaveLength(4);
+  expect(done.filter((what) => what === 'housekeeping')).toHaveLength(2);
+});
+
+test('ticks that nobody had time for are not made up for', async () => {
+  let finish = (): void => undefined;
+  const {loop, clock, done, said} = aLoop({
+    handleHousekeeping: () =>
+      new Promise((resolve) => {
+        done.push('housekeeping');
+        finish = resolve;
+      }),
+  });
+  await running(loop, async () => {
+    for (let second = 0; second < 30; second += 1) await clock.advance(1000);
+    finish();
+    await until(() => done.filter((what) => what === 'housekeeping').length === 2);
+    finish();
+  });
+  expect(done.filter((what) => what === 'sync').length).toBeLessThanOrEqual(3);
+  expect(said).toContainEqual({
+    message: 'Housekeeping took longer than expected',
+    error: 'undefined',
+    fields: {expected: '1s', actual: '28.000s'},
+  });
+});
+
+test('while something is wrong nothing is handled, it is told of at growing intervals, and then all is', async () => {
+  let errors: readonly string[] = ['container runtime is down', 'PLEG is not healthy'];
+  const {loop, clock, done, said} = aLoop({errors: () => errors});
+  loop.config({op: 'ADD', source: 'file', pods: []});
+  const toldAt: number[] = [];
+  await running(loop, async () => {
+    for (let ms = 0; ms <= 12_000; ms += 100) {
+      const before = said.length;
+      await clock.advance(100);
+      if (said.length > before) toldAt.push(clock.now());
+    }
+    expect(done).toEqual([]);
+    errors = [];
+    await clock.advance(5000);
+    await until(() => done.length > 0);
+  });
+  expect(said[1]).toMatchObject({
+    message: 'Skipping pod synchronization',
+    error: '[container runtime is down, PLEG is not healthy]',
+  });
+  expect(toldAt).toEqual([100, 300, 700, 1500, 3100, 6300, 11_300]);
+  expect(done[0]).toBe('ADD of file');
+});
+
+test('the pause is short again after all was well', async () => {
+  let errors: readonly string[] = ['down'];
+  const {loop, clock, said} = aLoop({errors: () => errors});
+  await running(loop, async () => {
+    await clock.advance(100);
+    await clock.advance(200);
+    errors = [];
+    await clock.advance(400);
+    errors = ['down again'];
+    loop.pleg(DIED);
+    await clock.advance(1000);
+    const told = said.length;
+    await clock.advance(100);
+    expect(said.length).toBeGreaterThan(told);
+  });
+});
+
+test('a thousand lifecycle events may wait, more are refused until one is handled', async () => {
+  const {loop} = aLoop();
+  const taken = Array.from({length: 1001}, () => loop.pleg(DIED));
+  expect(taken.filter((isTaken) => !isTaken)).toHaveLength(1);
+  expect(taken.at(-1)).toBe(false);
+  await loop.iterate({kind: 'pleg', event: DIED});
+  expect(loop.pleg(DIED)).toBe(true);
+});
+
+test('a fault of the program ends the loop with it', async () => {
+  const {loop} = aLoop({
+    handlePleg: () => {
+      throw new Error('a bug');
+    },
+  });
+  loop.pleg(DIED);
+  await expect(loop.run(new AbortController().signal)).rejects.toThrow('a bug');
+});
+
+test('says when it was last active, of which it says nothing while it waits', async () => {
+  const {loop, clock, done} = aLoop();
+  await running(loop, async () => {
+    await clock.advance(400);
+    loop.pleg(DIED);
+    await until(() => done.length === 1);
+    await clock.advance(300);
+  });
+  expect(loop.lastActiveAt).toBe(400);
+});
