@@ -1,5 +1,4 @@
 import {expect, test} from 'vitest';
-import type {StatusResponse} from '../../../src/cri/index.js';
 import {RuntimeState} from '../../../src/kubelet/node-status/runtime-state.js';
 import {ManualClock} from '../../streaming/manual-clock.js';
 
