@@ -79,6 +79,7 @@ test.each([
   ['--max-pods=many', 'invalid argument for "--max-pods" flag: not a whole number'],
   ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
   ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
+  ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be a URL of http or https'],
   ['--kubeconfig=/k', "--kubeconfig is given, but kcri's kubelet serves no API server"],
   ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],
   ['--config=/nonexistent', 'reading the configuration "/nonexistent": no such file or directory'],
@@ -136,6 +137,7 @@ describe('on a runtime', () => {
     await until(() => runtime.callsTo('StartContainer').length === 1);
     const found = JSON.parse(await readFile(join(rootDir, 'kubelet.json'), 'utf8')) as object;
     expect(found).toMatchObject({pid: process.pid, endpoint: runtime.endpoint});
+    process.emit('SIGHUP', 'SIGHUP');
     end.abort();
     const {stdout, stderr, exitCode} = await ended;
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
@@ -143,6 +145,7 @@ describe('on a runtime', () => {
       /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect here" settings=\["--cloud-provider: there is no API server"\]$/m,
     );
     expect(stderr).toMatch(/"SyncLoop ADD" source="file" pods=\["default\/web-n1"\]$/m);
+    expect(stderr).toMatch(/"Reading all manifests again because of SIGHUP"$/m);
     expect(runtime.callsTo('StopContainer')).toEqual([]);
     await expect(readFile(join(rootDir, 'kubelet.json'))).rejects.toThrow('ENOENT');
   });

@@ -69,7 +69,7 @@ export const SERVER_FIELDS = {
 };
 
 function authorizationProblem(value: string): string | undefined {
-  if (value === 'Webhook')
-    return `${JSON.stringify(value)} ${NEEDS_API.replace('there', 'is not possible: there')}; "AlwaysAllow" lets everybody in whom authentication lets in`;
-  return oneOf('AlwaysAllow', 'Webhook')(value);
+  const known = oneOf('AlwaysAllow', 'Webhook')(value);
+  if (value !== 'Webhook') return known;
+  return `${JSON.stringify(value)} is not possible: ${NEEDS_API}; "AlwaysAllow" lets in whom authentication lets in`;
 }

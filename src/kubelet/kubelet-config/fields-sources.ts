@@ -10,7 +10,7 @@ export const SOURCE_FIELDS = {
   syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency'}),
   fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency'}),
   httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency'}),
-  staticPodURL: honoured(TEXT, '', {flag: 'manifest-url'}),
+  staticPodURL: honoured(TEXT, '', {flag: 'manifest-url', check: urlProblem}),
   staticPodURLHeader: honoured(HEADERS, {}, {flag: 'manifest-url-header'}),
   containerRuntimeEndpoint: honoured(TEXT, '', {flag: 'container-runtime-endpoint'}),
   imageServiceEndpoint: honoured(TEXT, '', {flag: 'image-service-endpoint'}),
@@ -87,4 +87,9 @@ export const SOURCE_FIELDS = {
 function podLogsDirProblem(value: string): string | undefined {
   if (!value.startsWith('/')) return `${JSON.stringify(value)} must be absolute path`;
   return /\/\/|\/\.\.?(?:\/|$)/.test(value) ? `${JSON.stringify(value)} must be normalized` : undefined;
+}
+
+function urlProblem(value: string): string | undefined {
+  const isUrl = value === '' || (/^https?:/i.test(value) && URL.canParse(value));
+  return isUrl ? undefined : `${JSON.stringify(value)} must be a URL of http or https`;
 }
