@@ -76,7 +76,7 @@ export const TARGETS = [
     {in: 'input.previous.find(', to: 'findLast', why: UNIQUE},
     {in: 'statuses.find(', to: 'findLast', why: UNIQUE},
   ]),
-  target('status/container-status', STATUS),
+  target('status/container-status', [...STATUS, 'status/what-was-known', 'status/restart-all']),
   target(
     'status/container-resources',
     ['status/container-resources'],
