@@ -1,7 +1,6 @@
-import {addResources, isHugePageResource} from '../../api/resource-list.js';
+import {isHugePageResource} from '../../api/resource-list.js';
 import {quantityValue} from '../../api/quantity.js';
 import type {ContainerPort, Pod} from '../../api/v1.js';
-import type {ResourceList} from '../../api/v1-meta.js';
 import {nodeAllocatable, type NodeFacts} from '../container/node.js';
 import {hugePageSizeName} from '../kuberuntime/linux-resources.js';
 import {cpuMilli, memoryBytes, podRequests} from '../kuberuntime/resource-amounts.js';
@@ -17,10 +16,38 @@ export interface Shortage {
   readonly capacity: bigint;
 }
 
+/** What a pod asks for, in milli-CPUs and bytes. */
+interface Requests {
+  readonly cpu: bigint;
+  readonly memory: bigint;
+  readonly storage: bigint;
+  readonly hugePages: ReadonlyMap<string, bigint>;
+}
+
+/** Of pods seen before: a pod that comes is held against all others, and none of these changes. */
+const requestsOfSeen = new WeakMap<Pod, Requests>();
+
+function requestsOf(pod: Pod): Requests {
+  const known = requestsOfSeen.get(pod);
+  if (known !== undefined) return known;
+  const list = podRequests(pod);
+  const hugePages = Object.entries(list).filter(([resource]) => isHugePageResource(resource));
+  const requests = {
+    cpu: cpuMilli(list),
+    memory: memoryBytes(list),
+    storage: quantityValue(list['ephemeral-storage'] ?? '0'),
+    hugePages: new Map(hugePages.map(([resource, amount]) => [resource, quantityValue(amount)])),
+  };
+  requestsOfSeen.set(pod, requests);
+  return requests;
+}
+
 /** The resources that the node has too little of for the pod beside the others (noderesources Fits). */
 export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): readonly Shortage[] {
-  const asks = podRequests(pod);
-  const taken = others.map(podRequests).reduce(addResources, {});
+  const asks = requestsOf(pod);
+  const taken = others.map(requestsOf);
+  const used = (of: (requests: Requests) => bigint): bigint =>
+    taken.reduce((sum, requests) => sum + of(requests), 0n);
   const has = nodeAllocatable(node);
   const rows: readonly Shortage[] = [
     {
@@ -29,39 +56,31 @@ export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): re
       used: BigInt(others.length),
       capacity: BigInt(node.maxPods ?? MAX_PODS),
     },
-    {resource: 'cpu', requested: cpuMilli(asks), used: cpuMilli(taken), capacity: has.cpuMilli},
-    {resource: 'memory', requested: memoryBytes(asks), used: memoryBytes(taken), capacity: has.memoryBytes},
+    {resource: 'cpu', requested: asks.cpu, used: used(({cpu}) => cpu), capacity: has.cpuMilli},
+    {resource: 'memory', requested: asks.memory, used: used(({memory}) => memory), capacity: has.memoryBytes},
     {
       resource: 'ephemeral-storage',
-      requested: storageBytes(asks),
-      used: storageBytes(taken),
+      requested: asks.storage,
+      used: used(({storage}) => storage),
       capacity: has.ephemeralStorageBytes,
     },
-    ...hugePageRows(asks, taken, node),
-  ];
-  return rows.filter(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
-}
-
-/** In bytes, of each size that is asked for; one that the node doesn't know has none. */
-function hugePageRows(asks: ResourceList, taken: ResourceList, node: NodeFacts): readonly Shortage[] {
-  return Object.entries(asks)
-    .filter(([resource]) => isHugePageResource(resource))
-    .map(([resource, amount]) => ({
+    // Of each size that is asked for; one that the node doesn't know has none.
+    ...[...asks.hugePages].map(([resource, requested]) => ({
       resource,
-      requested: quantityValue(amount),
-      used: quantityValue(taken[resource] ?? '0'),
+      requested,
+      used: used(({hugePages}) => hugePages.get(resource) ?? 0n),
       capacity: node.hugePageBytes.get(hugePageSizeName(resource)) ?? 0n,
-    }));
-}
-
-function storageBytes(list: ResourceList): bigint {
-  return quantityValue(list['ephemeral-storage'] ?? '0');
+    })),
+  ];
+  return rows.filter(({requested, used: inUse, capacity}) => requested > 0n && requested > capacity - inUse);
 }
 
 /** Whether a port of the host that the pod wants is another pod's already (nodeports Fits). */
 export function portsTaken(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return false;
   const taken = others.flatMap(hostPorts);
-  return hostPorts(pod).some((port) => taken.some((other) => conflict(port, other)));
+  return wanted.some((port) => taken.some((other) => conflict(port, other)));
 }
 
 /** Those of sidecars too, which run beside the containers. */
