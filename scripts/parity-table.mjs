@@ -1,6 +1,6 @@
 /**
- * The table of all cases that were recorded from the kubelet, in docs/kubelet-parity.md, from the list that the test
- * of them holds (test/golden/parity.ts).
+ * The table of all cases that were recorded from the kubelet, in docs/kubelet-parity.md, from the list that the tests
+ * of them hold (test/golden/parity.ts).
  *
  * `node scripts/parity-table.mjs` writes it; `--check` exits 1 when it says anything else than the list.
  */
@@ -14,17 +14,19 @@ const page = join(root, 'docs/kubelet-parity.md');
 const BEGIN = '<!-- parity table: made by scripts/parity-table.mjs -->';
 const END = '<!-- end of parity table -->';
 
-/** What stands under calls, status and events. */
+/** What stands under `kcri kubelet` and `kcri sync`. */
 const CELLS = {
-  equal: ['equal', 'equal', 'equal'],
-  ahead: ['equal', 'further', 'equal'],
-  refused: ['refused', 'none', 'none'],
-  explained: ['refused', 'none', 'none'],
-  runs: ['kcri runs it', 'kcri runs it', 'kcri runs it'],
-  told: ['equal', 'kcri shows it', 'kcri explains it'],
-  loop: ['not yet', 'not yet', 'not yet'],
+  equal: 'equal',
+  ahead: 'equal, status further',
+  refused: 'refused',
+  explained: 'refused, better explained',
+  taken: 'taken',
+  runs: 'runs',
+  told: 'equal, and explained',
+  missing: 'not yet',
 };
-const WORDS = {refused: "in the kubelet's words"};
+/** Who keeps the pods, in the order of the columns. */
+const KEPT_BY = ['daemon', 'foreground'];
 
 async function parityList() {
   const source = readFileSync(join(root, 'test/golden/parity.ts'), 'utf8');
@@ -35,12 +37,28 @@ async function parityList() {
 const {parityOf} = await parityList();
 const cases = readdirSync(join(root, 'test/golden/traces')).toSorted();
 const rows = cases.map((name) => {
-  const {kind, why = WORDS[kind] ?? ''} = parityOf(name);
-  return `| ${[name, ...CELLS[kind], why].join(' | ')} |`;
+  const parities = KEPT_BY.map((keptBy) => parityOf(name, keptBy));
+  const whys = new Set(parities.flatMap(({why}) => why ?? []));
+  return `| ${[name, ...parities.map(({kind}) => CELLS[kind]), [...whys].join('; ')].join(' | ')} |`;
 });
-const count = (...kinds) => cases.filter((name) => kinds.includes(parityOf(name).kind)).length;
-const sum = `${cases.length} cases: ${count('equal', 'ahead')} played to the end, ${count('refused', 'explained')} refused by both, ${count('runs', 'told')} in which kcri does more than a kubelet without an API server, ${count('loop')} that need a kubelet that runs on.`;
-const table = [sum, '', '| case | calls | status | events | |', '|---|---|---|---|---|', ...rows].join('\n');
+
+function sumOf(keptBy) {
+  const count = (...kinds) => cases.filter((name) => kinds.includes(parityOf(name, keptBy).kind)).length;
+  const refused = count('refused', 'explained');
+  const more = count('taken', 'runs', 'told');
+  return `${count('equal')} equal, ${count('ahead')} equal with a status that is further, ${refused} refused by both, ${more} in which kcri does more than a kubelet without an API server, ${count('missing')} not yet`;
+}
+
+const table = [
+  `${cases.length} cases.`,
+  '',
+  `- \`kcri kubelet\`: ${sumOf('daemon')}.`,
+  `- \`kcri sync\`: ${sumOf('foreground')}.`,
+  '',
+  '| case | kcri kubelet | kcri sync | |',
+  '|---|---|---|---|',
+  ...rows,
+].join('\n');
 
 const text = readFileSync(page, 'utf8');
 const [before, rest = ''] = text.split(BEGIN);

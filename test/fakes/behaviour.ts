@@ -10,6 +10,8 @@ export interface ContainerBehaviour {
   /** Written to the log when the container starts. */
   readonly stdout?: string;
   readonly stderr?: string;
+  /** How often what it writes to stdout is written again while it runs; once only unless given. */
+  readonly repeatsEveryMs?: number;
   /** Written to the files of its mounts with these paths in the container, before it exits. */
   readonly files?: Readonly<Record<string, string>>;
   /** StartContainer fails with this text, as when the command isn't in the image. */
@@ -36,10 +38,11 @@ export interface ExecResult {
   readonly runForMs?: number;
 }
 
-/** Decides what a command in a container gives; undefined = the default. */
+/** Decides what a command in a container gives that has run for so long; undefined = the default. */
 export type ExecBehaviour = (
   argv: readonly string[],
   config: Message<'ContainerConfig'>,
+  ranForMs: number,
 ) => ExecResult | undefined;
 
 /**

@@ -90,7 +90,7 @@ async function execSync(
   const prefix = 'failed to exec in container: ';
   const missing = `${prefix}failed to find container "${containerId}" in store`;
   const container = runningContainer(state, containerId, missing, prefix);
-  const {stdout = '', stderr = '', exitCode = 0, runForMs = 0} = state.execOf(cmd, container.config);
+  const {stdout = '', stderr = '', exitCode = 0, runForMs = 0} = state.execOf(cmd, container);
   const limitMs = Number(timeout) > 0 ? Number(timeout) * 1000 : Infinity;
   const ranMs = Math.min(runForMs, limitMs);
   if (ranMs > 0 && (await endsWithin(state, container, ranMs, signal)))

@@ -107,6 +107,7 @@ export function startContainer(state: RuntimeState, id: string): void {
   }
   writeFiles(container);
   announce(state, 'CONTAINER_STARTED_EVENT', container.id, sandbox);
+  void keepWriting(state, container);
   if (exitCode === undefined) return;
   const exit = {exitCode, reason: oomKilled === true ? 'OOMKilled' : exitReason(exitCode)};
   if (runForMs === 0) exitContainer(state, container, exit);
@@ -119,6 +120,18 @@ function writeFiles({behaviour, config}: ContainerRecord): void {
     if (mount === undefined) throw failed(`nothing is mounted at ${path}`);
     writeFileSync(mount.hostPath, text);
   }
+}
+
+/** Writes again and again what it has written to stdout, to the container's end or the fake's; never rejects. */
+async function keepWriting(state: RuntimeState, {behaviour, logPath, ended}: ContainerRecord): Promise<void> {
+  const {repeatsEveryMs, stdout = ''} = behaviour;
+  if (repeatsEveryMs === undefined || logPath === '') return;
+  const either = AbortSignal.any([ended.signal, state.disposed.signal]);
+  const isOn = async (): Promise<boolean> => {
+    await state.clock.sleep(repeatsEveryMs, either).catch(() => undefined); // the end
+    return !either.aborted;
+  };
+  while (await isOn()) appendLog(logPath, 'stdout', stdout, state.nanos());
 }
 
 function createLog({logPath}: ContainerRecord): void {

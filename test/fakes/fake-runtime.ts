@@ -11,7 +11,7 @@ import {infoHandlers} from './info-handlers.js';
 import {metricHandlers} from './metric-handlers.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
 import {Refusal, unimplemented} from './refusal.js';
-import {sandboxHandlers} from './sandboxes.js';
+import {exitSandbox, sandboxHandlers} from './sandboxes.js';
 import {SocketServer} from './server.js';
 import {RuntimeState, type StateOptions} from './state.js';
 import {statsHandlers} from './stats-handlers.js';
@@ -152,6 +152,11 @@ export class FakeRuntime {
   /** Ends the process of a running container. Throws when there is no such container. */
   exitContainer(id: string, exitCode: number, how: Omit<Exit, 'exitCode'> = {}): void {
     exitContainer(this.state, this.state.container(id, `no container "${id}"`), {exitCode, ...how});
+  }
+
+  /** Ends the process that holds a sandbox's namespaces; its containers go on. Throws when there is no such sandbox. */
+  exitSandbox(id: string): void {
+    exitSandbox(this.state, this.state.sandbox(id, `no sandbox "${id}"`));
   }
 
   /** Ends every stream of events in good order, as a runtime that is stopped does. */

@@ -77,6 +77,11 @@ function addresses(state: RuntimeState, id: string, config: SandboxRecord['confi
 /** Ends the sandbox's containers at once, then its network. Stopping again changes nothing. */
 async function stopPodSandbox(state: RuntimeState, sandbox: SandboxRecord): Promise<void> {
   for (const container of state.containersOf(sandbox.id)) await stopContainer(state, container, 0);
+  exitSandbox(state, sandbox);
+}
+
+/** The process that holds the sandbox's namespaces ends; its containers go on. */
+export function exitSandbox(state: RuntimeState, sandbox: SandboxRecord): void {
   if (sandbox.state === 'SANDBOX_NOTREADY') return;
   sandbox.state = 'SANDBOX_NOTREADY';
   sandbox.ips = [];

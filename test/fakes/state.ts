@@ -97,8 +97,12 @@ export class RuntimeState {
     return this.options.behaviour?.(config, argv) ?? defaultBehaviour(argv);
   }
 
-  execOf(argv: readonly string[], config: ContainerRecord['config']): ReturnType<typeof defaultExec> {
-    return this.options.exec?.(argv, config) ?? defaultExec(argv);
+  execOf(
+    argv: readonly string[],
+    {config, startedAt}: Pick<ContainerRecord, 'config' | 'startedAt'>,
+  ): ReturnType<typeof defaultExec> {
+    const ranForMs = Number((this.nanos() - startedAt) / 1_000_000n);
+    return this.options.exec?.(argv, config, ranForMs) ?? defaultExec(argv);
   }
 
   /** The sandbox with this id or unambiguous id prefix. Throws a refusal that begins with `failure`. */

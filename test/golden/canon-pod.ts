@@ -32,7 +32,8 @@ export function canonicalEvents(events: readonly PodEvent[], labels: Labels): re
   const lines = events.map(({type, reason, message, fieldPath = '', pod: {metadata}}) => ({
     type,
     reason,
-    message,
+    // The kubelet's log, from which the events are, begins a new line there.
+    message: message.includes('\n') ? '<' : message,
     fieldPath,
     object: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
     kind: 'Pod',

@@ -1,6 +1,7 @@
 import {canonicalOrder} from './canon-order.js';
 import {text, type Json, type JsonObject} from './canon-json.js';
 import {Labels, type GoldenWorld} from './canon-labels.js';
+import {withProbesOnce, type ProbeCommands} from './probe-calls.js';
 
 export type {JsonObject} from './canon-json.js';
 export type {GoldenWorld} from './canon-labels.js';
@@ -26,21 +27,28 @@ export interface CanonicalCall {
   readonly code: string;
   readonly resp?: JsonObject;
   readonly msg?: string;
+  /** One of however many a probe made. */
+  readonly probe?: boolean;
 }
 
 const READS =
-  /^(List|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
+  /^(List|Stream|GetContainerEvents|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
 
 /**
  * The changing calls in the form of the kubelet's recordings: ids, UIDs, addresses, times and directories are replaced
- * by labels that are the same in every run, and what a kubelet does in random order is sorted.
+ * by labels that are the same in every run, what a kubelet does in random order is sorted, and a probe's calls that are
+ * the same count once.
  */
-export function canonicalCalls(calls: readonly GoldenCall[], world: GoldenWorld): readonly CanonicalCall[] {
+export function canonicalCalls(
+  calls: readonly GoldenCall[],
+  world: GoldenWorld,
+  probes: ProbeCommands = new Map(),
+): readonly CanonicalCall[] {
   const changing = calls.filter(({method}) => !READS.test(method));
   const labels = labelsOf(calls, world);
   const sandboxConfigs = new Map<string, string>();
   const lines = changing.map((call) => canonicalCall(withPlainRequest(call), labels, sandboxConfigs));
-  return canonicalOrder(lines);
+  return withProbesOnce(canonicalOrder(lines), probes);
 }
 
 /**
@@ -109,7 +117,7 @@ function canonicalCall(
   };
   return {
     method,
-    timeout_s: Math.round((deadlineMs ?? 0) / 1000),
+    timeout_s: Math.ceil((deadlineMs ?? 0) / 1000),
     req: labels.inside(repeats ? {...plain, sandbox_config: '=RunPodSandbox'} : plain) as JsonObject,
     code: code ?? '',
     ...(Object.keys(resp).length > 0 && {resp: labels.inside(resp) as JsonObject}),

@@ -20,8 +20,16 @@ export type GoldenAction = readonly [seconds: number, verb: string, argument?: s
 /** What the first line of a manifest says about the recording. */
 interface RunHeader {
   readonly settle?: number;
+  readonly kubelet?: KubeletHeader;
   readonly sh?: string;
   readonly actions?: readonly GoldenAction[];
+}
+
+/** What the recorded kubelet was configured with. */
+interface KubeletHeader {
+  readonly containerLogMaxSize?: string;
+  readonly containerLogMaxFiles?: number;
+  readonly containerLogMonitorInterval?: string;
 }
 
 /** One recorded case. */
@@ -33,6 +41,7 @@ export interface GoldenCase {
   /** What had to be run first; `$ROOT` is the kubelet's root directory. */
   readonly script: string;
   readonly actions: readonly GoldenAction[];
+  readonly kubelet: KubeletHeader;
   readonly lines: readonly CanonicalLine[];
   /** The pods just before their manifests went, by name. */
   readonly pods: readonly JsonObject[];
@@ -53,15 +62,17 @@ export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCa
     text.replaceAll('@HOST@', `${scratchDir}/host`).replaceAll('@KL@', scratchDir);
   const manifest = replaced(read('pod.yaml'));
   const [, header = '{}'] = /^# run: (.*)/.exec(manifest) ?? [];
-  const {settle = 10, sh = '', actions = []} = JSON.parse(header) as RunHeader;
+  const {settle = 10, sh = '', actions = [], kubelet = {}} = JSON.parse(header) as RunHeader;
   const pods = (JSON.parse(read('canon.pods.json') || 'null') as {items: readonly JsonObject[] | null} | null)
     ?.items;
-  const refusal = read('canon.errors.txt').trimEnd();
+  // As the kubelet's log quotes it.
+  const refusal = read('canon.errors.txt').trimEnd().replaceAll('\\\\', '\\');
   return {
     manifest,
     settleSeconds: settle,
     script: sh,
     actions,
+    kubelet,
     lines: jsonLines(read('canon.jsonl')) as CanonicalLine[],
     pods: (pods ?? []).map(recordedPod),
     events: jsonLines(read('canon.events.jsonl')) as CanonicalEvent[],

@@ -1,11 +1,14 @@
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../base/temporary-directory.js';
-import {anImage, BUSYBOX, FakeRuntime} from '../fakes/fake-runtime.js';
+import {anImage, BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {goldenBehaviour, goldenExec} from './behaviour.js';
 import {canonicalEvents, canonicalPods, type CanonicalEvent} from './canon-pod.js';
 import {canonicalCalls, labelsOf, type CanonicalLine, type JsonObject} from './canon.js';
 import {GOLDEN_NODE, goldenWorld, readGoldenCase} from './cases.js';
+import {ForegroundKeeper} from './foreground-keeper.js';
+import type {MakeKeeper} from './keeper.js';
+import {probeCommands} from './probe-calls.js';
 import {FIRST_FILE, GoldenScene} from './scene.js';
 import {SteppingClock} from './stepping-clock.js';
 
@@ -15,59 +18,86 @@ export interface Played {
   /** Just before the manifests went. */
   readonly pods: readonly JsonObject[];
   readonly events: readonly CanonicalEvent[];
+  /** What was refused, and why, when that doesn't throw. */
+  readonly refusals: readonly string[];
 }
 
-/** The address of every sandbox: one that this machine answers at, for hooks that are HTTP requests. */
-const POD_IP = '127.61.7.1';
+/** How a case is played. */
+export interface PlayOptions {
+  /** From the manifest's coming to its going; as recorded without it. */
+  readonly settleSeconds?: number | undefined;
+  /** Leaves out of the manifest what can't be played. */
+  readonly change?: (manifest: string) => string;
+  /** Who keeps the pods: commands in the foreground by default. */
+  readonly keeper?: MakeKeeper;
+  /** What the runtime is like. */
+  readonly runtime?: FakeRuntimeOptions;
+  /** How far the time goes at once. */
+  readonly stepMs?: number | undefined;
+  /** How long it takes to make a sandbox, and to start a container; no time by default. */
+  readonly pace?: {readonly runPodSandboxMs: number; readonly startContainerMs: number};
+}
+
+/** The address of every sandbox, for hooks and probes: one that this machine answers at, and no other process uses. */
+const POD_IP = `127.61.${process.pid & 255}.${1 + ((process.pid >> 8) & 127)}`;
 /** When a case's manifest is added. */
 const ADDED_AT_MS = Date.parse('2026-05-01T12:00:00Z');
+/** By then whatever keeps pods has begun, and is between two of its rounds. */
+const PRELUDE_MS = 4000;
 const IMAGE_ID = `sha256:${'b'.repeat(64)}`;
 
+/** `kcri sync` and `kcri delete`. */
+const foreground: MakeKeeper = (options) => new ForegroundKeeper(options);
+
 /**
- * Plays a case from beginning to end on the fake runtime, through the kubelet's public door: the manifest comes,
- * what was done from outside is done at its time, the manifest goes after its settle time. `change` leaves out of the
- * manifest what can't be played.
+ * Plays a case from beginning to end on the fake runtime: the manifest comes, what was done from outside is done at
+ * its time, the manifest goes after its settle time.
  */
 export async function playCase(
   name: string,
-  settleSeconds?: number,
-  change = (manifest: string): string => manifest,
+  {settleSeconds, change = (text) => text, keeper = foreground, ...options}: PlayOptions = {},
 ): Promise<Played> {
   const directory = await temporaryDirectory();
   const scratchDir = join(directory, 'scratch');
   await mkdir(scratchDir);
   const recorded = readGoldenCase(name, scratchDir);
   const golden = {...recorded, file: (file: string) => change(recorded.file(file))};
-  using clock = new SteppingClock(ADDED_AT_MS);
-  await using fake = await startRuntime(scratchDir, clock);
+  using clock = new SteppingClock(ADDED_AT_MS - PRELUDE_MS, options.stepMs);
+  await using fake = await startRuntime(scratchDir, clock, options);
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
-  await using scene = new GoldenScene({golden, scratchDir, node, clock, fake, podIp: POD_IP});
+  await using scene = new GoldenScene({golden, scratchDir, node, clock, fake, podIp: POD_IP, keeper});
   await scene.prepare();
-  await scene.act('add', FIRST_FILE);
   for (const [seconds, verb, argument] of [
+    [0, 'add', FIRST_FILE] as const,
     ...golden.actions,
     [settleSeconds ?? golden.settleSeconds, 'delete'] as const,
   ]) {
     await clock.sleep(ADDED_AT_MS + seconds * 1000 - clock.now());
     await scene.act(verb, argument);
   }
+  const {pods, left, events, refusals} = scene.keeper;
   const world = {
     ...goldenWorld(node, [POD_IP], new Map([[IMAGE_ID, BUSYBOX]])),
     scratchDir,
-    pods: scene.shown.map(({pod: {metadata}}) => ({name: metadata.name ?? '', uid: metadata.uid ?? ''})),
+    pods: pods.map(({pod: {metadata}}) => ({name: metadata.name ?? '', uid: metadata.uid ?? ''})),
     doubles: scene.doubles,
   };
   const labels = labelsOf(fake.calls, world);
   return {
-    lines: canonicalCalls(fake.calls, world),
-    pods: canonicalPods(scene.left, labels),
-    events: canonicalEvents(scene.events, labels),
+    lines: canonicalCalls(fake.calls, world, probeCommands(pods.map(({pod}) => pod))),
+    pods: canonicalPods(left, labels),
+    events: canonicalEvents(events, labels),
+    refusals: refusals.map((refusal) => labels.text(refusal)),
   };
 }
 
-async function startRuntime(scratchDir: string, clock: SteppingClock): Promise<FakeRuntime> {
+async function startRuntime(
+  scratchDir: string,
+  clock: SteppingClock,
+  {runtime = {}, pace}: Pick<PlayOptions, 'runtime' | 'pace'>,
+): Promise<FakeRuntime> {
   const busybox = {id: IMAGE_ID, cmd: ['sh'], size: 1_032_138};
-  return await FakeRuntime.start({
+  const fake = await FakeRuntime.start({
     socketPath: join(scratchDir, 'cri.sock'),
     images: [anImage({...busybox, name: BUSYBOX, repoDigests: []})],
     registry: [
@@ -79,5 +109,11 @@ async function startRuntime(scratchDir: string, clock: SteppingClock): Promise<F
     supplementalGroups: ['0'],
     podIps: [POD_IP],
     clock,
+    ...runtime,
   });
+  if (pace !== undefined) {
+    fake.injectDelay('RunPodSandbox', pace.runPodSandboxMs);
+    fake.injectDelay('StartContainer', pace.startContainerMs, {afterEffect: true});
+  }
+  return fake;
 }

@@ -9,7 +9,7 @@ const withoutProbes = (manifest: string): string => manifest.replace(/^ +startup
 test('but for its probes the case sidecar is played as recorded: started in order, ended last and in reverse', async () => {
   const {lines, events} = readGoldenCase('sidecar');
 
-  const played = await playCase('sidecar', undefined, withoutProbes);
+  const played = await playCase('sidecar', {change: withoutProbes});
 
   expect(callsByPod(played.lines)).toEqual(callsByPod(lines.filter((line) => !('probe' in line))));
   expect(played.events).toEqual(events.filter(({reason}) => reason !== 'Unhealthy'));

@@ -20,8 +20,11 @@ export class SteppingClock implements Clock, Disposable {
   readonly #timer: NodeJS.Timeout;
   #now: number;
 
-  constructor(start: number) {
+  readonly #stepMs: number;
+
+  constructor(start: number, stepMs = STEP_MS) {
     this.#now = start;
+    this.#stepMs = stepMs;
     this.#timer = setInterval(() => {
       this.#step();
     }, 1);
@@ -58,7 +61,7 @@ export class SteppingClock implements Clock, Disposable {
 
   #step(): void {
     if (process.getActiveResourcesInfo().some(isWork)) return;
-    this.#now += STEP_MS;
+    this.#now += this.#stepMs;
     for (const {at, wake} of [...this.#sleepers].toSorted((a, b) => a.at - b.at)) if (at <= this.#now) wake();
   }
 }

@@ -4,22 +4,9 @@ import type {ContainerStatus, PodStatus} from '../../src/api/v1-status.js';
 import {KcriError} from '../../src/base/errors.js';
 import {callsByPod, type JsonObject} from './canon.js';
 import {GOLDEN_CASES, readGoldenCase} from './cases.js';
-import {DIFFERENT_CASES, parityOf, type Parity} from './parity.js';
+import {DIFFERENT_CASES} from './parity.js';
+import {casesOf, expectItIsTold, expectItRuns} from './parity-cases.js';
 import {playCase} from './play.js';
-
-type KindOf<P extends Parity> = P['kind'];
-
-/** The cases of these kinds, with what is said of each. */
-function casesOf<Kind extends KindOf<Parity>>(
-  ...kinds: readonly Kind[]
-): readonly (readonly [string, Extract<Parity, {kind: Kind}>])[] {
-  return GOLDEN_CASES.flatMap((name) => {
-    const parity = parityOf(name);
-    return kinds.some((kind) => kind === parity.kind)
-      ? [[name, parity as Extract<Parity, {kind: Kind}>] as const]
-      : [];
-  });
-}
 
 /** Why kcri refuses to play a case. */
 async function refusalOf(name: string): Promise<string> {
@@ -62,20 +49,20 @@ test('every difference is one of a recorded case', () => {
 const isRoot = process.getuid?.() === 0;
 
 describe.runIf(isRoot)('from manifest to running to deleted kcri is kubelet 1.36.2 (needs root)', () => {
-  test.each(casesOf('equal'))('%s', async (name, {settleSeconds}) => {
+  test.each(casesOf('foreground', 'equal'))('%s', async (name, {settleSeconds}) => {
     const recorded = readGoldenCase(name);
 
-    const played = await playCase(name, settleSeconds);
+    const played = await playCase(name, {settleSeconds});
 
     expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
     expect(played.pods).toEqual(recorded.pods);
     expect(played.events).toEqual(recorded.events);
   });
 
-  test.each(casesOf('ahead'))('%s, whose status says more', async (name, {settleSeconds}) => {
+  test.each(casesOf('foreground', 'ahead'))('%s, whose status says more', async (name, {settleSeconds}) => {
     const recorded = readGoldenCase(name);
 
-    const played = await playCase(name, settleSeconds);
+    const played = await playCase(name, {settleSeconds});
 
     expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
     expect(played.events).toEqual(recorded.events);
@@ -86,7 +73,7 @@ describe.runIf(isRoot)('from manifest to running to deleted kcri is kubelet 1.36
 });
 
 describe('what the kubelet refuses', () => {
-  test.each(casesOf('refused'))('%s is refused in its words', async (name) => {
+  test.each(casesOf('foreground', 'refused'))('%s is refused in its words', async (name) => {
     const [, words] = /^can't process config file "[^"]*": (?:invalid pod: \[)?(.*?)\]?$/.exec(
       readGoldenCase(name).refusal!,
     )!;
@@ -94,33 +81,23 @@ describe('what the kubelet refuses', () => {
     expect(await refusalOf(name)).toContain(words);
   });
 
-  test.each(casesOf('explained'))('%s is refused, and better explained', async (name) => {
+  test.each(casesOf('foreground', 'explained'))('%s is refused, and better explained', async (name) => {
     expect(readGoldenCase(name).refusal).toBeDefined();
     expect(await refusalOf(name)).toContain('pod.yaml');
   });
 
-  test.each(casesOf('runs'))('%s runs', async (name) => {
-    const {pods, lines} = await playCase(name);
-
-    expect(readGoldenCase(name).lines.filter((line) => 'method' in line)).toEqual([]);
-    expect(pods).toMatchObject([{status: {phase: 'Running'}}]);
-    expect(lines.map((line) => ('method' in line ? line.method : ''))).toEqual([
-      ...['RunPodSandbox', 'CreateContainer', 'StartContainer', 'StopContainer', 'StopPodSandbox'],
-      ...['RemoveContainer', 'StopPodSandbox', 'RemovePodSandbox'],
-    ]);
+  test.each(casesOf('foreground', 'runs'))('%s runs', async (name) => {
+    expectItRuns(name, await playCase(name));
   });
 });
 
-test.each(casesOf('told'))('%s is explained', async (name, {event}) => {
-  const recorded = readGoldenCase(name);
-
-  const played = await playCase(name);
-
-  expect(callsByPod(played.lines)).toEqual(callsByPod(recorded.lines));
-  expect(recorded.events).toEqual([]);
-  expect(played.events.map(({message}) => message)).toEqual([event]);
+test.each(casesOf('foreground', 'told'))('%s is explained', async (name, {event}) => {
+  expectItIsTold(name, await playCase(name), event);
 });
 
-test.each(casesOf('loop'))('%s is refused, since it needs a kubelet that runs on', async (name) => {
-  expect(await refusalOf(name)).toMatch(/not supported by kcri(?: sync)?: |needs more of a kubelet/);
-});
+test.each(casesOf('foreground', 'missing'))(
+  '%s is refused, since it needs a kubelet that runs on',
+  async (name) => {
+    expect(await refusalOf(name)).toMatch(/needs more of a kubelet/);
+  },
+);
