@@ -21,8 +21,7 @@ const HONOURED = {kind: 'honoured'};
 const ruleOf = (schema, name) => FIELD_RULES[schema.name]?.[name] ?? HONOURED;
 /** A rule that looks at the value refuses only some. */
 const isPartly = (rule) => rule.kind === 'refused' && rule.when.length > 0;
-const BY_DAEMON = 'honoured by the daemon';
-const isHonoured = (rule) => rule.kind === 'honoured' || rule.kind === BY_DAEMON || isPartly(rule);
+const isHonoured = (rule) => rule.kind === 'honoured' || isPartly(rule);
 
 function objectOf(type, path) {
   if (type.kind === 'list') return objectOf(type.item, `${path}[]`);
@@ -83,8 +82,6 @@ function row(schema, name, tests) {
   const rule = ruleOf(schema, name);
   const test = tests.get(`${schema.name}.${name}`) ?? 'none';
   if (rule.kind === 'honoured') return `| \`${name}\` | honoured | ${test} |`;
-  if (rule.kind === BY_DAEMON)
-    return `| \`${name}\` | honoured by \`kcri kubelet\`, refused elsewhere: ${cell(rule.reason)} | ${test} |`;
   if (isPartly(rule))
     return `| \`${name}\` | honoured; some values are refused: ${cell(rule.reason)} | ${test} |`;
   return `| \`${name}\` | ${rule.kind} | ${cell(rule.reason)} |`;

@@ -5,14 +5,9 @@ import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
 import type {Volume, VolumeProjection} from '../api/v1-volumes.js';
 
-/** Who keeps a pod: a command in the foreground (`kcri sync`, `kcri plan`, `kcri run`), or the daemon `kcri kubelet`. */
-export type PodKeeper = 'foreground' | 'daemon';
-
 /** What kcri does with a field of the Pod API. There is no other way: nothing is dropped in silence. */
 export type FieldRule<Value = never> =
   | {readonly kind: 'honoured'}
-  /** Honoured by the daemon, an error elsewhere; why. */
-  | {readonly kind: 'honoured by the daemon'; readonly reason: string}
   /** Without effect here because it is without effect on any node; why. */
   | {readonly kind: 'ignored'; readonly reason: string}
   /** An error, if need be only for some values; why. */

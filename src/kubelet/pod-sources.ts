@@ -123,7 +123,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
 function preparer({nodeName, clock}: PodSourcesOptions, url?: string): PreparePod {
   return (document, objects) => {
     const seenAtMs = clock.now();
-    const options = {static: true, keeper: 'daemon', nodeName, seenAtMs, objects, url} as const;
+    const options = {static: true, nodeName, seenAtMs, objects, url} as const;
     const [prepared] = preparePods([document], options);
     if (prepared === undefined) throw new Error('a document has become no pod');
     return prepared.pod;

@@ -10,7 +10,6 @@ import {checkStaticReferences, toLocalPod, toStaticPod} from './config/static-po
 import {NO_OBJECTS, type ApiObjects} from './container/api-objects.js';
 import {podLogsName} from './container/node.js';
 import {podRef} from './container/pod-ref.js';
-import type {PodKeeper} from './field-rules.js';
 import {unsupportedFields} from './unsupported.js';
 
 /** A pod as it is synced, and where it comes from. */
@@ -25,8 +24,6 @@ export interface PrepareOptions {
   readonly static: boolean;
   /** Where static pods were fetched from; without it they come from files. */
   readonly url?: string | undefined;
-  /** Who keeps the pods, in the foreground by default. */
-  readonly keeper?: PodKeeper;
   readonly nodeName: string;
   /** When the manifests were first seen, in milliseconds since the epoch. */
   readonly seenAtMs: number;
@@ -42,9 +39,9 @@ export function preparePods(
   documents: readonly ManifestDocument[],
   options: PrepareOptions,
 ): readonly PreparedPod[] {
-  const {keeper = 'foreground', objects = NO_OBJECTS} = options;
+  const {objects = NO_OBJECTS} = options;
   refuse(documents, ({pod}) => conflicts(pod, options));
-  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options), keeper));
+  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
   // The node's name may make a pod's too long, so that a valid Pod is none any more.
   refuse(documents, (document) => validatePod(prepared(document, options)));
   if (options.static) for (const {pod, file} of documents) checkStaticReferences(pod, file, objects);

@@ -3,22 +3,17 @@ import {FieldPath} from '../api/field-path.js';
 import {pod as podSchema} from '../api/schema-pod.js';
 import type {AnySchema, FieldType} from '../api/schema.js';
 import type {Pod} from '../api/v1.js';
-import {FIELD_RULES, type FieldRule, type PodKeeper} from './field-rules.js';
+import {FIELD_RULES, type FieldRule} from './field-rules.js';
 
 /**
- * The fields of a Pod that its keeper can't honour and may not ignore, each with the reason: empty for a Pod that
+ * The fields of a Pod that kcri can't honour and may not ignore, each with the reason: empty for a Pod that
  * runs as its manifest says.
  */
-export function unsupportedFields(pod: Pod, keeper: PodKeeper): readonly FieldError[] {
-  return [...inObject(podSchema, pod, new FieldPath(), keeper)];
+export function unsupportedFields(pod: Pod): readonly FieldError[] {
+  return [...inObject(podSchema, pod, new FieldPath())];
 }
 
-function* inObject(
-  schema: AnySchema,
-  value: object,
-  path: FieldPath,
-  keeper: PodKeeper,
-): Generator<FieldError> {
+function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator<FieldError> {
   const rules = FIELD_RULES[schema.name] ?? {};
   for (const [name, {type}] of Object.entries(schema.fields)) {
     const field = (value as Readonly<Record<string, unknown>>)[name];
@@ -27,9 +22,7 @@ function* inObject(
     const at = path.child(name);
     if (rule?.kind === 'ignored') continue;
     if (rule?.kind === 'refused' && rule.when(field as never)) yield* refusal(rule, field, at);
-    else if (rule?.kind === 'honoured by the daemon' && keeper === 'foreground')
-      yield forbidden(at, `not supported by kcri sync: ${rule.reason}: run it under kcri kubelet`);
-    else yield* inValue(type, field, at, keeper);
+    else yield* inValue(type, field, at);
   }
 }
 
@@ -40,16 +33,11 @@ function* refusal({reason, keys}: Refused, field: unknown, path: FieldPath): Gen
   for (const at of paths) yield forbidden(at, `not supported by kcri: ${reason}`);
 }
 
-function* inValue(
-  type: FieldType,
-  value: unknown,
-  path: FieldPath,
-  keeper: PodKeeper,
-): Generator<FieldError> {
-  if (type.kind === 'object') yield* inObject(type.schema, value as object, path, keeper);
+function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {
+  if (type.kind === 'object') yield* inObject(type.schema, value as object, path);
   if (type.kind !== 'list') return;
   for (const [index, item] of (value as readonly unknown[]).entries())
-    yield* inValue(type.item, item, path.index(index), keeper);
+    yield* inValue(type.item, item, path.index(index));
 }
 
 /** Says nothing: not there, or an empty text, list or map. An empty object may say something. */

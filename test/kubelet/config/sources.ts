@@ -10,7 +10,6 @@ import {until} from '../../base/until.js';
 export function prepareOnNode(document: ManifestDocument, objects: ApiObjects, url?: string): Pod {
   const [prepared] = preparePods([document], {
     static: true,
-    keeper: 'daemon',
     nodeName: 'node1',
     seenAtMs: 0,
     objects,
