@@ -1,0 +1,236 @@
+import {describe, expect, test} from 'vitest';
+import type {Pod} from '../../src/api/v1.js';
+import type {PodStatus} from '../../src/api/v1-status.js';
+import {SILENT_LOGGER} from '../../src/base/logger.js';
+import {podUid, type PodUid} from '../../src/cri/index.js';
+import type {PodEvent} from '../../src/kubelet/container/events.js';
+import type {RunningPod} from '../../src/kubelet/container/pleg.js';
+import type {DesiredPod, PodOperation} from '../../src/kubelet/container/pod-update.js';
+import {KubeletHandler, type KubeletHandlerOptions} from '../../src/kubelet/kubelet-handler.js';
+import {PodManager} from '../../src/kubelet/pod/pod-manager.js';
+import type {WorkerUpdate} from '../../src/kubelet/pod-workers/worker-state.js';
+import {GOLDEN_NODE} from '../golden/cases.js';
+import {aClock} from './images/a-clock.js';
+import {aContainer, aPod} from './kuberuntime/builders.js';
+
+/** What there is besides what the sources want. */
+interface World {
+  readonly ready?: boolean;
+  readonly admission?: boolean;
+  /** Pods whose records an earlier daemon has left, and which of them run. */
+  readonly owned?: readonly string[];
+  readonly running?: readonly string[];
+  readonly ending?: readonly string[];
+  readonly statuses?: Readonly<Record<string, PodStatus>>;
+}
+
+/** A handler that notes what it has others do. */
+function aHandler(world: World = {}) {
+  const {ready = true, admission = true, owned = [], running = [], ending = [], statuses = {}} = world;
+  const done: string[] = [];
+  const events: PodEvent[] = [];
+  const known = new Set<string>();
+  const due: PodUid[] = [];
+  const clock = aClock();
+  const nameOf = (update: WorkerUpdate): string =>
+    'pod' in update ? (update.pod.metadata.name ?? '') : `running ${update.running.name}`;
+  const options = {
+    manager: new PodManager(),
+    workers: {
+      update: (update: WorkerUpdate) => {
+        known.add('pod' in update ? (update.pod.metadata.uid ?? '') : update.running.uid);
+        const grace = update.type === 'kill' ? update.kill?.gracePeriodSeconds : undefined;
+        done.push(`${update.type} ${nameOf(update)}${grace === undefined ? '' : ` in ${grace} s`}`);
+      },
+      takeDue: () => due.splice(0),
+      syncKnown: () => undefined,
+      isKnown: (uid: PodUid) => known.has(uid),
+      isTerminationRequested: (uid: PodUid) => ending.includes(uid),
+      isTerminated: () => false,
+      shouldContentBeRemoved: () => false,
+      couldHaveRunningContainers: () => true,
+    },
+    pods: {
+      statusOf: (uid: PodUid) => statuses[uid],
+      owned: () => owned.map((uid) => ({uid: podUid(uid)})),
+      remove: async (uid: PodUid) => void done.push(`remove ${uid}`),
+      removeDead: async (uid: PodUid) => void done.push(`remove dead of ${uid}`),
+      collectGarbage: async () => void done.push('collect garbage'),
+      objectsChanged: () => void done.push('renew volumes'),
+    },
+    pleg: {
+      unhealthy: () => undefined,
+      runningPods: (): RunningPod[] =>
+        running.map((uid) => ({uid: podUid(uid), name: uid, namespace: 'default', isRunning: true})),
+    },
+    runtimeState: {errors: () => []},
+    node: {...GOLDEN_NODE, maxPods: 2},
+    clock,
+    logger: SILENT_LOGGER,
+    events: (event: PodEvent) => void events.push(event),
+    seenAllSources: () => ready,
+    admission,
+  } as unknown as KubeletHandlerOptions;
+  const handler = new KubeletHandler(options);
+  const tell = (op: PodOperation, ...pods: readonly DesiredPod[]): void => {
+    handler.handleConfig({op, source: 'file', pods});
+  };
+  return {handler, done, events, due, clock, tell};
+}
+
+/** A wanted pod whose uid is its name. */
+function wanted(
+  name: string,
+  createdAt = '2026-05-01T12:00:00Z',
+  pod: Partial<Pod['spec']> = {},
+): DesiredPod {
+  const made = aPod(pod, {name, uid: name, creationTimestamp: createdAt});
+  return {uid: podUid(name), pod: made, origin: 'file.yaml'};
+}
+
+const late = '2026-05-01T13:00:00Z';
+
+describe('what sources tell', () => {
+  test('pods are added by their age', () => {
+    const {tell, done} = aHandler();
+    tell('ADD', wanted('b', late), wanted('a'));
+    expect(done).toEqual(['create a', 'create b']);
+  });
+
+  test('a changed pod is updated, and so is one that is being deleted', () => {
+    const {tell, done} = aHandler();
+    tell('ADD', wanted('a'));
+    tell('UPDATE', wanted('a'));
+    tell('DELETE', wanted('a'));
+    tell('RECONCILE', wanted('a'));
+    expect(done).toEqual(['create a', 'update a', 'update a']);
+  });
+
+  test('a pod that is gone is ended, but not before all sources have told what they have', () => {
+    const all = aHandler();
+    all.tell('REMOVE', wanted('a'));
+    expect(all.done).toEqual(['kill a']);
+    const some = aHandler({ready: false});
+    some.tell('REMOVE', wanted('a'));
+    expect(some.done).toEqual([]);
+  });
+});
+
+describe('a pod that the node has no room for', () => {
+  test('is told of and shown as failed, and nothing else is ever done for it', async () => {
+    const {tell, done, events, handler} = aHandler();
+    const refused = wanted('c');
+    tell('ADD', wanted('a'), wanted('b'), refused);
+    const message = "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2";
+    expect(done).toEqual(['create a', 'create b']);
+    expect(events).toMatchObject([{type: 'Warning', reason: 'OutOfpods', message}]);
+    expect(handler.statusOf(refused)).toMatchObject({
+      phase: 'Failed',
+      reason: 'OutOfpods',
+      message: `Pod was rejected: ${message}`,
+    });
+
+    done.length = 0;
+    handler.handlePleg({uid: refused.uid, type: 'ContainerStarted'});
+    handler.handleProbe({uid: refused.uid, probe: 'liveness', status: 'unhealthy'});
+    await handler.handleHousekeeping();
+    tell('REMOVE', refused);
+    expect(done).toEqual(['collect garbage']);
+  });
+
+  test('is judged anew when it is changed', () => {
+    const {tell, done} = aHandler();
+    tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    tell('REMOVE', wanted('a'));
+    tell('UPDATE', wanted('c'));
+    expect(done).toEqual(['create a', 'create b', 'kill a', 'create c']);
+  });
+
+  test('runs without admission', () => {
+    const {tell, done} = aHandler({admission: false});
+    tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    expect(done).toEqual(['create a', 'create b', 'create c']);
+  });
+
+  test('runs when another one has ended or when it is ending itself', () => {
+    const ended = aHandler({statuses: {a: {phase: 'Succeeded'}}});
+    ended.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    expect(ended.done).toContain('create c');
+    const ending = aHandler({ending: ['c']});
+    ending.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    expect(ending.done).toContain('create c');
+  });
+});
+
+describe('what happens to containers', () => {
+  test('has the pod synced, and dead ones removed', () => {
+    const {tell, done, handler} = aHandler();
+    tell('ADD', wanted('a'));
+    handler.handlePleg({uid: podUid('a'), type: 'ContainerStarted'});
+    handler.handlePleg({uid: podUid('a'), type: 'ContainerDied'});
+    handler.handlePleg({uid: podUid('a'), type: 'ContainerRemoved'});
+    expect(done).toEqual(['create a', 'sync a', 'sync a', 'remove dead of a']);
+  });
+
+  test('of a pod that nobody wants syncs nothing, but the dead are removed', () => {
+    const {done, handler} = aHandler();
+    handler.handlePleg({uid: podUid('x'), type: 'ContainerStarted'});
+    handler.handlePleg({uid: podUid('x'), type: 'ContainerDied'});
+    expect(done).toEqual(['remove dead of x']);
+  });
+
+  test('to objects has all volumes renewed and all pods synced', () => {
+    const {tell, done, handler} = aHandler();
+    tell('ADD', wanted('a'), wanted('b'));
+    done.length = 0;
+    handler.handleObjectsChanged();
+    expect(done).toEqual(['renew volumes', 'sync a', 'sync b']);
+  });
+});
+
+describe('each second', () => {
+  test('pods are synced whose time has come, or whose deadline has passed', () => {
+    const startTime = '2026-05-01T12:00:00Z';
+    const {tell, done, due, clock, handler} = aHandler({statuses: {a: {startTime}}});
+    tell('ADD', wanted('a', undefined, {activeDeadlineSeconds: 30}), wanted('b'));
+    done.length = 0;
+    handler.handleSync();
+    due.push(podUid('b'));
+    handler.handleSync();
+    clock.pass(30_000);
+    handler.handleSync();
+    expect(done).toEqual(['sync b', 'sync a']);
+  });
+});
+
+describe('housekeeping', () => {
+  test('does nothing before all sources have told what they have', async () => {
+    const {done, handler} = aHandler({ready: false, owned: ['old'], running: ['old']});
+    await handler.handleHousekeeping();
+    expect(done).toEqual([]);
+  });
+
+  test('ends what runs of an earlier daemon and nobody wants, and removes what no longer runs', async () => {
+    const {tell, done, handler} = aHandler({owned: ['old', 'dead', 'a'], running: ['old', 'a', 'foreign']});
+    tell('ADD', wanted('a'));
+    done.length = 0;
+    await handler.handleHousekeeping();
+    expect(done).toEqual(['kill running old in 1 s', 'remove dead', 'collect garbage']);
+  });
+
+  test('begins anew with a wanted pod that no worker knows', async () => {
+    const {tell, done, handler} = aHandler({ending: ['a']});
+    tell('RECONCILE', wanted('a', undefined, {containers: [aContainer()]}));
+    await handler.handleHousekeeping();
+    expect(done).toEqual(['create a', 'collect garbage']);
+  });
+
+  test('collects garbage each minute', async () => {
+    const {done, clock, handler} = aHandler();
+    for (let second = 0; second < 122; second += 2) {
+      await handler.handleHousekeeping();
+      clock.pass(2000);
+    }
+    expect(done).toEqual(['collect garbage', 'collect garbage', 'collect garbage']);
+  });
+});
