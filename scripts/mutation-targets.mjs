@@ -59,6 +59,14 @@ export const TARGETS = [
     },
     {in: "'outlasted its container'", to: "''", why: 'nobody is told how a hook failed'},
   ]),
+  target(
+    'kuberuntime/crash-loop-back-off',
+    ['kuberuntime/crash-loop-back-off'],
+    [
+      {in: 'container.resources ?? {}', to: 'container.resources', why: 'none has a text of its own too'},
+      {in: ".join('/')", to: "''", why: 'the UID and its place tell pods apart all the same'},
+    ],
+  ),
   target('foreground/judge', ['foreground/judge']),
   target(
     'status/pod-phase',
