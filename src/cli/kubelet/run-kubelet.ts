@@ -5,8 +5,10 @@ import {
   milliseconds,
   openPodSources,
   publishKubelet,
+  startServers,
   type ContainerGcPolicy,
   type DescribedNode,
+  type ServerOptions,
   type KubeletConfig,
   type KubeletOptions,
   type ConfigValues,
@@ -17,6 +19,7 @@ import type {IgnoredFlag} from './flags.js';
 import {Klog} from './klog.js';
 import {onHangup} from './hangup.js';
 import {prepareProcess} from './prepare-process.js';
+import {serverOptions} from './server-options.js';
 import {ServiceManager} from './service-manager.js';
 
 /** What a kubelet is started with. */
@@ -41,7 +44,7 @@ const SLOWEST_LOOP_MS = 5 * 60_000;
 
 /** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
-  const {config, context, mask} = options;
+  const {config, context, mask, certDir} = options;
   const {values} = config;
   const logger = new Klog({
     stream: context.stderr,
@@ -58,7 +61,10 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const manager = new ServiceManager(context.env, logger, context.clock);
     const kubelet: Kubelet = new Kubelet({
       ...kubeletOptions(options, {connection, node, logger}),
-      begun: async () => await begin({kubelet, manager, endpoint: node.endpoint, ...options}),
+      begun: async () => {
+        const servers = serverOptions(values, {connection, node, logger, certDir, clock: context.clock});
+        return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});
+      },
     });
     const hangup = onHangup(() => {
       logger.info('Reading all manifests again because of SIGHUP');
@@ -90,17 +96,20 @@ interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'con
   readonly kubelet: Kubelet;
   readonly manager: ServiceManager;
   readonly endpoint: string;
+  readonly servers: ServerOptions;
 }
 
-/** Tells other kcris and systemd that there is a kubelet, until it ends. */
-async function begin({kubelet, manager, endpoint, ...options}: Beginning): Promise<AsyncDisposable> {
+/** Serves, and tells other kcris and systemd that there is a kubelet, until it ends. */
+async function begin({kubelet, manager, endpoint, servers, ...options}: Beginning): Promise<AsyncDisposable> {
   const {rootDir, context, config} = options;
   const {clock, signal} = context;
   const startedAt = new Date(clock.now()).toISOString();
-  const published = await publishKubelet(rootDir, {pid: process.pid, startedAt, endpoint, urls: {}});
-  signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
-  await manager.tell('READY=1', `MAINPID=${process.pid}`);
   const end = new AbortController();
+  const {urls, closed} = await startServers(kubelet.view, servers, end.signal);
+  const published = await publishKubelet(rootDir, {pid: process.pid, startedAt, endpoint, urls});
+  signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
+  // Pods don't wait for systemd.
+  void manager.tell('READY=1', `MAINPID=${process.pid}`);
   const longestMs = Math.max(2 * milliseconds(config.values.syncFrequency), SLOWEST_LOOP_MS);
   const isAlive = (): boolean =>
     kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < longestMs;
@@ -108,7 +117,7 @@ async function begin({kubelet, manager, endpoint, ...options}: Beginning): Promi
   return {
     [Symbol.asyncDispose]: async () => {
       end.abort();
-      await fed;
+      await Promise.all([fed, closed]);
       await published[Symbol.asyncDispose]();
     },
   };

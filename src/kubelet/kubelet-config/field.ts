@@ -1,4 +1,3 @@
-import type {FieldType} from '../../api/schema.js';
 import type {ConfigType} from './types.js';
 
 /** What kcri does with a field of a KubeletConfiguration. There is no other way: nothing is dropped in silence. */
@@ -22,9 +21,6 @@ export interface ConfigField<T = unknown, D = T | undefined> {
 /** The value of a field: undefined only when there is no default. */
 export type ValueOf<F> =
   F extends ConfigField<infer T, infer D> ? (undefined extends D ? T | undefined : T) : never;
-
-/** The type of a field as decoders know it. */
-export type DecodedType = FieldType;
 
 interface Extras<T> {
   readonly flag?: string;
