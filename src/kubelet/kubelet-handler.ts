@@ -65,10 +65,11 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** As it was last made: Pending before the pod's first sync. */
   statusOf({uid, pod}: DesiredPod): PodStatus {
-    return (
-      this.#rejected.get(uid) ??
-      this.#options.pods.statusOf(uid) ?? {phase: 'Pending', qosClass: podQosClass(pod)}
-    );
+    return this.#knownStatus(uid) ?? {phase: 'Pending', qosClass: podQosClass(pod)};
+  }
+
+  #knownStatus(uid: PodUid): PodStatus | undefined {
+    return this.#rejected.get(uid) ?? this.#options.pods.statusOf(uid);
   }
 
   handleConfig({op, source, pods}: PodUpdate): void {
@@ -117,9 +118,9 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   /** Whether it takes room on the node (filterOutInactivePods). */
-  #isActive(desired: DesiredPod): boolean {
-    if (this.#options.workers.isTerminated(desired.uid)) return false;
-    const {phase} = this.statusOf(desired);
+  #isActive({uid}: DesiredPod): boolean {
+    if (this.#options.workers.isTerminated(uid)) return false;
+    const {phase} = this.#knownStatus(uid) ?? {};
     return phase !== 'Succeeded' && phase !== 'Failed';
   }
 
