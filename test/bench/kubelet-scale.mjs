@@ -63,7 +63,8 @@ async function measure(pods) {
       rounds.push(await ask());
     }
     await until(() => running(fake) === pods * CONTAINERS, clock);
-    const end = await ask();
+    let end = await ask();
+    await until(async () => (end = await ask()).restarts >= kills, clock);
     return row({pods, startSeconds, start, rounds, kills, restarts: end.restarts, errors: end.errors});
   } finally {
     daemon.disconnect();
@@ -88,7 +89,7 @@ function start(fake, directory, manifestsDir) {
 
 async function until(condition, clock) {
   const end = performance.now() + 60_000;
-  while (!condition() && performance.now() < end) await clock.sleep(50);
+  while (!(await condition()) && performance.now() < end) await clock.sleep(50);
 }
 
 function running(fake) {
