@@ -1,0 +1,171 @@
+import {describe, expect, test} from 'vitest';
+import type {MadeProbe} from '../../../src/kubelet/container/kubelet-metrics.js';
+import {exposition} from '../../../src/kubelet/metrics/exposition.js';
+import {Counter, exponentialBuckets, Histogram} from '../../../src/kubelet/metrics/instruments.js';
+import {KubeletRegistry} from '../../../src/kubelet/metrics/kubelet-registry.js';
+import {parseExposition, type ParsedSample} from './parse-exposition.js';
+
+const clock = {now: () => 5000, sleep: () => Promise.resolve()};
+
+async function samplesOf(use: (registry: KubeletRegistry) => void): Promise<readonly ParsedSample[]> {
+  const registry = new KubeletRegistry(clock, 'node-1');
+  use(registry);
+  return parseExposition(await registry.text([]));
+}
+
+function valueOf(
+  samples: readonly ParsedSample[],
+  name: string,
+  labels: Record<string, string> = {},
+): unknown {
+  return samples.find(
+    (sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels),
+  )?.value;
+}
+
+describe('the text of metrics', () => {
+  test('escapes what would end a label or a line', () => {
+    const counter = new Counter({name: 'a_total', help: 'back\\slash\nline', labels: ['name']});
+    counter.increase('say "hi"\\\n');
+    const text = exposition([counter.family()]);
+    expect(text).toBe(
+      '# HELP a_total back\\\\slash\\nline\n# TYPE a_total counter\na_total{name="say \\"hi\\"\\\\\\n"} 1\n',
+    );
+    expect(parseExposition(text)).toEqual([{name: 'a_total', labels: {name: 'say "hi"\\\n'}, value: 1}]);
+  });
+
+  test('counts an observation in its bucket and in all above', () => {
+    const histogram = new Histogram({name: 'h', help: 'h', buckets: [1, 2]});
+    for (const value of [0.5, 1, 1.5, 7]) histogram.observe(value);
+    const samples = parseExposition(exposition([histogram.family()]));
+    expect(samples.map(({labels, value}) => [labels['le'], value])).toEqual([
+      ['1', 2],
+      ['2', 3],
+      ['+Inf', 4],
+      [undefined, 10],
+      [undefined, 4],
+    ]);
+  });
+
+  test('has exponential buckets as Prometheus', () => {
+    expect(exponentialBuckets(1, 2, 4)).toEqual([1, 2, 4, 8]);
+  });
+});
+
+describe('what a kubelet counts', () => {
+  test('is all readable before anything has happened', async () => {
+    const samples = await samplesOf(() => undefined);
+    expect(valueOf(samples, 'kubelet_node_name', {node: 'node-1'})).toBe(1);
+    expect(valueOf(samples, 'kubelet_started_pods_total')).toBe(0);
+    expect(valueOf(samples, 'kubelet_pleg_discard_events')).toBe(0);
+    expect(valueOf(samples, 'process_start_time_seconds')).toBeGreaterThan(1e9);
+    expect(valueOf(samples, 'process_open_fds')).toBeGreaterThan(2);
+    expect(valueOf(samples, 'nodejs_eventloop_lag_seconds')).toBeGreaterThan(0);
+  });
+
+  test('started pods and containers, and why some could not be', async () => {
+    const samples = await samplesOf((registry) => {
+      registry.synced([
+        {action: 'CreatePodSandbox', target: 'web'},
+        {action: 'InitContainer', target: 'init'},
+        {action: 'StartContainer', target: 'main'},
+        {action: 'StartContainer', target: 'b', failure: {reason: 'ErrImagePull', message: ''}},
+        {action: 'StartContainer', target: 'c', failure: {reason: 'CrashLoopBackOff', message: ''}},
+        {action: 'KillContainer', target: 'd'},
+      ]);
+      registry.synced([
+        {action: 'CreatePodSandbox', target: 'x', failure: {reason: 'CreatePodSandboxError', message: ''}},
+      ]);
+    });
+    expect(valueOf(samples, 'kubelet_started_pods_total')).toBe(2);
+    expect(valueOf(samples, 'kubelet_started_pods_errors_total')).toBe(1);
+    const total = 'kubelet_started_containers_total';
+    expect(valueOf(samples, total, {container_type: 'init_container'})).toBe(1);
+    expect(valueOf(samples, total, {container_type: 'container'})).toBe(2);
+    const errors = samples.filter(({name}) => name === 'kubelet_started_containers_errors_total');
+    expect(errors).toEqual([
+      {
+        name: 'kubelet_started_containers_errors_total',
+        labels: {container_type: 'container', code: 'ErrImagePull'},
+        value: 1,
+      },
+    ]);
+  });
+
+  test('relists, their distance, and what becomes of events', async () => {
+    let now = 10_000;
+    const registry = new KubeletRegistry({...clock, now: () => now}, 'n');
+    registry.pleg({kind: 'relisted', durationMs: 20});
+    now = 11_030;
+    registry.pleg({kind: 'relisted', durationMs: 30});
+    registry.pleg({kind: 'stream-trusted'});
+    registry.pleg({kind: 'stream-failed', error: new Error('x'), retryMs: 1});
+    registry.pleg({kind: 'stream-failed', error: new Error('x'), retryMs: 1});
+    const samples = parseExposition(await registry.text([]));
+    expect(valueOf(samples, 'kubelet_pleg_relist_duration_seconds_sum')).toBeCloseTo(0.05);
+    expect(valueOf(samples, 'kubelet_pleg_relist_interval_seconds_sum')).toBeCloseTo(1.02);
+    expect(valueOf(samples, 'kubelet_pleg_relist_interval_seconds_count')).toBe(1);
+    expect(valueOf(samples, 'kubelet_pleg_last_seen_seconds')).toBe(11);
+    expect(valueOf(samples, 'kubelet_evented_pleg_connection_success_count')).toBe(1);
+    expect(valueOf(samples, 'kubelet_evented_pleg_connection_error_count')).toBe(2);
+  });
+
+  test('how long workers take, and that no clock makes it negative', async () => {
+    const samples = await samplesOf((registry) => {
+      registry.worked('sync', -50);
+      registry.worked('create', 2000);
+      registry.workerStarted(10);
+      registry.podStarted(1500);
+      registry.restarted(true);
+      registry.orphansRemoved(3);
+    });
+    const worker = 'kubelet_pod_worker_duration_seconds_sum';
+    expect(valueOf(samples, worker, {operation_type: 'sync'})).toBe(0);
+    expect(valueOf(samples, worker, {operation_type: 'create'})).toBe(2);
+    expect(valueOf(samples, 'kubelet_pod_worker_start_duration_seconds_sum')).toBe(0.01);
+    expect(valueOf(samples, 'kubelet_pod_start_duration_seconds_sum')).toBe(1.5);
+    expect(valueOf(samples, 'kubelet_restarted_pods_total', {static: 'true'})).toBe(1);
+    expect(valueOf(samples, 'kubelet_orphan_pod_cleaned_volumes')).toBe(3);
+  });
+
+  test('calls of the runtime, in the words of the kubelet', async () => {
+    const samples = await samplesOf(({runtimeObserver}) => {
+      const call = {service: 'runtime.v1.RuntimeService', endpoint: '', request: {runtimeHandler: 'runc'}};
+      const begin = (rpc: string) =>
+        runtimeObserver({...call, method: {rpc} as Parameters<typeof runtimeObserver>[0]['method']});
+      begin('RunPodSandbox').ended?.(new Error('no'));
+      begin('ListPodSandbox').ended?.();
+    });
+    const total = 'kubelet_runtime_operations_total';
+    expect(valueOf(samples, total, {operation_type: 'run_podsandbox'})).toBe(1);
+    expect(valueOf(samples, total, {operation_type: 'list_podsandbox'})).toBe(1);
+    const errors = samples.filter(({name}) => name === 'kubelet_runtime_operations_errors_total');
+    expect(errors.map(({labels}) => labels)).toEqual([{operation_type: 'run_podsandbox'}]);
+    expect(valueOf(samples, 'kubelet_run_podsandbox_errors_total', {runtime_handler: 'runc'})).toBe(1);
+  });
+
+  test('probes, until nothing is left of their pod', () => {
+    const registry = new KubeletRegistry(clock, 'n');
+    const pod = {name: 'web', namespace: 'team', uid: 'u1'};
+    const probe: MadeProbe = {probe: 'liveness', result: 'failed', durationMs: 30, pod, container: 'main'};
+    registry.probed(probe);
+    registry.probed({...probe, result: 'unknown'});
+    registry.probed({...probe, pod: {...pod, name: 'other', uid: 'u2'}});
+    const samples = parseExposition(registry.probesText());
+    const labels = {
+      probe_type: 'Liveness',
+      result: 'failed',
+      container: 'main',
+      pod: 'web',
+      namespace: 'team',
+      pod_uid: 'u1',
+    };
+    expect(valueOf(samples, 'prober_probe_total', labels)).toBe(1);
+    const {result: _result, pod_uid: _uid, ...place} = labels;
+    expect(valueOf(samples, 'prober_probe_duration_seconds_count', place)).toBe(1);
+    registry.podGone(pod);
+    const left = parseExposition(registry.probesText()).filter(({labels}) => labels['pod'] === 'web');
+    expect(left).toEqual([]);
+    expect(registry.probesText()).toContain('u2');
+  });
+});
