@@ -93,6 +93,23 @@ describe('commands, stats and events', () => {
     await expect.poll(() => started.fake.state.events.listeners).toBe(0);
   });
 
+  test('events tell of a sandbox that ends by itself, whose containers go on', async ({expect}) => {
+    await using started = await start();
+    const {podSandboxId} = await runOne(started);
+    const abort = new AbortController();
+    const events = started.cri.runtime.getContainerEvents({}, {signal: abort.signal})[Symbol.asyncIterator]();
+    const first = events.next();
+    await expect.poll(() => started.fake.state.events.listeners).toBe(1);
+    started.fake.exitSandbox(podSandboxId);
+    expect((await first).value).toMatchObject({
+      containerEventType: 'CONTAINER_STOPPED_EVENT',
+      containerId: podSandboxId,
+      podSandboxStatus: {state: 'SANDBOX_NOTREADY'},
+    });
+    expect(started.fake.containers.map(({state}) => state)).toEqual(['CONTAINER_RUNNING']);
+    abort.abort();
+  });
+
   test('Stream… RPCs send pages that add up to the list', async ({expect}) => {
     await using started = await start();
     started.fake.fill({containers: 2500, pods: 10});

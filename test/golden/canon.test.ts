@@ -147,6 +147,30 @@ describe('the canonical order', () => {
     ]);
   });
 
+  test("counts a probe's calls that are the same once, behind the start of the container and until its stop", () => {
+    const probe = (exit: number): GoldenCall =>
+      call('ExecSync', {container_id: 'c'.repeat(64), cmd: ['ok']}, {response: {exitCode: exit}});
+    const start = call('StartContainer', {container_id: 'c'.repeat(64)});
+    const end = call('StopContainer', {container_id: 'c'.repeat(64)});
+    const calls = [run('u1', SANDBOX), create('main', 'c'.repeat(64)), start, stopSandbox('s')];
+
+    const lines = canonicalCalls(
+      [...calls, probe(0), probe(0), probe(1), probe(0), end, probe(2)],
+      WORLD,
+      new Map([['main', [['ok']]]]),
+    );
+
+    expect(
+      lines.map(({method, probe: isProbe, resp}) => [method, isProbe, resp?.['exit_code']]).slice(2),
+    ).toEqual([
+      ['StartContainer', undefined, undefined],
+      ['ExecSync', true, undefined],
+      ['ExecSync', true, 1],
+      ['StopPodSandbox', undefined, undefined],
+      ['StopContainer', undefined, undefined],
+    ]);
+  });
+
   test('counts two removers of one container once, as successful if one was', () => {
     expect(brief([remove('a', 'Unknown'), stopSandbox('s'), remove('a')])).toEqual([
       'RemoveContainer a OK',

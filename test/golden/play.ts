@@ -26,8 +26,6 @@ export interface Played {
 export interface PlayOptions {
   /** From the manifest's coming to its going; as recorded without it. */
   readonly settleSeconds?: number | undefined;
-  /** Leaves out of the manifest what can't be played. */
-  readonly change?: (manifest: string) => string;
   /** Who keeps the pods: commands in the foreground by default. */
   readonly keeper?: MakeKeeper;
   /** What the runtime is like. */
@@ -55,13 +53,12 @@ const foreground: MakeKeeper = (options) => new ForegroundKeeper(options);
  */
 export async function playCase(
   name: string,
-  {settleSeconds, change = (text) => text, keeper = foreground, ...options}: PlayOptions = {},
+  {settleSeconds, keeper = foreground, ...options}: PlayOptions = {},
 ): Promise<Played> {
   const directory = await temporaryDirectory();
   const scratchDir = join(directory, 'scratch');
   await mkdir(scratchDir);
-  const recorded = readGoldenCase(name, scratchDir);
-  const golden = {...recorded, file: (file: string) => change(recorded.file(file))};
+  const golden = readGoldenCase(name, scratchDir);
   using clock = new SteppingClock(ADDED_AT_MS - PRELUDE_MS, options.stepMs);
   await using fake = await startRuntime(scratchDir, clock, options);
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
