@@ -1,0 +1,134 @@
+import {expect, test} from 'vitest';
+import type {Pod} from '../../src/api/v1.js';
+import {podUid, type PodUid} from '../../src/cri/index.js';
+import {KubeletPods, type KubeletPodsOptions} from '../../src/kubelet/kubelet-pods.js';
+import type {RuntimePodStatus} from '../../src/kubelet/container/pod-status.js';
+import type {SyncResult} from '../../src/kubelet/container/sync-result.js';
+import {aPod, aSandboxStatus, UID} from './kuberuntime/builders.js';
+
+const uid = podUid(UID);
+const signal = new AbortController().signal;
+const NOTHING: RuntimePodStatus = {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
+const STARTED: SyncResult = {action: 'StartContainer', target: 'main'};
+
+/** The pods of a daemon, of which a test sees what they have others do. */
+function theirPods({
+  results = [],
+  phase = 'Running',
+}: {results?: readonly SyncResult[]; phase?: string} = {}) {
+  const done: string[] = [];
+  const said: string[] = [];
+  const fails = {removing: false};
+  const syncer = {
+    pod: undefined as Pod | undefined,
+    syncKnown: async () => {
+      done.push('sync');
+      return {runtime: NOTHING, status: {phase}, results};
+    },
+    endKnown: async () => void done.push('end'),
+    concludeKnown: async () => void done.push('conclude'),
+    removeFromRuntime: async () => {
+      if (fails.removing) throw new Error('busy');
+      done.push('remove from the runtime');
+    },
+  };
+  const options = {
+    local: {
+      store: {
+        put: async () => void done.push('put record'),
+        list: async () => ({records: [], broken: [{uid, error: new Error('not JSON')}]}),
+        uids: async () => [],
+      },
+      recordOf: (pod: Pod, source: string) => ({uid, namespace: 'default', name: 'web', source, pod}),
+      syncer: () => syncer,
+      removeRest: async () => void done.push('remove the rest'),
+      removeResources: async () => void done.push('remove resources'),
+      forget: async () => void done.push('forget'),
+    },
+    pleg: {requestRelist: (id: PodUid) => void done.push(`look at ${id}`), runningPods: () => []},
+    logger: {
+      info: () => undefined,
+      error: (error: unknown, message: string) => void said.push(`${message}: ${(error as Error).message}`),
+    },
+    networkError: () => undefined,
+    originOf: () => 'file.yaml',
+  } as unknown as KubeletPodsOptions;
+  return {pods: new KubeletPods(options), done, said, fails};
+}
+
+test('a pod has a record before anything of it is made, written once', async () => {
+  const {pods, done} = theirPods();
+  const pod = aPod();
+  await pods.syncPod(pod, NOTHING, signal);
+  await pods.syncPod(pod, NOTHING, signal);
+  expect(done).toEqual(['put record', 'sync', 'sync']);
+  expect(pods.isOurs(uid)).toBe(true);
+});
+
+test('a pod of which something was done is looked at', async () => {
+  const {pods, done} = theirPods({results: [STARTED]});
+  expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: false});
+  expect(done).toEqual(['put record', 'sync', `look at ${uid}`]);
+});
+
+test('a pod that has run to its end is said to be so', async () => {
+  const {pods} = theirPods({phase: 'Succeeded'});
+  expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: true});
+});
+
+test('what has failed is told together, with the end of the earliest back-off', async () => {
+  const failed = (target: string, retryAt?: number): SyncResult => ({
+    action: 'StartContainer',
+    target,
+    failure: {reason: 'CrashLoopBackOff', message: `back-off ${target}`, ...(retryAt && {retryAt})},
+  });
+  const {pods} = theirPods({results: [failed('a', 5000), failed('b', 2000), failed('c')]});
+  const outcome = await pods.syncPod(aPod(), NOTHING, signal);
+  expect(outcome.retryAt).toBe(2000);
+  expect(String(outcome.error)).toMatch(/back-off a.*back-off b.*back-off c/);
+});
+
+test("a pod whose UID runs already as somebody else's is refused, and nothing of it is changed", async () => {
+  const {pods, done} = theirPods();
+  const foreign = {...NOTHING, sandboxes: [aSandboxStatus()]};
+  await expect(pods.syncPod(aPod(), foreign, signal)).rejects.toThrow(
+    /a pod with the UID ".*" is in the runtime already and was not made by this kubelet/,
+  );
+  await pods.syncTerminatingPod(aPod(), foreign, {gracePeriodSeconds: 1, status: undefined});
+  await pods.syncTerminatedPod(aPod(), foreign);
+  await pods.remove(uid);
+  expect(done).toEqual([]);
+});
+
+test('a pod that ends is stopped, concluded, its resources freed, and at last removed and forgotten', async () => {
+  const {pods, done} = theirPods();
+  const pod = aPod();
+  await pods.syncPod(pod, NOTHING, signal);
+  done.length = 0;
+  await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
+  await pods.syncTerminatedPod(pod, NOTHING);
+  await pods.remove(uid);
+  expect(done).toEqual([
+    ...['end', `look at ${uid}`, 'conclude', 'remove resources'],
+    ...['remove from the runtime', 'remove the rest', 'forget'],
+  ]);
+  expect(pods.isOurs(uid)).toBe(false);
+});
+
+test('what could not be removed is told of and stays to be removed', async () => {
+  const {pods, said, fails} = theirPods();
+  await pods.syncPod(aPod(), NOTHING, signal);
+  fails.removing = true;
+  await pods.remove(uid);
+  expect(said).toEqual(['Failed to remove what is left of a pod: busy']);
+  expect(pods.isOurs(uid)).toBe(true);
+  fails.removing = false;
+  await pods.remove(uid);
+  expect(pods.isOurs(uid)).toBe(false);
+});
+
+test('a record that cannot be read is told of and keeps no other from being taken over', async () => {
+  const {pods, said} = theirPods();
+  await pods.load();
+  expect(said).toEqual(['Could not read the record of a pod: not JSON']);
+});
