@@ -1,7 +1,8 @@
 // A private containerd with `kcri kubelet` on it.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdir, mkdtemp, readFile, rename, rm, writeFile} from 'node:fs/promises';
+import {existsSync} from 'node:fs';
+import {mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -13,6 +14,7 @@ import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const NODE_NAME = 'benchnode';
+const CGROUP_ROOT = `/kcri-bench-${process.pid}`;
 export const BUSYBOX = 'docker.io/library/busybox:1.36';
 /** Where /proc/PID/stat counts in. */
 const TICKS_PER_SECOND = 100;
@@ -57,7 +59,7 @@ class BenchNode {
     const args = [
       ...['kubelet', '--pod-manifest-path', this.manifestsDir, '--container-runtime-endpoint', this.endpoint],
       ...['--root-dir', join(this.rootDir, 'kubelet'), '--pod-logs-dir', join(this.rootDir, 'pod-logs')],
-      ...['--hostname-override', NODE_NAME, '--cgroup-root', `/kcri-bench-${process.pid}`, '--no-admission'],
+      ...['--hostname-override', NODE_NAME, '--cgroup-root', CGROUP_ROOT, '--no-admission'],
       ...['--config', await this.#config()],
     ];
     this.daemon = spawn(process.execPath, [KCRI, ...args], {
@@ -95,6 +97,8 @@ class BenchNode {
       await this.runtime.removePodSandbox({podSandboxId: id});
     }
     this.close();
+    for (const folder of ['', ...(await readdir('/sys/fs/cgroup'))])
+      await removeCgroup(join('/sys/fs/cgroup', folder, CGROUP_ROOT));
   }
 
   /** Drops a manifest as a whole. */
@@ -128,6 +132,14 @@ class BenchNode {
       rssMib: Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024,
     };
   }
+}
+
+/** With those in it; one that isn't there is none. */
+async function removeCgroup(path) {
+  if (!existsSync(path)) return;
+  for (const entry of await readdir(path, {withFileTypes: true}))
+    if (entry.isDirectory()) await removeCgroup(join(path, entry.name));
+  await rmdir(path);
 }
 
 /** A pod of the host's network that sleeps, unless told otherwise. */
