@@ -109,18 +109,25 @@ function canonicalCall(
   if (method === 'RunPodSandbox') sandboxConfigs.set(ids.sandbox ?? '', JSON.stringify(plain['config']));
   const known = sandboxConfigs.get(text(plain['pod_sandbox_id']));
   const repeats = method === 'CreateContainer' && JSON.stringify(plain['sandbox_config']) === known;
-  const resp: Record<string, Json> = {
-    ...(ids.sandbox !== undefined && {pod_sandbox_id: ids.sandbox}),
-    ...(ids.container !== undefined && {container_id: ids.container}),
-    ...(ids.image !== undefined && {image_ref: ids.image}),
-    ...(method === 'ExecSync' && execResult(response)),
-  };
+  const resp = answer(method, ids, response);
   return {
     method,
     timeout_s: Math.ceil((deadlineMs ?? 0) / 1000),
     req: labels.inside(repeats ? {...plain, sandbox_config: '=RunPodSandbox'} : plain) as JsonObject,
     code: code ?? '',
     ...(Object.keys(resp).length > 0 && {resp: labels.inside(resp) as JsonObject}),
+  };
+}
+
+/** What of an answer counts. */
+function answer(method: string, ids: PlainCall['ids'], response: object | undefined): Record<string, Json> {
+  const {url} = (response ?? {}) as {readonly url?: string};
+  return {
+    ...(url !== undefined && {url: `http://<STREAM>/${method.toLowerCase()}/<TOKEN>`}),
+    ...(ids.sandbox !== undefined && {pod_sandbox_id: ids.sandbox}),
+    ...(ids.container !== undefined && {container_id: ids.container}),
+    ...(ids.image !== undefined && {image_ref: ids.image}),
+    ...(method === 'ExecSync' && execResult(response)),
   };
 }
 

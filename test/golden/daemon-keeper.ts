@@ -4,6 +4,7 @@ import type {Logger} from '../../src/base/logger.js';
 import {PodStore, type PodEvent} from '../../src/kubelet/index.js';
 import type {Kubelet, KubeletOptions} from '../../src/kubelet/kubelet.js';
 import {aKubelet} from '../kubelet/daemon/a-kubelet.js';
+import {curl, serveApi, type ServedApi} from './kubelet-api.js';
 import type {ShownPod} from './canon-pod.js';
 import {byName, type Keeper, type KeeperOptions} from './keeper.js';
 
@@ -28,14 +29,18 @@ export class DaemonKeeper implements Keeper {
   readonly #options: KeeperOptions;
   readonly #overrides: Partial<KubeletOptions>;
   readonly #directory: string;
+  readonly #apiAddress: string | undefined;
   readonly #files = new Set<string>();
   #kubelet: Kubelet | undefined;
+  #api: ServedApi | undefined;
   #end = async (): Promise<void> => undefined;
 
-  constructor(options: KeeperOptions, overrides: Partial<KubeletOptions>) {
+  /** It serves HTTP when it has an address to serve at. */
+  constructor(options: KeeperOptions, overrides: Partial<KubeletOptions>, apiAddress?: string) {
     const {rootDir, podLogsDir} = options.node;
     this.#options = options;
     this.#overrides = overrides;
+    this.#apiAddress = apiAddress;
     this.#directory = `${rootDir}-manifests`;
     this.environment = {LOGS: podLogsDir};
   }
@@ -57,14 +62,20 @@ export class DaemonKeeper implements Keeper {
     const controller = new AbortController();
     const ended = kubelet.run(controller.signal);
     this.#kubelet = kubelet;
+    if (this.#apiAddress !== undefined) this.#api = await serveApi(kubelet, this.#options, this.#apiAddress);
     this.#end = async () => {
       controller.abort();
       await ended;
+      await this.#api?.[Symbol.asyncDispose]();
     };
   }
 
   async stop(): Promise<void> {
     await this.#end();
+  }
+
+  async curl(command: string): Promise<void> {
+    await curl(command, this.#api?.url ?? '');
   }
 
   async put(file: string, text: string): Promise<void> {

@@ -11,15 +11,21 @@ export interface DaemonRuntime {
   readonly hasEvents: boolean;
 }
 
+/** Nobody streams there. */
+const STREAMING_URL = 'http://127.0.0.1:9';
 const SMALL_STEP_MS = 10;
 
 /** A case with `kcri kubelet`, on a runtime that takes its time as the recordings' did. */
 export function withDaemon(name: string, {hasEvents}: DaemonRuntime): PlayOptions {
   const {containerLogMonitorInterval} = readGoldenCase(name).kubelet;
+  const usesApi = readGoldenCase(name).manifest.includes('$API');
   const overrides = {logRotation: logRotationOf(name)};
   return {
-    keeper: (options) => new DaemonKeeper(options, overrides),
-    runtime: {unimplemented: hasEvents ? [] : ['GetContainerEvents']},
+    keeper: (options) => new DaemonKeeper(options, overrides, usesApi ? '127.0.0.1' : undefined),
+    runtime: {
+      unimplemented: hasEvents ? [] : ['GetContainerEvents'],
+      streamingUrl: STREAMING_URL,
+    },
     // Logs are compressed in threads that the clock doesn't see.
     stepMs: containerLogMonitorInterval === undefined ? undefined : SMALL_STEP_MS,
     pace: {runPodSandboxMs: 900, startContainerMs: 600},

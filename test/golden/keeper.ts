@@ -15,6 +15,8 @@ export interface Keeper {
   readonly refusals: readonly string[];
   /** By which variables shell commands find it; undefined when there is nothing to be found. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Asks the kubelet's HTTP server, as a curl command says. */
+  readonly curl?: (command: string) => Promise<unknown>;
   /** Begins, or begins again, with the manifests that there are. */
   start(): Promise<void>;
   /** Ends; what runs runs on. */

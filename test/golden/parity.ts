@@ -64,7 +64,7 @@ const DIFFERENT: Readonly<Record<string, CaseParity>> = {
   },
   'create-fail': inForeground(ahead),
   'init-fail-always': inForeground(ahead),
-  'kubelet-api': both({kind: 'missing', why: "needs the kubelet's HTTP server"}),
+  'kubelet-api': inForeground({kind: 'missing', why: "needs the kubelet's HTTP server"}),
   'kubelet-restart': inForeground(ahead),
   'liveness-exec': {
     daemon: {

@@ -108,6 +108,8 @@ async function startRuntime(
     clock,
     ...runtime,
   });
+  // As on every machine without CRIU.
+  fake.injectError('CheckpointContainer', {code: 'UNKNOWN', message: 'CRIU binary not found'});
   if (pace !== undefined) {
     fake.injectDelay('RunPodSandbox', pace.runPodSandboxMs);
     fake.injectDelay('StartContainer', pace.startContainerMs, {afterEffect: true});

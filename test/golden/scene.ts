@@ -105,7 +105,8 @@ export class GoldenScene implements AsyncDisposable {
     sh: async (command) => {
       const {environment} = this.keeper;
       if (environment === undefined) throw notThere('sh');
-      await run('sh', ['-c', command], {env: {...process.env, ...environment}});
+      if (command.startsWith('curl ')) await this.keeper.curl?.(command);
+      else await run('sh', ['-c', command], {env: {...process.env, ...environment}});
     },
     // What it shows is in no recording but of the end.
     snapshot: () => undefined,
