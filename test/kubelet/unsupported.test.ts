@@ -157,7 +157,7 @@ describe('refused is', () => {
       containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
     });
 
-    expect(unsupportedFields(pod, 'foreground').map(({path}) => path.toString())).toEqual([
+    expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
       'spec.containers[0].volumeDevices',
       'spec.schedulingGates',
     ]);
