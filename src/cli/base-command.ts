@@ -207,10 +207,12 @@ export abstract class BaseCommand extends Command {
     endpoint: string,
     timeoutMs = 0,
     imageEndpoint = this.settings.imageEndpoint,
+    observers: readonly CallObserver[] = [],
   ): Promise<Connection> {
     const command = this.words.join(' ');
     const connection = await this.#open(this.#dialect.address(endpoint, command), {
       imageEndpoint,
+      observers,
       ...(timeoutMs > 0 ? {timeoutMs} : {}),
     });
     await this.#dialect.check({connection, endpoint, imageEndpoint, command, signal: this.signal});
@@ -226,8 +228,8 @@ export abstract class BaseCommand extends Command {
       onRetry: (error, attempt, delayMs) => {
         if (this.stderr.isTerminal) this.note(`kcri: ${retryText(error, attempt, delayMs)}`);
       },
-      observers: await this.#observers(),
       ...options,
+      observers: [...(await this.#observers()), ...(options.observers ?? [])],
     });
     this.#connections.push(connection);
     return connection;

@@ -103,12 +103,12 @@ export default class Kubelet extends PodCommand {
       ignoredFlags,
       rootDir: this.rootDir,
       certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.rootDir}/pki`,
-      open: async () => {
+      open: async (observer) => {
         const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
         const endpoint = given === '' ? await this.endpoint() : given;
         const imageEndpoint = images === '' ? this.settings.imageEndpoint : images;
         const timeoutMs = durationMs(values.runtimeRequestTimeout);
-        const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint);
+        const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint, [observer]);
         const described = await this.describeNode(node, connection);
         return {connection, node: {...described, imageCredentials: await this.openNodeCredentials(flags)}};
       },

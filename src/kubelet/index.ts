@@ -39,3 +39,4 @@ export type {VerificationPolicy} from './images/records/verification-policy.js';
 export {startServers} from './server/start-servers.js';
 export type {RunningServers, ServerOptions} from './server/options.js';
 export {KubeletRegistry} from './metrics/kubelet-registry.js';
+export {RuntimeOperations} from './metrics/runtime-operations.js';

@@ -5,7 +5,9 @@ import {concurrently} from '../base/concurrently.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import {rejectionOf} from './admission/admit-pod.js';
+import {isStaticPod} from './config/static-pod.js';
 import type {EventSink} from './container/events.js';
+import type {KubeletMetrics} from './container/kubelet-metrics.js';
 import type {NodeFacts} from './container/node.js';
 import type {Pleg, PodLifecycleEvent} from './container/pleg.js';
 import type {ProbeOutcome} from './container/probe-results.js';
@@ -39,6 +41,7 @@ export interface KubeletHandlerOptions {
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Called with each round of housekeeping: whose probes may go on. */
   readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
+  readonly metrics?: Pick<KubeletMetrics, 'restarted' | 'orphansRemoved'>;
 }
 
 /** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
@@ -224,8 +227,11 @@ export class KubeletHandler implements SyncLoopHandler {
     workers.syncKnown(manager.uids());
     keepProbes?.((uid) => workers.couldHaveRunningContainers(uid));
     await this.#endOrphans();
-    for (const {uid, pod} of manager.list())
-      if (!workers.isKnown(uid) && !this.#rejected.has(uid)) workers.update({type: 'create', pod});
+    for (const {uid, pod} of manager.list()) {
+      if (workers.isKnown(uid) || this.#rejected.has(uid)) continue;
+      workers.update({type: 'create', pod});
+      this.#options.metrics?.restarted(isStaticPod(pod));
+    }
     if (clock.now() < this.#collectAt) return;
     this.#collectAt = clock.now() + GARBAGE_MS;
     await this.#options.pods.collectGarbage(this.#garbageRules());
@@ -233,10 +239,10 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Pods of an earlier daemon or of a source that nobody wants any more: what runs is ended, what is left removed. */
   async #endOrphans(): Promise<void> {
-    const {manager, workers, pods, pleg} = this.#options;
+    const {manager, workers, pods, pleg, metrics} = this.#options;
     const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
-    if (orphans.length === 0) return;
     const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
+    metrics?.orphansRemoved(orphans.filter(({uid}) => running.get(uid)?.isRunning !== true).length);
     await concurrently(orphans, ORPHANS_AT_ONCE, async ({uid}) => {
       const runs = running.get(uid);
       if (runs?.isRunning === true)

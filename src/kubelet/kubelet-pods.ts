@@ -12,6 +12,8 @@ import {deadContainers, planGarbage, type ContainerGcPolicy, type Garbage} from 
 import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
+import {CONFIG_SEEN_ANNOTATION} from './config/static-pod.js';
+import {NO_METRICS, type KubeletMetrics} from './container/kubelet-metrics.js';
 import type {PodSyncer, SyncPass} from './pod-syncer.js';
 import {OtherPods} from './pod/other-pods.js';
 import type {PodRecord} from './pod/pod-store.js';
@@ -25,6 +27,8 @@ export interface KubeletPodsOptions {
   readonly networkError: () => string | undefined;
   /** Where a pod that is wanted comes from, for its record. */
   readonly originOf: (uid: PodUid) => string;
+  /** Counts what is done; by default nobody does. */
+  readonly metrics?: KubeletMetrics;
 }
 
 /** A container instance of a pod that is the daemon's. */
@@ -56,9 +60,11 @@ export class KubeletPods implements PodSyncHandler {
   readonly #syncers = new Map<PodUid, PodSyncer>();
   readonly #removing = new Set<PodUid>();
   readonly #others: OtherPods;
+  readonly #metrics: KubeletMetrics;
 
   constructor(options: KubeletPodsOptions) {
     this.#options = options;
+    this.#metrics = options.metrics ?? NO_METRICS;
     this.#others = new OtherPods(options.local.store);
   }
 
@@ -106,12 +112,22 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
+    if (!this.isOurs(podRef(pod).uid)) this.#metrics.workerStarted(seenAtMs(pod));
     const syncer = await this.#own(pod, status);
+    const before = syncer.status?.phase;
     const pass = await syncer.syncKnown(status, {networkError: this.#options.networkError(), signal});
+    this.#count(pod, before, pass);
     const outcome = outcomeOf(pass);
     // Of a container that could not be started runtimes have no event to tell.
     if (pass.results.length > 0) this.#options.pleg.requestRelist(podRef(pod).uid);
     return outcome;
+  }
+
+  #count(pod: Pod, before: string | undefined, {results, status}: SyncPass): void {
+    this.#metrics.synced(results);
+    // A kubelet that comes up finds pods that run; they weren't started now.
+    if (before !== 'Running' && status.phase === 'Running' && results.length > 0)
+      this.#metrics.podStarted(seenAtMs(pod));
   }
 
   async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void> {
@@ -182,6 +198,7 @@ export class KubeletPods implements PodSyncHandler {
       await local.forget(record);
       this.#records.delete(uid);
       this.#syncers.delete(uid);
+      this.#metrics.podGone(record);
     } catch (error) {
       logger.error(error, 'Failed to remove what is left of a pod', {pod: nameOf(record), podUID: uid});
     } finally {
@@ -233,6 +250,11 @@ export class KubeletPods implements PodSyncHandler {
     this.#syncers.set(record.uid, syncer);
     return syncer;
   }
+}
+
+/** Every pod of the daemon's says when its manifest was first seen. */
+function seenAtMs({metadata}: Pod): number {
+  return Date.parse(metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '');
 }
 
 function nameOf({namespace, name}: PodRef): string {

@@ -26,6 +26,8 @@ import {PodWorkers} from './pod-workers/pod-workers.js';
 import type {PodSources, PodSourcesSink} from './pod-sources.js';
 import {secretTexts} from './references/secret-texts.js';
 import {SyncLoop} from './sync-loop.js';
+import {NO_METRICS, type KubeletMetrics} from './container/kubelet-metrics.js';
+import type {PlegNotice} from './pleg/pleg-notice.js';
 import {plegLog} from './pleg-log.js';
 
 /** What a kubelet runs with. */
@@ -56,6 +58,8 @@ export interface KubeletOptions {
   readonly hide: (texts: readonly string[]) => void;
   /** Called for each event, besides its being logged. */
   readonly onEvent?: (event: PodEvent) => void;
+  /** Counts what it does; by default nobody does. */
+  readonly metrics?: KubeletMetrics & {pleg(notice: PlegNotice): void};
 }
 
 /** How long work under way may take when the kubelet ends; what isn't done then is found by the next one. */
@@ -79,8 +83,7 @@ export class Kubelet {
   readonly view: KubeletView;
 
   constructor(options: KubeletOptions) {
-    const {node, runtime, clock, logger} = options;
-    const {random = systemRandom} = options;
+    const {node, runtime, clock, logger, random = systemRandom, metrics = NO_METRICS} = options;
     this.#options = options;
     const events = (event: PodEvent): void => {
       this.#event(event);
@@ -88,6 +91,7 @@ export class Kubelet {
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
     this.#probes = local.probes;
+    this.#probes?.count(metrics);
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
     const pods = new KubeletPods({
@@ -96,6 +100,7 @@ export class Kubelet {
       logger,
       networkError: () => this.#runtimeState.networkError,
       originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
+      metrics,
     });
     this.#pods = pods;
     this.#workers = new PodWorkers({
@@ -106,6 +111,7 @@ export class Kubelet {
       logger,
       events,
       syncFrequencyMs: options.syncFrequencyMs,
+      metrics,
     });
     this.#handler = new KubeletHandler({
       manager: this.#manager,
@@ -120,6 +126,7 @@ export class Kubelet {
       seenAllSources: (handled) => this.#sources.seenAllSources(handled),
       admission: options.admission,
       containerGc: options.containerGc,
+      metrics,
       keepProbes: (keep) => this.#probes?.cleanup(keep),
     });
     this.#loop = new SyncLoop(this.#handler, clock, logger);
@@ -153,13 +160,17 @@ export class Kubelet {
   }
 
   #makePleg(): GenericPleg | EventedPleg {
-    const {runtime, clock, logger, eventedPleg} = this.#options;
+    const {runtime, clock, logger, eventedPleg, metrics} = this.#options;
+    const tell = plegLog(logger);
     const options = {
       runtime,
       clock,
       isOurs: (uid: PodUid) => this.#pods.isOurs(uid),
       push: (event: Parameters<SyncLoop['pleg']>[0]) => this.#loop.pleg(event),
-      notice: plegLog(logger),
+      notice: (notice: PlegNotice) => {
+        tell(notice);
+        metrics?.pleg(notice);
+      },
       signal: this.#end.signal,
     };
     return eventedPleg ? new EventedPleg(options) : new GenericPleg(options);

@@ -1,10 +1,12 @@
-import type {Connection} from '../../cri/index.js';
+import type {CallObserver, Connection} from '../../cri/index.js';
 import {parseQuantity} from '../../api/quantity.js';
 import {
   Kubelet,
   milliseconds,
   openPodSources,
   publishKubelet,
+  KubeletRegistry,
+  RuntimeOperations,
   startServers,
   type ContainerGcPolicy,
   type DescribedNode,
@@ -29,7 +31,9 @@ export interface RunKubeletOptions {
   readonly rootDir: string;
   readonly certDir: string;
   /** Connects to the runtime and describes the node. */
-  readonly open: () => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
+  readonly open: (
+    observer: CallObserver,
+  ) => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
   /** Which dead containers stay. */
@@ -57,12 +61,22 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(values, logger);
-    const {connection, node} = await options.open();
+    const operations = new RuntimeOperations(context.clock);
+    const {connection, node} = await options.open(operations.observer);
+    const metrics = new KubeletRegistry(context.clock, node.node.nodeName, operations);
     const manager = new ServiceManager(context.env, logger, context.clock);
     const kubelet: Kubelet = new Kubelet({
       ...kubeletOptions(options, {connection, node, logger}),
+      metrics,
       begun: async () => {
-        const servers = serverOptions(values, {connection, node, logger, certDir, clock: context.clock});
+        const servers = serverOptions(values, {
+          connection,
+          node,
+          logger,
+          certDir,
+          metrics,
+          clock: context.clock,
+        });
         return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});
       },
     });

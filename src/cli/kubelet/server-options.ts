@@ -3,10 +3,10 @@ import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
 import {
   asKubeletConfiguration,
-  KubeletRegistry,
   milliseconds,
   type ConfigValues,
   type DescribedNode,
+  type KubeletRegistry,
   type ServerOptions,
 } from '../../kubelet/index.js';
 
@@ -17,12 +17,13 @@ export interface ServerSurroundings {
   readonly certDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: KubeletRegistry;
 }
 
 /** How a KubeletConfiguration wants the kubelet's HTTP servers. */
 export function serverOptions(
   values: ConfigValues,
-  {connection, node: {node}, certDir, clock, logger}: ServerSurroundings,
+  {connection, node: {node}, certDir, clock, logger, metrics}: ServerSurroundings,
 ): ServerOptions {
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
   const {tlsMinVersion: version, tlsCipherSuites: ciphers} = values;
@@ -32,7 +33,7 @@ export function serverOptions(
     images: connection.images,
     clock,
     logger,
-    metrics: new KubeletRegistry(clock, node.nodeName),
+    metrics,
     main: enableServer ? {address, port} : undefined,
     readOnly: readOnlyPort === 0 ? undefined : {address, port: readOnlyPort},
     health: healthzPort === 0 ? undefined : {address: healthzBindAddress, port: healthzPort},

@@ -14,10 +14,10 @@ export interface MadeProbe {
 export interface KubeletMetrics {
   /** A worker has answered an update, so long after it came (pod_worker_duration_seconds). */
   worked(operation: 'create' | 'update' | 'sync' | 'kill', durationMs: number): void;
-  /** A new pod's worker begins, so long after the pod was first seen (pod_worker_start_duration_seconds). */
-  workerStarted(durationMs: number): void;
-  /** A pod runs, so long after it was first seen (pod_start_duration_seconds). */
-  podStarted(durationMs: number): void;
+  /** The worker begins of a new pod that was first seen then, ms since the epoch (pod_worker_start_duration_seconds). */
+  workerStarted(seenAtMs: number): void;
+  /** A pod runs now that was first seen then, ms since the epoch (pod_start_duration_seconds). */
+  podStarted(seenAtMs: number): void;
   /** What a sync did (started_pods_total, started_containers_total and their errors). */
   synced(results: readonly SyncResult[]): void;
   /** A pod begins anew that had been deleted and came back with the same UID (restarted_pods_total). */

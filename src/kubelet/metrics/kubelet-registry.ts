@@ -1,5 +1,4 @@
 import type {Clock} from '../../base/clock.js';
-import type {CallObserver} from '../../cri/index.js';
 import type {KubeletMetrics, MadeProbe} from '../container/kubelet-metrics.js';
 import type {SyncResult} from '../container/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
@@ -105,28 +104,24 @@ export class KubeletRegistry implements KubeletMetrics {
   /** When the last relist began. */
   #relistedAt: number | undefined;
 
-  constructor(clock: Clock, nodeName: string) {
+  /** `operations` counts the calls of the connection to the runtime, which is there before the node has a name. */
+  constructor(clock: Clock, nodeName: string, operations = new RuntimeOperations(clock)) {
     this.#clock = clock;
-    this.#operations = new RuntimeOperations(clock);
+    this.#operations = operations;
     this.#nodeName.set(1, nodeName);
     this.#orphans.set(0);
-  }
-
-  /** Looks on at the calls of the connection to the runtime. */
-  get runtimeObserver(): CallObserver {
-    return this.#operations.observer;
   }
 
   worked(operation: 'create' | 'update' | 'sync' | 'kill', durationMs: number): void {
     this.#podWorker.observe(seconds(durationMs), operation);
   }
 
-  workerStarted(durationMs: number): void {
-    this.#podWorkerStart.observe(seconds(durationMs));
+  workerStarted(seenAtMs: number): void {
+    this.#podWorkerStart.observe(seconds(this.#clock.now() - seenAtMs));
   }
 
-  podStarted(durationMs: number): void {
-    this.#podStart.observe(seconds(durationMs));
+  podStarted(seenAtMs: number): void {
+    this.#podStart.observe(seconds(this.#clock.now() - seenAtMs));
   }
 
   synced(results: readonly SyncResult[]): void {
@@ -215,7 +210,7 @@ export class KubeletRegistry implements KubeletMetrics {
   }
 }
 
-/** Clocks are put back. */
+/** Clocks are put back, and one number that is none would spoil a sum for ever. */
 function seconds(ms: number): number {
-  return Math.max(0, ms) / 1000;
+  return ms > 0 ? ms / 1000 : 0;
 }

@@ -5,6 +5,7 @@ import type {Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {EventSink} from '../container/events.js';
+import type {KubeletMetrics} from '../container/kubelet-metrics.js';
 import type {PodCache, RunningPod} from '../container/pleg.js';
 import {podFullName, podRef, type PodRef} from '../container/pod-ref.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
@@ -56,6 +57,7 @@ export interface PodWorkersOptions {
   readonly events: EventSink;
   /** syncFrequency. */
   readonly syncFrequencyMs: number;
+  readonly metrics?: Pick<KubeletMetrics, 'worked'>;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -164,6 +166,7 @@ export class PodWorkers {
     try {
       const outcome = await this.#sync(worker, work, {kind, signal});
       worker.lastError = outcome.error;
+      this.#options.metrics?.worked(work.type, this.#options.clock.now() - work.requestedAt);
       this.#complete(worker, work, kind, outcome);
     } catch (error) {
       worker.lastError = error;

@@ -4,6 +4,7 @@ import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {ContainerId, PodUid} from '../../cri/index.js';
 import type {ContainerKind} from '../container/events.js';
+import type {KubeletMetrics} from '../container/kubelet-metrics.js';
 import {podRef} from '../container/pod-ref.js';
 import {
   probeOf,
@@ -46,6 +47,8 @@ export class ProbeManager {
   };
   readonly #listeners = new Set<(outcome: ProbeOutcome) => void>();
 
+  #metrics: Pick<KubeletMetrics, 'probed'> | undefined;
+
   constructor(options: ProbeManagerOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
@@ -64,8 +67,13 @@ export class ProbeManager {
     };
   }
 
+  /** Has every probe told of that is made. */
+  count(metrics: Pick<KubeletMetrics, 'probed'>): void {
+    this.#metrics = metrics;
+  }
+
   /** Probes by the means of one pod. */
-  with(io: Omit<ProbeIo, 'clock'>): PodProbes {
+  with(io: Omit<ProbeIo, 'clock' | 'made'>): PodProbes {
     return {
       results: this.#results,
       readinessOf: (instance) =>
@@ -74,7 +82,11 @@ export class ProbeManager {
           readiness: this.#results.readiness.get(instance.id),
         }),
       add: (pod, status) => {
-        this.#add(pod, status, {...io, clock: this.#options.clock});
+        this.#add(pod, status, {
+          ...io,
+          clock: this.#options.clock,
+          made: (made) => this.#metrics?.probed(made),
+        });
       },
       observe: (pod, status) => {
         this.#observe(podRef(pod).uid, status);

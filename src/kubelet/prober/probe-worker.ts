@@ -1,8 +1,11 @@
 import type {PodStatus} from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
 import type {ProbeResult} from '../container/probe-results.js';
+import {podRef} from '../container/pod-ref.js';
 import {beginRound, endRound, NO_MEMORY, type ProbeMemory, type RoundSubject} from './rounds.js';
 import {runProbe, type ProbeIo, type ProbeSubject} from './run-probe.js';
+
+const COUNTED_AS = {Success: 'successful', Failure: 'failed'} as const;
 
 /** What a worker probes, and for whom. */
 export interface ProbeWorkerOptions {
@@ -110,7 +113,16 @@ export class ProbeWorker {
     this.#probing = new AbortController();
     const {signal} = this.#probing;
     try {
-      return await runProbe(io, subject, instance, signal);
+      const startedAt = io.clock.now();
+      const result = await runProbe(io, subject, instance, signal);
+      io.made?.({
+        probe: subject.kind,
+        result: result === undefined ? 'unknown' : COUNTED_AS[result],
+        durationMs: io.clock.now() - startedAt,
+        pod: podRef(subject.pod),
+        container: subject.container.name,
+      });
+      return result;
     } catch (error) {
       if (!signal.aborted) throw error;
       return undefined; // abandoned

@@ -1,3 +1,4 @@
+import type {MadeProbe} from '../container/kubelet-metrics.js';
 import type {Container, Pod, Probe} from '../../api/v1.js';
 import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
@@ -16,6 +17,8 @@ export interface ProbeIo {
   readonly runtime: CommandRunner;
   readonly events: EventSink;
   readonly clock: Clock;
+  /** Told of every probe that is made. */
+  readonly made?: (made: MadeProbe) => void;
 }
 
 /** One probe of one container. */

@@ -50,7 +50,7 @@ export async function listen(
   const server =
     tls === undefined
       ? createServer(limits)
-      : createTlsServer({handshakeTimeout: HEAD_LIMIT_MS, allowHalfOpen: true, ...limits, ...tls});
+      : createTlsServer({handshakeTimeout: HEAD_LIMIT_MS, ...limits, ...tls});
   server.maxConnections = MAX_CONNECTIONS;
   const sockets = openSockets(server);
   takeRequests(server, respond);

@@ -15,31 +15,34 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|[-+0-9.eE]
 export function parseExposition(text: string): readonly ParsedSample[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
   const types = new Map<string, string>();
-  const seen = new Set<string>();
   const samples: ParsedSample[] = [];
   let family = '';
   for (const line of text.slice(0, -1).split('\n')) {
-    const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
-    if (keyword === 'HELP') {
-      if (types.has(name)) throw new Error(`the family ${name} is there twice`);
-      family = name;
-    } else if (keyword === 'TYPE') {
-      if (name !== family || !['counter', 'gauge', 'histogram'].includes(rest))
-        throw new Error(`bad ${line}`);
-      types.set(name, rest);
-    } else {
-      const sample = parseSample(line);
-      const suffix = sample.name.slice(family.length);
-      const allowed = types.get(family) === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-      if (!sample.name.startsWith(family) || !allowed.includes(suffix)) throw new Error(`stray ${line}`);
-      const key = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).sort())}`;
-      if (seen.has(key)) throw new Error(`${key} is there twice`);
-      seen.add(key);
-      samples.push(sample);
-    }
+    if (line.startsWith('# ')) family = takeComment(line, family, types);
+    else samples.push(ownSample(line, family, types.get(family)));
   }
+  const keys = samples.map(({name, labels}) => `${name} ${JSON.stringify(Object.entries(labels).sort())}`);
+  if (new Set(keys).size < keys.length) throw new Error('a series is there twice');
   checkHistograms(types, samples);
   return samples;
+}
+
+/** The family that is told of from here on. */
+function takeComment(line: string, family: string, types: Map<string, string>): string {
+  const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+  if (keyword === 'HELP' && !types.has(name)) return name;
+  if (keyword !== 'TYPE' || name !== family || !['counter', 'gauge', 'histogram'].includes(rest))
+    throw new Error(`bad ${line}`);
+  types.set(name, rest);
+  return name;
+}
+
+function ownSample(line: string, family: string, type: string | undefined): ParsedSample {
+  const sample = parseSample(line);
+  const allowed = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+  if (type === undefined || !allowed.some((suffix) => sample.name === family + suffix))
+    throw new Error(`stray ${line}`);
+  return sample;
 }
 
 function parseSample(line: string): ParsedSample {

@@ -3,6 +3,7 @@ import type {MadeProbe} from '../../../src/kubelet/container/kubelet-metrics.js'
 import {exposition} from '../../../src/kubelet/metrics/exposition.js';
 import {Counter, exponentialBuckets, Histogram} from '../../../src/kubelet/metrics/instruments.js';
 import {KubeletRegistry} from '../../../src/kubelet/metrics/kubelet-registry.js';
+import {RuntimeOperations} from '../../../src/kubelet/metrics/runtime-operations.js';
 import {parseExposition, type ParsedSample} from './parse-exposition.js';
 
 const clock = {now: () => 5000, sleep: () => Promise.resolve()};
@@ -114,8 +115,8 @@ describe('what a kubelet counts', () => {
     const samples = await samplesOf((registry) => {
       registry.worked('sync', -50);
       registry.worked('create', 2000);
-      registry.workerStarted(10);
-      registry.podStarted(1500);
+      registry.workerStarted(4990);
+      registry.podStarted(3500);
       registry.restarted(true);
       registry.orphansRemoved(3);
     });
@@ -129,13 +130,15 @@ describe('what a kubelet counts', () => {
   });
 
   test('calls of the runtime, in the words of the kubelet', async () => {
-    const samples = await samplesOf(({runtimeObserver}) => {
-      const call = {service: 'runtime.v1.RuntimeService', endpoint: '', request: {runtimeHandler: 'runc'}};
-      const begin = (rpc: string) =>
-        runtimeObserver({...call, method: {rpc} as Parameters<typeof runtimeObserver>[0]['method']});
-      begin('RunPodSandbox').ended?.(new Error('no'));
-      begin('ListPodSandbox').ended?.();
-    });
+    const operations = new RuntimeOperations(clock);
+    const {observer} = operations;
+    const call = {service: 'runtime.v1.RuntimeService', endpoint: '', request: {runtimeHandler: 'runc'}};
+    const begin = (rpc: string) =>
+      observer({...call, method: {rpc} as Parameters<typeof observer>[0]['method']});
+    begin('RunPodSandbox').ended?.(new Error('no'));
+    begin('ListPodSandbox').ended?.();
+    const registry = new KubeletRegistry(clock, 'n', operations);
+    const samples = parseExposition(await registry.text([]));
     const total = 'kubelet_runtime_operations_total';
     expect(valueOf(samples, total, {operation_type: 'run_podsandbox'})).toBe(1);
     expect(valueOf(samples, total, {operation_type: 'list_podsandbox'})).toBe(1);
@@ -161,7 +164,7 @@ describe('what a kubelet counts', () => {
       pod_uid: 'u1',
     };
     expect(valueOf(samples, 'prober_probe_total', labels)).toBe(1);
-    const {result: _result, pod_uid: _uid, ...place} = labels;
+    const place = {probe_type: 'Liveness', container: 'main', pod: 'web', namespace: 'team'};
     expect(valueOf(samples, 'prober_probe_duration_seconds_count', place)).toBe(1);
     registry.podGone(pod);
     const left = parseExposition(registry.probesText()).filter(({labels}) => labels['pod'] === 'web');

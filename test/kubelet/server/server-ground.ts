@@ -38,13 +38,13 @@ export interface GroundOptions {
 
 export const UID = 'uid-of-web';
 
-export function webPod(status: Pod['status'] = runningStatus(), tty = false): Pod {
+export function webPod(status = runningStatus(), tty = false): Pod {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: 'web', namespace: 'team', uid: UID},
     spec: {containers: [{name: 'main', image: 'busybox', tty}]},
-    ...(status !== undefined && {status}),
+    status,
   };
 }
 

@@ -283,7 +283,7 @@ describe('what is not served', () => {
   test('by that method is 405 and says by which', async () => {
     const {ask} = await startGround();
     const {status, headers} = await ask('/pods', {method: 'DELETE'});
-    expect({status, allow: headers['allow']}).toEqual({status: 405, allow: 'GET'});
+    expect({status, allow: headers.allow}).toEqual({status: 405, allow: 'GET'});
   });
 
   test.each([
