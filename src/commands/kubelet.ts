@@ -55,6 +55,12 @@ export default class Kubelet extends PodCommand {
       helpValue: 'DIR',
       description: "The server's certificate, made when there is none. [default: ROOT-DIR/pki]",
     }),
+    'authorization-policy-file': Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'FILE',
+      description:
+        'Who may do what at the server: ClusterRoles and ClusterRoleBindings. [default: all that are let in may all]',
+    }),
     ...CONFIG_FLAGS,
     ...DEAD_CONTAINER_FLAGS,
     ...UNHEEDED_FLAGS,
@@ -103,6 +109,7 @@ export default class Kubelet extends PodCommand {
       ignoredFlags,
       rootDir: this.rootDir,
       certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.rootDir}/pki`,
+      policyFile: flags['authorization-policy-file'] as string | undefined,
       open: async (observer) => {
         const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
         const endpoint = given === '' ? await this.endpoint() : given;

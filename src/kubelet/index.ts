@@ -25,8 +25,8 @@ export type {RecordedEvent} from './events/recorded-event.js';
 export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
 export {Kubelet, type KubeletOptions} from './kubelet.js';
 export type {ContainerGcPolicy} from './kuberuntime/garbage.js';
-export {openPodSources, type PodSourcesOptions} from './pod-sources.js';
-export {findKubelet, publishKubelet, type RunningKubelet} from './kubelet-file.js';
+export {openPodSources} from './pod-sources.js';
+export {publishKubelet} from './kubelet-file.js';
 export {
   asKubeletConfiguration,
   milliseconds,
@@ -37,6 +37,6 @@ export {
 export type {ConfigValues} from './kubelet-config/fields.js';
 export type {VerificationPolicy} from './images/records/verification-policy.js';
 export {startServers} from './server/start-servers.js';
-export type {RunningServers, ServerOptions} from './server/options.js';
+export type {ServerOptions} from './server/options.js';
 export {KubeletRegistry} from './metrics/kubelet-registry.js';
 export {RuntimeOperations} from './metrics/runtime-operations.js';

@@ -30,6 +30,8 @@ export interface RunKubeletOptions {
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
   readonly certDir: string;
+  /** Who may do what at the server; without it all may do all. */
+  readonly policyFile: string | undefined;
   /** Connects to the runtime and describes the node. */
   readonly open: (
     observer: CallObserver,
@@ -48,7 +50,7 @@ const SLOWEST_LOOP_MS = 5 * 60_000;
 
 /** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
-  const {config, context, mask, certDir} = options;
+  const {config, context, mask, certDir, policyFile} = options;
   const {values} = config;
   const logger = new Klog({
     stream: context.stderr,
@@ -74,6 +76,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
           node,
           logger,
           certDir,
+          policyFile,
           metrics,
           clock: context.clock,
         });

@@ -15,6 +15,7 @@ export interface ServerSurroundings {
   readonly connection: Connection;
   readonly node: DescribedNode;
   readonly certDir: string;
+  readonly policyFile: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletRegistry;
@@ -23,7 +24,7 @@ export interface ServerSurroundings {
 /** How a KubeletConfiguration wants the kubelet's HTTP servers. */
 export function serverOptions(
   values: ConfigValues,
-  {connection, node: {node}, certDir, clock, logger, metrics}: ServerSurroundings,
+  {connection, node: {node}, certDir, policyFile, clock, logger, metrics}: ServerSurroundings,
 ): ServerOptions {
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
   const {tlsMinVersion: version, tlsCipherSuites: ciphers} = values;
@@ -49,6 +50,7 @@ export function serverOptions(
     access: {
       anonymous: values['authentication.anonymous.enabled'],
       clientCaFile: given(values['authentication.x509.clientCAFile']),
+      policyFile,
     },
     debuggingHandlers: values.enableDebuggingHandlers,
     systemLogHandler: values.enableSystemLogHandler,

@@ -17,7 +17,6 @@ import {
 const PINNING = 'no CPUs, memory or devices are assigned to containers for their own use';
 const EVICTION =
   'no pods are evicted; what pods may have of the node is computed with the default thresholds';
-const IMAGE_GC = 'images are not removed';
 const RESERVED = 'pods may have the whole node';
 const SHUTDOWN = "the node's shutdown is not delayed";
 const MEMORY_QOS = 'its feature gate is off';
@@ -37,13 +36,13 @@ export const NODE_FIELDS = {
   maxParallelImagePulls: honoured(INT32, undefined, {
     check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
   }),
-  imageMinimumGCAge: unsupported(IMAGE_GC, DURATION, '2m0s', {flag: 'minimum-image-ttl-duration'}),
-  imageMaximumGCAge: unsupported(IMAGE_GC, DURATION, '0s'),
-  imageGCHighThresholdPercent: unsupported(IMAGE_GC, INT32, 85, {
+  imageMinimumGCAge: honoured(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration'}),
+  imageMaximumGCAge: honoured(DURATION, '0s'),
+  imageGCHighThresholdPercent: honoured(INT32, 85, {
     flag: 'image-gc-high-threshold',
     check: percent,
   }),
-  imageGCLowThresholdPercent: unsupported(IMAGE_GC, INT32, 80, {
+  imageGCLowThresholdPercent: honoured(INT32, 80, {
     flag: 'image-gc-low-threshold',
     check: percent,
   }),

@@ -8,7 +8,7 @@ import {HttpError, type KubeletRequest} from './answer.js';
 import type {ServedKubelet} from './served-kubelet.js';
 
 /** A pod's container, as a request's path names both. */
-export interface NamedContainer {
+interface NamedContainer {
   readonly pod: Pod;
   readonly name: string;
 }

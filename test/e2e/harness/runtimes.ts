@@ -34,12 +34,10 @@ export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
 
 async function findRuntimes(): Promise<RuntimeUnderTest[]> {
   const second = givenByBootstrap() ?? (await unpackedHere());
-  return [OWN_PROGRAMS, ...(second === undefined ? [] : [second])].map(
-    (programs) => ({
-      name: `containerd ${versionOf(programs.folder)}`,
-      ...programs,
-    }),
-  );
+  return [OWN_PROGRAMS, ...(second === undefined ? [] : [second])].map((programs) => ({
+    name: `containerd ${versionOf(programs.folder)}`,
+    ...programs,
+  }));
 }
 
 function givenByBootstrap(): RuntimePrograms | undefined {
