@@ -39,8 +39,8 @@ const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
   ['a name that no pod may have', aManifest({name: 'No_Name'}), ['metadata.name: Invalid value: "No_Name"']],
   [
     'what is not built yet',
-    aManifest({containers: [aContainerSpec('main', {livenessProbe: {exec: {command: ['true']}}})]}),
-    ['spec.containers[0].livenessProbe: Forbidden: not supported by kcri sync: '],
+    aManifest({containers: [aContainerSpec('main')], schedulingGates: [{name: 'example.com/gate'}]}),
+    ['spec.schedulingGates: Forbidden: not supported by kcri: '],
   ],
   [
     'two pods of one name',

@@ -55,6 +55,19 @@ test('a pod whose runtime can not be asked is shown as it was last, without numb
   expect(stderr).toContain("can't be asked");
 });
 
+test('only pods of a namespace and with labels are shown', async () => {
+  const scene = await aScene();
+  await synced(scene, aManifest({metadata: {labels: {app: 'web'}}}), aManifest({name: 'api'}));
+  const shown = async (...args: readonly string[]): Promise<readonly string[]> => {
+    const {stdout, exitCode} = await top(scene, ['--once', ...args]);
+    expect(exitCode).toBe(0);
+    return stdout.match(/^default\/\w+ +\d/gm)?.map((row) => row.split(/[/ ]/)[1] ?? '') ?? [];
+  };
+  expect(await shown('-n', 'default')).toEqual(['api', 'web']);
+  expect(await shown('-n', 'other')).toEqual([]);
+  expect(await shown('-l', 'app=web')).toEqual(['web']);
+});
+
 test('a pod that is not there is an error', async () => {
   const scene = await aScene();
   expect(await top(scene, ['nosuch'])).toMatchObject({

@@ -184,6 +184,7 @@ export class ProbeManager {
     for (const worker of this.#pods.get(podRef(pod).uid)?.workers ?? []) {
       const {kind, list} = worker.subject;
       if (kind !== 'readiness' && list === 'containers') worker.stop();
+      else worker.endsWithPod();
     }
   }
 }

@@ -27,6 +27,7 @@ export class ProbeWorker {
   #memory: ProbeMemory = NO_MEMORY;
   #isStopped = false;
   #isTriggered = false;
+  #podEnds = false;
   /** The one wait or probe that is under way. */
   #pause: AbortController | undefined;
   #probing: AbortController | undefined;
@@ -49,6 +50,11 @@ export class ProbeWorker {
       // A tick that has passed meanwhile counts once, and the ones after it come as if nothing had been.
       tickAt = await this.#nextTick(tickAt, periodMs);
     if (this.#memory.id !== undefined) this.#options.forget(this.#memory.id);
+  }
+
+  /** The pod is being ended: the worker goes on, and expects less. */
+  endsWithPod(): void {
+    this.#podEnds = true;
   }
 
   /** No round comes after the one that is under way, and what that one finds counts for nothing. */
@@ -100,7 +106,7 @@ export class ProbeWorker {
     if (id === undefined) return round.next !== 'end';
     for (const result of round.results) keep(id, result);
     if (round.next !== 'probe') return round.next === 'wait';
-    const result = await this.#probe({id, podIp: status.podIP ?? ''});
+    const result = await this.#probe({id, podIp: status.podIP ?? '', isEnding: () => this.#podEnds});
     if (result === undefined || this.#isStopped) return true;
     const {memory, counts} = endRound(subject, this.#memory, result);
     this.#memory = memory;

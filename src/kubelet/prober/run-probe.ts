@@ -34,6 +34,8 @@ export interface ProbeSubject {
 export interface ProbedInstance {
   readonly id: ContainerId;
   readonly podIp: string;
+  /** Whether its pod is being ended: then it is no news that it can't be probed. */
+  readonly isEnding?: () => boolean;
 }
 
 /** A probe that can't be carried out is tried so often. */
@@ -68,6 +70,7 @@ export async function runProbe(
       events.warning('Unhealthy', `${title} probe failed: ${answer.output}`);
       return 'Failure';
     case 'error':
+      if (instance.isEnding?.() === true) return undefined;
       events.warning(
         'Unhealthy',
         `${title} probe errored and resulted in ${answer.state} state: ${answer.output}`,

@@ -7,12 +7,6 @@ import {findContainerStatus, type RuntimePodStatus} from '../container/pod-statu
 import {HttpError, type KubeletRequest} from './answer.js';
 import type {ServedKubelet} from './served-kubelet.js';
 
-/** A pod's container, as a request's path names both. */
-interface NamedContainer {
-  readonly pod: Pod;
-  readonly name: string;
-}
-
 /** The pod that the path names. Throws HttpError 404 with the message when there is none. */
 export function podOf(kubelet: ServedKubelet, {params}: KubeletRequest, message = 'pod does not exist'): Pod {
   const {podNamespace, podID} = params;

@@ -30,7 +30,7 @@ function aSubject({
   kind = 'liveness',
   probe = {},
   pod = aPod(),
-  container = aContainer(),
+  container = aContainer({[`${kind}Probe`]: probe}),
   startedAtMs = STARTED - 60_000,
 }: SubjectFields = {}): RoundSubject {
   return {kind, probe, pod, container, startedAtMs, comesAgain: (code) => code !== 0};
@@ -131,10 +131,11 @@ describe('results count', () => {
   /** F and S: what probes find in turn; upper case where it counts, a dot where the worker is on hold. */
   const play = (kind: ProbeKind, probe: Probe, found: string): string => {
     let memory = KNOWN;
+    const own = aContainer({[`${kind}Probe`]: probe})[`${kind}Probe`] ?? {};
     return Array.from(found)
       .map((letter) => {
         const result = letter === 'f' ? 'Failure' : 'Success';
-        const end = endRound({kind, probe}, memory, result);
+        const end = endRound({kind, probe: own}, memory, result);
         memory = end.memory;
         return `${end.counts ? letter.toUpperCase() : letter}${memory.onHold ? '.' : ''}`;
       })

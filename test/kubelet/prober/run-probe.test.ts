@@ -17,6 +17,7 @@ interface RunOptions {
   readonly kind?: ProbeKind;
   readonly container?: Partial<Container>;
   readonly execSync?: ExecSync;
+  readonly isEnding?: () => boolean;
 }
 
 const succeeds: ExecSync = async () => answer();
@@ -28,7 +29,7 @@ function answer({exitCode = 0, stdout = '', stderr = ''} = {}) {
 /** What a probe of the container `main` at 127.0.0.1 brings, and the events it is told by. */
 async function run(
   probe: Probe,
-  {kind = 'liveness', container = {}, execSync = succeeds}: RunOptions = {},
+  {kind = 'liveness', container = {}, execSync = succeeds, isEnding}: RunOptions = {},
 ): Promise<readonly (string | undefined)[]> {
   const told: string[] = [];
   const events: ProbeIo['events'] = ({reason, message, fieldPath, type}) => {
@@ -36,8 +37,14 @@ async function run(
     told.push(`${reason}: ${message}`);
   };
   const io = {runtime: {execSync}, events, clock: systemClock};
-  const subject = {pod: aPod(), container: aContainer(container), list: 'containers', kind, probe} as const;
-  const instance = {id: containerId('c1'), podIp: '127.0.0.1'};
+  const subject = {
+    pod: aPod(),
+    container: aContainer({[`${kind}Probe`]: probe, ...container}),
+    list: 'containers',
+    kind,
+    probe,
+  } as const;
+  const instance = {id: containerId('c1'), podIp: '127.0.0.1', ...(isEnding && {isEnding})};
   return [await runProbe(io, subject, instance, new AbortController().signal), ...told];
 }
 
@@ -98,6 +105,10 @@ describe('a command', () => {
       'Unhealthy: Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = gone',
     ]);
     expect(calls).toHaveLength(3);
+  });
+
+  test('that can not be run in a pod that is being ended is no news', async () => {
+    expect(await run({exec}, {execSync: fails('NOT_FOUND'), isEnding: () => true})).toEqual([undefined]);
   });
 });
 
