@@ -213,11 +213,14 @@ export class Kubelet {
    */
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#alone(signal);
-    const begun = await this.#options.begun?.();
     try {
-      await this.#runAlone(signal);
+      const begun = await this.#options.begun?.();
+      try {
+        await this.#runAlone(signal);
+      } finally {
+        await begun?.[Symbol.asyncDispose]();
+      }
     } finally {
-      await begun?.[Symbol.asyncDispose]();
       await lock[Symbol.asyncDispose]();
     }
   }
