@@ -37,17 +37,13 @@ export interface SyncPass {
   readonly results: readonly SyncResult[];
 }
 
-/** Has the last say on a pod's status. */
-interface StatusOverride {
+/** How a pod is ended; `override` has the last say on its status. */
+interface EndOptions {
+  readonly gracePeriodSeconds: number;
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
 }
 
-/** How a pod is ended whose state is known. */
-export interface EndKnown extends StatusOverride {
-  readonly gracePeriodSeconds: number;
-}
-
-interface PassOptions extends StatusOverride {
+interface PassOptions extends Pick<EndOptions, 'override'> {
   readonly isTerminal?: boolean;
   /** Nothing follows from the status. */
   readonly isLook?: boolean;
@@ -165,7 +161,7 @@ export class PodSyncer {
   }
 
   /** Stops what runs of the pod for good (SyncTerminatingPod). Rejects with PodError when it could not be stopped. */
-  async endKnown(runtime: RuntimePodStatus, {gracePeriodSeconds, override}: EndKnown): Promise<void> {
+  async endKnown(runtime: RuntimePodStatus, {gracePeriodSeconds, override}: EndOptions): Promise<void> {
     await this.#recallKept();
     this.#takeDown(await this.#pass(runtime, [], {override}));
     this.#throwFirst(await this.#kill(runtime, gracePeriodSeconds, undefined));
