@@ -4,7 +4,12 @@ export type Parity =
    * Calls, pod and events are the kubelet's. `settleSeconds` and `why` when the manifest goes at another time, or when
    * dead containers are removed `meanwhile`: at no fixed place among the calls that are made for their successors.
    */
-  | {readonly kind: 'equal'; readonly settleSeconds?: number; readonly meanwhile?: true; readonly why?: string}
+  | {
+      readonly kind: 'equal';
+      readonly settleSeconds?: number;
+      readonly meanwhile?: true;
+      readonly why?: string;
+    }
   /** Calls and events are equal; containers are in back-offs that the kubelet's status doesn't show yet. */
   | {readonly kind: 'ahead'; readonly settleSeconds?: number; readonly why: string}
   /** Both refuse the manifest, with the same words. */
