@@ -87,13 +87,12 @@ export class PodWorkers {
     const now = clock.now();
     const ref = 'pod' in given ? podRef(given.pod) : given.running;
     const known = this.#workers.get(ref.uid);
-    const worker = known ?? newWorker(ref, now);
+    const worker = known ?? newWorker(ref);
     this.#workers.set(ref.uid, worker);
     const update = withKnownPod(given, worker);
     if (known === undefined && hasEndedBefore(update, cache, ref.uid)) {
       worker.terminatingAt = now;
       worker.terminatedAt = now;
-      worker.startedTerminating = true;
     }
     if (worker.terminatingAt !== undefined && update.type === 'create') {
       worker.restartRequested = true;
@@ -142,7 +141,6 @@ export class PodWorkers {
     worker.active = work;
     worker.startedAt ??= this.#options.clock.now();
     worker.observedRuntime ||= work.running !== undefined;
-    if (worker.terminatingAt !== undefined) worker.startedTerminating = true;
     worker.cancel = new AbortController();
     await this.#work(worker, work, worker.cancel.signal);
     worker.cancel = undefined;
@@ -233,7 +231,6 @@ export class PodWorkers {
       worker.pending ??= work;
     } else if (outcome.isTerminal) {
       worker.terminatingAt ??= clock.now();
-      worker.startedTerminating = true;
       worker.gracePeriodSeconds = effectiveGracePeriod(worker.gracePeriodSeconds, work.pod, undefined);
       worker.pending ??= work;
     } else {

@@ -28,7 +28,6 @@ export type WorkKind = 'sync' | 'terminating' | 'terminated';
 /** All that is known of one pod's worker (pod_workers.go podSyncStatus). Times are ms since the epoch. */
 export interface WorkerState {
   readonly ref: PodRef;
-  readonly createdAt: number;
   /** When its first sync began. */
   startedAt?: number;
   /** When the pod was to end, and when nothing of it ran any more. */
@@ -36,8 +35,6 @@ export interface WorkerState {
   terminatedAt?: number;
   /** In force while it ends, seconds; 0 before. */
   gracePeriodSeconds: number;
-  /** A sync that ends the pod has begun. */
-  startedTerminating: boolean;
   deleted: boolean;
   evicted: boolean;
   /** Nothing is left to do. */
@@ -68,12 +65,10 @@ export interface PendingWork {
   readonly requestedAt: number;
 }
 
-export function newWorker(ref: PodRef, now: number): WorkerState {
+export function newWorker(ref: PodRef): WorkerState {
   return {
     ref,
-    createdAt: now,
     gracePeriodSeconds: 0,
-    startedTerminating: false,
     deleted: false,
     evicted: false,
     finished: false,
