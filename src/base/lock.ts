@@ -2,6 +2,7 @@ import {createHash} from 'node:crypto';
 import {lstat, readFile, readlink, symlink, unlink} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
+import {bootId} from './boot-id.js';
 import {systemClock, type Clock} from './clock.js';
 import {hasErrno, SystemError} from './errors.js';
 import {fileError, ifPresent, withFileErrors} from './files.js';
@@ -54,10 +55,12 @@ export async function isLockHeld(path: string): Promise<boolean> {
   return holder !== undefined && (await isAlive(holder));
 }
 
+let ownIdentity: string | undefined;
+
 async function identifySelf(): Promise<string> {
-  const self = await identify(process.pid);
-  if (self === undefined) throw new SystemError('reading "/proc/self/stat": /proc is not mounted');
-  return self;
+  ownIdentity ??= await identify(process.pid);
+  if (ownIdentity === undefined) throw new SystemError('reading "/proc/self/stat": /proc is not mounted');
+  return ownIdentity;
 }
 
 /** Makes the link; false when there is one. */
@@ -108,8 +111,7 @@ async function identify(pid: number): Promise<string | undefined> {
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, startTime] = [fields?.[0], fields?.[19]];
   if (state === undefined || startTime === undefined || ENDED_STATES.has(state)) return undefined;
-  const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-  return `${pid}@${startTime}@${boot.trim()}`;
+  return `${pid}@${startTime}@${bootId()}`;
 }
 
 /** A killed process that its parent hasn't waited for holds nothing any more. */

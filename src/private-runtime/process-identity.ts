@@ -1,4 +1,5 @@
 import {readFileSync} from 'node:fs';
+import {bootId} from '../base/boot-id.js';
 
 /** One process, told apart from a later one with the same number. */
 export interface ProcessIdentity {
@@ -27,11 +28,6 @@ export function isRunning(identity: ProcessIdentity): boolean {
 export function parseStat(stat: string): {state: string; parentPid: number; startTime: string} {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {state: fields[0] ?? '', parentPid: Number(fields[1]), startTime: fields[19] ?? ''};
-}
-
-/** The kernel's name for this boot. */
-export function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
 /** A file of /proc or /sys; undefined when what it tells of has gone. */

@@ -1,5 +1,6 @@
 import {mkdir, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
+import {bootId} from '../base/boot-id.js';
 import type {Clock} from '../base/clock.js';
 import {withFileErrors, writeFileAtomic} from '../base/files.js';
 import {findBinaries, searchPath, type Binaries, type BinaryChoice} from './binaries.js';
@@ -18,7 +19,6 @@ import {
 import {unmountAndRemove} from './mounts.js';
 import {conflist} from './network.js';
 import {ensurePauseImage} from './pause-image.js';
-import {bootId} from './process-identity.js';
 import {endProcesses, isContainerdWith, listProcesses} from './processes.js';
 import {writeRecord, type RuntimeRecord} from './record.js';
 import {runProgram} from './run-program.js';

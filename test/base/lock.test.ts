@@ -44,7 +44,7 @@ const PROGRAMS = {
 
 beforeAll(async () => {
   modules = await mkdtemp(join(tmpdir(), 'kcri-lock-'));
-  const needed = ['clock', 'errors', 'file-handles', 'files', 'lock', 'make-directory-path'];
+  const needed = ['boot-id', 'clock', 'errors', 'file-handles', 'files', 'lock', 'make-directory-path'];
   await transpile(
     needed.map((name) => `base/${name}`),
     modules,

@@ -1,4 +1,5 @@
 import {readFile, rm, stat} from 'node:fs/promises';
+import {bootId} from '../../base/boot-id.js';
 import {SystemError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, writeFileAtomic} from '../../base/files.js';
 
@@ -14,29 +15,31 @@ interface Content {
 /**
  * Which of the cgroups above pods kcri has made itself, and may therefore set and remove; another kubelet may have
  * its pods in the same ones. Known by their inodes, so that one that was made anew by somebody else isn't taken for
- * kcri's. And which cgroups kcri has begun and not finished, so that the next one does. To be used by one process at a
- * time, but for hasBegun. Rejects with SystemError.
+ * kcri's. And which cgroups kcri has begun and not finished, so that the next one does. Read once: one that is used for
+ * more than hasBegun is to be made under a lock and to go with it. Rejects with SystemError.
  */
 export class MadeCgroups {
   readonly #path: string;
+  #content: Content | undefined;
 
   constructor(rootDir: string) {
     this.#path = `${rootDir}/cgroups.json`;
   }
 
+  /** Whether the directory that is there is of kcri's making; one that it had only begun is then taken as made. */
   async has(directory: string): Promise<boolean> {
     const {inodes} = await this.#read();
     const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
     if (inode === undefined) return false;
     const present = await inodeOf(directory);
-    return present !== undefined && (inode === BEGUN || inode === present);
+    if (present === undefined || (inode !== BEGUN && inode !== present)) return false;
+    if (inode === BEGUN) await this.#change({[directory]: present});
+    return true;
   }
 
   /** To be called before they are made, while they aren't there or aren't finished. */
   async begin(directories: readonly string[]): Promise<void> {
-    const {bootId, inodes} = await this.#read();
-    const begun = Object.fromEntries(directories.map((directory) => [directory, BEGUN]));
-    await this.#write({bootId, inodes: {...inodes, ...begun}});
+    await this.#change(Object.fromEntries(directories.map((directory) => [directory, BEGUN])));
   }
 
   /** Whether one of them may be half made. */
@@ -45,33 +48,30 @@ export class MadeCgroups {
     return directories.some((directory) => Object.hasOwn(inodes, directory) && inodes[directory] === BEGUN);
   }
 
-  async add(directory: string): Promise<void> {
-    const {bootId, inodes} = await this.#read();
-    const inode = await inodeOf(directory);
-    if (inode === undefined || inode === inodes[directory]) return;
-    await this.#write({bootId, inodes: {...inodes, [directory]: inode}});
+  async delete(directories: readonly string[]): Promise<void> {
+    const known = Object.entries((await this.#read()).inodes);
+    const others = known.filter(([path]) => !directories.includes(path));
+    if (others.length < known.length) await this.#write(Object.fromEntries(others));
   }
 
-  async delete(directories: readonly string[]): Promise<void> {
-    const {bootId, inodes} = await this.#read();
-    const known = Object.entries(inodes);
-    const others = known.filter(([path]) => !directories.includes(path));
-    if (others.length < known.length) await this.#write({bootId, inodes: Object.fromEntries(others)});
+  async #change(changed: Content['inodes']): Promise<void> {
+    await this.#write({...(await this.#read()).inodes, ...changed});
   }
 
   async #read(): Promise<Content> {
-    const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+    if (this.#content !== undefined) return this.#content;
     const text = await withFileErrors('reading', this.#path, () =>
       ifPresent(() => readFile(this.#path, 'utf8')),
     );
     const known = text === undefined ? undefined : this.#parse(text);
-    return known?.bootId === bootId ? known : {bootId, inodes: {}};
+    this.#content = known?.bootId === bootId() ? known : {bootId: bootId(), inodes: {}};
+    return this.#content;
   }
 
   #parse(text: string): Content {
     try {
-      const {bootId, inodes} = JSON.parse(text) as Partial<Content>;
-      if (typeof bootId === 'string' && typeof inodes === 'object') return {bootId, inodes};
+      const content = JSON.parse(text) as Partial<Content>;
+      if (typeof content.bootId === 'string' && typeof content.inodes === 'object') return content as Content;
     } catch (cause) {
       throw this.#broken(cause);
     }
@@ -86,12 +86,12 @@ export class MadeCgroups {
   }
 
   /** Of nothing no file is kept: the root directory may go with its last pod. */
-  async #write(content: Content): Promise<void> {
-    if (Object.keys(content.inodes).length === 0) {
+  async #write(inodes: Content['inodes']): Promise<void> {
+    const content = {bootId: bootId(), inodes};
+    if (Object.keys(inodes).length === 0)
       await withFileErrors('removing', this.#path, () => rm(this.#path, {force: true}));
-      return;
-    }
-    await writeFileAtomic(this.#path, JSON.stringify(content), 0o600);
+    else await writeFileAtomic(this.#path, JSON.stringify(content), 0o600);
+    this.#content = content;
   }
 }
 

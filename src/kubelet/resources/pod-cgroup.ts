@@ -1,4 +1,4 @@
-import {mkdir, readdir, readFile, rmdir, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rmdir, stat, writeFile} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
@@ -123,7 +123,6 @@ async function makeLevel(
     if (isMissing && !isNew) await made.delete([directory]);
   }
   if (!(await made.has(directory))) return;
-  await made.add(directory);
   // Best effort is what is left of the CPU (qosContainerManagerImpl setCPUCgroupConfig).
   if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
     await writeValue(directory, cpuWeightValue(ground.version, MIN_SHARES));
@@ -222,7 +221,7 @@ async function namesIn(path: string): Promise<readonly string[]> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await withFileErrors('reading', path, () => ifPresent(() => readdir(path)))) !== undefined;
+  return (await withFileErrors('looking at', path, () => ifPresent(() => stat(path)))) !== undefined;
 }
 
 async function readText(path: string): Promise<string> {
