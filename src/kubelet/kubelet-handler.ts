@@ -4,7 +4,7 @@ import type {Clock} from '../base/clock.js';
 import {concurrently} from '../base/concurrently.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
-import {rejectionOf} from './admission/admit-pod.js';
+import {neededRoom, rejectionOf} from './admission/admit-pod.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {EventSink} from './container/events.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
@@ -18,6 +18,7 @@ import {DEFAULT_CONTAINER_GC, type ContainerGcPolicy} from './kuberuntime/garbag
 import {podQosClass} from './kuberuntime/qos.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
+import {preemptPods} from './preempt-pods.js';
 import type {PodWorkers} from './pod-workers/pod-workers.js';
 import {deadlineExceeded} from './status/deadline.js';
 import type {SyncLoopHandler} from './sync-loop.js';
@@ -41,7 +42,7 @@ export interface KubeletHandlerOptions {
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Called with each round of housekeeping: whose probes may go on. */
   readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
-  readonly metrics?: Pick<KubeletMetrics, 'restarted' | 'orphansRemoved'>;
+  readonly metrics?: Pick<KubeletMetrics, 'restarted' | 'orphansRemoved' | 'preempted'>;
 }
 
 /** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
@@ -75,15 +76,15 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#rejected.get(uid) ?? this.#options.pods.statusOf(uid);
   }
 
-  handleConfig({op, source, pods}: PodUpdate): void {
+  async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
     this.#options.logger.info(`SyncLoop ${op}`, {source, pods: pods.map(({pod}) => nameOf(pod))});
     switch (op) {
       case 'ADD':
-        for (const pod of pods.toSorted(byCreation)) this.#add(pod);
+        for (const pod of pods.toSorted(byCreation)) await this.#add(pod, signal);
         break;
       case 'UPDATE':
       case 'DELETE':
-        for (const pod of pods) this.#update(pod);
+        for (const pod of pods) await this.#update(pod, signal);
         break;
       case 'REMOVE':
         for (const pod of pods) this.#remove(pod);
@@ -94,21 +95,30 @@ export class KubeletHandler implements SyncLoopHandler {
     this.#readySources.add(source);
   }
 
-  #add(desired: DesiredPod): void {
+  async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
     const {manager, workers} = this.#options;
     const {pod, uid} = desired;
     manager.set(desired);
-    if (!workers.isTerminationRequested(uid) && !this.#admit(desired)) return;
+    if (!workers.isTerminationRequested(uid) && !(await this.#admit(desired, signal))) return;
     workers.update({type: 'create', pod});
   }
 
-  /** Whether the node takes the pod; one that it does not is told of and never started (rejectPod). */
-  #admit({uid, pod}: DesiredPod): boolean {
+  /**
+   * Whether the node takes the pod; one that it does not is told of and never started (rejectPod). Resolves when the
+   * pods have ended that have to go for it.
+   */
+  async #admit({uid, pod}: DesiredPod, signal: AbortSignal): Promise<boolean> {
     const {admission, events, node, manager} = this.#options;
     if (!admission) return true;
-    const others = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
-    const rejection = rejectionOf({pod, others: others.map((other) => other.pod), node});
-    if (rejection === undefined) return true;
+    const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
+    const others = active.map((other) => other.pod);
+    const question = {pod, others, endable: others, node};
+    const rejection = rejectionOf(question);
+    if (rejection === undefined) {
+      const room = neededRoom(question);
+      if (room !== undefined) await preemptPods(this.#options, {pod, ...room}, signal);
+      return true;
+    }
     const {reason, message} = rejection;
     events({type: 'Warning', reason, message, pod});
     this.#rejected.set(uid, {
@@ -127,13 +137,13 @@ export class KubeletHandler implements SyncLoopHandler {
     return phase !== 'Succeeded' && phase !== 'Failed';
   }
 
-  #update(desired: DesiredPod): void {
+  async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
     const {manager, workers} = this.#options;
     manager.set(desired);
     if (!this.#rejected.has(desired.uid)) workers.update({type: 'update', pod: desired.pod});
     else {
       this.#rejected.delete(desired.uid);
-      this.#add(desired);
+      await this.#add(desired, signal);
     }
   }
 

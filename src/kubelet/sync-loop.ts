@@ -17,7 +17,8 @@ export type LoopEvent =
 
 /** What the sync loop does with what it hears (kubelet.go SyncHandler). */
 export interface SyncLoopHandler {
-  handleConfig(update: PodUpdate): void;
+  /** Resolves when all of the update is in the hands of workers, or with the signal. */
+  handleConfig(update: PodUpdate, signal: AbortSignal): Promise<void>;
   handlePleg(event: PodLifecycleEvent): void;
   handleProbe(result: ProbeOutcome): void;
   handleObjectsChanged(): void;
@@ -96,7 +97,7 @@ export class SyncLoop {
         pauseMs = FIRST_PAUSE_MS;
         const event = await this.#queue.next(signal);
         this.lastActiveAt = this.#clock.now();
-        await this.iterate(event);
+        await this.iterate(event, signal);
         this.lastActiveAt = this.#clock.now();
       }
     } catch (error) {
@@ -105,11 +106,11 @@ export class SyncLoop {
   }
 
   /** Handles one event (syncLoopIteration). */
-  async iterate(event: LoopEvent): Promise<void> {
+  async iterate(event: LoopEvent, signal: AbortSignal): Promise<void> {
     this.#waitingTicks.delete(event.kind);
     switch (event.kind) {
       case 'config':
-        this.#handler.handleConfig(event.update);
+        await this.#handler.handleConfig(event.update, signal);
         return;
       case 'pleg':
         this.#waitingPleg -= 1;

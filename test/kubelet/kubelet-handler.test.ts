@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
 import type {PodStatus} from '../../src/api/v1-status.js';
+import type {Clock} from '../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../src/base/logger.js';
 import {podUid, type PodUid} from '../../src/cri/index.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
@@ -9,7 +10,9 @@ import type {DesiredPod, PodOperation} from '../../src/kubelet/container/pod-upd
 import {KubeletHandler, type KubeletHandlerOptions} from '../../src/kubelet/kubelet-handler.js';
 import {PodManager} from '../../src/kubelet/pod/pod-manager.js';
 import type {WorkerUpdate} from '../../src/kubelet/pod-workers/worker-state.js';
+import {until} from '../base/until.js';
 import {GOLDEN_NODE} from '../golden/cases.js';
+import {ManualClock} from '../streaming/manual-clock.js';
 import {aClock} from './images/a-clock.js';
 import {aContainer, aPod} from './kuberuntime/builders.js';
 
@@ -22,16 +25,30 @@ interface World {
   readonly running?: readonly string[];
   readonly ending?: readonly string[];
   readonly statuses?: Readonly<Record<string, PodStatus>>;
+  /** Pods that are to end don't. */
+  readonly hangs?: boolean;
 }
 
+const {signal} = new AbortController();
+
 /** A handler that notes what it has others do. */
-function aHandler(world: World = {}) {
-  const {ready = true, admission = true, owned = [], running = [], ending = [], statuses = {}} = world;
+function aHandler<C extends Clock = ReturnType<typeof aClock>>(
+  world: World = {},
+  clock = aClock() as unknown as C,
+) {
+  const {
+    ready = true,
+    admission = true,
+    owned = [],
+    running = [],
+    ending = [],
+    statuses = {},
+    hangs = false,
+  } = world;
   const done: string[] = [];
   const events: PodEvent[] = [];
   const known = new Set<string>();
   const due: PodUid[] = [];
-  const clock = aClock();
   const nameOf = (update: WorkerUpdate): string =>
     'pod' in update ? (update.pod.metadata.name ?? '') : `running ${update.running.name}`;
   const options = {
@@ -41,6 +58,7 @@ function aHandler(world: World = {}) {
         known.add('pod' in update ? (update.pod.metadata.uid ?? '') : update.running.uid);
         const grace = update.type === 'kill' ? update.kill?.gracePeriodSeconds : undefined;
         done.push(`${update.type} ${nameOf(update)}${grace === undefined ? '' : ` in ${grace} s`}`);
+        if (update.type === 'kill' && !hangs) update.kill?.onCompleted?.();
       },
       takeDue: () => due.splice(0),
       syncKnown: () => undefined,
@@ -72,8 +90,8 @@ function aHandler(world: World = {}) {
     admission,
   } as unknown as KubeletHandlerOptions;
   const handler = new KubeletHandler(options);
-  const tell = (op: PodOperation, ...pods: readonly DesiredPod[]): void => {
-    handler.handleConfig({op, source: 'file', pods});
+  const tell = async (op: PodOperation, ...pods: readonly DesiredPod[]): Promise<void> => {
+    await handler.handleConfig({op, source: 'file', pods}, signal);
   };
   return {handler, done, events, due, clock, tell};
 }
@@ -91,27 +109,27 @@ function wanted(
 const late = '2026-05-01T13:00:00Z';
 
 describe('what sources tell', () => {
-  test('pods are added by their age', () => {
+  test('pods are added by their age', async () => {
     const {tell, done} = aHandler();
-    tell('ADD', wanted('b', late), wanted('a'));
+    await tell('ADD', wanted('b', late), wanted('a'));
     expect(done).toEqual(['create a', 'create b']);
   });
 
-  test('a changed pod is updated, and so is one that is being deleted', () => {
+  test('a changed pod is updated, and so is one that is being deleted', async () => {
     const {tell, done} = aHandler();
-    tell('ADD', wanted('a'));
-    tell('UPDATE', wanted('a'));
-    tell('DELETE', wanted('a'));
-    tell('RECONCILE', wanted('a'));
+    await tell('ADD', wanted('a'));
+    await tell('UPDATE', wanted('a'));
+    await tell('DELETE', wanted('a'));
+    await tell('RECONCILE', wanted('a'));
     expect(done).toEqual(['create a', 'update a', 'update a']);
   });
 
-  test('a pod that is gone is ended, but not before all sources have told what they have', () => {
+  test('a pod that is gone is ended, but not before all sources have told what they have', async () => {
     const all = aHandler();
-    all.tell('REMOVE', wanted('a'));
+    await all.tell('REMOVE', wanted('a'));
     expect(all.done).toEqual(['kill a']);
     const some = aHandler({ready: false});
-    some.tell('REMOVE', wanted('a'));
+    await some.tell('REMOVE', wanted('a'));
     expect(some.done).toEqual([]);
   });
 });
@@ -120,7 +138,7 @@ describe('a pod that the node has no room for', () => {
   test('is told of and shown as failed, and nothing else is ever done for it', async () => {
     const {tell, done, events, handler} = aHandler();
     const refused = wanted('c');
-    tell('ADD', wanted('a'), wanted('b'), refused);
+    await tell('ADD', wanted('a'), wanted('b'), refused);
     const message = "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2";
     expect(done).toEqual(['create a', 'create b']);
     expect(events).toMatchObject([{type: 'Warning', reason: 'OutOfpods', message}]);
@@ -134,54 +152,85 @@ describe('a pod that the node has no room for', () => {
     handler.handlePleg({uid: refused.uid, type: 'ContainerStarted'});
     handler.handleProbe({uid: refused.uid, probe: 'liveness', status: 'unhealthy'});
     await handler.handleHousekeeping();
-    tell('REMOVE', refused);
+    await tell('REMOVE', refused);
     expect(done).toEqual(['collect garbage']);
   });
 
-  test('is judged anew when it is changed', () => {
+  test('is judged anew when it is changed', async () => {
     const {tell, done} = aHandler();
-    tell('ADD', wanted('a'), wanted('b'), wanted('c'));
-    tell('REMOVE', wanted('a'));
-    tell('UPDATE', wanted('c'));
+    await tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    await tell('REMOVE', wanted('a'));
+    await tell('UPDATE', wanted('c'));
     expect(done).toEqual(['create a', 'create b', 'kill a', 'create c']);
   });
 
-  test('runs without admission', () => {
+  test('runs without admission', async () => {
     const {tell, done} = aHandler({admission: false});
-    tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    await tell('ADD', wanted('a'), wanted('b'), wanted('c'));
     expect(done).toEqual(['create a', 'create b', 'create c']);
   });
 
-  test('runs when another one has ended or when it is ending itself', () => {
+  test('runs when another one has ended or when it is ending itself', async () => {
     const ended = aHandler({statuses: {a: {phase: 'Succeeded'}}});
-    ended.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    await ended.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
     expect(ended.done).toContain('create c');
     const ending = aHandler({ending: ['c']});
-    ending.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
+    await ending.tell('ADD', wanted('a'), wanted('b'), wanted('c'));
     expect(ending.done).toContain('create c');
   });
 });
 
+describe('a critical pod for which there is no room', () => {
+  const critical = wanted('c', undefined, {priority: 2_000_000_000});
+
+  test('waits until another one has ended, which is told of', async () => {
+    const {tell, done, events} = aHandler();
+    await tell('ADD', wanted('a'), wanted('b'), critical);
+    expect(done).toEqual(['create a', 'create b', 'kill b', 'create c']);
+    const message = 'Preempted in order to admit critical pod';
+    expect(events).toMatchObject([
+      {type: 'Warning', reason: 'Preempting', message, pod: {metadata: {name: 'b'}}},
+    ]);
+  });
+
+  test('waits no longer than half as long again as the other one may take', async () => {
+    const clock = new ManualClock();
+    const {tell, done, events} = aHandler({hangs: true}, clock);
+    const told = tell(
+      'ADD',
+      wanted('a'),
+      wanted('b', undefined, {terminationGracePeriodSeconds: 30}),
+      critical,
+    );
+    await until(() => clock.sleeping > 0);
+    expect(done).not.toContain('create c');
+    await clock.advance(45_000);
+    await told;
+    expect(done).toEqual(['create a', 'create b', 'kill b', 'create c']);
+    expect(events.map(({reason}) => reason)).toEqual(['Preempting', 'ExceededGracePeriod']);
+  });
+});
+
 describe('what happens to containers', () => {
-  test('has the pod synced, and dead ones removed', () => {
+  test('has the pod synced, and dead ones removed', async () => {
     const {tell, done, handler} = aHandler();
-    tell('ADD', wanted('a'));
+    await tell('ADD', wanted('a'));
     handler.handlePleg({uid: podUid('a'), type: 'ContainerStarted'});
     handler.handlePleg({uid: podUid('a'), type: 'ContainerDied'});
     handler.handlePleg({uid: podUid('a'), type: 'ContainerRemoved'});
     expect(done).toEqual(['create a', 'sync a', 'sync a', 'remove dead of a']);
   });
 
-  test('of a pod that nobody wants syncs nothing, but the dead are removed', () => {
+  test('of a pod that nobody wants syncs nothing, but the dead are removed', async () => {
     const {done, handler} = aHandler();
     handler.handlePleg({uid: podUid('x'), type: 'ContainerStarted'});
     handler.handlePleg({uid: podUid('x'), type: 'ContainerDied'});
     expect(done).toEqual(['remove dead of x']);
   });
 
-  test('to objects has all volumes renewed and all pods synced', () => {
+  test('to objects has all volumes renewed and all pods synced', async () => {
     const {tell, done, handler} = aHandler();
-    tell('ADD', wanted('a'), wanted('b'));
+    await tell('ADD', wanted('a'), wanted('b'));
     done.length = 0;
     handler.handleObjectsChanged();
     expect(done).toEqual(['renew volumes', 'sync a', 'sync b']);
@@ -189,10 +238,10 @@ describe('what happens to containers', () => {
 });
 
 describe('each second', () => {
-  test('pods are synced whose time has come, or whose deadline has passed', () => {
+  test('pods are synced whose time has come, or whose deadline has passed', async () => {
     const startTime = '2026-05-01T12:00:00Z';
     const {tell, done, due, clock, handler} = aHandler({statuses: {a: {startTime}}});
-    tell('ADD', wanted('a', undefined, {activeDeadlineSeconds: 30}), wanted('b'));
+    await tell('ADD', wanted('a', undefined, {activeDeadlineSeconds: 30}), wanted('b'));
     done.length = 0;
     handler.handleSync();
     due.push(podUid('b'));
@@ -212,7 +261,7 @@ describe('housekeeping', () => {
 
   test('ends what runs of an earlier daemon and nobody wants, and removes what no longer runs', async () => {
     const {tell, done, handler} = aHandler({owned: ['old', 'dead', 'a'], running: ['old', 'a', 'foreign']});
-    tell('ADD', wanted('a'));
+    await tell('ADD', wanted('a'));
     done.length = 0;
     await handler.handleHousekeeping();
     expect(done).toEqual(['kill running old in 1 s', 'remove dead', 'collect garbage']);
@@ -220,7 +269,7 @@ describe('housekeeping', () => {
 
   test('begins anew with a wanted pod that no worker knows', async () => {
     const {tell, done, handler} = aHandler({ending: ['a']});
-    tell('RECONCILE', wanted('a', undefined, {containers: [aContainer()]}));
+    await tell('RECONCILE', wanted('a', undefined, {containers: [aContainer()]}));
     await handler.handleHousekeeping();
     expect(done).toEqual(['create a', 'collect garbage']);
   });

@@ -15,7 +15,7 @@ function aLoop(overrides: Partial<SyncLoopHandler> = {}) {
   const done: string[] = [];
   const said: {message: string; error?: string; fields?: object}[] = [];
   const handler: SyncLoopHandler = {
-    handleConfig: ({op, source}) => void done.push(`${op} of ${source}`),
+    handleConfig: async ({op, source}) => void done.push(`${op} of ${source}`),
     handlePleg: ({type}) => void done.push(type),
     handleProbe: ({probe, status}) => void done.push(`${probe} ${status}`),
     handleObjectsChanged: () => void done.push('objects'),
@@ -132,7 +132,7 @@ test('a thousand lifecycle events may wait, more are refused until one is handle
   const taken = Array.from({length: 1001}, () => loop.pleg(DIED));
   expect(taken.filter((isTaken) => !isTaken)).toHaveLength(1);
   expect(taken.at(-1)).toBe(false);
-  await loop.iterate({kind: 'pleg', event: DIED});
+  await loop.iterate({kind: 'pleg', event: DIED}, new AbortController().signal);
   expect(loop.pleg(DIED)).toBe(true);
 });
 

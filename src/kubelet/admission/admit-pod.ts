@@ -4,6 +4,7 @@ import {isCriticalPod} from '../kuberuntime/oom-score.js';
 import {apparmorProfiles} from '../kuberuntime/security-profiles.js';
 import {nodeMatches} from './node-affinity.js';
 import {portsTaken, shortages} from './node-room.js';
+import {podsToPreempt, type Preemption} from './preemption.js';
 import {forbiddenSysctl} from './sysctls.js';
 
 /** Why the node does not take a pod, in the kubelet's words. */
@@ -18,6 +19,8 @@ export interface Admission {
   readonly pod: Pod;
   /** The other pods on the node that have not ended. */
   readonly others: readonly Pod[];
+  /** Those of them that may be ended to make room for a critical pod; by default none. */
+  readonly endable?: readonly Pod[];
   readonly node: NodeFacts;
 }
 
@@ -90,21 +93,35 @@ function admitResources({pod, others, node}: Admission): Rejection | undefined {
   };
 }
 
-/**
- * For a critical pod a kubelet makes room when nothing else is against it (CriticalPodAdmissionHandler). kcri ends no
- * pod that it wasn't told to end, so that none is ever found for that.
- */
-function admitCritical({pod, others, node}: Admission): Rejection | undefined {
-  const short = isCriticalPod(pod) ? shortages(pod, others, node) : [];
-  if (short.length === 0) return undefined;
-  const missing = short.map(
-    ({resource, requested, used, capacity}) => `(res: ${resource}, q: ${requested - (capacity - used)}), `,
-  );
+/** A critical pod is refused only when ending others doesn't help (CriticalPodAdmissionHandler). */
+function admitCritical(admission: Admission): Rejection | undefined {
+  const preemption = preemptionFor(admission);
+  if (preemption.kind === 'possible') return undefined;
+  const missing = preemption.missing.map(({resource, quantity}) => `(res: ${resource}, q: ${quantity}), `);
   return {
     reason: 'UnexpectedAdmissionError',
     message: `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing.join('')}]`,
     hint: ASK_FOR_LESS,
   };
+}
+
+function preemptionFor({pod, others, endable = [], node}: Admission): Preemption {
+  return podsToPreempt(pod, endable, isCriticalPod(pod) ? shortages(pod, others, node) : []);
+}
+
+/** Room that has to be made before a pod can run that isn't rejected: by ending these, for that resource first of all. */
+export interface NeededRoom {
+  readonly victims: readonly Pod[];
+  readonly resource: string;
+}
+
+/** For whom a pod that isn't rejected has to wait; undefined when there is room for it, as for all that aren't critical. */
+export function neededRoom(admission: Admission): NeededRoom | undefined {
+  const {pod, others, node} = admission;
+  const preemption = preemptionFor(admission);
+  const [short] = shortages(pod, others, node);
+  if (short === undefined || preemption.kind === 'impossible') return undefined;
+  return {victims: preemption.victims, resource: short.resource};
 }
 
 function admitNode({pod, node}: Admission): Rejection | undefined {

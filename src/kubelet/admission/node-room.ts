@@ -16,63 +16,58 @@ export interface Shortage {
   readonly capacity: bigint;
 }
 
-/** What a pod asks for, in milli-CPUs and bytes. */
-interface Requests {
-  readonly cpu: bigint;
-  readonly memory: bigint;
-  readonly storage: bigint;
-  readonly hugePages: ReadonlyMap<string, bigint>;
-}
-
 /** Of pods seen before: a pod that comes is held against all others, and none of these changes. */
-const requestsOfSeen = new WeakMap<Pod, Requests>();
+const requestsOfSeen = new WeakMap<Pod, ReadonlyMap<string, bigint>>();
 
-function requestsOf(pod: Pod): Requests {
+/** What a pod takes of the node, by resource: milli-CPUs, bytes or pieces. */
+function requestsOf(pod: Pod): ReadonlyMap<string, bigint> {
   const known = requestsOfSeen.get(pod);
   if (known !== undefined) return known;
   const list = podRequests(pod);
   const hugePages = Object.entries(list).filter(([resource]) => isHugePageResource(resource));
-  const requests = {
-    cpu: cpuMilli(list),
-    memory: memoryBytes(list),
-    storage: quantityValue(list['ephemeral-storage'] ?? '0'),
-    hugePages: new Map(hugePages.map(([resource, amount]) => [resource, quantityValue(amount)])),
-  };
+  const requests = new Map([
+    ['pods', 1n],
+    ['cpu', cpuMilli(list)],
+    ['memory', memoryBytes(list)],
+    ['ephemeral-storage', quantityValue(list['ephemeral-storage'] ?? '0')],
+    ...hugePages.map(([resource, amount]) => [resource, quantityValue(amount)] as const),
+  ]);
   requestsOfSeen.set(pod, requests);
   return requests;
 }
 
+/** What a pod takes of one resource of the node (GetResourceRequest). */
+export function requestOf(pod: Pod, resource: string): bigint {
+  return requestsOf(pod).get(resource) ?? 0n;
+}
+
 /** The resources that the node has too little of for the pod beside the others (noderesources Fits). */
 export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): readonly Shortage[] {
-  const asks = requestsOf(pod);
-  const taken = others.map(requestsOf);
-  const used = (of: (requests: Requests) => bigint): bigint =>
-    taken.reduce((sum, requests) => sum + of(requests), 0n);
-  const has = nodeAllocatable(node);
-  const rows: readonly Shortage[] = [
-    {
-      resource: 'pods',
-      requested: 1n,
-      used: BigInt(others.length),
-      capacity: BigInt(node.maxPods ?? MAX_PODS),
-    },
-    {resource: 'cpu', requested: asks.cpu, used: used(({cpu}) => cpu), capacity: has.cpuMilli},
-    {resource: 'memory', requested: asks.memory, used: used(({memory}) => memory), capacity: has.memoryBytes},
-    {
-      resource: 'ephemeral-storage',
-      requested: asks.storage,
-      used: used(({storage}) => storage),
-      capacity: has.ephemeralStorageBytes,
-    },
-    // Of each size that is asked for; one that the node doesn't know has none.
-    ...[...asks.hugePages].map(([resource, requested]) => ({
+  return [...requestsOf(pod)]
+    .map(([resource, requested]) => ({
       resource,
       requested,
-      used: used(({hugePages}) => hugePages.get(resource) ?? 0n),
-      capacity: node.hugePageBytes.get(hugePageSizeName(resource)) ?? 0n,
-    })),
-  ];
-  return rows.filter(({requested, used: inUse, capacity}) => requested > 0n && requested > capacity - inUse);
+      used: others.reduce((sum, other) => sum + requestOf(other, resource), 0n),
+      capacity: capacityOf(resource, node),
+    }))
+    .filter(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
+}
+
+function capacityOf(resource: string, node: NodeFacts): bigint {
+  const {cpuMilli: cpu, memoryBytes: memory, ephemeralStorageBytes: storage} = nodeAllocatable(node);
+  switch (resource) {
+    case 'pods':
+      return BigInt(node.maxPods ?? MAX_PODS);
+    case 'cpu':
+      return cpu;
+    case 'memory':
+      return memory;
+    case 'ephemeral-storage':
+      return storage;
+    default:
+      // A size of huge pages; of one that the node doesn't know it has none.
+      return node.hugePageBytes.get(hugePageSizeName(resource)) ?? 0n;
+  }
 }
 
 /** Whether a port of the host that the pod wants is another pod's already (nodeports Fits). */

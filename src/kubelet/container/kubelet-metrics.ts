@@ -24,6 +24,8 @@ export interface KubeletMetrics {
   restarted(isStatic: boolean): void;
   /** So many pods that nobody wants were removed in the last round (orphan_pod_cleaned_volumes). */
   orphansRemoved(count: number): void;
+  /** A pod was ended so that a critical one gets the resource (preemptions). */
+  preempted(resource: string): void;
   /** Nothing of the pod is left: nobody asks for its numbers any more. */
   podGone(pod: MadeProbe['pod']): void;
   /** prober_probe_total, prober_probe_duration_seconds. */
@@ -38,6 +40,7 @@ export const NO_METRICS: KubeletMetrics = {
   synced: () => undefined,
   restarted: () => undefined,
   orphansRemoved: () => undefined,
+  preempted: () => undefined,
   podGone: () => undefined,
   probed: () => undefined,
 };

@@ -66,6 +66,11 @@ export class KubeletRegistry implements KubeletMetrics {
     name: 'kubelet_orphan_pod_cleaned_volumes',
     help: 'The total number of orphaned Pods whose volumes were cleaned in the last periodic sweep.',
   });
+  readonly #preemptions = new Counter({
+    name: 'kubelet_preemptions',
+    help: 'Cumulative number of pod preemptions by preemption resource',
+    labels: ['preemption_signal'],
+  });
   readonly #relistDuration = new Histogram({
     name: 'kubelet_pleg_relist_duration_seconds',
     help: 'Duration in seconds for relisting pods in PLEG.',
@@ -147,6 +152,10 @@ export class KubeletRegistry implements KubeletMetrics {
     this.#orphans.set(count);
   }
 
+  preempted(resource: string): void {
+    this.#preemptions.increase(resource);
+  }
+
   podGone({uid, name, namespace}: MadeProbe['pod']): void {
     this.#probes.forget(({pod_uid: other}) => other === uid);
     this.#probeDuration.forget((labels) => labels['pod'] === name && labels['namespace'] === namespace);
@@ -188,6 +197,7 @@ export class KubeletRegistry implements KubeletMetrics {
       this.#startedContainersErrors,
       this.#restartedPods,
       this.#orphans,
+      this.#preemptions,
       this.#relistDuration,
       this.#relistInterval,
       this.#lastSeen,

@@ -5,6 +5,9 @@ import type {RuntimePodStatus} from '../container/pod-status.js';
 import {areAllContainersRemoved, couldRestartAllContainers} from '../kuberuntime/compute-restart-all.js';
 import {sandboxChanged} from '../kuberuntime/sandbox-changed.js';
 
+/** A pod that has not ended by itself says why, from then on. */
+export const DISRUPTION_TARGET = 'DisruptionTarget';
+
 type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
 /** What conditions are made of. */
@@ -37,11 +40,13 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
       ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
       : []),
   ];
-  return facts.map(([type, fact]) => {
+  const own = facts.map(([type, fact]) => {
     const before = input.previous.find((condition) => condition.type === type);
     const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
     return {type, ...fact, lastTransitionTime: kept ?? input.now};
   });
+  if (ended(input.phase) === undefined) return own;
+  return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
 }
 
 /** Ready once what others say of the pod is good too; here nobody says anything (GeneratePodReadyCondition). */
