@@ -4,6 +4,7 @@ import {concurrently} from '../base/concurrently.js';
 import {SystemError} from '../base/errors.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
+import type {PodEvent} from './container/events.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
 import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
@@ -106,6 +107,18 @@ export class KubeletPods implements PodSyncHandler {
     return this.#syncers.get(uid)?.status;
   }
 
+  /** Takes down what happens to a pod outside of its syncs; false when it isn't the daemon's. */
+  tell(event: PodEvent): boolean {
+    const syncer = this.#syncers.get(podRef(event.pod).uid);
+    syncer?.tell(event);
+    return syncer !== undefined;
+  }
+
+  /** Resolves when all is written that is to be kept of pods, or can't be. */
+  async settled(): Promise<void> {
+    await concurrently([...this.#syncers.values()], PODS_AT_ONCE, async (syncer) => syncer.settled());
+  }
+
   /** What pods refer to has changed: the next sync of each brings its volumes up to date. */
   objectsChanged(): void {
     for (const syncer of this.#syncers.values()) syncer.renewVolumes();
@@ -193,8 +206,10 @@ export class KubeletPods implements PodSyncHandler {
     this.#removing.add(uid);
     const {local, logger} = this.#options;
     try {
-      await this.#syncerOf(record).removeFromRuntime();
+      const syncer = this.#syncerOf(record);
+      await syncer.removeFromRuntime();
       await local.removeRest(record);
+      await syncer.settled();
       await local.forget(record);
       this.#records.delete(uid);
       this.#syncers.delete(uid);

@@ -86,7 +86,7 @@ export class Kubelet {
     const {node, runtime, clock, logger, random = systemRandom, metrics = NO_METRICS} = options;
     this.#options = options;
     const events = (event: PodEvent): void => {
-      this.#event(event);
+      if (!this.#pods.tell(event)) this.#event(event);
     };
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
@@ -243,6 +243,7 @@ export class Kubelet {
       const stopped = this.#workers.stop();
       for (const {uid} of this.#pods.owned()) this.#probes?.abandon(uid);
       await Promise.race([stopped, clock.sleep(LAST_WORK_MS)]);
+      await Promise.race([this.#pods.settled(), clock.sleep(LAST_WORK_MS)]);
       this.#end.abort();
       await Promise.all(parts);
       logger.info('Kubelet has ended');

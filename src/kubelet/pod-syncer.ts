@@ -2,6 +2,7 @@ import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import type {PodSandboxId} from '../cri/index.js';
 import {isStaticPod} from './config/static-pod.js';
+import type {PodEvent} from './container/events.js';
 import {isIdle, type PodActions} from './container/pod-actions.js';
 import type {ProbeResults} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
@@ -101,6 +102,16 @@ export class PodSyncer {
   /** As it was last made; undefined before the first sync. */
   get status(): PodStatus | undefined {
     return this.#previous;
+  }
+
+  /** Takes down what happens to the pod outside of its syncs, as what happens in them. */
+  tell(event: PodEvent): void {
+    this.#context.events(event);
+  }
+
+  /** Resolves when all is written that is to be kept of the pod, or can't be. */
+  async settled(): Promise<void> {
+    await this.#history.settled();
   }
 
   /** Has what is written into volumes brought up to date by the next sync. */

@@ -1,10 +1,17 @@
 import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {PodUid} from '../../cri/index.js';
-import type {EventSink, PodEvent} from '../container/events.js';
+import type {EventSink} from '../container/events.js';
 import type {WaitingReason} from '../status/container-status.js';
 import {PodFiles} from './pod-files.js';
-import {correlate, type RecordedEvent} from './recorded-event.js';
+import {HistoryWriter} from './history-writer.js';
+import {
+  isOccurrence,
+  occurrenceOf,
+  withOccurrences,
+  type Occurrence,
+  type RecordedEvent,
+} from './recorded-event.js';
 
 /** That a pod is being deleted, as its metadata say. */
 export interface PodDeletion {
@@ -30,7 +37,7 @@ export interface PodHistory {
   lastKnown(): Promise<LastKnown | undefined>;
   /** What is known of the pod now. */
   remember(known: Omit<LastKnown, 'seenAt'>): void;
-  /** Resolves when all is written that was said before. */
+  /** Resolves when all is written that was said before, or can't be. */
   settled(): Promise<void>;
 }
 
@@ -43,8 +50,9 @@ export const NO_HISTORY: PodHistory = {
 };
 
 /**
- * What kcri keeps of its pods for who looks later: their last events in `<rootDir>/events/<uid>.json`, and their last
- * known status in `<rootDir>/statuses/<uid>.json`. Both go with the pod. Reading rejects with SystemError.
+ * What kcri keeps of its pods for who looks later: their last events in `<rootDir>/events/<uid>.json`, to which an
+ * event is only added until there are so many that they are merged; and their last known status in
+ * `<rootDir>/statuses/<uid>.json`. Both go with the pod. Reading rejects with SystemError.
  */
 export class PodHistories {
   readonly #events: PodFiles<{readonly events: readonly RecordedEvent[]}>;
@@ -63,39 +71,37 @@ export class PodHistories {
 
   /** What happened last to the pod, oldest first. */
   async events(uid: PodUid): Promise<readonly RecordedEvent[]> {
-    return (await this.#events.read(uid))?.events ?? [];
+    const file = await this.#events.read(uid);
+    if (file === undefined) return [];
+    return withOccurrences(file.value.events, file.added.filter(isOccurrence) as unknown as Occurrence[]);
   }
 
   async lastKnown(uid: PodUid): Promise<LastKnown | undefined> {
-    return await this.#statuses.read(uid);
+    return (await this.#statuses.read(uid))?.value;
   }
 
   /**
    * The history of one pod, which only one process at a time may write. It is written at once and in order, but
-   * nobody waits: a disk that is full keeps no pod from being started or ended. Then `onFailure` is told, once.
+   * nobody waits: a disk that is full keeps no pod from being started or ended. `onFailure` is told when writing
+   * begins to fail; what could not be written is tried again with what comes next, and when all is to be settled.
    */
   of(uid: PodUid, onFailure: (error: unknown) => void): PodHistory {
-    const writer = new Writer(onFailure);
-    let pending: {readonly event: PodEvent; readonly at: number}[] = [];
-    const writeEvents = async (): Promise<void> => {
-      const added = pending;
-      pending = [];
-      if (added.length === 0) return;
-      const before = await this.events(uid);
-      const events = added.reduce((list, {event, at}) => correlate(list, event, at), before);
-      await this.#events.write(uid, {events});
-    };
+    const now = (): number => this.#clock.now();
+    const writer = new HistoryWriter<LastKnown>({
+      add: async (occurrences) => this.#events.add(uid, occurrences),
+      merge: async (occurrences) => {
+        await this.#events.write(uid, {events: withOccurrences(await this.events(uid), occurrences)});
+      },
+      writeStatus: async (known) => this.#statuses.write(uid, known),
+      onFailure,
+    });
     return {
       event: (event) => {
-        pending.push({event, at: this.#clock.now()});
-        writer.next(writeEvents);
+        writer.event(occurrenceOf(event, now()));
       },
       lastKnown: async () => await this.lastKnown(uid),
       remember: (known) => {
-        const seenAt = new Date(this.#clock.now()).toISOString();
-        writer.next(async () => {
-          await this.#statuses.write(uid, {seenAt, ...known});
-        });
+        writer.status({seenAt: new Date(now()).toISOString(), ...known});
       },
       settled: async () => {
         await writer.settled();
@@ -106,28 +112,6 @@ export class PodHistories {
   async delete(uid: PodUid): Promise<void> {
     await this.#events.delete(uid);
     await this.#statuses.delete(uid);
-  }
-}
-
-/** Does one thing after the other and tells of the first that fails. */
-class Writer {
-  readonly #onFailure: (error: unknown) => void;
-  #last: Promise<void> = Promise.resolve();
-  #failed = false;
-
-  constructor(onFailure: (error: unknown) => void) {
-    this.#onFailure = onFailure;
-  }
-
-  next(act: () => Promise<void>): void {
-    this.#last = this.#last.then(act).catch((error: unknown) => {
-      if (!this.#failed) this.#onFailure(error);
-      this.#failed = true;
-    });
-  }
-
-  async settled(): Promise<void> {
-    await this.#last;
   }
 }
 

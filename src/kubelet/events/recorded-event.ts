@@ -8,6 +8,32 @@ export interface RecordedEvent extends Omit<PodEvent, 'pod'> {
   readonly lastTimestamp: string;
 }
 
+/** One time that an event happened, as it is taken down at first. */
+export interface Occurrence extends Omit<PodEvent, 'pod'> {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export function occurrenceOf({type, reason, message, fieldPath}: PodEvent, at: number): Occurrence {
+  const text = message.slice(0, MAX_MESSAGE_LENGTH);
+  return {at, type, reason, message: text, ...(fieldPath !== undefined && {fieldPath})};
+}
+
+export function isOccurrence(value: Readonly<Record<string, unknown>>): boolean {
+  const {at, type, reason, message, fieldPath = ''} = value;
+  return (
+    typeof at === 'number' && [type, reason, message, fieldPath].every((text) => typeof text === 'string')
+  );
+}
+
+/** The events with others that happened since, in their order. */
+export function withOccurrences(
+  events: readonly RecordedEvent[],
+  occurrences: readonly Occurrence[],
+): readonly RecordedEvent[] {
+  return occurrences.reduce((list, {at, ...event}) => correlate(list, event, at), events);
+}
+
 /** How many events of a pod are kept: those that happened last. */
 export const MAX_EVENTS = 100;
 /** How much of a message is kept, in characters. */
