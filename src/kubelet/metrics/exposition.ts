@@ -8,10 +8,15 @@ export interface Sample {
   readonly timestampMs?: number | undefined;
 }
 
+/** How much a metric is promised to stay as it is (component-base metrics.StabilityLevel). */
+export type StabilityLevel = 'ALPHA' | 'BETA' | 'STABLE';
+
 /** All numbers of one metric. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
+  /** Stands before the help; absent for what isn't one of Kubernetes' metrics. */
+  readonly stability?: StabilityLevel | undefined;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly samples: readonly Sample[];
 }
@@ -28,18 +33,20 @@ export function exposition(families: readonly MetricFamily[]): string {
     .join('');
 }
 
-function familyText({name, help, type, samples}: MetricFamily): string {
+function familyText({name, help, stability, type, samples}: MetricFamily): string {
+  const described = stability === undefined ? help : `[${stability}] ${help}`;
   const lines = samples.map(
     ({suffix = '', labels, value, timestampMs}) =>
       `${name}${suffix}${labelText(labels)} ${numberText(value)}${timestampMs === undefined ? '' : ` ${Math.round(timestampMs)}`}\n`,
   );
-  return `# HELP ${name} ${help.replace(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+  return `# HELP ${name} ${described.replace(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
+/** Sorted by name as Prometheus' own clients do, but for a bucket's bound, which is last. */
 function labelText(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(
-    ([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escaped)}"`,
-  );
+  const pairs = Object.entries(labels)
+    .toSorted(([a], [b]) => (a === 'le' ? 1 : b === 'le' ? -1 : a < b ? -1 : 1))
+    .map(([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escaped)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 

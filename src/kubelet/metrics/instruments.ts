@@ -1,10 +1,12 @@
-import {numberText, type MetricFamily, type Sample} from './exposition.js';
+import {numberText, type MetricFamily, type Sample, type StabilityLevel} from './exposition.js';
 
 /** What a metric is called and what its numbers are told apart by. */
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
+  /** ALPHA, as nearly all of the kubelet's, unless it is said. */
+  readonly stability?: StabilityLevel;
 }
 
 /** Separates label values in a key: no label of ours has it. */
@@ -48,7 +50,13 @@ abstract class Instrument<T> {
     return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']));
   }
 
+  /** All numbers, as they are now. */
   abstract family(): MetricFamily;
+
+  protected described(type: MetricFamily['type'], samples: readonly Sample[]): MetricFamily {
+    const {name, help, stability = 'ALPHA'} = this.options;
+    return {name, help, stability, type, samples};
+  }
 }
 
 /** What only ever grows. Without labels it begins with 0. */
@@ -70,7 +78,7 @@ export class Counter extends Instrument<number> {
 
   family(): MetricFamily {
     const samples = this.entries().map(([labels, value]): Sample => ({labels, value}));
-    return {name: this.options.name, help: this.options.help, type: 'counter', samples};
+    return this.described('counter', samples);
   }
 }
 
@@ -86,7 +94,7 @@ export class Gauge extends Instrument<number> {
 
   family(): MetricFamily {
     const samples = this.entries().map(([labels, value]): Sample => ({labels, value}));
-    return {name: this.options.name, help: this.options.help, type: 'gauge', samples};
+    return this.described('gauge', samples);
   }
 }
 
@@ -141,7 +149,7 @@ export class Histogram extends Instrument<Distribution> {
         {suffix: '_count', labels, value: count},
       ];
     });
-    return {name: this.options.name, help: this.options.help, type: 'histogram', samples};
+    return this.described('histogram', samples);
   }
 }
 

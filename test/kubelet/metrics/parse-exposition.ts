@@ -3,85 +3,176 @@ export interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
+  /** Ms since the epoch. */
+  readonly timestampMs?: number;
 }
 
-const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
-const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|[-+0-9.eE]+)(?: (-?\d+))?$/;
+/** A metric with all its numbers. */
+export interface ParsedFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly samples: readonly ParsedSample[];
+}
+
+/** What a server has answered. */
+export interface Scraped {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*';
+const HELP = new RegExp(`^# HELP (${NAME}) ((?:[^\\\\]|\\\\[\\\\n])*)$`);
+const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|histogram)$`);
+const SAMPLE = new RegExp(
+  `^(${NAME})(?:\\{(.*)\\})? (NaN|[+-]Inf|-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)(?: (-?\\d+))?$`,
+);
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(,(?!$)|$)/y;
+const SUFFIXES: Readonly<Record<string, readonly string[]>> = {histogram: ['_bucket', '_sum', '_count']};
+
+/** The samples of `parseFamilies`. */
+export function parseExposition(text: string): readonly ParsedSample[] {
+  return parseFamilies(text).flatMap(({samples}) => samples);
+}
+
+/** The same of an answer, which has to say that it is such a text. */
+export function scraped({status, headers, body}: Scraped): readonly ParsedFamily[] {
+  if (status !== 200) throw new Error(`status ${status}: ${body}`);
+  const type = headers['content-type'];
+  if (type !== 'text/plain; version=0.0.4; charset=utf-8')
+    throw new Error(`bad content type: ${String(type)}`);
+  return parseFamilies(body);
+}
 
 /**
- * Reads the text format 0.0.4 and throws for whatever Prometheus would not take, or would not understand as meant: a
- * family twice, samples without their family, series twice, histograms that don't add up.
+ * Reads the text format 0.0.4 and throws for whatever Prometheus would not take, or would not understand as meant:
+ * families without HELP or TYPE, without samples, twice, mixed, out of order or with names that clash; bad escapes;
+ * series that are there twice or have other labels than their family's; counters that are no counts; histograms that
+ * don't add up.
  */
-export function parseExposition(text: string): readonly ParsedSample[] {
+export function parseFamilies(text: string): readonly ParsedFamily[] {
+  if (text === '') return [];
   if (!text.endsWith('\n')) throw new Error('the last line has no end');
-  const types = new Map<string, string>();
-  const samples: ParsedSample[] = [];
-  let family = '';
-  for (const line of text.slice(0, -1).split('\n')) {
-    if (line.startsWith('# ')) family = takeComment(line, family, types);
-    else samples.push(ownSample(line, family, types.get(family)));
+  const families: ParsedFamily[] = [];
+  const lines = text.slice(0, -1).split('\n');
+  for (let next = 0; next < lines.length;) {
+    const family = headOf(lines[next], lines[next + 1]);
+    const end = lines.findIndex((line, index) => index >= next + 2 && line.startsWith('#'));
+    const own = lines.slice(next + 2, end === -1 ? lines.length : end);
+    next += 2 + own.length;
+    families.push({...family, samples: own.map((line) => sampleOf(family, line))});
   }
-  const keys = samples.map(({name, labels}) => `${name} ${JSON.stringify(Object.entries(labels).sort())}`);
-  if (new Set(keys).size < keys.length) throw new Error('a series is there twice');
-  checkHistograms(types, samples);
-  return samples;
+  checkNames(families);
+  for (const family of families) checkFamily(family);
+  return families;
 }
 
-/** The family that is told of from here on. */
-function takeComment(line: string, family: string, types: Map<string, string>): string {
-  const [, keyword, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
-  if (keyword === 'HELP' && !types.has(name)) return name;
-  if (keyword !== 'TYPE' || name !== family || !['counter', 'gauge', 'histogram'].includes(rest))
-    throw new Error(`bad ${line}`);
-  types.set(name, rest);
-  return name;
+function headOf(helpLine = '', typeLine = ''): Omit<ParsedFamily, 'samples'> {
+  const [, name = '', help = ''] = HELP.exec(helpLine) ?? [];
+  const [, typed = '', type = ''] = TYPE.exec(typeLine) ?? [];
+  if (name === '' || name !== typed) throw new Error(`no HELP and TYPE: ${helpLine} / ${typeLine}`);
+  return {name, help, type};
 }
 
-function ownSample(line: string, family: string, type: string | undefined): ParsedSample {
-  const sample = parseSample(line);
-  const allowed = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-  if (type === undefined || !allowed.some((suffix) => sample.name === family + suffix))
-    throw new Error(`stray ${line}`);
-  return sample;
-}
-
-function parseSample(line: string): ParsedSample {
+function sampleOf({name: family, type}: Omit<ParsedFamily, 'samples'>, line: string): ParsedSample {
   const match = SAMPLE.exec(line);
   if (match === null) throw new Error(`no sample: ${line}`);
-  const [, name = '', inner = '', number = ''] = match;
-  const labels: Record<string, string> = {};
-  LABEL.lastIndex = 0;
-  while (LABEL.lastIndex < inner.length) {
-    const label = LABEL.exec(inner);
-    if (label === null) throw new Error(`bad labels: ${line}`);
-    labels[label[1]!] = label[2]!.replace(/\\(.)/g, (_, character: string) =>
-      character === 'n' ? '\n' : character,
-    );
-  }
-  const value = Number(number.replace('Inf', 'Infinity'));
-  if (Number.isNaN(value) && number !== 'NaN') throw new Error(`no number: ${line}`);
-  return {name, labels, value};
+  const [, name = '', inner, number = '', timestamp] = match;
+  if (!(SUFFIXES[type] ?? ['']).some((suffix) => name === family + suffix))
+    throw new Error(`not of the family ${family}: ${line}`);
+  return {
+    name,
+    labels: labelsOf(inner, line),
+    value: numberOf(number),
+    ...(timestamp !== undefined && {timestampMs: Number(timestamp)}),
+  };
 }
 
-function checkHistograms(types: ReadonlyMap<string, string>, samples: readonly ParsedSample[]): void {
-  for (const [family, type] of types) {
-    if (type !== 'histogram') continue;
-    for (const {labels, value} of samples.filter(({name}) => name === `${family}_count`)) {
-      const own = (labelled: Readonly<Record<string, string>>) =>
-        Object.entries(labels).every(([name, text]) => labelled[name] === text);
-      const buckets = samples
-        .filter((sample) => sample.name === `${family}_bucket` && own(sample.labels))
-        .map((sample) => ({
-          bound: Number(sample.labels['le']?.replace('Inf', 'Infinity')),
-          count: sample.value,
-        }));
-      const isRising = buckets.every(
-        ({bound, count}, index) =>
-          index === 0 || (bound > buckets[index - 1]!.bound && count >= buckets[index - 1]!.count),
-      );
-      const last = buckets.at(-1);
-      if (!isRising || last?.bound !== Infinity || last.count !== value)
-        throw new Error(`the histogram ${family} does not add up`);
-    }
-  }
+function labelsOf(inner: string | undefined, line: string): Readonly<Record<string, string>> {
+  const labels: Record<string, string> = {};
+  if (inner === undefined) return labels;
+  LABEL.lastIndex = 0;
+  do {
+    const [, name = '', value = ''] = LABEL.exec(inner) ?? [];
+    if (name === '' || name.startsWith('__') || name in labels) throw new Error(`bad labels: ${line}`);
+    labels[name] = value.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+  } while (LABEL.lastIndex < inner.length);
+  return labels;
+}
+
+function numberOf(text: string): number {
+  return Number(text.replace('Inf', 'Infinity'));
+}
+
+function checkNames(families: readonly ParsedFamily[]): void {
+  const taken = families.flatMap(({name, type}) => [
+    name,
+    ...(SUFFIXES[type] ?? []).map((suffix) => name + suffix),
+  ]);
+  for (const [index, name] of taken.entries())
+    if (taken.indexOf(name) !== index) throw new Error(`the name ${name} is there twice`);
+  const names = families.map(({name}) => name);
+  if (names.toSorted().join() !== names.join()) throw new Error('the families are not in order');
+}
+
+function checkFamily(family: ParsedFamily): void {
+  const {name, help, type, samples} = family;
+  if (help === '' || samples.length === 0) throw new Error(`${name} tells nothing`);
+  const series = samples.map((sample) => seriesOf(sample));
+  if (new Set(series).size < series.length) throw new Error(`${name} has a series twice`);
+  const labelSets = samples.map(({labels}) => ownLabels(labels).map(([label]) => label));
+  if (new Set(labelSets.map((labels) => labels.join())).size > 1)
+    throw new Error(`the series of ${name} have different labels`);
+  if (type === 'counter' && samples.some(({value}) => !(value >= 0 && value < Infinity)))
+    throw new Error(`${name} is no count`);
+  if (type === 'histogram') checkHistogram(family);
+  else if (samples.some(({labels}) => 'le' in labels)) throw new Error(`${name} has buckets`);
+}
+
+/** All labels but a bucket's bound, in order. */
+function ownLabels(labels: ParsedSample['labels']): readonly (readonly [string, string])[] {
+  return Object.entries(labels)
+    .filter(([name]) => name !== 'le')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function seriesOf({name, labels}: ParsedSample): string {
+  return JSON.stringify([name, Object.entries(labels).toSorted()]);
+}
+
+function checkHistogram({name, samples}: ParsedFamily): void {
+  const keyOf = ({labels}: ParsedSample): string => JSON.stringify(ownLabels(labels));
+  for (const key of new Set(samples.map(keyOf)))
+    if (
+      !addsUp(
+        name,
+        samples.filter((sample) => keyOf(sample) === key),
+      )
+    )
+      throw new Error(`the histogram ${name} does not add up`);
+}
+
+/** Whether one series' samples are a whole distribution. */
+function addsUp(name: string, samples: readonly ParsedSample[]): boolean {
+  const called = (suffix: string): readonly ParsedSample[] =>
+    samples.filter((sample) => sample.name === name + suffix);
+  const [sum, ...otherSums] = called('_sum');
+  const [count, ...otherCounts] = called('_count');
+  const buckets = called('_bucket').map(({labels, value}) => ({
+    bound: numberOf(labels['le'] ?? 'NaN'),
+    value,
+  }));
+  if (!Number.isFinite(sum?.value) || otherSums.length + otherCounts.length > 0) return false;
+  const last = buckets.at(-1);
+  return last?.bound === Infinity && last.value === count?.value && buckets.every(risesAfter(buckets));
+}
+
+function risesAfter(
+  buckets: readonly {readonly bound: number; readonly value: number}[],
+): (bucket: {readonly bound: number; readonly value: number}, index: number) => boolean {
+  return ({bound, value}, index) => {
+    const before = buckets[index - 1] ?? {bound: -Infinity, value: 0};
+    return Number.isInteger(value) && value >= before.value && bound > before.bound;
+  };
 }

@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import type {MadeProbe} from '../../../src/kubelet/container/kubelet-metrics.js';
 import {exposition} from '../../../src/kubelet/metrics/exposition.js';
@@ -19,9 +20,7 @@ function valueOf(
   name: string,
   labels: Record<string, string> = {},
 ): unknown {
-  return samples.find(
-    (sample) => sample.name === name && JSON.stringify(sample.labels) === JSON.stringify(labels),
-  )?.value;
+  return samples.find((sample) => sample.name === name && isDeepStrictEqual(sample.labels, labels))?.value;
 }
 
 describe('the text of metrics', () => {
@@ -30,7 +29,7 @@ describe('the text of metrics', () => {
     counter.increase('say "hi"\\\n');
     const text = exposition([counter.family()]);
     expect(text).toBe(
-      '# HELP a_total back\\\\slash\\nline\n# TYPE a_total counter\na_total{name="say \\"hi\\"\\\\\\n"} 1\n',
+      '# HELP a_total [ALPHA] back\\\\slash\\nline\n# TYPE a_total counter\na_total{name="say \\"hi\\"\\\\\\n"} 1\n',
     );
     expect(parseExposition(text)).toEqual([{name: 'a_total', labels: {name: 'say "hi"\\\n'}, value: 1}]);
   });

@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util';
 import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {connect as connectTcp} from 'node:net';
 import {text} from 'node:stream/consumers';
@@ -87,8 +88,7 @@ describe('metrics', () => {
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     const samples = parseExposition(body);
     const valueOf = (name: string, labels: object): unknown =>
-      samples.find((one) => one.name === name && JSON.stringify(one.labels) === JSON.stringify(labels))
-        ?.value;
+      samples.find((one) => one.name === name && isDeepStrictEqual(one.labels, labels))?.value;
     expect(valueOf('kubelet_running_pods', {})).toBe(1);
     expect(valueOf('kubelet_running_containers', {container_state: 'running'})).toBe(1);
     expect(valueOf('kubelet_desired_pods', {static: ''})).toBe(1);
@@ -101,7 +101,7 @@ describe('metrics', () => {
     for (const path of ['/made/up', '/metrics/made-up', '/%zz']) await ask(path, {method: 'PROPFIND'});
     const {body} = await ask('/metrics');
     expect(body).not.toMatch(/made|zz|PROPFIND/);
-    expect(body).toContain('kubelet_http_requests_total{method="other",path="other"');
+    expect(body).toContain('kubelet_http_requests_total{long_running="false",method="other",path="other"');
   });
 
   test('of resources are those of node, containers and pods', async () => {
