@@ -165,20 +165,30 @@ describe('logs of several containers', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('-f goes on with the next attempt of a container that a kubelet starts again', async () => {
+  test.each([
+    ['a container that a kubelet starts again', false],
+    ['the same container though the runtime doesn’t heed filters', true],
+  ])('-f goes on with the next attempt of %s', async (_, ignoresFilters) => {
     const sandbox = aSandbox();
+    const other = aSandbox({name: 'other', uid: 'other-uid'});
     const finishedAt = BigInt(Date.now()) * 1_000_000n;
     const container = {sandbox, name: 'main', annotations: KUBELET, createdAt: finishedAt} as const;
     const [first, second] = [log('0.log', [1, 'one']), log('1.log', [2, 'two'])];
+    const theirs = {...container, sandbox: other, logPath: log('2.log', [3, 'theirs'])};
     const ended = {state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
     await using runtime = await FakeRuntime.start({
-      sandboxes: [sandbox],
+      ignoresFilters,
+      sandboxes: [sandbox, other],
       containers: [aContainer({...container, ...ended, attempt: 0, logPath: first})],
     });
     const onStdout = (text: string): void => {
-      if (text === 'one\n')
+      if (text === 'one\n') {
+        runtime.state.addContainer(aContainer({...theirs, ...ended, attempt: 1}));
         runtime.state.addContainer(aContainer({...container, ...ended, attempt: 1, logPath: second}));
-      else for (const over of runtime.state.sandboxes.values()) over.state = 'SANDBOX_NOTREADY';
+      } else {
+        const own = runtime.state.sandboxes.get(sandbox.id);
+        if (own !== undefined) own.state = 'SANDBOX_NOTREADY';
+      }
     };
     const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
     expect(result).toEqual({

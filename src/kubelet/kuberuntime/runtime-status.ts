@@ -6,7 +6,8 @@ import {parseContainerStatus, POD_UID_LABEL} from './labels.js';
 
 /**
  * What runs of a pod, asked of the runtime (kuberuntime GetPodStatus): every sandbox and container with the
- * pod's UID in its labels. What vanishes while it is being asked is left out. Rejects with CriError.
+ * pod's UID in its labels, whatever else a runtime gives that doesn't heed filters: what is found here is stopped and
+ * removed. What vanishes while it is being asked is left out. Rejects with CriError.
  */
 export async function readPodStatus(
   runtime: KubeRuntimeService,
@@ -18,9 +19,11 @@ export async function readPodStatus(
     runtime.listPodSandbox({filter: {labelSelector}}, {signal}),
     runtime.listContainers({filter: {labelSelector}}, {signal}),
   ]);
+  const isOwn = ({labels}: {readonly labels: Readonly<Record<string, string>>}): boolean =>
+    labels[POD_UID_LABEL] === ref.uid;
   const [sandboxStatuses, containerStatuses] = await Promise.all([
-    Promise.all(items.map((item) => sandboxStatus(runtime, item.id, signal))),
-    Promise.all(containers.map((item) => containerStatus(runtime, item, signal))),
+    Promise.all(items.filter(isOwn).map((item) => sandboxStatus(runtime, item.id, signal))),
+    Promise.all(containers.filter(isOwn).map((item) => containerStatus(runtime, item, signal))),
   ]);
   const sandboxes = sandboxStatuses.filter((status) => status !== undefined).sort(bySandboxAge);
   return {

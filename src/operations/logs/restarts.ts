@@ -56,8 +56,8 @@ export class Restarts {
   async #ask(): Promise<LogProgress> {
     const {runtime, signal} = this.#options;
     const {id} = this.#status;
-    const [known] = await listAllContainers(runtime, {id}, signal);
-    this.#container = known ?? this.#container;
+    const listed = await listAllContainers(runtime, {id}, signal);
+    this.#container = listed.find((container) => container.id === id) ?? this.#container;
     const status = await this.#statusOf(id);
     if (status !== undefined && status.state !== 'CONTAINER_EXITED') return {kind: 'running'};
     this.#status = status ?? this.#status;
@@ -79,12 +79,15 @@ export class Restarts {
     const {runtime, signal} = this.#options;
     const uid = this.#status.labels[POD_UID];
     if (uid === undefined && this.#container === undefined) return undefined;
+    const sandboxId = this.#container?.podSandboxId ?? '';
     const filter =
-      uid === undefined
-        ? {podSandboxId: podSandboxId(this.#container?.podSandboxId ?? '')}
-        : {labelSelector: {[POD_UID]: uid}};
+      uid === undefined ? {podSandboxId: podSandboxId(sandboxId)} : {labelSelector: {[POD_UID]: uid}};
     const {name, attempt = 0} = this.#status.metadata ?? {};
     const later = (await listAllContainers(runtime, filter, signal))
+      // Not all runtimes look at filters.
+      .filter((other) =>
+        uid === undefined ? other.podSandboxId === sandboxId : other.labels[POD_UID] === uid,
+      )
       .filter(({metadata}) => metadata?.name === name && metadata !== undefined && metadata.attempt > attempt)
       .toSorted((a, b) => (a.metadata?.attempt ?? 0) - (b.metadata?.attempt ?? 0));
     for (const {id} of later) {
@@ -111,7 +114,9 @@ export class Restarts {
     this.#endedAtMs ??= finishedAt > 0n ? Number(finishedAt / 1_000_000n) : clock.now();
     if (clock.now() - this.#endedAtMs > PATIENCE_MS) return {kind: 'ended'};
     const filter = {labelSelector: {[POD_UID]: uid}, state: {state: 'SANDBOX_READY' as const}};
-    if ((await listAllSandboxes(runtime, filter, signal)).length === 0) return {kind: 'ended'};
+    const sandboxes = await listAllSandboxes(runtime, filter, signal);
+    if (!sandboxes.some((sandbox) => sandbox.labels[POD_UID] === uid && sandbox.state === 'SANDBOX_READY'))
+      return {kind: 'ended'};
     const notice = `${name} has ended with exit code ${exitCode}${reason === '' ? '' : ` (${reason})`}; waiting for its next attempt`;
     return {kind: 'waiting', notice};
   }
