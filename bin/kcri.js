@@ -1,4 +1,16 @@
 #!/usr/bin/env node
-import {main} from '../dist/cli/main.js';
+'use strict';
+const {existsSync} = require('node:fs');
 
-process.exitCode = await main(process.argv.slice(2));
+/** What `npm run build` makes of dist/cli, see scripts/bundle.mjs. */
+const quick = `${__dirname}/../dist/quick/loader.cjs`;
+
+async function program() {
+  return existsSync(quick) ? require(quick).program : await import('../dist/cli/main.js');
+}
+
+program()
+  .then(({main}) => main(process.argv.slice(2)))
+  .then((exitCode) => {
+    process.exitCode = exitCode;
+  });

@@ -56,7 +56,7 @@ function commandPage(words, command) {
   const usage = typeof command.usage === 'string' ? command.usage : `${words.join(' ')} [OPTIONS]`;
   const aliases = command.aliases ?? [];
   const examples = (command.examples ?? [])
-    .map((example) => `.PP\n.nf\n${escape(String(example))}\n.fi\n`)
+    .map((example) => `.PP\n.nf\n${escape(example.replaceAll('<%= config.bin %>', 'kcri'))}\n.fi\n`)
     .join('');
   const args = argumentList(command.args ?? {});
   const flags = flagList(command.flags ?? {});

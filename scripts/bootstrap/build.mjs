@@ -5,28 +5,44 @@ import {ROOT, run, say, SetupError} from './run.mjs';
 const DIST = join(ROOT, 'dist');
 /** Touched after every build that went through. */
 const STAMP = join(DIST, '.built');
-const INPUTS = ['src', 'tsconfig.json', 'tsconfig.build.json', 'node_modules/.package-lock.json'];
+const INPUTS = [
+  'src',
+  'scripts/bundle',
+  'scripts/bundle.mjs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'node_modules/.package-lock.json',
+];
+/** The folder of what is made of the compiled files. */
+const BUNDLE = 'quick';
 
-/** Compiles src to dist, unless nothing has changed since the last time. */
+/** Compiles src to dist and bundles that, unless nothing has changed since the last time. */
 export async function build() {
   const started = Date.now();
   if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
-  say('building (tsc)');
+  say('building (tsc, then the bundle)');
   // What a source file that has gone was compiled to must not live on: a command would.
   if (hasOrphans()) rmSync(DIST, {recursive: true});
-  const code = await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-    quiet: true,
-  });
+  await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+  await step('the bundler', ['scripts/bundle.mjs']);
+  writeFileSync(STAMP, `${started}\n`);
+}
+
+async function step(name, args) {
+  const code = await run(process.execPath, args, {quiet: true});
   if (code !== 0)
     throw new SetupError(
-      'the build failed: see what tsc says above, put that right and run the command again.',
+      `the build failed: see what ${name} says above, put that right and run the command again.`,
     );
-  writeFileSync(STAMP, `${started}\n`);
 }
 
 function hasOrphans() {
   const sources = new Set(filesBelow(join(ROOT, 'src')).map((file) => file.replace(/\.ts$/, '')));
-  return filesBelow(DIST).some((file) => file.endsWith('.js') && !sources.has(file.replace(/\.js$/, '')));
+  return filesBelow(DIST).some(
+    (file) =>
+      file.endsWith('.js') && !file.startsWith(`${BUNDLE}/`) && !sources.has(file.replace(/\.js$/, '')),
+  );
 }
 
 /** Relative paths; none when the directory isn't there. */

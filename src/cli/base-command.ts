@@ -46,11 +46,14 @@ export abstract class BaseCommand extends Command {
   readonly #hidden = new HiddenValues();
   #view: View | undefined;
 
-  /** Runs the command to its end in a context and gives the exit code. Errors are shown, never thrown. */
-  async execute(context: CliContext, dialect: Dialect): Promise<number> {
+  /**
+   * Runs the command to its end in a context and gives the exit code; `globals` are the values of the flags that stood
+   * before it. Errors are shown, never thrown.
+   */
+  async execute(context: CliContext, dialect: Dialect, globals: Values = {}): Promise<number> {
     this.#context = context;
     this.#dialect = dialect;
-    this.#globals = context.globals;
+    this.#globals = globals;
     let failure: unknown;
     try {
       await this.run();

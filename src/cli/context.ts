@@ -2,7 +2,6 @@ import {basename, dirname} from 'node:path';
 import type {Readable, Writable} from 'node:stream';
 import {systemClock, type Clock} from '../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
-import type {Values} from './parse.js';
 
 /** A stream that a command writes to. */
 export type OutputStream = Writable & {
@@ -32,26 +31,35 @@ export interface CliContext {
   readonly programFolder: string;
   /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
   readonly compat: boolean;
-  /** The values of the global flags that stood before the command. */
-  readonly globals: Values;
 }
 
 /** The context of this process. Without a signal nothing interrupts the command but the process's end. */
 export function processContext(signal: AbortSignal = new AbortController().signal): CliContext {
   return {
     env: process.env,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
+    // Node.js opens a standard stream when it is first asked for; most commands read no input.
+    get stdin() {
+      return process.stdin;
+    },
+    get stdout() {
+      return process.stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
     clock: systemClock,
     signal,
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
     cgroupMount: '/sys/fs/cgroup',
     programFolder: dirname(process.argv[1] ?? ''),
-    compat: isCompat(process.env, process.argv[1]) || isCompat({}, process.argv0),
-    globals: {},
+    compat: calledAsCrictl(),
   };
+}
+
+/** Whether this process was called as crictl. */
+export function calledAsCrictl(): boolean {
+  return isCompat(process.env, process.argv[1]) || isCompat({}, process.argv0);
 }
 
 /** Whether kcri was called as crictl: by the program's name (a link to it), or with KCRI_COMPAT=crictl. */

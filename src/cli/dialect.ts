@@ -2,6 +2,7 @@ import type {Connection} from '../cri/index.js';
 import type {CliContext} from './context.js';
 import {discoverEndpoint, givenEndpoint} from './endpoint.js';
 import type {HelpRequest} from './help-request.js';
+import type {Values} from './parse.js';
 import {tokenize, type FlagShapes, type Tokens} from './tokenize.js';
 import {ownVoice, type Voice, type VoiceOptions} from './voice.js';
 
@@ -14,6 +15,12 @@ export interface Scope {
   readonly shared: FlagShapes;
   /** The first argument and everything behind it is taken literally. */
   readonly stopAtPositional: boolean;
+}
+
+/** What a command line begins with: the values of the flags before the command, and its words. */
+export interface LineStart {
+  readonly globals: Values;
+  readonly words: readonly string[];
 }
 
 /** A connection that was just made, and for whom. */
@@ -45,7 +52,7 @@ export interface Dialect {
   /** Whether a command takes no notice of arguments that it has no use for. */
   ignoresArguments(command: string): boolean;
   /** What comes before every command line but a request for help or the version. */
-  before(words: readonly string[], context: CliContext, voice: Voice): void;
+  before(line: LineStart, context: CliContext, voice: Voice): void;
   /** The endpoint to connect to for one that was given. Throws ConfigError. */
   address(endpoint: string, command: string): string;
   /** The endpoint when none was given. Rejects with KcriError when there is none. */

@@ -2,14 +2,21 @@ import {fileURLToPath} from 'node:url';
 import {Config} from '@oclif/core/config';
 import type {Command} from '@oclif/core/command';
 import {Help} from '@oclif/core/help';
+import {userAgent} from './user-agent.js';
 
 /**
- * The help of a command, of a topic, or of the program itself for no words; `program` is what it is called as. This
- * is the one place that loads oclif's whole configuration, so it is imported only when needed.
+ * The help of a command, of a topic, or of the program itself for no words; `program` is what it is called as. With
+ * colours, when oclif finds that they are wanted. This is the one place that loads oclif's whole configuration, so it
+ * is imported only when needed; the bundle has the texts that it gives (scripts/bundle/help.mjs).
  */
-export async function helpText(words: readonly string[], program: string): Promise<string> {
+export async function helpText(
+  words: readonly string[],
+  program: string,
+  agent = userAgent(),
+): Promise<string> {
   const config = await Config.load({root: fileURLToPath(new URL('../../', import.meta.url))});
   config.bin = program;
+  config.userAgent = agent;
   const help = new HelpText(config);
   await help.showHelp([...words]);
   return help.text;

@@ -1,22 +1,26 @@
-import {readFileSync} from 'node:fs';
+import {stripVTControlCharacters} from 'node:util';
 import type {Config} from '@oclif/core/interfaces';
 import {closest} from '../base/closest.js';
-import {processContext, type CliContext} from './context.js';
-import {OWN, type Dialect} from './dialect.js';
+import {calledAsCrictl, processContext, type CliContext} from './context.js';
+import {OWN, type Dialect, type LineStart} from './dialect.js';
 import {EXIT} from './exit-codes.js';
-import {commandNames, findCommand, isTopic, type FoundCommand} from './find-command.js';
+import {commandNames, findCommand, isTopic} from './find-command.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
-import {Output} from './output.js';
-import {flagValues, givenValues, type Values} from './parse.js';
+import {Output, wantsColor} from './output.js';
+import {flagValues, givenValues} from './parse.js';
+import {programVersion} from './program-version.js';
 import {UnknownCommandError} from './usage-errors.js';
 import type {Voice} from './voice.js';
 
 /**
  * Runs one command line and gives the exit code; nothing is thrown. Only the named command's file is loaded.
  */
-export async function main(argv: readonly string[], context = interruptibleContext()): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  context = processContext(interruptSignal({compat: calledAsCrictl()})),
+): Promise<number> {
   const dialect = await dialectOf(context);
   const voice = dialect.voice(
     {
@@ -40,11 +44,6 @@ async function dialectOf({compat}: CliContext): Promise<Dialect> {
   return compat ? (await import('./compat/dialect.js')).CRICTL : OWN;
 }
 
-function interruptibleContext(): CliContext {
-  const context = processContext();
-  return {...context, signal: interruptSignal(context)};
-}
-
 /** What a command line is run with. */
 interface Run {
   readonly context: CliContext;
@@ -52,10 +51,8 @@ interface Run {
   readonly voice: Voice;
 }
 
-interface Leading {
-  readonly globals: Values;
+interface Leading extends LineStart {
   readonly version: boolean;
-  readonly words: readonly string[];
 }
 
 /** Help that is asked for, or that is crictl's answer to an error, is shown here. */
@@ -72,16 +69,18 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
   }
 }
 
-async function runCommand({globals, version, words}: Leading, run: Run): Promise<number> {
-  const {dialect, voice} = run;
-  const context = {...run.context, globals};
+async function runCommand(line: Leading, {context, dialect, voice}: Run): Promise<number> {
+  const {globals, version, words} = line;
   if (version) return await print(`${versionLine(context)}\n`, context);
-  dialect.before(words, context, voice);
+  dialect.before(line, context, voice);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), context);
   const found = findCommand(words);
-  if (found !== undefined) return await execute(found, context, dialect);
+  if (found !== undefined) {
+    const command = await found.load();
+    return await new command(found.argv, NO_PLUGINS).execute(context, dialect, globals);
+  }
   if (isTopic(first)) return await topic(words, context);
   throw unknownCommand(first);
 }
@@ -99,11 +98,6 @@ async function leadingFlags(argv: readonly string[], {dialect, context}: Run): P
     version: tokens.flags.some(({name}) => name === 'version'),
     words: tokens.positionals,
   };
-}
-
-async function execute(found: FoundCommand, context: CliContext, dialect: Dialect): Promise<number> {
-  const command = await found.load();
-  return await new command(found.argv, NO_PLUGINS).execute(context, dialect);
 }
 
 /** All that oclif's Command asks its Config for on our path; the real one scans the package and its plugins. */
@@ -136,17 +130,13 @@ function unknownCommand(name: string): UnknownCommandError {
 const CRICTL_VERSION = 'v1.36.0';
 
 function versionLine({compat}: CliContext): string {
-  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version v${packageVersion()}`;
+  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version v${programVersion()}`;
 }
 
-function packageVersion(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return String((JSON.parse(file) as {version: unknown}).version);
-}
-
-async function print(text: string, {stdout}: CliContext): Promise<number> {
+/** Prints a text that may have colours. */
+async function print(text: string, {stdout, env}: CliContext): Promise<number> {
   const output = new Output(stdout, 'standard output');
-  output.write(text);
+  output.write(wantsColor(env, output) ? text : stripVTControlCharacters(text));
   await output.flush();
   return EXIT.ok;
 }

@@ -16,9 +16,9 @@ export default class Delete extends PodCommand {
   static override usage = 'delete [OPTIONS] POD|FILE|DIR...';
   static override strict = false;
   static override examples = [
-    'kcri delete web',
-    'kcri delete default/web --grace-period 0',
-    'kcri delete examples/web.yaml',
+    '<%= config.bin %> delete web',
+    '<%= config.bin %> delete default/web --grace-period 0',
+    '<%= config.bin %> delete examples/web.yaml',
   ];
   static override flags = {
     'grace-period': integerFlag({

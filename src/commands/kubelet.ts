@@ -35,9 +35,9 @@ export default class Kubelet extends PodCommand {
     'The log goes to standard error.';
   static override usage = 'kubelet [OPTIONS]';
   static override examples = [
-    'kcri kubelet --pod-manifest-path /etc/kubernetes/manifests',
-    'kcri kubelet --config examples/kubelet/config.yaml',
-    'kcri kubelet --config /etc/kcri/kubelet.yaml --print-unit > /etc/systemd/system/kcri-kubelet.service',
+    '<%= config.bin %> kubelet --pod-manifest-path /etc/kubernetes/manifests',
+    '<%= config.bin %> kubelet --config examples/kubelet/config.yaml',
+    '<%= config.bin %> kubelet --config /etc/kcri/kubelet.yaml --print-unit > /etc/systemd/system/kcri-kubelet.service',
   ];
   static override flags = {
     config: Flags.string({

@@ -16,9 +16,9 @@ export default class Plan extends PodCommand {
   static override usage = 'plan [OPTIONS] FILE|DIR|-...';
   static override strict = false;
   static override examples = [
-    'kcri plan examples/web.yaml',
-    'kcri plan web.yaml --explain',
-    'kcri plan web.yaml --offline -o json',
+    '<%= config.bin %> plan examples/web.yaml',
+    '<%= config.bin %> plan web.yaml --explain',
+    '<%= config.bin %> plan web.yaml --offline -o json',
   ];
   static override flags = {
     ...POD_FLAGS,

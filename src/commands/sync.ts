@@ -20,9 +20,9 @@ export default class Sync extends PodCommand {
   static override usage = 'sync [OPTIONS] FILE|DIR|-...';
   static override strict = false;
   static override examples = [
-    'kcri sync examples/web.yaml',
-    'kcri sync job.yaml --wait complete --logs --rm',
-    'kcri sync pods/ --timeout 2m -o json',
+    '<%= config.bin %> sync examples/web.yaml',
+    '<%= config.bin %> sync job.yaml --wait complete --logs --rm',
+    '<%= config.bin %> sync pods/ --timeout 2m -o json',
   ];
   static override flags = {
     ...POD_FLAGS,

@@ -1,0 +1,62 @@
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {commandPaths} from './commands.mjs';
+
+/**
+ * An esbuild plugin: the modules that are others in the bundle. oclif's classes are replaced by what our commands use
+ * of them, what is read from the disk by what is there now, and the making of help by its texts.
+ *
+ * @param {string} root the checkout
+ * @param {ReadonlyMap<string, string>} helpTexts by words with slashes between
+ * @returns {import('esbuild').Plugin}
+ */
+export function replacements(root, helpTexts) {
+  const cli = join(root, 'src/cli');
+  const sources = {
+    [join(cli, 'command-files.ts')]: () => commandTable(root),
+    [join(cli, 'program-version.ts')]: () => versionSource(root),
+    [join(cli, 'help.ts')]: () => helpSource(helpTexts),
+  };
+  return {
+    name: 'replacements',
+    setup(build) {
+      build.onResolve({filter: /^@oclif\/core\//}, ({path}) => ({
+        path: join(cli, 'bundled', `${path.slice('@oclif/core/'.length)}.ts`),
+      }));
+      build.onResolve({filter: /^help-text:/}, ({path}) => ({
+        path: path.slice('help-text:'.length),
+        namespace: 'help',
+      }));
+      build.onLoad({filter: /./, namespace: 'help'}, ({path}) => ({
+        contents: `export default ${JSON.stringify(helpTexts.get(path === 'kcri' ? '' : path))};`,
+      }));
+      build.onLoad({filter: /\/src\/cli\/[\w-]+\.ts$/}, ({path}) =>
+        path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: cli} : undefined,
+      );
+    },
+  };
+}
+
+function commandTable(root) {
+  const imports = commandPaths(root).map((path) => [path, `../commands/${path}.js`]);
+  return `${lazyTable(imports)}
+    export const commandPaths = () => Object.keys(table);
+    export const loadCommand = async (path) => await table[path]();`;
+}
+
+function helpSource(helpTexts) {
+  const imports = [...helpTexts.keys()].map((topic) => [topic, `help-text:${topic === '' ? 'kcri' : topic}`]);
+  return `import {filledIn} from './bundled/help-blanks.js';
+    ${lazyTable(imports)}
+    export const helpText = async (words, program) => filledIn((await table[words.join('/')]()).default, program);`;
+}
+
+function lazyTable(imports) {
+  const rows = imports.map(([key, file]) => `${JSON.stringify(key)}: () => import(${JSON.stringify(file)}),`);
+  return `const table = {\n${rows.join('\n')}\n};`;
+}
+
+function versionSource(root) {
+  const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return `export const programVersion = () => ${JSON.stringify(version)};`;
+}
