@@ -13,10 +13,7 @@ import {addCounts, closingLine, countOf, NOTHING, problemIn} from './test-counts
  * @returns {Promise<number>} the exit code
  */
 export async function runTests(args, fetchSecondContainerd) {
-  const [units, secondContainerd] = await Promise.all([
-    runProject('unit', args, {}),
-    fetchSecondContainerd(),
-  ]);
+  const [units, secondContainerd] = await Promise.all([runUnits(args), fetchSecondContainerd()]);
   const env =
     secondContainerd === undefined
       ? {}
@@ -33,6 +30,13 @@ export async function runTests(args, fetchSecondContainerd) {
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${closingLine(total)}\n`);
   return problem === undefined && units.code === 0 && onRuntimes.code === 0 ? 0 : 1;
+}
+
+/** The CLI's tests run twice: on the sources, and on the bundle. */
+async function runUnits(args) {
+  const units = await runProject('unit', args, {});
+  const bundle = await runProject('bundle', args, {});
+  return {code: units.code || bundle.code, count: addCounts(units.count, bundle.count)};
 }
 
 async function runProject(project, args, env) {

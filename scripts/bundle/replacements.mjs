@@ -30,11 +30,25 @@ export function replacements(root, helpTexts) {
       build.onLoad({filter: /./, namespace: 'help'}, ({path}) => ({
         contents: `export default ${JSON.stringify(helpTexts.get(path === 'kcri' ? '' : path))};`,
       }));
+      // esbuild gives import() of a CommonJS package its default only.
+      build.onResolve({filter: /^[a-z@]/}, ({path, kind, namespace}) =>
+        kind === 'dynamic-import' && namespace === 'file' && !path.startsWith('node:')
+          ? {path, namespace: 'package'}
+          : undefined,
+      );
+      build.onLoad({filter: /./, namespace: 'package'}, async ({path}) => ({
+        contents: `export {${await namesIn(path)}} from ${JSON.stringify(path)};`,
+        resolveDir: root,
+      }));
       build.onLoad({filter: /\/src\/cli\/[\w-]+\.ts$/}, ({path}) =>
         path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: cli} : undefined,
       );
     },
   };
+}
+
+async function namesIn(module) {
+  return Object.keys(await import(module)).filter((name) => name !== 'module.exports');
 }
 
 function commandTable(root) {

@@ -1,7 +1,7 @@
 import {PassThrough, Writable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {Output} from '../../src/cli/output.js';
-import {main} from '../../src/cli/main.js';
+import {main} from './program.js';
 import {processContext} from '../../src/cli/context.js';
 import {FakeRuntime, aContainer} from '../fakes/fake-runtime.js';
 

@@ -1,6 +1,6 @@
 import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
-import {main} from '../../src/cli/main.js';
+import {main} from './program.js';
 import {isCompat, processContext, type CliContext} from '../../src/cli/context.js';
 import {logCommandLine} from '../argv-log.js';
 

@@ -6,7 +6,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {processContext, type OutputStream} from '../../src/cli/context.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
-import {main} from '../../src/cli/main.js';
+import {main} from '../cli/program.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
 

@@ -2,7 +2,7 @@ import {PassThrough, Readable} from 'node:stream';
 import {setImmediate} from 'node:timers/promises';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {processContext} from '../../src/cli/context.js';
-import {main} from '../../src/cli/main.js';
+import {main} from '../cli/program.js';
 import type {Terminal} from '../cli/sync-view/terminal.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
 

@@ -1,6 +1,6 @@
 import {PassThrough, Readable} from 'node:stream';
 import {processContext, type CliContext} from '../../../src/cli/context.js';
-import {main} from '../../../src/cli/main.js';
+import {main} from '../program.js';
 import type {PodScene} from '../../commands/pod-scene.js';
 
 /** What a terminal shows, and shows of what is written to it; understands as much as the live tree uses. */
