@@ -3,6 +3,7 @@ import type {KubeletMetrics, MadeProbe} from '../container/kubelet-metrics.js';
 import type {SyncResult} from '../container/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
 import {exposition, type MetricFamily} from './exposition.js';
+import {HealthMetrics} from './health-metrics.js';
 import {HttpMetrics} from './http-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram} from './instruments.js';
 import {processMetrics, processStartTime} from './process-metrics.js';
@@ -18,6 +19,7 @@ const PROBE_TYPES = {liveness: 'Liveness', readiness: 'Readiness', startup: 'Sta
 /** All that a kubelet counts, under the kubelet's names (pkg/kubelet/metrics, pleg, prober, server/metrics). */
 export class KubeletRegistry implements KubeletMetrics {
   readonly http = new HttpMetrics();
+  readonly health = new HealthMetrics();
   readonly #clock: Clock;
   readonly #operations: RuntimeOperations;
   readonly #nodeName = new Gauge({
@@ -98,6 +100,7 @@ export class KubeletRegistry implements KubeletMetrics {
   readonly #probes = new Counter({
     name: 'prober_probe_total',
     help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
+    stability: 'BETA',
     labels: ['probe_type', 'result', 'container', 'pod', 'namespace', 'pod_uid'],
   });
   readonly #probeDuration = new Histogram({
@@ -212,6 +215,11 @@ export class KubeletRegistry implements KubeletMetrics {
       ...(await processMetrics()),
       ...now,
     ]);
+  }
+
+  /** The text of /metrics/slis. */
+  slisText(): string {
+    return exposition(this.health.families());
   }
 
   /** The text of /metrics/probes. */

@@ -10,7 +10,7 @@ import {containerLogsRoute} from './container-logs.js';
 import {healthRoutes} from './health.js';
 import {listen, type Listener, type Respond} from './listener.js';
 import {metricRoutes} from './metric-routes.js';
-import type {ListenAddress, RunningServers, ServerOptions} from './options.js';
+import type {RunningServers, ServerOptions} from './options.js';
 import {configzRoute, podsRoute, runningPodsRoute} from './pod-lists.js';
 import type {Route} from './routes.js';
 import type {ServedKubelet} from './served-kubelet.js';
@@ -31,6 +31,7 @@ export async function startServers(
   signal: AbortSignal,
 ): Promise<RunningServers> {
   const {main, readOnly, health, logger} = options;
+  const open = openRoutes(kubelet, options);
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
   const closeAll = async (): Promise<void> => {
     for (const listener of listeners.values()) await listener.close();
@@ -39,12 +40,14 @@ export async function startServers(
     if (main !== undefined) {
       const {address, port} = main;
       logger.info('Starting to listen', {address, port});
-      listeners.set('main', await listenAuthenticated(kubelet, options, main, signal));
+      const site = await authenticatedSite(kubelet, options, open);
+      const respond = respondOf({...options, ...site, signal});
+      listeners.set('main', await listen(main, respond, await tlsOptions(options)));
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
       logger.info('Starting to listen read-only', {address, port});
-      const site = {routes: openRoutes(kubelet, options), disabled: disabledDebug(), access: undefined};
+      const site = {routes: open, disabled: disabledDebug(), access: undefined};
       listeners.set('readOnly', await listen(readOnly, respondOf({...options, ...site, signal})));
     }
     if (health !== undefined) {
@@ -77,23 +80,20 @@ function respondOf(options: SiteOptions): Respond {
   return (request, response, upgrade) => site.respond(request, response, upgrade);
 }
 
-async function listenAuthenticated(
+async function authenticatedSite(
   kubelet: ServedKubelet,
   options: ServerOptions,
-  address: ListenAddress,
-  signal: AbortSignal,
-): Promise<Listener> {
+  open: readonly Route[],
+): Promise<Pick<SiteOptions, 'routes' | 'disabled' | 'access'>> {
   const {access, debuggingHandlers, node} = options;
   const {policyFile} = access;
   const authorize: Authorize =
     policyFile === undefined ? ALLOW_ALL : await readPolicy(policyFile, node.nodeName);
-  const routes = openRoutes(kubelet, options);
-  const site = {
-    routes: debuggingHandlers ? [...routes, ...debugRoutes(kubelet, options)] : routes,
+  return {
+    routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options)] : open,
     disabled: debuggingHandlers ? disabledParts(options) : disabledDebug(),
     access: {anonymous: access.anonymous, authorize},
   };
-  return await listen(address, respondOf({...options, ...site, signal}), await tlsOptions(options));
 }
 
 /** What every port but the health port serves (InstallAuthNotRequiredHandlers). */

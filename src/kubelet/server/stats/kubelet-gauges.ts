@@ -21,24 +21,28 @@ export function kubeletGauges(kubelet: ServedKubelet): readonly MetricFamily[] {
       name: 'kubelet_desired_pods',
       help: 'The number of pods the kubelet is being instructed to run. static is true if the pod is not from the apiserver.',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: byOrigin(desired),
     },
     {
       name: 'kubelet_active_pods',
       help: 'The number of pods the kubelet considers active and which are being considered when admitting new pods. static is true if the pod is not from the apiserver.',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: byOrigin(active),
     },
     {
       name: 'kubelet_running_pods',
       help: 'Number of pods that have a running pod sandbox',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: [{labels: {}, value: running.length}],
     },
     {
       name: 'kubelet_running_containers',
       help: 'Number of containers currently running',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: containersByState(kubelet),
     },
   ];
