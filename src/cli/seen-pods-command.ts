@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
-import {ConfigError, type KcriError} from '../base/errors.js';
+import {ConfigError, SystemError, type KcriError} from '../base/errors.js';
 import {CriError, type PodUid} from '../cri/index.js';
-import type {DescribedNode, LastKnown, PodRecord, SeenPod} from '../kubelet/index.js';
+import type {DescribedNode, KubeletReport, LastKnown, PodRecord, SeenPod} from '../kubelet/index.js';
 import {ageOf} from '../format/short-duration.js';
 import {labelSelector} from './label-selector.js';
 import {PodCommand} from './pod-command.js';
@@ -63,6 +63,25 @@ export abstract class SeenPodsCommand extends PodCommand {
       return found;
     });
     return [...new Set(named)];
+  }
+
+  /**
+   * What the kubelet that runs with the root directory says, of the pods of these UIDs or of all; undefined when none
+   * runs. When it doesn't answer that is told, and undefined as well.
+   */
+  protected async askKubelet(uids?: readonly PodUid[]): Promise<KubeletReport | undefined> {
+    const {askKubelet, findKubelet} = await import('../kubelet/index.js');
+    const {rootDir, signal} = this;
+    const kubelet = await findKubelet(rootDir);
+    if (kubelet === undefined) return undefined;
+    try {
+      return await askKubelet(rootDir, uids, {clock: this.context.clock, signal});
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof SystemError)) throw error;
+      this.#warnOnce(`the kcri kubelet (pid ${kubelet.pid}) does not answer: ${error.message}`);
+      return undefined;
+    }
   }
 
   /** However often it is looked. */

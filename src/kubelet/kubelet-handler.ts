@@ -72,6 +72,11 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#knownStatus(uid) ?? {phase: 'Pending', qosClass: podQosClass(pod)};
   }
 
+  /** Whether the node doesn't take the pod. */
+  isRejected(uid: PodUid): boolean {
+    return this.#rejected.has(uid);
+  }
+
   #knownStatus(uid: PodUid): PodStatus | undefined {
     return this.#rejected.get(uid) ?? this.#options.pods.statusOf(uid);
   }

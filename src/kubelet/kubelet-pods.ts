@@ -15,7 +15,7 @@ import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
 import {CONFIG_SEEN_ANNOTATION} from './config/static-pod.js';
 import {NO_METRICS, type KubeletMetrics} from './container/kubelet-metrics.js';
-import type {PodSyncer, SyncPass} from './pod-syncer.js';
+import type {BackOff, PodSyncer, SyncPass} from './pod-syncer.js';
 import {OtherPods} from './pod/other-pods.js';
 import type {PodRecord} from './pod/pod-store.js';
 
@@ -101,6 +101,16 @@ export class KubeletPods implements PodSyncHandler {
     } catch {
       return undefined;
     }
+  }
+
+  /** A pod of the daemon's, as it was wanted last. */
+  podOf(uid: PodUid): Pod | undefined {
+    return this.#records.get(uid)?.pod;
+  }
+
+  /** Which containers of a pod wait before they are started again, by name. */
+  backOffsOf(uid: PodUid): ReadonlyMap<string, BackOff> {
+    return this.#syncers.get(uid)?.backOffs ?? new Map();
   }
 
   statusOf(uid: PodUid): PodStatus | undefined {

@@ -133,13 +133,20 @@ export class Kubelet {
     this.#probes?.listen((outcome) => {
       this.#loop.probe(outcome);
     });
-    this.view = new KubeletView({
+    this.view = this.#makeView();
+  }
+
+  #makeView(): KubeletView {
+    return new KubeletView({
       manager: this.#manager,
       handler: this.#handler,
+      pods: this.#pods,
+      probes: this.#probes,
       workers: this.#workers,
       pleg: this.#pleg,
       loop: this.#loop,
       runtimeState: this.#runtimeState,
+      clock: this.#options.clock,
     });
   }
 

@@ -38,6 +38,14 @@ export interface SyncPass {
   readonly results: readonly SyncResult[];
 }
 
+/** Why and until when a container is not started again. Times are in ms since the epoch. */
+export interface BackOff {
+  readonly reason: SyncFailure['reason'];
+  readonly retryAt: number;
+  /** How long the wait is as a whole, in milliseconds. */
+  readonly delayMs: number | undefined;
+}
+
 /** How a pod is ended; `override` has the last say on its status. */
 interface EndOptions {
   readonly gracePeriodSeconds: number;
@@ -71,6 +79,8 @@ export class PodSyncer {
   readonly #runtimeName: string;
   /** Why containers are not running (the kubelet's reason cache). */
   readonly #reasons = new Map<string, WaitingReason>();
+  /** Until when containers wait before they are started again. */
+  readonly #backOffs = new Map<string, BackOff>();
   readonly #history: PodHistory;
   #previous: PodStatus | undefined;
   /** When the volumes of an idle pod are looked after again. */
@@ -102,6 +112,11 @@ export class PodSyncer {
   /** As it was last made; undefined before the first sync. */
   get status(): PodStatus | undefined {
     return this.#previous;
+  }
+
+  /** The containers that wait before they are started again, by name, as of the last sync. */
+  get backOffs(): ReadonlyMap<string, BackOff> {
+    return this.#backOffs;
   }
 
   /** Takes down what happens to the pod outside of its syncs, as what happens in them. */
@@ -398,8 +413,14 @@ export class PodSyncer {
   #remember(results: readonly SyncResult[]): void {
     for (const {action, target, failure} of results) {
       if (action !== 'StartContainer' && action !== 'InitContainer') continue;
-      if (failure === undefined) this.#reasons.delete(target);
-      else this.#reasons.set(target, {reason: failure.reason, message: failure.message});
+      this.#backOffs.delete(target);
+      if (failure === undefined) {
+        this.#reasons.delete(target);
+        continue;
+      }
+      const {reason, message, retryAt, backOffMs} = failure;
+      this.#reasons.set(target, {reason, message});
+      if (retryAt !== undefined) this.#backOffs.set(target, {reason, retryAt, delayMs: backOffMs});
     }
   }
 

@@ -1,4 +1,4 @@
-import type {CallObserver, Connection} from '../../cri/index.js';
+import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
 import {parseQuantity} from '../../api/quantity.js';
 import {
   Kubelet,
@@ -7,12 +7,16 @@ import {
   publishKubelet,
   KubeletRegistry,
   RuntimeOperations,
+  serveReports,
   startServers,
   type ContainerGcPolicy,
   type DescribedNode,
   type ServerOptions,
   type KubeletConfig,
+  type KubeletReport,
   type KubeletOptions,
+  type ReportService,
+  type RunningKubelet,
   type ConfigValues,
   type VerificationPolicy,
 } from '../../kubelet/index.js';
@@ -109,7 +113,7 @@ function logStart({config, ignoredFlags}: RunKubeletOptions, logger: Klog): void
   if (without.length > 0) logger.info('Settings have no effect here', {settings: without});
 }
 
-interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config'> {
+interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
   readonly kubelet: Kubelet;
   readonly manager: ServiceManager;
   readonly endpoint: string;
@@ -118,12 +122,21 @@ interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'con
 
 /** Serves, and tells other kcris and systemd that there is a kubelet, until it ends. */
 async function begin({kubelet, manager, endpoint, servers, ...options}: Beginning): Promise<AsyncDisposable> {
-  const {rootDir, context, config} = options;
+  const {rootDir, context, config, mask} = options;
   const {clock, signal} = context;
   const startedAt = new Date(clock.now()).toISOString();
   const end = new AbortController();
   const {urls, closed} = await startServers(kubelet.view, servers, end.signal);
-  const published = await publishKubelet(rootDir, {pid: process.pid, startedAt, endpoint, urls});
+  const self = {pid: process.pid, startedAt, endpoint, urls};
+  const {logger} = servers;
+  const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
+    ...self,
+    ...kubelet.view.report(uids),
+  });
+  const found = await beFound(rootDir, self, {report, mask, logger}).catch((error: unknown) => {
+    end.abort();
+    throw error;
+  });
   signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
   // Pods don't wait for systemd.
   void manager.tell('READY=1', `MAINPID=${process.pid}`);
@@ -135,7 +148,23 @@ async function begin({kubelet, manager, endpoint, servers, ...options}: Beginnin
     [Symbol.asyncDispose]: async () => {
       end.abort();
       await Promise.all([fed, closed]);
+      await found[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Lets other kcris find this one, who can ask it from then on. */
+async function beFound(
+  rootDir: string,
+  self: RunningKubelet,
+  service: ReportService,
+): Promise<AsyncDisposable> {
+  const reports = await serveReports(rootDir, service);
+  const published = await publishKubelet(rootDir, self);
+  return {
+    [Symbol.asyncDispose]: async () => {
       await published[Symbol.asyncDispose]();
+      await reports[Symbol.asyncDispose]();
     },
   };
 }

@@ -43,6 +43,8 @@ export interface SyncFailure {
   readonly cause?: unknown;
   /** For back-offs: when the next attempt may start, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** For back-offs: how long this one is as a whole, in milliseconds. */
+  readonly backOffMs?: number;
   /** Nothing was tried yet, because of a limit of kcri's own: trying again later can succeed. */
   readonly transient?: boolean;
 }

@@ -199,7 +199,9 @@ export class ImageManager {
       const message = `Back-off pulling image ${goQuote(image)}`;
       request.events.normal('BackOff', message);
       const {reason, message: why, ...rest} = last.failure;
-      return failed({...rest, reason: 'ImagePullBackOff', message: `${message}: ${reason}: ${why}`, retryAt});
+      const text = `${message}: ${reason}: ${why}`;
+      const backOffMs = this.#backoff.get(key);
+      return failed({...rest, reason: 'ImagePullBackOff', message: text, retryAt, backOffMs});
     }
     this.#lastFailure.delete(key);
     try {

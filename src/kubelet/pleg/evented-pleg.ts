@@ -5,7 +5,7 @@ import {
   type PodUid,
   type RuntimeService,
 } from '../../cri/index.js';
-import type {Pleg, PodCache, RunningPod} from '../container/pleg.js';
+import type {Pleg, PlegReport, PodCache, RunningPod} from '../container/pleg.js';
 import {GenericPleg} from './generic-pleg.js';
 import type {PlegOptions} from './pod-looks.js';
 import {uidOf, type PlegState} from './relist-diff.js';
@@ -55,6 +55,10 @@ export class EventedPleg implements Pleg {
 
   requestRelist(uid: PodUid): void {
     this.#generic.requestRelist(uid);
+  }
+
+  report(): PlegReport {
+    return this.#generic.report();
   }
 
   unhealthy(): string | undefined {

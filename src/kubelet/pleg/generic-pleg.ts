@@ -1,7 +1,7 @@
 import type {PodUid} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {formatDuration} from '../../format/duration.js';
-import type {Pleg, PodCache, RunningPod} from '../container/pleg.js';
+import type {Pleg, PlegReport, PodCache, RunningPod} from '../container/pleg.js';
 import {PodLooks, type PlegOptions} from './pod-looks.js';
 import {listedPods} from './relist-diff.js';
 
@@ -47,6 +47,10 @@ export class GenericPleg implements Pleg {
 
   requestRelist(uid: PodUid): void {
     void this.#look(uid, false);
+  }
+
+  report(): PlegReport {
+    return {reliesOnEvents: this.#reliesOnEvents, relistedAt: this.#relistedAt};
   }
 
   unhealthy(): string | undefined {

@@ -24,6 +24,7 @@ import {
   workOf,
   type PendingWork,
   type SyncOutcome,
+  type WorkerReport,
   type WorkKind,
   type WorkerState,
   type WorkerUpdate,
@@ -51,6 +52,8 @@ export interface PodEnd {
 export interface PodWorkersOptions {
   readonly handler: PodSyncHandler;
   readonly cache: PodCache;
+  /** The pod with the resources that it was granted; by default all that it asks for. */
+  readonly allocated?: (pod: Pod) => Pod;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -136,7 +139,9 @@ export class PodWorkers {
     }
   }
 
-  async #next(worker: WorkerState, work: PendingWork): Promise<void> {
+  async #next(worker: WorkerState, pending: PendingWork): Promise<void> {
+    const {allocated = (pod: Pod): Pod => pod} = this.#options;
+    const work = pending.pod === undefined ? pending : {...pending, pod: allocated(pending.pod)};
     worker.pending = undefined;
     worker.active = work;
     worker.startedAt ??= this.#options.clock.now();
@@ -154,7 +159,9 @@ export class PodWorkers {
       this.#finish(worker);
       return false;
     }
+    worker.waitsFor = undefined;
     if (this.#turns.tryStart(podFullName(worker.ref), uid)) return true;
+    worker.waitsFor = 'turn';
     this.#queue.add(uid, this.#options.clock.now() + jittered(TURN_WAIT_MS, this.#random()));
     return false;
   }
@@ -208,6 +215,7 @@ export class PodWorkers {
 
   async #statusOf(worker: WorkerState, pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
     const {cache, events} = this.#options;
+    worker.waitsFor = 'status';
     try {
       return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
     } catch (error) {
@@ -215,6 +223,8 @@ export class PodWorkers {
       const message = `error determining status: ${messageOf(error)}`;
       events({type: 'Warning', reason: 'FailedSync', message, pod});
       throw error;
+    } finally {
+      worker.waitsFor = undefined;
     }
   }
 
@@ -342,18 +352,20 @@ export class PodWorkers {
     return worker.evicted || (worker.deleted && worker.terminatedAt !== undefined);
   }
 
-  /** When the pod is synced next on its own and how its last sync failed, for who looks. */
-  schedule(uid: PodUid): {
-    readonly lastSyncAt?: number;
-    readonly nextSyncAt?: number;
-    readonly error?: unknown;
-  } {
+  /** How the pod's worker stands, for who looks; undefined when it has none. */
+  report(uid: PodUid): WorkerReport | undefined {
     const worker = this.#workers.get(uid);
-    const nextSyncAt = this.#queue.dueAt(uid);
+    if (worker === undefined) return undefined;
+    const {lastSyncTime, lastError: error, waitsFor, terminatingAt, gracePeriodSeconds} = worker;
     return {
-      ...(worker !== undefined && worker.lastSyncTime > 0 && {lastSyncAt: worker.lastSyncTime}),
-      ...(nextSyncAt !== undefined && {nextSyncAt}),
-      ...(worker?.lastError !== undefined && {error: worker.lastError}),
+      kind: worker.finished ? 'finished' : workKind(worker),
+      isWorking: worker.isRunning,
+      waitsFor,
+      terminatingAt,
+      gracePeriodSeconds,
+      lastSyncAt: lastSyncTime > 0 ? lastSyncTime : undefined,
+      error,
+      nextSyncAt: this.#queue.dueAt(uid),
     };
   }
 
