@@ -37,6 +37,7 @@ export {
   type KubeletConfig,
 } from './kubelet-config/kubelet-config.js';
 export type {ConfigValues} from './kubelet-config/fields.js';
+export {LiveConfig} from './kubelet-config/live-config.js';
 export type {VerificationPolicy} from './images/records/verification-policy.js';
 export {startServers} from './server/start-servers.js';
 export type {ServerOptions} from './server/options.js';

@@ -39,6 +39,7 @@ export interface KubeletOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random?: RandomSource;
+  /** May change at any time, like what images and logRotation say. */
   readonly syncFrequencyMs: number;
   /** Whether pods that the node has no room for are refused. */
   readonly admission: boolean;
@@ -110,7 +111,9 @@ export class Kubelet {
       random,
       logger,
       events,
-      syncFrequencyMs: options.syncFrequencyMs,
+      get syncFrequencyMs() {
+        return options.syncFrequencyMs;
+      },
       metrics,
     });
     this.#handler = new KubeletHandler({

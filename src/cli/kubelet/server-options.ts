@@ -4,7 +4,7 @@ import type {Connection} from '../../cri/index.js';
 import {
   asKubeletConfiguration,
   milliseconds,
-  type ConfigValues,
+  type LiveConfig,
   type DescribedNode,
   type KubeletRegistry,
   type ServerOptions,
@@ -23,9 +23,10 @@ export interface ServerSurroundings {
 
 /** How a KubeletConfiguration wants the kubelet's HTTP servers. */
 export function serverOptions(
-  values: ConfigValues,
+  live: LiveConfig,
   {connection, node: {node}, certDir, policyFile, clock, logger, metrics}: ServerSurroundings,
 ): ServerOptions {
+  const {values} = live;
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
   const {tlsMinVersion: version, tlsCipherSuites: ciphers} = values;
   return {
@@ -57,7 +58,9 @@ export function serverOptions(
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: milliseconds(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: milliseconds(values.syncFrequency),
-    configuration: asKubeletConfiguration(values),
+    get configuration() {
+      return asKubeletConfiguration(live.values);
+    },
   };
 }
 

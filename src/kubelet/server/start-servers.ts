@@ -105,7 +105,7 @@ function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Ro
 function debugRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
   return [
     runningPodsRoute(kubelet),
-    configzRoute(options.configuration),
+    configzRoute(options),
     containerLogsRoute(kubelet, options),
     ...streamRoutes(kubelet, options),
     ...runRoutes(kubelet, options),
