@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {CONFIG_FLAGS, configFlagTexts, UNHEEDED_FLAGS, unheeded} from '../cli/kubelet/flags.js';
+import {CONFIG_FLAGS, configFlagTexts, shownFlags, UNHEEDED_FLAGS, unheeded} from '../cli/kubelet/flags.js';
 import {containerGcOf, DEAD_CONTAINER_FLAGS} from '../cli/kubelet/dead-container-flags.js';
 import {nodeFlagsOf} from '../cli/kubelet/node-flags.js';
 import type {RunKubeletOptions} from '../cli/kubelet/run-kubelet.js';
@@ -122,6 +122,7 @@ export default class Kubelet extends PodCommand {
       admission: flags['no-admission'] !== true,
       stopPodsOnExit: flags['stop-pods-on-exit'] === true,
       containerGc: containerGcOf(flags),
+      program: {version: this.config.version, flags: shownFlags(flags)},
       context: this.context,
       mask: (text) => this.masked(text),
       hide: (texts) => {

@@ -42,6 +42,8 @@ export interface RunKubeletOptions {
   ) => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
+  /** What is shown of the program: its version, and the flags that were given. */
+  readonly program: NonNullable<ServerOptions['program']>;
   /** Which dead containers stay. */
   readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
@@ -80,6 +82,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
             certDir,
             policyFile,
             metrics,
+            program: options.program,
             clock: context.clock,
           });
           return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});

@@ -19,12 +19,13 @@ export interface ServerSurroundings {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletRegistry;
+  readonly program: NonNullable<ServerOptions['program']>;
 }
 
 /** How a KubeletConfiguration wants the kubelet's HTTP servers. */
 export function serverOptions(
   live: LiveConfig,
-  {connection, node: {node}, certDir, policyFile, clock, logger, metrics}: ServerSurroundings,
+  {connection, node: {node}, certDir, policyFile, clock, logger, metrics, program}: ServerSurroundings,
 ): ServerOptions {
   const {values} = live;
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
@@ -58,6 +59,7 @@ export function serverOptions(
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: milliseconds(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: milliseconds(values.syncFrequency),
+    program,
     get configuration() {
       return asKubeletConfiguration(live.values);
     },

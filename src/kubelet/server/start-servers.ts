@@ -17,6 +17,7 @@ import type {ServedKubelet} from './served-kubelet.js';
 import {Site, type SiteOptions} from './site.js';
 import {streamRoutes} from './streams/stream-routes.js';
 import {systemLogsRoute} from './system-logs.js';
+import {zpageRoutes} from './zpages.js';
 
 const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
 
@@ -30,7 +31,7 @@ export async function startServers(
   options: ServerOptions,
   signal: AbortSignal,
 ): Promise<RunningServers> {
-  const {main, readOnly, health, logger} = options;
+  const {main, readOnly, health, logger, clock} = options;
   const open = openRoutes(kubelet, options);
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
   const closeAll = async (): Promise<void> => {
@@ -48,11 +49,11 @@ export async function startServers(
       const {address, port} = readOnly;
       logger.info('Starting to listen read-only', {address, port});
       const site = {routes: open, disabled: disabledDebug(), access: undefined};
-      listeners.set('readOnly', await listen(readOnly, respondOf({...options, ...site, signal})));
+      listeners.set('readOnly', await listen(readOnly, {clock, respond: respondOf({...options, ...site, signal})}));
     }
     if (health !== undefined) {
       const site = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
-      listeners.set('health', await listen(health, respondOf({...options, ...site, signal})));
+      listeners.set('health', await listen(health, {clock, respond: respondOf({...options, ...site, signal})}));
     }
   } catch (error) {
     await closeAll();
@@ -85,12 +86,12 @@ async function authenticatedSite(
   options: ServerOptions,
   open: readonly Route[],
 ): Promise<Pick<SiteOptions, 'routes' | 'disabled' | 'access'>> {
-  const {access, debuggingHandlers, node} = options;
+  const {access, debuggingHandlers, node, clock} = options;
   const {policyFile} = access;
   const authorize: Authorize =
     policyFile === undefined ? ALLOW_ALL : await readPolicy(policyFile, node.nodeName);
   return {
-    routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options)] : open,
+    routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options, open)] : open,
     disabled: debuggingHandlers ? disabledParts(options) : disabledDebug(),
     access: {anonymous: access.anonymous, authorize},
   };
@@ -102,8 +103,12 @@ function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Ro
 }
 
 /** What only who was let in may ask for (InstallAuthRequiredHandlers). */
-function debugRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
-  return [
+function debugRoutes(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  open: readonly Route[],
+): readonly Route[] {
+  const routes = [
     runningPodsRoute(kubelet),
     configzRoute(options),
     containerLogsRoute(kubelet, options),
@@ -112,6 +117,7 @@ function debugRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly R
     checkpointRoute(kubelet, options),
     ...(options.systemLogHandler ? [systemLogsRoute(options.systemLogDir)] : []),
   ];
+  return [...routes, ...zpageRoutes(options, [...open, ...routes])];
 }
 
 function disabledDebug(): ReadonlyMap<string, string> {

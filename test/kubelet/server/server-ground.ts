@@ -111,6 +111,7 @@ export async function startGround(given: GroundOptions = {}): Promise<ServerGrou
       systemLogDir: join(directory, 'log'),
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
+      program: {version: '1.2.3', flags: {}},
       configuration: {kind: 'KubeletConfiguration', port: 10250},
       ...given.options,
     },
