@@ -5,6 +5,7 @@ import {concurrently} from '../base/concurrently.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import {neededRoom, rejectionOf} from './admission/admit-pod.js';
+import type {Allocations} from './allocation/allocations.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {EventSink} from './container/events.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
@@ -29,6 +30,7 @@ export interface KubeletHandlerOptions {
   readonly workers: PodWorkers;
   readonly pods: KubeletPods;
   readonly pleg: Pleg;
+  readonly allocations: Allocations;
   readonly runtimeState: RuntimeState;
   readonly node: NodeFacts;
   readonly clock: Clock;
@@ -98,13 +100,24 @@ export class KubeletHandler implements SyncLoopHandler {
         for (const pod of pods) this.#options.manager.set(pod);
     }
     this.#readySources.add(source);
+    this.#reviewResizes();
+  }
+
+  /** Has the pods synced that are granted what they ask for by now, and those of which is known why they aren't. */
+  #reviewResizes(): void {
+    const {allocations, manager, workers, node, admission} = this.#options;
+    if (!this.allSourcesReady || !allocations.isUnsettled) return;
+    const active = manager.list().filter((desired) => this.#isActive(desired));
+    const review = {active: active.map(({pod}) => pod), node, admission};
+    for (const pod of allocations.review(review)) workers.update({type: 'sync', pod});
   }
 
   async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     const {pod, uid} = desired;
     manager.set(desired);
     if (!workers.isTerminationRequested(uid) && !(await this.#admit(desired, signal))) return;
+    allocations.admit(pod);
     workers.update({type: 'create', pod});
   }
 
@@ -113,11 +126,11 @@ export class KubeletHandler implements SyncLoopHandler {
    * pods have ended that have to go for it.
    */
   async #admit({uid, pod}: DesiredPod, signal: AbortSignal): Promise<boolean> {
-    const {admission, events, node, manager} = this.#options;
+    const {admission, events, node, manager, allocations} = this.#options;
     if (!admission) return true;
     const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
-    const others = active.map((other) => other.pod);
-    const question = {pod, others, endable: others, node};
+    const others = active.map((other) => allocations.of(other.pod));
+    const question = {pod: allocations.of(pod), others, endable: others, node};
     const rejection = rejectionOf(question);
     if (rejection === undefined) {
       const room = neededRoom(question);
@@ -143,10 +156,12 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     manager.set(desired);
-    if (!this.#rejected.has(desired.uid)) workers.update({type: 'update', pod: desired.pod});
-    else {
+    if (!this.#rejected.has(desired.uid)) {
+      allocations.push(desired.uid);
+      workers.update({type: 'update', pod: desired.pod});
+    } else {
       this.#rejected.delete(desired.uid);
       await this.#add(desired, signal);
     }
@@ -154,8 +169,9 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** While a source has not told yet what it has, nothing is ended: housekeeping does it later. */
   #remove({uid, pod}: DesiredPod): void {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     manager.delete(uid);
+    allocations.forget(uid);
     if (this.#rejected.delete(uid)) return;
     if (this.allSourcesReady) workers.update({type: 'kill', pod});
   }
@@ -240,6 +256,7 @@ export class KubeletHandler implements SyncLoopHandler {
       return;
     }
     workers.syncKnown(manager.uids());
+    this.#reviewResizes();
     keepProbes?.((uid) => workers.couldHaveRunningContainers(uid));
     await this.#endOrphans();
     for (const {uid, pod} of manager.list()) {

@@ -4,11 +4,12 @@ import {concurrently} from '../base/concurrently.js';
 import {SystemError} from '../base/errors.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
+import type {PendingResize} from './allocation/judge-resize.js';
 import type {PodEvent} from './container/events.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
 import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
-import {failuresOf, syncErrorText} from './container/sync-result.js';
+import {failuresOf, syncErrorText, type SyncResult} from './container/sync-result.js';
 import {deadContainers, planGarbage, type ContainerGcPolicy, type Garbage} from './kuberuntime/garbage.js';
 import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
@@ -26,6 +27,8 @@ export interface KubeletPodsOptions {
   readonly logger: Logger;
   /** Why only pods in the host's network can be started now. */
   readonly networkError: () => string | undefined;
+  /** Why a pod isn't granted the resources that it asks for. */
+  readonly pendingResize: (uid: PodUid) => PendingResize | undefined;
   /** Where a pod that is wanted comes from, for its record. */
   readonly originOf: (uid: PodUid) => string;
   /** Counts what is done; by default nobody does. */
@@ -138,7 +141,11 @@ export class KubeletPods implements PodSyncHandler {
     if (!this.isOurs(podRef(pod).uid)) this.#metrics.workerStarted(seenAtMs(pod));
     const syncer = await this.#own(pod, status);
     const before = syncer.status?.phase;
-    const pass = await syncer.syncKnown(status, {networkError: this.#options.networkError(), signal});
+    const pass = await syncer.syncKnown(status, {
+      networkError: this.#options.networkError(),
+      pendingResize: this.#options.pendingResize(podRef(pod).uid),
+      signal,
+    });
     this.#count(pod, before, pass);
     const outcome = outcomeOf(pass);
     // Of a container that could not be started runtimes have no event to tell.
@@ -240,7 +247,7 @@ export class KubeletPods implements PodSyncHandler {
       if (known === undefined) {
         await this.#refuseOther(ref);
         this.#refuseForeign(ref, status);
-      }
+      } else await local.keepActuated(known);
       const record = {...local.recordOf(pod, originOf(ref.uid), known), manager: 'kubelet' as const};
       await local.store.put(record);
       this.#records.set(ref.uid, record);
@@ -286,12 +293,14 @@ function nameOf({namespace, name}: PodRef): string {
   return `${namespace}/${name}`;
 }
 
+const TELLS_NOBODY: ReadonlySet<SyncResult['action']> = new Set(['RemoveContainer', 'ResizePodInPlace']);
+
 function outcomeOf({status: {phase}, results}: SyncPass): SyncOutcome {
   const isTerminal = phase === 'Succeeded' || phase === 'Failed';
   const failures = failuresOf(results);
   if (failures.length === 0)
-    // All containers are gone, to begin anew: nothing tells of that.
-    return {isTerminal, again: results.some(({action}) => action === 'RemoveContainer')};
+    // All containers are gone, to begin anew, or have what they were to get: nothing tells of that.
+    return {isTerminal, again: results.some(({action}) => TELLS_NOBODY.has(action))};
   const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);
   const text = syncErrorText(failures);
   const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');

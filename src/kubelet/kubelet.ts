@@ -3,6 +3,7 @@ import {SystemError} from '../base/errors.js';
 import {acquireLock, type Lock} from '../base/lock.js';
 import type {Logger} from '../base/logger.js';
 import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
+import {Allocations} from './allocation/allocations.js';
 import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
 import {podRef} from './container/pod-ref.js';
@@ -70,6 +71,7 @@ const LAST_WORK_MS = 2000;
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #manager = new PodManager();
+  readonly #allocations = new Allocations();
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
   readonly #probes: ProbeManager | undefined;
@@ -101,12 +103,14 @@ export class Kubelet {
       logger,
       networkError: () => this.#runtimeState.networkError,
       originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
+      pendingResize: (uid) => this.#allocations.pendingOf(uid),
       metrics,
     });
     this.#pods = pods;
     this.#workers = new PodWorkers({
       handler: pods,
       cache: this.#pleg.cache,
+      allocated: (pod) => this.#allocations.of(pod),
       clock,
       random,
       logger,
@@ -121,6 +125,7 @@ export class Kubelet {
       workers: this.#workers,
       pods,
       pleg: this.#pleg,
+      allocations: this.#allocations,
       runtimeState: this.#runtimeState,
       node: node.node,
       clock,
@@ -238,6 +243,7 @@ export class Kubelet {
   async #runAlone(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     await this.#pods.load();
+    for (const {pod} of this.#pods.owned()) this.#allocations.grant(pod);
     await this.#runtimeState.check(signal);
     const parts = [
       this.#runtimeState.run(this.#end.signal, () => undefined),

@@ -5,6 +5,7 @@ import type {Clock} from '../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../src/base/logger.js';
 import {podUid, type PodUid} from '../../src/cri/index.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
+import {Allocations} from '../../src/kubelet/allocation/allocations.js';
 import type {RunningPod} from '../../src/kubelet/container/pleg.js';
 import type {DesiredPod, PodOperation} from '../../src/kubelet/container/pod-update.js';
 import {KubeletHandler, type KubeletHandlerOptions} from '../../src/kubelet/kubelet-handler.js';
@@ -81,6 +82,7 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
       runningPods: (): RunningPod[] =>
         running.map((uid) => ({uid: podUid(uid), name: uid, namespace: 'default', isRunning: true})),
     },
+    allocations: new Allocations(),
     runtimeState: {errors: () => []},
     node: {...GOLDEN_NODE, maxPods: 2},
     clock,

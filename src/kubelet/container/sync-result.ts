@@ -9,6 +9,7 @@ export type SyncAction =
   | 'KillContainer'
   | 'KillPodSandbox'
   | 'RemoveContainer'
+  | 'ResizePodInPlace'
   | 'SetUpNode';
 
 /** Why a step of a sync failed, in the kubelet's words: these become the waiting reasons of containers. */
@@ -30,6 +31,7 @@ export type SyncFailureReason =
   | 'CreatePodSandboxError'
   | 'ConfigPodSandboxError'
   | 'KillPodSandboxError'
+  | 'ResizePodInPlaceError'
   | 'FailedCreatePodContainer'
   | 'Failed'
   | 'FailedMount'

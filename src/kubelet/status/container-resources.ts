@@ -4,7 +4,7 @@ import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
 import type {ContainerStatus} from '../../api/v1-status.js';
 import type {LinuxContainerResources} from '../../cri/index.js';
 import type {RuntimeContainerStatus} from '../container/pod-status.js';
-import {MIN_SHARES} from '../kuberuntime/linux-resources.js';
+import {MIN_SHARES, sharesMilli} from '../kuberuntime/linux-resources.js';
 import {cpuMilli} from '../kuberuntime/resource-amounts.js';
 
 /** The milli-CPUs of the least quota (cm.MinMilliCPULimit). */
@@ -65,8 +65,7 @@ function actualLimits(
 }
 
 function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceList): ResourceList {
-  const milli = cpuShares < MIN_SHARES ? 0n : (cpuShares * 1000n + 1023n) / 1024n;
-  return actualCpu(milli, asked, MIN_SHARES);
+  return actualCpu(sharesMilli(cpuShares), asked, MIN_SHARES);
 }
 
 /** Of no more than the least that can be set, what was asked for says more than what was set. */
