@@ -15,7 +15,7 @@ import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
 export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
-  readonly node: Pick<NodeFacts, 'nodeIps'>;
+  readonly node: Pick<NodeFacts, 'nodeIps'> & ContainerStatusInput['node'];
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** All of the pod was stopped for good, so that nothing of it will be started again. */
