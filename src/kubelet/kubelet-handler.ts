@@ -84,7 +84,8 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
-    this.#options.logger.info(`SyncLoop ${op}`, {source, pods: pods.map(({pod}) => nameOf(pod))});
+    const names = pods.map(({pod}) => nameOf(pod));
+    this.#options.logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
     switch (op) {
       case 'ADD':
         for (const pod of pods.toSorted(byCreation)) await this.#add(pod, signal);
@@ -188,10 +189,11 @@ export class KubeletHandler implements SyncLoopHandler {
           4,
         );
       else {
-        logger.info('SyncLoop (PLEG): event for pod', {
-          pod: nameOf(desired.pod),
-          event: {ID: uid, Type: type, Data: id},
-        });
+        logger.info(
+          'SyncLoop (PLEG): event for pod',
+          {pod: nameOf(desired.pod), event: {ID: uid, Type: type, Data: id}},
+          2,
+        );
         this.#sync(desired);
       }
     }
@@ -213,7 +215,7 @@ export class KubeletHandler implements SyncLoopHandler {
   handleProbe({uid, probe, status}: ProbeOutcome): void {
     const desired = this.#options.manager.get(uid);
     if (desired === undefined) return;
-    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)});
+    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)}, 1);
     this.#sync(desired);
   }
 
@@ -255,6 +257,7 @@ export class KubeletHandler implements SyncLoopHandler {
       logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
       return;
     }
+    logger.info('SyncLoop (housekeeping)', {}, 4);
     workers.syncKnown(manager.uids());
     this.#reviewResizes();
     keepProbes?.((uid) => workers.couldHaveRunningContainers(uid));
