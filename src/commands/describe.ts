@@ -52,7 +52,7 @@ export default class Describe extends SeenPodsCommand {
   /** What the kubelet that keeps some of the pods says of each. */
   async #kept(records: readonly PodRecord[]): Promise<ReadonlyMap<string, string>> {
     const uids = records.filter(({manager}) => manager === 'kubelet').map(({uid}) => uid);
-    const report = uids.length === 0 ? undefined : await this.askKubelet(uids);
+    const report = uids.length === 0 ? undefined : await this.kubeletReport(uids);
     return new Map(report?.pods.map((pod) => [pod.uid, kubeletSection(report, pod)]));
   }
 }

@@ -60,7 +60,9 @@ function workerText(
 function containerLines({name, backOff, probes}: ContainerReport, nowMs: number): readonly string[] {
   const lines = [
     ...(backOff === undefined ? [] : [`Back-off:\t${backOffText(backOff, nowMs)}`]),
-    ...probes.flatMap((probe) => probeLines(probe, nowMs)),
+    ...PROBES.flatMap(([kind, title]) =>
+      probes.filter((probe) => probe.kind === kind).flatMap((probe) => probeLines(title, probe, nowMs)),
+    ),
   ];
   return [`${name}:`, ...indented(1, lines)];
 }
@@ -73,14 +75,16 @@ function backOffText(
   return `${reason}, started again ${timeTo(until, nowMs)}${step}`;
 }
 
-const PROBE_TITLES = {
-  startup: 'Startup',
-  liveness: 'Liveness',
-  readiness: 'Readiness',
-} as const satisfies Record<ProbeReport['kind'], string>;
+/** In kubectl's order. */
+const PROBES = [
+  ['liveness', 'Liveness'],
+  ['readiness', 'Readiness'],
+  ['startup', 'Startup'],
+] as const satisfies readonly (readonly [ProbeReport['kind'], string])[];
 
 function probeLines(
-  {kind, counts = 'Unknown', last, ...probe}: ProbeReport,
+  title: string,
+  {counts = 'Unknown', last, ...probe}: ProbeReport,
   nowMs: number,
 ): readonly string[] {
   const {inARow, threshold} = probe;
@@ -89,7 +93,7 @@ function probeLines(
   const before = last === undefined ? '' : `; last ${last.result} ${ageOf(last.at, nowMs)} ago${run}`;
   const output = last?.output.trim() ?? '';
   return [
-    `${PROBE_TITLES[kind]}:\t${counts}${before}; ${nextProbe(probe, nowMs)}`,
+    `${title}:\t${counts}${before}; ${nextProbe(probe, nowMs)}`,
     ...(output === '' ? [] : [`  Output:\t${goQuote(output)}`]),
   ];
 }
