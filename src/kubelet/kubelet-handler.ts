@@ -6,6 +6,7 @@ import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import {neededRoom, rejectionOf} from './admission/admit-pod.js';
 import type {Allocations} from './allocation/allocations.js';
+import {tellUnknownResources} from './admission/unknown-resources.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {EventSink} from './container/events.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
@@ -114,10 +115,11 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers, allocations} = this.#options;
+    const {manager, workers, allocations, events} = this.#options;
     const {pod, uid} = desired;
     manager.set(desired);
     if (!workers.isTerminationRequested(uid) && !(await this.#admit(desired, signal))) return;
+    tellUnknownResources(pod, events);
     allocations.admit(pod);
     workers.update({type: 'create', pod});
   }

@@ -1,5 +1,6 @@
 import type {Pod} from '../api/v1.js';
 import {rejectionOf} from './admission/admit-pod.js';
+import {tellUnknownResources} from './admission/unknown-resources.js';
 import {ActuatedFiles, PodActuated, type ActuatedStore} from './allocation/actuated-files.js';
 import {judgeResize} from './allocation/judge-resize.js';
 import {Backoff} from '../base/backoff.js';
@@ -257,7 +258,10 @@ export class LocalPods {
       return;
     }
     const rejection = rejectionOf({pod, others, node});
-    if (rejection === undefined) return;
+    if (rejection === undefined) {
+      tellUnknownResources(pod, observer.event);
+      return;
+    }
     observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});
     throw new PodRejectedError(podRef(pod), rejection);
   }

@@ -218,6 +218,14 @@ describe('a critical pod for which there is no room', () => {
   });
 });
 
+test('a pod that asks for devices that no node has here comes without them, which is told', async () => {
+  const {tell, done, events} = aHandler();
+  const gpu = {requests: {'example.com/gpu': '1'}, limits: {'example.com/gpu': '1'}};
+  await tell('ADD', wanted('a', undefined, {containers: [aContainer({resources: gpu})]}));
+  expect(done).toEqual(['create a']);
+  expect(events).toMatchObject([{type: 'Warning', reason: 'UnknownResource'}]);
+});
+
 describe('what happens to containers', () => {
   test('has the pod synced, and dead ones removed', async () => {
     const {tell, done, handler} = aHandler();
