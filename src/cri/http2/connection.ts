@@ -9,8 +9,8 @@ import {applySettings, DEFAULT_PEER_SETTINGS, type PeerSettings} from './peer-se
 import {DEFAULT_WINDOW, ERROR, FLAG, FRAME, LAST_STREAM_ID, ProtocolError} from './protocol.js';
 import {Http2Stream, type ConnectionFailure, type Exchange} from './stream.js';
 
-/** What may be on its way to this side: so much that nothing ever waits, since whoever asked takes all at once. */
-const RECEIVE_WINDOW = 2 ** 30;
+/** What may be on its way to this side: more than the longest answer, since whoever asked for it takes all at once. */
+const RECEIVE_WINDOW = 2 ** 28;
 /** A status message may be long. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -285,8 +285,9 @@ export class Http2Connection implements FrameHandler {
       return;
     }
     this.#settings = applySettings(this.#settings, payload);
-    this.#outbox.setSettings(this.#settings, this.#streams.values());
+    // What is sent by the new settings comes after it: the peer goes by the old ones until then.
     this.#outbox.reply(SETTINGS_ACK);
+    this.#outbox.setSettings(this.#settings, this.#streams.values());
     if (this.#state === 'connecting') {
       this.#state = 'ready';
       this.#cancelTimeout();

@@ -68,6 +68,7 @@ export class PeerConnection {
   readonly socket: Socket;
   readonly #frames = new AsyncQueue<Frame>();
   readonly #decoder = new HeaderDecoder(1_000_000);
+  readonly #begun = new Map<number, {headers: Readonly<Record<string, string>>; parts: Buffer[]}>();
   #rest = Buffer.alloc(0);
   #greeted = false;
 
@@ -107,34 +108,48 @@ export class PeerConnection {
     this.socket.write(Buffer.concat(parts));
   }
 
+  /** The next frame. All that is asked for comes out of one queue: only one may ask at a time. */
+  async take(): Promise<Frame> {
+    return await this.#frames.next();
+  }
+
   /** The next frame of the type; others before it are dropped. */
   async next(type: number): Promise<Frame> {
     for (;;) {
-      const frame = await this.#frames.next();
+      const frame = await this.take();
       if (frame.type === type) return frame;
     }
   }
 
-  /** The next request; no other may begin before its end. */
+  /** The next request that is complete. */
   async request(): Promise<Request> {
-    const {streamId, headers} = await this.requestHeaders();
-    const parts: Buffer[] = [];
     for (;;) {
-      const {flags, payload} = await this.next(FRAME.data);
-      parts.push(payload);
-      if ((flags & FLAG.endStream) !== 0) return {streamId, headers, body: Buffer.concat(parts)};
+      const frame = await this.take();
+      if (frame.type === FRAME.headers)
+        this.#begun.set(frame.streamId, {headers: await this.#headers(frame), parts: []});
+      const begun = this.#begun.get(frame.streamId);
+      if (frame.type !== FRAME.data || begun === undefined) continue;
+      begun.parts.push(frame.payload);
+      if ((frame.flags & FLAG.endStream) === 0) continue;
+      this.#begun.delete(frame.streamId);
+      return {streamId: frame.streamId, headers: begun.headers, body: Buffer.concat(begun.parts)};
     }
   }
 
+  /** The next request's beginning, for whoever reads its data itself. */
   async requestHeaders(): Promise<Pick<Request, 'streamId' | 'headers'>> {
-    const {streamId, ...first} = await this.next(FRAME.headers);
+    const frame = await this.next(FRAME.headers);
+    return {streamId: frame.streamId, headers: await this.#headers(frame)};
+  }
+
+  async #headers(first: Frame): Promise<Readonly<Record<string, string>>> {
     let {flags, payload} = first;
     while ((flags & FLAG.endHeaders) === 0) {
       const more = await this.next(FRAME.continuation);
       flags = more.flags;
       payload = Buffer.concat([payload, more.payload]);
     }
-    return {streamId, headers: Object.fromEntries(this.#decoder.decode(payload) ?? [])};
+    return Object.fromEntries(this.#decoder.decode(payload) ?? []);
   }
 }
 
