@@ -8,7 +8,7 @@ import {servingPair} from './certificate/serving-pair.js';
 import {checkpointRoute, runRoutes} from './container-actions.js';
 import {containerLogsRoute} from './container-logs.js';
 import {healthRoutes} from './health.js';
-import {listen, type Listener, type Respond} from './listener.js';
+import {listen, type Listener, type ListenOptions, type Respond} from './listener.js';
 import {metricRoutes} from './metric-routes.js';
 import type {RunningServers, ServerOptions} from './options.js';
 import {configzRoute, podsRoute, runningPodsRoute} from './pod-lists.js';
@@ -34,6 +34,10 @@ export async function startServers(
   const {main, readOnly, health, logger, clock} = options;
   const open = openRoutes(kubelet, options);
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
+  const serve = (site: Pick<SiteOptions, 'routes' | 'disabled' | 'access'>): ListenOptions => ({
+    clock,
+    respond: respondOf({...options, ...site, signal}),
+  });
   const closeAll = async (): Promise<void> => {
     for (const listener of listeners.values()) await listener.close();
   };
@@ -42,18 +46,18 @@ export async function startServers(
       const {address, port} = main;
       logger.info('Starting to listen', {address, port});
       const site = await authenticatedSite(kubelet, options, open);
-      const respond = respondOf({...options, ...site, signal});
-      listeners.set('main', await listen(main, respond, await tlsOptions(options)));
+      const served = serve(site);
+      listeners.set('main', await listen(main, {...served, tls: await tlsOptions(options)}));
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
       logger.info('Starting to listen read-only', {address, port});
       const site = {routes: open, disabled: disabledDebug(), access: undefined};
-      listeners.set('readOnly', await listen(readOnly, {clock, respond: respondOf({...options, ...site, signal})}));
+      listeners.set('readOnly', await listen(readOnly, serve(site)));
     }
     if (health !== undefined) {
       const site = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
-      listeners.set('health', await listen(health, {clock, respond: respondOf({...options, ...site, signal})}));
+      listeners.set('health', await listen(health, serve(site)));
     }
   } catch (error) {
     await closeAll();

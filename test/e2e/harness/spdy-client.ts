@@ -111,7 +111,7 @@ export class SpdyClient {
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   readonly #streams = new Map<number, ClientStream>();
-  #kept = Buffer.alloc(0);
+  #kept: Buffer = Buffer.alloc(0);
   #nextId = 1;
 
   private constructor({socket, rest}: Answered) {
@@ -124,10 +124,11 @@ export class SpdyClient {
     });
     socket.on('error', () => undefined);
     socket.on('end', () => socket.end());
+    this.#read(rest);
     socket.on('data', (chunk: Buffer) => {
       this.#read(chunk);
     });
-    this.#read(rest);
+    socket.resume();
   }
 
   /** Rejects when the server doesn't agree. */
