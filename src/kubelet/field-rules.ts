@@ -113,7 +113,7 @@ const CONTAINER: RulesOf<Container> = {
   envFrom: honoured,
   env: honoured,
   resources: honoured,
-  resizePolicy: ignored('it says what a later resize does; a changed manifest is a new pod'),
+  resizePolicy: honoured,
   restartPolicy: honoured,
   restartPolicyRules: honoured,
   volumeMounts: honoured,

@@ -429,6 +429,7 @@ export class PodSyncer {
       now: clock.now(),
       isTerminal,
       keepsDeadline: !isLook,
+      actuated: this.actuated,
       resize: isLook ? resizeConditionsOf(this.#previous?.conditions) : this.#resize.conditions,
     });
     const status = override?.(computed) ?? computed;

@@ -1,4 +1,6 @@
+import {formatAmount} from '../../api/quantity.js';
 import type {Container, Pod} from '../../api/v1.js';
+import type {Quantity} from '../../api/v1-meta.js';
 import {messageOf} from '../../base/errors.js';
 import {CriError, isUnimplemented, type ContainerId, type PodSandboxId} from '../../cri/index.js';
 import {goQuote} from '../../format/go-quote.js';
@@ -180,7 +182,7 @@ class PodResize {
   async #update({container, id, desired}: ContainerUpdate, resource: Resource): Promise<void> {
     const {services, node, actuated} = this.#context;
     const has = this.#given.get(container.name) ?? desired;
-    const given = resource === 'memory' ? {...desired, ...cpuOf(has)} : {...has, ...cpuOf(desired)};
+    const given = resource === 'memory' ? {...desired, ...cpuPart(has)} : {...has, ...cpuPart(desired)};
     const resized = withAmounts(container, given);
     await services.runtime.updateContainerResources({
       containerId: id,
@@ -196,7 +198,7 @@ function takesMemory({desired, current}: ContainerUpdate): boolean {
   return limit !== 0n && (before === 0n || limit < before);
 }
 
-function cpuOf({cpuLimit, cpuRequest}: ResizedAmounts): Pick<ResizedAmounts, 'cpuLimit' | 'cpuRequest'> {
+function cpuPart({cpuLimit, cpuRequest}: ResizedAmounts): Pick<ResizedAmounts, 'cpuLimit' | 'cpuRequest'> {
   return {cpuLimit, cpuRequest};
 }
 
@@ -216,8 +218,16 @@ function withAmounts(container: Container, amounts: ResizedAmounts): Container {
   return {
     ...container,
     resources: {
-      limits: {...limits, cpu: `${amounts.cpuLimit}m`, memory: String(amounts.memoryLimit)},
-      requests: {...requests, cpu: `${amounts.cpuRequest}m`, memory: String(amounts.memoryRequest)},
+      limits: {...limits, cpu: cpuOf(amounts.cpuLimit), memory: memoryOf(amounts.memoryLimit)},
+      requests: {...requests, cpu: cpuOf(amounts.cpuRequest), memory: memoryOf(amounts.memoryRequest)},
     },
   };
+}
+
+function cpuOf(milli: bigint): Quantity {
+  return formatAmount({nanos: milli * 1_000_000n, format: 'DecimalSI'});
+}
+
+function memoryOf(bytes: bigint): Quantity {
+  return formatAmount({nanos: bytes * 1_000_000_000n, format: 'BinarySI'});
 }

@@ -10,6 +10,7 @@ import type {
 } from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
 import type {RuntimeFeatures} from '../container/node.js';
+import type {PodAllocation} from '../container/pod-allocation.js';
 import type {PodProbes, Readiness} from '../container/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {wasInitialized} from '../kuberuntime/compute-pod-actions.js';
@@ -50,6 +51,8 @@ export interface ContainerStatusInput {
   readonly readinessOf?: PodProbes['readinessOf'];
   /** All containers are to begin anew (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
+  /** What the containers were last given. */
+  readonly actuated?: PodAllocation | undefined;
   readonly node: {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
   /** `containerd` in `containerd://<id>`. */
   readonly runtimeName: string;
@@ -142,7 +145,10 @@ function existing(
     image: newest.cri.image?.image ?? container.image,
     imageID: newest.cri.imageRef,
     containerID: fullId(input, newest),
-    ...resourcesOf(container, newest, isSame ? old.resources : undefined),
+    ...resourcesOf(container, newest, {
+      before: isSame ? old.resources : undefined,
+      actuated: input.actuated?.containers.get(container.name),
+    }),
     ...userOf(newest),
     ...volumeMountsOf(container, input),
   };
