@@ -45,7 +45,10 @@ export interface KubeletHandlerOptions {
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Called with each round of housekeeping: whose probes may go on. */
   readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
-  readonly metrics?: Pick<KubeletMetrics, 'restarted' | 'orphansRemoved' | 'preempted'>;
+  readonly metrics?: Pick<
+    KubeletMetrics,
+    'restarted' | 'orphanFound' | 'orphansRemoved' | 'preempted' | 'podAdded'
+  >;
 }
 
 /** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
@@ -122,6 +125,7 @@ export class KubeletHandler implements SyncLoopHandler {
     tellUnknownResources(pod, events);
     allocations.admit(pod);
     workers.update({type: 'create', pod});
+    this.#options.metrics?.podAdded(pod.spec.containers.length);
   }
 
   /**
@@ -279,13 +283,18 @@ export class KubeletHandler implements SyncLoopHandler {
     const {manager, workers, pods, pleg, metrics} = this.#options;
     const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
     const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
-    metrics?.orphansRemoved(orphans.filter(({uid}) => running.get(uid)?.isRunning !== true).length);
+    let [count, failures] = [0, 0];
     await concurrently(orphans, ORPHANS_AT_ONCE, async ({uid}) => {
       const runs = running.get(uid);
-      if (runs?.isRunning === true)
+      if (runs?.isRunning === true) {
+        metrics?.orphanFound();
         workers.update({type: 'kill', running: runs, kill: {gracePeriodSeconds: ORPHAN_GRACE_SECONDS}});
-      else await pods.remove(uid);
+      } else {
+        count += 1;
+        if (!(await pods.remove(uid))) failures += 1;
+      }
     });
+    metrics?.orphansRemoved(count, failures);
   }
 
   #garbageRules(): GarbageRules {

@@ -51,6 +51,8 @@ export interface GarbageRules {
 
 const NO_GARBAGE: Garbage = {containers: [], sandboxes: []};
 const PODS_AT_ONCE = 8;
+/** By what a pod was ended whose emptyDir volume takes more than it may (signalEmptyDirFsLimit). */
+const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -154,7 +156,8 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   #count(pod: Pod, before: string | undefined, {results, status}: SyncPass): void {
-    this.#metrics.synced(results);
+    this.#metrics.synced(results, pod.spec.hostUsers === false);
+    if (status.reason === 'Evicted' && before !== 'Failed') this.#metrics.evicted(EMPTY_DIR_LIMIT);
     // A kubelet that comes up finds pods that run; they weren't started now.
     if (before !== 'Running' && status.phase === 'Running' && results.length > 0)
       this.#metrics.podStarted(seenAtMs(pod));
@@ -216,10 +219,13 @@ export class KubeletPods implements PodSyncHandler {
     }
   }
 
-  /** Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. */
-  async remove(uid: PodUid): Promise<void> {
+  /**
+   * Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. False when
+   * that couldn't be, which is told, and is to be tried again.
+   */
+  async remove(uid: PodUid): Promise<boolean> {
     const record = this.#records.get(uid);
-    if (record === undefined || this.#removing.has(uid)) return;
+    if (record === undefined || this.#removing.has(uid)) return true;
     this.#removing.add(uid);
     const {local, logger} = this.#options;
     try {
@@ -231,8 +237,10 @@ export class KubeletPods implements PodSyncHandler {
       this.#records.delete(uid);
       this.#syncers.delete(uid);
       this.#metrics.podGone(record);
+      return true;
     } catch (error) {
       logger.error(error, 'Failed to remove what is left of a pod', {pod: nameOf(record), podUID: uid});
+      return false;
     } finally {
       this.#removing.delete(uid);
     }

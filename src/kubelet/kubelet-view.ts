@@ -14,7 +14,7 @@ import {
 } from './kubelet-report.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
 import type {PodManager} from './pod/pod-manager.js';
-import type {PodWorkers} from './pod-workers/pod-workers.js';
+import type {PodWorkers, WorkerSummary} from './pod-workers/pod-workers.js';
 import type {ProbeManager} from './prober/probe-manager.js';
 import type {SyncLoop} from './sync-loop.js';
 
@@ -67,6 +67,11 @@ export class KubeletView {
   isActive(uid: PodUid): boolean {
     const phase = this.pod(uid)?.status?.phase;
     return phase !== 'Succeeded' && phase !== 'Failed' && !this.#parts.workers.isTerminated(uid);
+  }
+
+  /** What the workers of pods are at. */
+  workers(): readonly WorkerSummary[] {
+    return this.#parts.workers.list();
   }
 
   /** All that is known here alone, of the pods of these UIDs or of all. */

@@ -94,7 +94,7 @@ export class Kubelet {
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
     this.#probes = local.probes;
-    this.#probes?.count(metrics);
+    local.count(metrics);
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
     const pods = new KubeletPods({
@@ -290,7 +290,11 @@ export class Kubelet {
       };
       logger.info('Event occurred', fields);
     };
-    const collector = imageCollector({node, runtime, images: service, logger, policy, pods, nodeWarning});
+    const collected = (reason: 'age' | 'space'): void => this.#options.metrics?.imageCollected(reason);
+    const collector = imageCollector({
+      ...{node, runtime, images: service, logger, policy, pods, nodeWarning},
+      collected,
+    });
     await collector.run(this.#end.signal);
   }
 

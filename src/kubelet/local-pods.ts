@@ -20,6 +20,7 @@ import {ALL_WELL} from './container/probe-results.js';
 import type {KubeServices} from './container/services.js';
 import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import type {NodeCredentials} from './images/credentials/node-credentials.js';
+import type {KubeletMetrics} from './container/kubelet-metrics.js';
 import {ImageManager, type ImageManagerOptions} from './images/image-manager.js';
 import {FilePullRecords, type PullRecords} from './images/records/pull-records.js';
 import {findKubelet} from './kubelet-file.js';
@@ -143,6 +144,12 @@ export class LocalPods {
     });
     this.store = new PodStore(node.rootDir);
     this.#actuated = options.actuated ?? new ActuatedFiles(node.rootDir);
+  }
+
+  /** Has probes and pulls counted; nobody counts them before. */
+  count(metrics: Pick<KubeletMetrics, 'probed' | 'imageEnsured' | 'imagePulled'>): void {
+    this.#options.probes?.count(metrics);
+    this.#images.count(metrics);
   }
 
   /** What probes the pods; undefined where all are taken to be well. */

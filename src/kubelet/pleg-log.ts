@@ -6,6 +6,7 @@ export function plegLog(logger: Logger): (notice: PlegNotice) => void {
   return (notice) => {
     switch (notice.kind) {
       case 'relisted':
+      case 'event-heard':
         return;
       case 'relist-failed':
         logger.error(notice.error, 'GenericPLEG: Unable to retrieve pods');

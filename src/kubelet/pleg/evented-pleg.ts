@@ -92,7 +92,7 @@ export class EventedPleg implements Pleg {
 
   /** One stream, to its end; whether it was good for a while, and why it ended. */
   async #stream(): Promise<{readonly wasTrusted: boolean; readonly error: unknown}> {
-    const {runtime, clock, signal} = this.#options;
+    const {runtime, clock, signal, notice} = this.#options;
     const ended = new AbortController();
     let isTrusted = false;
     const trust = (): void => {
@@ -104,6 +104,7 @@ export class EventedPleg implements Pleg {
     try {
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         trust();
+        notice({kind: 'event-heard', delayMs: clock.now() - Number(event.createdAt / 1_000_000n)});
         this.#hear(event);
       }
       return {wasTrusted: isTrusted, error: new Error('the runtime has ended its events')};

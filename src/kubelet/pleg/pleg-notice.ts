@@ -12,6 +12,8 @@ export type PlegNotice =
   | {readonly kind: 'event-discarded'; readonly event: PodLifecycleEvent}
   /** The runtime's events are relied on (evented_pleg_connection_success_count). */
   | {readonly kind: 'stream-trusted'}
+  /** An event came so long after what it tells of (evented_pleg_connection_latency_seconds). */
+  | {readonly kind: 'event-heard'; readonly delayMs: number}
   /** The runtime's events ended, or there are none (evented_pleg_connection_error_count); `retryMs` until the next try;
    * without it there is none until the runtime was away. */
   | {readonly kind: 'stream-failed'; readonly error: unknown; readonly retryMs: number | undefined}

@@ -48,6 +48,14 @@ export interface PodEnd {
   readonly status: ((status: PodStatus) => PodStatus) | undefined;
 }
 
+/** A pod's worker as others see it. */
+export interface WorkerSummary {
+  readonly uid: PodUid;
+  readonly lifecycle: WorkKind;
+  /** Undefined of a pod that only the runtime knows. */
+  readonly pod: Pod | undefined;
+}
+
 /** What workers need. */
 export interface PodWorkersOptions {
   readonly handler: PodSyncHandler;
@@ -323,6 +331,15 @@ export class PodWorkers {
     worker.pending = work;
     worker.cancel?.abort();
     this.#wake(worker);
+  }
+
+  /** What each worker is at, for who counts them. */
+  list(): readonly WorkerSummary[] {
+    return [...this.#workers].map(([uid, worker]) => ({
+      uid,
+      lifecycle: workKind(worker),
+      pod: worker.pending?.pod ?? worker.active?.pod,
+    }));
   }
 
   isKnown(uid: PodUid): boolean {

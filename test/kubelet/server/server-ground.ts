@@ -158,6 +158,7 @@ async function servedKubelet(
     runningPods: () => [{uid: podUid(UID), name: 'web', namespace: 'team', isRunning: true}],
     runtimeStatus: () => status,
     isActive: () => true,
+    workers: () => [],
     lastActiveAt: Date.now(),
   };
 }

@@ -43,6 +43,8 @@ export interface ImageCollectorParts {
   readonly logger: Logger;
   /** Something is wrong with the node. */
   readonly nodeWarning: (reason: string, message: string) => void;
+  /** Called for each image that was removed. */
+  readonly collected?: (reason: 'age' | 'space') => void;
 }
 
 const PERIOD_MS = 300_000;
@@ -222,10 +224,11 @@ export class ImageCollector {
   }
 
   async #remove(image: Image, why: 'age' | 'space', signal: AbortSignal): Promise<void> {
-    const {images, logger} = this.#parts;
+    const {images, logger, collected} = this.#parts;
     const {id, size} = image;
     logger.info('Removing image to free bytes', {imageID: id, size, reason: why});
     await images.removeImage({image: {image: id}}, {signal});
+    collected?.(why);
   }
 }
 
