@@ -27,6 +27,8 @@ export interface CliContext {
   readonly defaultConfigFile: string;
   /** Where the machine's cgroup file systems are. */
   readonly cgroupMount: string | undefined;
+  /** Where the kernel says what it swaps to. */
+  readonly swapsFile: string;
   /** The folder of the program, where crictl looks for a config file when there is none elsewhere. */
   readonly programFolder: string;
   /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
@@ -52,6 +54,7 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',
     cgroupMount: '/sys/fs/cgroup',
+    swapsFile: '/proc/swaps',
     programFolder: dirname(process.argv[1] ?? ''),
     compat: calledAsCrictl(),
   };

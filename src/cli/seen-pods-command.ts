@@ -1,11 +1,12 @@
 import * as Flags from '@oclif/core/flags';
-import {ConfigError, type KcriError} from '../base/errors.js';
+import {ConfigError, SystemError, type KcriError} from '../base/errors.js';
 import {CriError, type PodUid} from '../cri/index.js';
-import type {DescribedNode, LastKnown, PodRecord, SeenPod} from '../kubelet/index.js';
+import type {DescribedNode, KubeletReport, LastKnown, PodRecord, SeenPod} from '../kubelet/index.js';
 import {ageOf} from '../format/short-duration.js';
 import {labelSelector} from './label-selector.js';
 import {PodCommand} from './pod-command.js';
 import {podTitle} from './sync-view/text.js';
+import {byTime, type KeptEvent} from './views/pod-events.js';
 
 /** The flags by which kcri's pods are chosen, kubectl's. */
 export const POD_CHOICE = {
@@ -63,6 +64,57 @@ export abstract class SeenPodsCommand extends PodCommand {
       return found;
     });
     return [...new Set(named)];
+  }
+
+  /** What happened to the pods, the last at the end. Rejects with SystemError. */
+  protected async keptEvents(records: readonly PodRecord[]): Promise<readonly KeptEvent[]> {
+    const {PodHistories} = await import('../kubelet/index.js');
+    const histories = new PodHistories(this.rootDir, this.context.clock);
+    const events = await Promise.all(
+      records.map(async (record) => (await histories.events(record.uid)).map((event) => ({record, event}))),
+    );
+    return events.flat().toSorted(byTime);
+  }
+
+  /**
+   * What the kubelet that runs with the root directory says, of the pods of these UIDs or of all; undefined when none
+   * runs. When it doesn't answer that is told, and undefined as well.
+   */
+  protected async kubeletReport(uids: readonly PodUid[]): Promise<KubeletReport | undefined> {
+    try {
+      return await this.#askKubelet(uids);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      if (!(error instanceof SystemError)) throw error;
+      this.#warnOnce(`${error.message}; what it alone knows is left out`);
+      return undefined;
+    }
+  }
+
+  /** What that kubelet says of all. Rejects with ConfigError when none runs, and with SystemError. */
+  protected async requireKubelet(): Promise<KubeletReport> {
+    const report = await this.#askKubelet(undefined);
+    if (report !== undefined) return report;
+    throw new ConfigError(`no kcri kubelet runs with the root directory "${this.rootDir}"`, {
+      hint: '"kcri kubelet" starts one; --root-dir names another directory',
+    });
+  }
+
+  async #askKubelet(uids: readonly PodUid[] | undefined): Promise<KubeletReport | undefined> {
+    const {askKubelet, findKubelet} = await import('../kubelet/index.js');
+    const {rootDir, signal} = this;
+    const kubelet = await findKubelet(rootDir);
+    if (kubelet === undefined) return undefined;
+    try {
+      return await askKubelet(rootDir, uids, {clock: this.context.clock, signal});
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      const {hint, message} = error;
+      throw new SystemError(`kcri kubelet (pid ${kubelet.pid}) does not answer: ${message}`, {
+        cause: error,
+        hint,
+      });
+    }
   }
 
   /** However often it is looked. */

@@ -6,6 +6,7 @@ import {listFlag} from '../cli/flags.js';
 import type {FormFlags} from '../cli/form.js';
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
 import {eventLine} from '../cli/views/events.js';
+import {podEventLine, subjectOf} from '../cli/views/pod-events.js';
 import type {RuntimeService} from '../cri/index.js';
 import {
   EVENT_TYPES,
@@ -35,7 +36,9 @@ export default class Events extends BaseCommand {
   static override summary = 'Show what happens to containers and pods, as it happens';
   static override description =
     'One line an event: for people on a terminal, JSON in a pipe. Runtimes repeat events of the last minutes at ' +
-    'first; those are left out unless --since asks for them. Goes on until Ctrl-C.';
+    'first; those are left out unless --since asks for them. Goes on until Ctrl-C.\n\n' +
+    'For people the events of the pods that kcri made stand among them, as their kubelet or "kcri sync" tells of ' +
+    'them; --type leaves them out, and "kcri get events" shows these alone, also as JSON.';
   static override usage = 'events [OPTIONS]';
   static override aliases = ['event'];
   static override examples = [
@@ -78,7 +81,32 @@ export default class Events extends BaseCommand {
     };
     const {runtime} = await this.cri();
     const shown = this.compat ? this.#showAll(runtime, form) : this.#show(runtime, form, choice);
-    await withContext('getting container events', shown);
+    const end = new AbortController();
+    const kept = !this.compat && form.kind === 'table' ? this.#showKept(choice, end.signal) : undefined;
+    try {
+      await withContext('getting container events', shown);
+    } finally {
+      end.abort();
+      await kept;
+    }
+  }
+
+  /** What happens to kcri's own pods, as it is told. Never rejects: it stands beside what was asked for. */
+  async #showKept({filter, since}: Choice, end: AbortSignal): Promise<void> {
+    const {keptEvents} = await import('../cli/kept-events.js');
+    const {rootDir} = this;
+    const {clock} = this.context;
+    const signal = AbortSignal.any([this.signal, this.stdout.closed, end]);
+    const sinceMs = Number(since / 1_000_000n);
+    try {
+      for await (const kept of keptEvents({rootDir, clock, sinceMs, signal}))
+        if (isWantedEvent(subjectOf(kept), filter)) {
+          this.show(`${podEventLine(kept)}\n`);
+          await this.stdout.ready(signal);
+        }
+    } catch (error) {
+      if (!signal.aborted) this.fail(error);
+    }
   }
 
   /** Unless told otherwise for people on a terminal, for programs elsewhere, and as crictl always JSON. */

@@ -1,13 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import {
-  CONFIG_FLAGS,
-  configFlagTexts,
-  UNHEEDED_FLAGS,
-  unheeded,
-  type IgnoredFlag,
-} from '../cli/kubelet/flags.js';
+import {CONFIG_FLAGS, configFlagTexts, shownFlags, UNHEEDED_FLAGS, unheeded} from '../cli/kubelet/flags.js';
 import {containerGcOf, DEAD_CONTAINER_FLAGS} from '../cli/kubelet/dead-container-flags.js';
 import {nodeFlagsOf} from '../cli/kubelet/node-flags.js';
+import type {RunKubeletOptions} from '../cli/kubelet/run-kubelet.js';
 import {readConfigFiles} from '../cli/kubelet/read-config-files.js';
 import {PodCommand} from '../cli/pod-command.js';
 import {POD_FLAGS, type PodFlagValues} from '../cli/pod-flags.js';
@@ -29,7 +24,8 @@ export default class Kubelet extends PodCommand {
     'Keep the Pods of a directory or a URL running, as a kubelet without a cluster does';
   static override description =
     'Runs until SIGTERM or Ctrl-C, and leaves its pods running then; the next one takes them over. SIGHUP has all ' +
-    "manifests read again at once. The kubelet's flags and its KubeletConfiguration have their meaning; a flag " +
+    'manifests and the configuration read again at once: what can change without a new start does, the rest is ' +
+    "told. The kubelet's flags and its KubeletConfiguration have their meaning; a flag " +
     'counts before the file. Which fields are honoured says docs/kubelet-config.md. Unlike a kubelet it listens on ' +
     'loopback unless it is told otherwise, lets in nobody who shows no certificate, and runs where there is swap. ' +
     'The log goes to standard error.';
@@ -81,8 +77,12 @@ export default class Kubelet extends PodCommand {
     const {flags} = await this.parse(Kubelet, argv);
     const {readKubeletConfig} = await import('../kubelet/index.js');
     const ignoredFlags = unheeded(flags);
-    const files = await readConfigFiles(flags.config, flags['config-dir'], this.signal);
-    const config = readKubeletConfig(files, configFlagTexts(flags));
+    const readConfig = async (): Promise<KubeletConfig> =>
+      readKubeletConfig(
+        await readConfigFiles(flags.config, flags['config-dir'], this.signal),
+        configFlagTexts(flags),
+      );
+    const config = await readConfig();
     if (flags['print-unit']) {
       const {unitFile} = await import('../cli/kubelet/unit-file.js');
       this.show(unitFile({program: process.argv.slice(0, 2), argv: this.argv, directory: process.cwd()}));
@@ -93,20 +93,19 @@ export default class Kubelet extends PodCommand {
         this.print(`${field} has no effect: ${reason}`);
       return;
     }
-    await this.#run(flags, config, ignoredFlags);
+    await this.#run(flags, {config, readConfig, ignoredFlags});
   }
 
   async #run(
     flags: Readonly<Record<string, unknown>> & PodFlagValues,
-    config: KubeletConfig,
-    ignoredFlags: readonly IgnoredFlag[],
+    reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags'>,
   ): Promise<void> {
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
-    const {values} = config;
+    const {validateConnection} = await import('../cli/kubelet/validate-connection.js');
+    const {values} = reading.config;
     const node = {...flags, ...nodeFlagsOf(values)};
     await runKubelet({
-      config,
-      ignoredFlags,
+      ...reading,
       rootDir: this.rootDir,
       certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.rootDir}/pki`,
       policyFile: flags['authorization-policy-file'] as string | undefined,
@@ -116,12 +115,14 @@ export default class Kubelet extends PodCommand {
         const imageEndpoint = images === '' ? this.settings.imageEndpoint : images;
         const timeoutMs = durationMs(values.runtimeRequestTimeout);
         const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint, [observer]);
+        await validateConnection(connection, {endpoint, imageEndpoint}, this.signal);
         const described = await this.describeNode(node, connection);
         return {connection, node: {...described, imageCredentials: await this.openNodeCredentials(flags)}};
       },
       admission: flags['no-admission'] !== true,
       stopPodsOnExit: flags['stop-pods-on-exit'] === true,
       containerGc: containerGcOf(flags),
+      program: {version: this.config.version, flags: shownFlags(flags)},
       context: this.context,
       mask: (text) => this.masked(text),
       hide: (texts) => {

@@ -119,14 +119,8 @@ export default class Top extends SeenPodsCommand {
   }
 
   async #events(records: readonly PodRecord[]): Promise<readonly TopEvent[]> {
-    const {PodHistories} = await import('../kubelet/index.js');
-    const histories = new PodHistories(this.rootDir, this.context.clock);
-    const events = await Promise.all(
-      records.map(async ({uid, namespace, name}) =>
-        (await histories.events(uid)).map((event) => ({...event, namespace, pod: name})),
-      ),
-    );
-    return events.flat().toSorted(byTime).slice(-EVENTS);
+    const events = (await this.keptEvents(records)).slice(-EVENTS);
+    return events.map(({record: {namespace, name}, event}) => ({...event, namespace, pod: name}));
   }
 
   #text(sample: TopSample): string {
@@ -142,8 +136,4 @@ export default class Top extends SeenPodsCommand {
 
 function jsonOf(sample: TopSample): string {
   return JSON.stringify({pods: topPods(sample), events: sample.events}, undefined, 2);
-}
-
-function byTime(a: TopEvent, b: TopEvent): number {
-  return Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp);
 }

@@ -4,7 +4,8 @@ import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
 import {watchAll, type CallObserver, type CallWatch} from './observe.js';
 import {retryingTransport, type RetryOptions} from './retry.js';
-import {grpcTransport, type Transport} from './transport.js';
+import {grpcTransport} from './grpc-transport.js';
+import type {Transport} from './transport.js';
 
 /** How to connect. */
 export interface ConnectOptions {

@@ -43,6 +43,11 @@ export function formatDuration(nanos: bigint): string {
   return minutes > 0n ? `${minutes}m${seconds}` : seconds;
 }
 
+/** The same for milliseconds, whole ones. */
+export function formatMilliseconds(ms: number): string {
+  return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);
+}
+
 function decimal(nanos: bigint, unit: bigint): string {
   const digits = String(unit).length - 1;
   const fraction = String(nanos % unit)

@@ -1,6 +1,5 @@
-import {isNativeResource} from '../api/resource-list.js';
 import type {Container, EnvVarSource, Lifecycle, Pod, PodOS, PodSpec, VolumeMount} from '../api/v1.js';
-import type {ObjectMeta, ResourceList, ResourceRequirements} from '../api/v1-meta.js';
+import type {ObjectMeta, ResourceRequirements} from '../api/v1-meta.js';
 import type {Affinity, NodeAffinity} from '../api/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../api/v1-security.js';
 import type {Volume, VolumeProjection} from '../api/v1-volumes.js';
@@ -15,8 +14,6 @@ export type FieldRule<Value = never> =
       readonly kind: 'refused';
       readonly reason: string;
       readonly when: (value: Value) => boolean;
-      /** The entries of a map that are refused; absent when the whole field is. */
-      readonly keys?: (value: Value) => readonly string[];
     };
 
 type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], undefined>>};
@@ -27,9 +24,6 @@ const ignored = (reason: string): FieldRule<unknown> => ({kind: 'ignored', reaso
 function refused<Value>(reason: string, when: (value: Value) => boolean = () => true): FieldRule<Value> {
   return {kind: 'refused', reason, when};
 }
-
-const devicesIn = (list: ResourceList): readonly string[] =>
-  Object.keys(list).filter((name) => !isNativeResource(name));
 
 const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
 const OF_THE_API_SERVER = 'the API server keeps it for its own use';
@@ -119,7 +113,7 @@ const CONTAINER: RulesOf<Container> = {
   envFrom: honoured,
   env: honoured,
   resources: honoured,
-  resizePolicy: ignored('it says what a later resize does; a changed manifest is a new pod'),
+  resizePolicy: honoured,
   restartPolicy: honoured,
   restartPolicyRules: honoured,
   volumeMounts: honoured,
@@ -151,16 +145,10 @@ const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
   fileKeyRef: honoured,
 };
 
-const refusedDevices: FieldRule<ResourceList> = {
-  kind: 'refused',
-  reason: DEVICES,
-  when: (list) => devicesIn(list).length > 0,
-  keys: devicesIn,
-};
-
 const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
-  limits: refusedDevices,
-  requests: refusedDevices,
+  // A device that the node doesn't know is told of when the pod comes (tellUnknownResources).
+  limits: honoured,
+  requests: honoured,
   claims: refused(DEVICES),
 };
 

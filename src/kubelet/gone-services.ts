@@ -29,6 +29,9 @@ export function goneServices(
       removeContainer: refuse,
       containerStatus: refuse,
       execSync: refuse,
+      updateContainerResources: refuse,
+      updatePodSandboxResources: refuse,
+      containerStats: refuse,
     },
     images: {imageStatus: refuse, listImages: refuse, pullImage: refuse},
   };

@@ -26,7 +26,9 @@ export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
 export {Kubelet, type KubeletOptions} from './kubelet.js';
 export type {ContainerGcPolicy} from './kuberuntime/garbage.js';
 export {openPodSources} from './pod-sources.js';
-export {publishKubelet} from './kubelet-file.js';
+export {findKubelet, publishKubelet, type RunningKubelet} from './kubelet-file.js';
+export type {KubeletPodReport, KubeletReport, ProbeReport} from './kubelet-report.js';
+export {askKubelet, serveReports, type ReportService} from './kubelet-socket.js';
 export {
   asKubeletConfiguration,
   milliseconds,
@@ -35,6 +37,7 @@ export {
   type KubeletConfig,
 } from './kubelet-config/kubelet-config.js';
 export type {ConfigValues} from './kubelet-config/fields.js';
+export {LiveConfig} from './kubelet-config/live-config.js';
 export type {VerificationPolicy} from './images/records/verification-policy.js';
 export {startServers} from './server/start-servers.js';
 export type {ServerOptions} from './server/options.js';

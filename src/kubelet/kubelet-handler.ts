@@ -5,6 +5,8 @@ import {concurrently} from '../base/concurrently.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import {neededRoom, rejectionOf} from './admission/admit-pod.js';
+import type {Allocations} from './allocation/allocations.js';
+import {tellUnknownResources} from './admission/unknown-resources.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {EventSink} from './container/events.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
@@ -29,6 +31,7 @@ export interface KubeletHandlerOptions {
   readonly workers: PodWorkers;
   readonly pods: KubeletPods;
   readonly pleg: Pleg;
+  readonly allocations: Allocations;
   readonly runtimeState: RuntimeState;
   readonly node: NodeFacts;
   readonly clock: Clock;
@@ -42,7 +45,10 @@ export interface KubeletHandlerOptions {
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Called with each round of housekeeping: whose probes may go on. */
   readonly keepProbes?: (keep: (uid: PodUid) => boolean) => void;
-  readonly metrics?: Pick<KubeletMetrics, 'restarted' | 'orphansRemoved' | 'preempted'>;
+  readonly metrics?: Pick<
+    KubeletMetrics,
+    'restarted' | 'orphanFound' | 'orphansRemoved' | 'preempted' | 'podAdded'
+  >;
 }
 
 /** How often dead containers and sandboxes are looked for (ContainerGCPeriod). */
@@ -72,12 +78,18 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#knownStatus(uid) ?? {phase: 'Pending', qosClass: podQosClass(pod)};
   }
 
+  /** Whether the node doesn't take the pod. */
+  isRejected(uid: PodUid): boolean {
+    return this.#rejected.has(uid);
+  }
+
   #knownStatus(uid: PodUid): PodStatus | undefined {
     return this.#rejected.get(uid) ?? this.#options.pods.statusOf(uid);
   }
 
   async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
-    this.#options.logger.info(`SyncLoop ${op}`, {source, pods: pods.map(({pod}) => nameOf(pod))});
+    const names = pods.map(({pod}) => nameOf(pod));
+    this.#options.logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
     switch (op) {
       case 'ADD':
         for (const pod of pods.toSorted(byCreation)) await this.#add(pod, signal);
@@ -93,14 +105,27 @@ export class KubeletHandler implements SyncLoopHandler {
         for (const pod of pods) this.#options.manager.set(pod);
     }
     this.#readySources.add(source);
+    this.#reviewResizes();
+  }
+
+  /** Has the pods synced that are granted what they ask for by now, and those of which is known why they aren't. */
+  #reviewResizes(): void {
+    const {allocations, manager, workers, node, admission} = this.#options;
+    if (!this.allSourcesReady || !allocations.isUnsettled) return;
+    const active = manager.list().filter((desired) => this.#isActive(desired));
+    const review = {active: active.map(({pod}) => pod), node, admission};
+    for (const pod of allocations.review(review)) workers.update({type: 'sync', pod});
   }
 
   async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations, events} = this.#options;
     const {pod, uid} = desired;
     manager.set(desired);
     if (!workers.isTerminationRequested(uid) && !(await this.#admit(desired, signal))) return;
+    tellUnknownResources(pod, events);
+    allocations.admit(pod);
     workers.update({type: 'create', pod});
+    this.#options.metrics?.podAdded(pod.spec.containers.length);
   }
 
   /**
@@ -108,11 +133,11 @@ export class KubeletHandler implements SyncLoopHandler {
    * pods have ended that have to go for it.
    */
   async #admit({uid, pod}: DesiredPod, signal: AbortSignal): Promise<boolean> {
-    const {admission, events, node, manager} = this.#options;
+    const {admission, events, node, manager, allocations} = this.#options;
     if (!admission) return true;
     const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
-    const others = active.map((other) => other.pod);
-    const question = {pod, others, endable: others, node};
+    const others = active.map((other) => allocations.of(other.pod));
+    const question = {pod: allocations.of(pod), others, endable: others, node};
     const rejection = rejectionOf(question);
     if (rejection === undefined) {
       const room = neededRoom(question);
@@ -138,10 +163,12 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     manager.set(desired);
-    if (!this.#rejected.has(desired.uid)) workers.update({type: 'update', pod: desired.pod});
-    else {
+    if (!this.#rejected.has(desired.uid)) {
+      allocations.push(desired.uid);
+      workers.update({type: 'update', pod: desired.pod});
+    } else {
       this.#rejected.delete(desired.uid);
       await this.#add(desired, signal);
     }
@@ -149,8 +176,9 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** While a source has not told yet what it has, nothing is ended: housekeeping does it later. */
   #remove({uid, pod}: DesiredPod): void {
-    const {manager, workers} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     manager.delete(uid);
+    allocations.forget(uid);
     if (this.#rejected.delete(uid)) return;
     if (this.allSourcesReady) workers.update({type: 'kill', pod});
   }
@@ -167,10 +195,11 @@ export class KubeletHandler implements SyncLoopHandler {
           4,
         );
       else {
-        logger.info('SyncLoop (PLEG): event for pod', {
-          pod: nameOf(desired.pod),
-          event: {ID: uid, Type: type, Data: id},
-        });
+        logger.info(
+          'SyncLoop (PLEG): event for pod',
+          {pod: nameOf(desired.pod), event: {ID: uid, Type: type, Data: id}},
+          2,
+        );
         this.#sync(desired);
       }
     }
@@ -192,7 +221,7 @@ export class KubeletHandler implements SyncLoopHandler {
   handleProbe({uid, probe, status}: ProbeOutcome): void {
     const desired = this.#options.manager.get(uid);
     if (desired === undefined) return;
-    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)});
+    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)}, 1);
     this.#sync(desired);
   }
 
@@ -234,7 +263,9 @@ export class KubeletHandler implements SyncLoopHandler {
       logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
       return;
     }
+    logger.info('SyncLoop (housekeeping)', {}, 4);
     workers.syncKnown(manager.uids());
+    this.#reviewResizes();
     keepProbes?.((uid) => workers.couldHaveRunningContainers(uid));
     await this.#endOrphans();
     for (const {uid, pod} of manager.list()) {
@@ -252,13 +283,18 @@ export class KubeletHandler implements SyncLoopHandler {
     const {manager, workers, pods, pleg, metrics} = this.#options;
     const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
     const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
-    metrics?.orphansRemoved(orphans.filter(({uid}) => running.get(uid)?.isRunning !== true).length);
+    let [count, failures] = [0, 0];
     await concurrently(orphans, ORPHANS_AT_ONCE, async ({uid}) => {
       const runs = running.get(uid);
-      if (runs?.isRunning === true)
+      if (runs?.isRunning === true) {
+        metrics?.orphanFound();
         workers.update({type: 'kill', running: runs, kill: {gracePeriodSeconds: ORPHAN_GRACE_SECONDS}});
-      else await pods.remove(uid);
+      } else {
+        count += 1;
+        if (!(await pods.remove(uid))) failures += 1;
+      }
     });
+    metrics?.orphansRemoved(count, failures);
   }
 
   #garbageRules(): GarbageRules {

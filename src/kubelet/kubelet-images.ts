@@ -19,11 +19,13 @@ export interface KubeletImagesOptions {
   /** The pods that are to run, also those of which nothing exists yet. */
   readonly pods: () => readonly Pod[];
   readonly nodeWarning: (reason: string, message: string) => void;
+  /** Called for each image that was removed. */
+  readonly collected: (reason: 'age' | 'space') => void;
 }
 
 /** What removes a node's images that nothing uses. */
 export function imageCollector(options: KubeletImagesOptions): ImageCollector {
-  const {node, runtime, images, logger, nodeWarning, policy = DEFAULT_IMAGE_GC, pods} = options;
+  const {node, runtime, images, logger, nodeWarning, collected, policy = DEFAULT_IMAGE_GC, pods} = options;
   const {rootDir} = node.node;
   const store = new PodStore(rootDir);
   return new ImageCollector(
@@ -40,6 +42,7 @@ export function imageCollector(options: KubeletImagesOptions): ImageCollector {
       clock: node.clock,
       logger,
       nodeWarning,
+      collected,
     },
     policy,
   );

@@ -4,18 +4,19 @@ import {concurrently} from '../base/concurrently.js';
 import {SystemError} from '../base/errors.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
+import type {PendingResize} from './allocation/judge-resize.js';
 import type {PodEvent} from './container/events.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
 import {formatPod, podRef, type PodRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
-import {failuresOf, syncErrorText} from './container/sync-result.js';
+import {failuresOf, syncErrorText, type SyncResult} from './container/sync-result.js';
 import {deadContainers, planGarbage, type ContainerGcPolicy, type Garbage} from './kuberuntime/garbage.js';
 import type {LocalPods} from './local-pods.js';
 import type {PodEnd, PodSyncHandler} from './pod-workers/pod-workers.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
 import {CONFIG_SEEN_ANNOTATION} from './config/static-pod.js';
 import {NO_METRICS, type KubeletMetrics} from './container/kubelet-metrics.js';
-import type {PodSyncer, SyncPass} from './pod-syncer.js';
+import type {BackOff, PodSyncer, SyncPass} from './pod-syncer.js';
 import {OtherPods} from './pod/other-pods.js';
 import type {PodRecord} from './pod/pod-store.js';
 
@@ -26,6 +27,8 @@ export interface KubeletPodsOptions {
   readonly logger: Logger;
   /** Why only pods in the host's network can be started now. */
   readonly networkError: () => string | undefined;
+  /** Why a pod isn't granted the resources that it asks for. */
+  readonly pendingResize: (uid: PodUid) => PendingResize | undefined;
   /** Where a pod that is wanted comes from, for its record. */
   readonly originOf: (uid: PodUid) => string;
   /** Counts what is done; by default nobody does. */
@@ -48,6 +51,8 @@ export interface GarbageRules {
 
 const NO_GARBAGE: Garbage = {containers: [], sandboxes: []};
 const PODS_AT_ONCE = 8;
+/** By what a pod was ended whose emptyDir volume takes more than it may (signalEmptyDirFsLimit). */
+const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -103,6 +108,16 @@ export class KubeletPods implements PodSyncHandler {
     }
   }
 
+  /** A pod of the daemon's, as it was wanted last. */
+  podOf(uid: PodUid): Pod | undefined {
+    return this.#records.get(uid)?.pod;
+  }
+
+  /** Which containers of a pod wait before they are started again, by name. */
+  backOffsOf(uid: PodUid): ReadonlyMap<string, BackOff> {
+    return this.#syncers.get(uid)?.backOffs ?? new Map();
+  }
+
   statusOf(uid: PodUid): PodStatus | undefined {
     return this.#syncers.get(uid)?.status;
   }
@@ -128,7 +143,11 @@ export class KubeletPods implements PodSyncHandler {
     if (!this.isOurs(podRef(pod).uid)) this.#metrics.workerStarted(seenAtMs(pod));
     const syncer = await this.#own(pod, status);
     const before = syncer.status?.phase;
-    const pass = await syncer.syncKnown(status, {networkError: this.#options.networkError(), signal});
+    const pass = await syncer.syncKnown(status, {
+      networkError: this.#options.networkError(),
+      pendingResize: this.#options.pendingResize(podRef(pod).uid),
+      signal,
+    });
     this.#count(pod, before, pass);
     const outcome = outcomeOf(pass);
     // Of a container that could not be started runtimes have no event to tell.
@@ -137,7 +156,8 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   #count(pod: Pod, before: string | undefined, {results, status}: SyncPass): void {
-    this.#metrics.synced(results);
+    this.#metrics.synced(results, pod.spec.hostUsers === false);
+    if (status.reason === 'Evicted' && before !== 'Failed') this.#metrics.evicted(EMPTY_DIR_LIMIT);
     // A kubelet that comes up finds pods that run; they weren't started now.
     if (before !== 'Running' && status.phase === 'Running' && results.length > 0)
       this.#metrics.podStarted(seenAtMs(pod));
@@ -199,10 +219,13 @@ export class KubeletPods implements PodSyncHandler {
     }
   }
 
-  /** Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. */
-  async remove(uid: PodUid): Promise<void> {
+  /**
+   * Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. False when
+   * that couldn't be, which is told, and is to be tried again.
+   */
+  async remove(uid: PodUid): Promise<boolean> {
     const record = this.#records.get(uid);
-    if (record === undefined || this.#removing.has(uid)) return;
+    if (record === undefined || this.#removing.has(uid)) return true;
     this.#removing.add(uid);
     const {local, logger} = this.#options;
     try {
@@ -214,8 +237,10 @@ export class KubeletPods implements PodSyncHandler {
       this.#records.delete(uid);
       this.#syncers.delete(uid);
       this.#metrics.podGone(record);
+      return true;
     } catch (error) {
       logger.error(error, 'Failed to remove what is left of a pod', {pod: nameOf(record), podUID: uid});
+      return false;
     } finally {
       this.#removing.delete(uid);
     }
@@ -230,7 +255,7 @@ export class KubeletPods implements PodSyncHandler {
       if (known === undefined) {
         await this.#refuseOther(ref);
         this.#refuseForeign(ref, status);
-      }
+      } else await local.keepActuated(known);
       const record = {...local.recordOf(pod, originOf(ref.uid), known), manager: 'kubelet' as const};
       await local.store.put(record);
       this.#records.set(ref.uid, record);
@@ -276,12 +301,14 @@ function nameOf({namespace, name}: PodRef): string {
   return `${namespace}/${name}`;
 }
 
+const TELLS_NOBODY: ReadonlySet<SyncResult['action']> = new Set(['RemoveContainer', 'ResizePodInPlace']);
+
 function outcomeOf({status: {phase}, results}: SyncPass): SyncOutcome {
   const isTerminal = phase === 'Succeeded' || phase === 'Failed';
   const failures = failuresOf(results);
   if (failures.length === 0)
-    // All containers are gone, to begin anew: nothing tells of that.
-    return {isTerminal, again: results.some(({action}) => action === 'RemoveContainer')};
+    // All containers are gone, to begin anew, or have what they were to get: nothing tells of that.
+    return {isTerminal, again: results.some(({action}) => TELLS_NOBODY.has(action))};
   const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);
   const text = syncErrorText(failures);
   const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');

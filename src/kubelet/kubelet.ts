@@ -3,6 +3,7 @@ import {SystemError} from '../base/errors.js';
 import {acquireLock, type Lock} from '../base/lock.js';
 import type {Logger} from '../base/logger.js';
 import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
+import {Allocations} from './allocation/allocations.js';
 import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
 import {podRef} from './container/pod-ref.js';
@@ -39,6 +40,7 @@ export interface KubeletOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random?: RandomSource;
+  /** May change at any time, like what images and logRotation say. */
   readonly syncFrequencyMs: number;
   /** Whether pods that the node has no room for are refused. */
   readonly admission: boolean;
@@ -69,6 +71,7 @@ const LAST_WORK_MS = 2000;
 export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #manager = new PodManager();
+  readonly #allocations = new Allocations();
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
   readonly #probes: ProbeManager | undefined;
@@ -91,7 +94,7 @@ export class Kubelet {
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
     this.#probes = local.probes;
-    this.#probes?.count(metrics);
+    local.count(metrics);
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
     const pods = new KubeletPods({
@@ -100,17 +103,21 @@ export class Kubelet {
       logger,
       networkError: () => this.#runtimeState.networkError,
       originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
+      pendingResize: (uid) => this.#allocations.pendingOf(uid),
       metrics,
     });
     this.#pods = pods;
     this.#workers = new PodWorkers({
       handler: pods,
       cache: this.#pleg.cache,
+      allocated: (pod) => this.#allocations.of(pod),
       clock,
       random,
       logger,
       events,
-      syncFrequencyMs: options.syncFrequencyMs,
+      get syncFrequencyMs() {
+        return options.syncFrequencyMs;
+      },
       metrics,
     });
     this.#handler = new KubeletHandler({
@@ -118,6 +125,7 @@ export class Kubelet {
       workers: this.#workers,
       pods,
       pleg: this.#pleg,
+      allocations: this.#allocations,
       runtimeState: this.#runtimeState,
       node: node.node,
       clock,
@@ -133,13 +141,20 @@ export class Kubelet {
     this.#probes?.listen((outcome) => {
       this.#loop.probe(outcome);
     });
-    this.view = new KubeletView({
+    this.view = this.#makeView();
+  }
+
+  #makeView(): KubeletView {
+    return new KubeletView({
       manager: this.#manager,
       handler: this.#handler,
+      pods: this.#pods,
+      probes: this.#probes,
       workers: this.#workers,
       pleg: this.#pleg,
       loop: this.#loop,
       runtimeState: this.#runtimeState,
+      clock: this.#options.clock,
     });
   }
 
@@ -228,6 +243,7 @@ export class Kubelet {
   async #runAlone(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     await this.#pods.load();
+    for (const {pod} of this.#pods.owned()) this.#allocations.grant(pod);
     await this.#runtimeState.check(signal);
     const parts = [
       this.#runtimeState.run(this.#end.signal, () => undefined),
@@ -274,7 +290,11 @@ export class Kubelet {
       };
       logger.info('Event occurred', fields);
     };
-    const collector = imageCollector({node, runtime, images: service, logger, policy, pods, nodeWarning});
+    const collected = (reason: 'age' | 'space'): void => this.#options.metrics?.imageCollected(reason);
+    const collector = imageCollector({
+      ...{node, runtime, images: service, logger, policy, pods, nodeWarning},
+      collected,
+    });
     await collector.run(this.#end.signal);
   }
 

@@ -1,5 +1,8 @@
 import type {Pod} from '../api/v1.js';
 import {rejectionOf} from './admission/admit-pod.js';
+import {tellUnknownResources} from './admission/unknown-resources.js';
+import {ActuatedFiles, PodActuated, type ActuatedStore} from './allocation/actuated-files.js';
+import {judgeResize} from './allocation/judge-resize.js';
 import {Backoff} from '../base/backoff.js';
 import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
@@ -11,11 +14,13 @@ import type {EventSink, PodEvent} from './container/events.js';
 import type {RunHook} from './container/lifecycle-hook.js';
 import {cgroupGround, type NodeFacts, type PodPlace} from './container/node.js';
 import type {PodFilesystem} from './container/pod-filesystem.js';
+import {allocationOf, isAllocated} from './container/pod-allocation.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import {ALL_WELL} from './container/probe-results.js';
 import type {KubeServices} from './container/services.js';
 import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import type {NodeCredentials} from './images/credentials/node-credentials.js';
+import type {KubeletMetrics} from './container/kubelet-metrics.js';
 import {ImageManager, type ImageManagerOptions} from './images/image-manager.js';
 import {FilePullRecords, type PullRecords} from './images/records/pull-records.js';
 import {findKubelet} from './kubelet-file.js';
@@ -23,7 +28,14 @@ import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
 import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
-import {KeptByKubeletError, OtherRuntimeError, PodRejectedError, SupersededError} from './pod-error.js';
+import {
+  KeptByKubeletError,
+  OtherRuntimeError,
+  PodRejectedError,
+  ResizeRejectedError,
+  SupersededError,
+  uidOfAnother,
+} from './pod-error.js';
 import {PodSyncer} from './pod-syncer.js';
 import {PodStore, type PodRecord} from './pod/pod-store.js';
 import type {ProbeManager} from './prober/probe-manager.js';
@@ -73,6 +85,8 @@ export interface LocalPodsOptions {
   readonly crashBackoffMaxMs?: number;
   /** Where pulls are recorded; below the root directory unless told otherwise. */
   readonly pullRecords?: PullRecords;
+  /** Where it is kept what pods were last given; below the root directory unless told otherwise. */
+  readonly actuated?: ActuatedStore;
   readonly observer: PodObserver;
   /** What runs lifecycle hooks, in the place of the kubelet's own. */
   readonly hooks?: (context: HookContext) => RunHook;
@@ -88,8 +102,8 @@ export type KeptHistories = Pick<PodHistories, 'of' | 'lastKnown' | 'delete'>;
 /** A pod that has become kcri's own. */
 export interface AdoptedPod {
   readonly record: PodRecord;
-  /** No sync of it has been before. */
-  readonly isNew: boolean;
+  /** As it was synced before; undefined for a new one. */
+  readonly before: Pod | undefined;
 }
 
 /** How a pod stands to what is there already. */
@@ -116,6 +130,7 @@ export class LocalPods {
   readonly #options: LocalPodsOptions;
   /** One for all pods: its queue, limits and answers of credential providers are the node's. */
   readonly #images: ImageManager;
+  readonly #actuated: ActuatedStore;
   readonly store: PodStore;
 
   constructor(options: LocalPodsOptions) {
@@ -128,6 +143,13 @@ export class LocalPods {
       records: pullRecords ?? new FilePullRecords(node.rootDir, endpoint),
     });
     this.store = new PodStore(node.rootDir);
+    this.#actuated = options.actuated ?? new ActuatedFiles(node.rootDir);
+  }
+
+  /** Has probes and pulls counted; nobody counts them before. */
+  count(metrics: Pick<KubeletMetrics, 'probed' | 'imageEnsured' | 'imagePulled'>): void {
+    this.#options.probes?.count(metrics);
+    this.#images.count(metrics);
   }
 
   /** What probes the pods; undefined where all are taken to be well. */
@@ -172,6 +194,9 @@ export class LocalPods {
       crashBackoff: new Backoff(Math.min(CRASH_BACKOFF_INITIAL_MS, crashBackoffMaxMs), crashBackoffMaxMs),
       runHook: hooks({runtime: observed.runtime, clock, events}),
       probes: probes?.with({runtime: observed.runtime, events}) ?? ALL_WELL,
+      actuated: new PodActuated(this.#actuated, ref.uid, (error) => {
+        observer.unrecorded(ref, error);
+      }),
       events,
       secrets,
       clock,
@@ -224,23 +249,43 @@ export class LocalPods {
         this.#requireHere(record);
         await this.#refuseKept(record);
       }
-    if (known === undefined) await this.#requireAdmission(pod, older);
+    await this.#requireAdmission(pod, {known, older});
     return {known, older};
   }
 
-  /** Whether the node takes a new pod beside those that have not ended. */
-  async #requireAdmission(pod: Pod, older: PodRecord | undefined): Promise<void> {
-    const {node, observer, histories} = this.#options;
-    const others: Pod[] = [];
-    for (const record of (await this.store.list()).records) {
-      const phase = (await histories?.lastKnown(record.uid))?.status.phase;
-      const ended = phase === 'Succeeded' || phase === 'Failed';
-      if (record.uid !== older?.uid && !ended) others.push(record.pod);
+  /** Whether the node takes a new pod, or one with other resources, beside those that have not ended. */
+  async #requireAdmission(pod: Pod, {known, older}: Standing): Promise<void> {
+    const {node, observer} = this.#options;
+    const allocation = known && allocationOf(known.pod);
+    if (allocation !== undefined && isAllocated(pod, allocation)) return;
+    const others = await this.#activePods(known ?? older);
+    if (allocation !== undefined) {
+      const verdict = judgeResize({pod, allocation, others, node, admission: true});
+      if (verdict.kind === 'pending') throw new ResizeRejectedError(podRef(pod), verdict.pending);
+      return;
     }
     const rejection = rejectionOf({pod, others, node});
-    if (rejection === undefined) return;
+    if (rejection === undefined) {
+      tellUnknownResources(pod, observer.event);
+      return;
+    }
     observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});
     throw new PodRejectedError(podRef(pod), rejection);
+  }
+
+  async #activePods(except: PodRecord | undefined): Promise<readonly Pod[]> {
+    const active: Pod[] = [];
+    for (const record of (await this.store.list()).records) {
+      const phase = (await this.#options.histories?.lastKnown(record.uid))?.status.phase;
+      const ended = phase === 'Succeeded' || phase === 'Failed';
+      if (record.uid !== except?.uid && !ended) active.push(record.pod);
+    }
+    return active;
+  }
+
+  /** Takes what a pod says for what it was given, where nothing is known of that: before it says something else. */
+  async keepActuated({uid, pod}: PodRecord): Promise<void> {
+    if ((await this.#actuated.read(uid)) === undefined) await this.#actuated.write(uid, allocationOf(pod));
   }
 
   /**
@@ -256,9 +301,10 @@ export class LocalPods {
   async #adopt(pod: Pod, source: string, signal: AbortSignal | undefined): Promise<AdoptedPod> {
     const {known, older} = await this.standing(pod);
     if (older !== undefined) await this.end(older, {signal});
+    if (known !== undefined) await this.keepActuated(known);
     const record = this.recordOf(pod, source, known);
     await this.store.put(record);
-    return {record, isNew: known === undefined};
+    return {record, before: known?.pod};
   }
 
   /** The record of a pod that is made here, or was before. */
@@ -372,6 +418,7 @@ export class LocalPods {
   /** The pod is no longer kcri's: nothing of it may be left. */
   async forget({uid}: PodRecord): Promise<void> {
     await this.#options.histories?.delete(uid);
+    await this.#actuated.delete(uid);
     await this.store.delete(uid);
   }
 
@@ -387,11 +434,4 @@ export class LocalPods {
     const deletion = {deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds};
     history.remember({status, reasons, deletion});
   }
-}
-
-function uidOfAnother(ref: PodRef, {namespace, name}: PodRecord): SystemError {
-  return new SystemError(
-    `the UID "${ref.uid}" of the pod "${ref.namespace}/${ref.name}" is that of the pod "${namespace}/${name}"`,
-    {hint: `give the manifest another metadata.uid, or run "kcri delete ${namespace}/${name}" first`},
-  );
 }

@@ -1,7 +1,8 @@
 import type {Pod} from '../api/v1.js';
 import type {Clock, RandomSource} from '../base/clock.js';
 import type {ApiObjects} from './container/api-objects.js';
-import {cgroupGround, type NodeFacts} from './container/node.js';
+import type {CgroupLimits, PodCgroup} from './container/cgroup-limits.js';
+import {cgroupGround, type CgroupGround, type NodeFacts} from './container/node.js';
 import type {
   ContainerFiles,
   ContainerInstance,
@@ -29,7 +30,7 @@ import {
 } from './pod/pod-files.js';
 import {allocateUserNamespace} from './pod/user-namespaces.js';
 import {readEnvFile} from './references/read-env-file.js';
-import {makePodCgroup} from './resources/pod-cgroup.js';
+import {makePodCgroup, readPodCgroup, setPodCgroup} from './resources/pod-cgroup.js';
 import {volumeHost} from './volume-host.js';
 import {removePodDir, removePodVolumes} from './volumes/remove-pod-dir.js';
 import {shareVolumes} from './volumes/share-volumes.js';
@@ -50,11 +51,24 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
-    const {cgroup} = this.#node;
-    const ground = cgroupGround(this.#node);
-    // systemd makes the slice when the runtime asks it for the sandbox's scope.
-    if (ground === undefined || cgroup.driver === 'systemd') return;
-    await makePodCgroup(ground, podCgroupParent(pod, cgroup), podCgroupLimits(pod, this.#node));
+    const ground = this.#ownCgroups();
+    if (ground === undefined) return;
+    await makePodCgroup(ground, podCgroupParent(pod, this.#node.cgroup), podCgroupLimits(pod, this.#node));
+  }
+
+  async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {
+    const ground = this.#ownCgroups();
+    return ground && (await readPodCgroup(ground, podCgroupParent(pod, this.#node.cgroup)));
+  }
+
+  async setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void> {
+    const ground = this.#ownCgroups();
+    if (ground !== undefined) await setPodCgroup(ground, podCgroupParent(pod, this.#node.cgroup), limits);
+  }
+
+  /** systemd makes the slice when the runtime asks it for the sandbox's scope. */
+  #ownCgroups(): CgroupGround | undefined {
+    return this.#node.cgroup.driver === 'systemd' ? undefined : cgroupGround(this.#node);
   }
 
   async makePodDirs(pod: Pod): Promise<void> {

@@ -6,6 +6,7 @@ export function plegLog(logger: Logger): (notice: PlegNotice) => void {
   return (notice) => {
     switch (notice.kind) {
       case 'relisted':
+      case 'event-heard':
         return;
       case 'relist-failed':
         logger.error(notice.error, 'GenericPLEG: Unable to retrieve pods');
@@ -22,10 +23,9 @@ export function plegLog(logger: Logger): (notice: PlegNotice) => void {
         logger.info('Evented PLEG: the events of the runtime are relied on', {}, 2);
         return;
       case 'stream-failed':
-        logger.info('Evented PLEG: Failed to get events from the runtime; it is listed instead', {
-          err: notice.error,
-          retry: `${notice.retryMs / 1000}s`,
-        });
+        logger.info('Evented PLEG: Failed to get container events, retrying: ', {err: notice.error}, 4);
+        if (notice.retryMs === undefined)
+          logger.info('Fall back to Generic PLEG relisting since Evented PLEG is not working', {}, 4);
         return;
       case 'event-missed':
         logger.info('Evented PLEG: a relist has found what no event had told of', {podUID: notice.uid});

@@ -1,5 +1,6 @@
-import {KcriError} from '../base/errors.js';
+import {KcriError, SystemError} from '../base/errors.js';
 import type {CriError} from '../cri/index.js';
+import type {PendingResize} from './allocation/judge-resize.js';
 import type {PodRef} from './container/pod-ref.js';
 import type {Rejection} from './admission/admit-pod.js';
 import type {SyncFailure, SyncResult} from './container/sync-result.js';
@@ -42,6 +43,18 @@ const SUPERSEDED_HINTS = {
 export class PodRejectedError extends PodError {
   constructor(pod: PodRef, {reason, message, hint}: Rejection) {
     super(pod, `${reason}: Pod was rejected: ${message}`, {hint});
+  }
+}
+
+/** The pod can't have other resources while it runs, or not now. */
+export class ResizeRejectedError extends PodError {
+  constructor(pod: PodRef, {reason, message}: PendingResize) {
+    super(pod, `Pod resize ${reason}: ${message}`, {
+      hint:
+        reason === 'Deferred'
+          ? 'ask for less, or end another pod with "kcri delete"'
+          : `ask for what it can have, or end it first with "kcri delete ${pod.namespace}/${pod.name}"`,
+    });
   }
 }
 
@@ -108,4 +121,12 @@ export function podErrorOf(
 /** The error for a call that is no step of a sync, such as one that asks how the pod is. */
 export function podErrorOfCall(pod: PodRef, cause: CriError): PodError {
   return new PodError(pod, `${cause.method}: ${cause.message}`, {cause, hint: cause.hint});
+}
+
+/** A manifest's UID is that of a pod of another name. */
+export function uidOfAnother(ref: PodRef, {namespace, name}: PodRef): SystemError {
+  return new SystemError(
+    `the UID "${ref.uid}" of the pod "${ref.namespace}/${ref.name}" is that of the pod "${namespace}/${name}"`,
+    {hint: `give the manifest another metadata.uid, or run "kcri delete ${namespace}/${name}" first`},
+  );
 }

@@ -19,6 +19,7 @@ export interface PodSourcesOptions {
   readonly manifestUrl?: string | undefined;
   /** staticPodURLHeader. */
   readonly manifestHeaders?: ManifestHeaders | undefined;
+  /** This and the next one may change at any time. */
   readonly fileCheckFrequencyMs: number;
   readonly httpCheckFrequencyMs: number;
   readonly nodeName: string;
@@ -103,15 +104,25 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
   const {manifestPath, manifestUrl, clock} = options;
   const sources: PodSource[] = [];
   if (manifestPath !== undefined) {
-    const checkFrequencyMs = options.fileCheckFrequencyMs;
-    sources.push(new FileSource({path: manifestPath, checkFrequencyMs, clock, prepare: preparer(options)}));
+    sources.push(
+      new FileSource({
+        path: manifestPath,
+        get checkFrequencyMs() {
+          return options.fileCheckFrequencyMs;
+        },
+        clock,
+        prepare: preparer(options),
+      }),
+    );
   }
   if (manifestUrl !== undefined) {
     sources.push(
       new HttpSource({
         url: manifestUrl,
         headers: options.manifestHeaders ?? {},
-        checkFrequencyMs: options.httpCheckFrequencyMs,
+        get checkFrequencyMs() {
+          return options.httpCheckFrequencyMs;
+        },
         clock,
         prepare: preparer(options, manifestUrl),
       }),

@@ -1,16 +1,18 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import type {PodSandboxId} from '../cri/index.js';
+import type {PendingResize} from './allocation/judge-resize.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {PodEvent} from './container/events.js';
 import {isIdle, type PodActions} from './container/pod-actions.js';
 import type {ProbeResults} from './container/probe-results.js';
+import {allocationOf, isAllocated, type PodAllocation} from './container/pod-allocation.js';
 import {podRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
 import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
-import {computePodActions} from './kuberuntime/compute-pod-actions.js';
+import {computePodActions, type PodFacts} from './kuberuntime/compute-pod-actions.js';
 import {isRestartingAllContainers} from './kuberuntime/compute-restart-all.js';
 import {terminatingGracePeriod} from './kuberuntime/grace-period.js';
 import {killContainer, killContext} from './kuberuntime/kill-container.js';
@@ -23,11 +25,13 @@ import {syncPod} from './kuberuntime/sync-pod.js';
 import {podSecretTexts} from './references/secret-texts.js';
 import {PodError, podErrorOf} from './pod-error.js';
 import type {WaitingReason} from './status/container-status.js';
+import {resizeConditionsOf} from './status/conditions.js';
 import {tellDeadline} from './status/deadline.js';
 import {endOf, podStatus} from './status/pod-status.js';
 import {nodeFailure, prepareNode} from './prepare-node.js';
 import {readTerminationMessages} from './status/termination-message.js';
 import {toldWords} from './status/told-words.js';
+import {ResizeProgress} from './resize-progress.js';
 import {EVICTION_GRACE_SECONDS, VolumeLimit} from './volume-limit.js';
 
 /** What one pass over a pod found and did. */
@@ -38,10 +42,26 @@ export interface SyncPass {
   readonly results: readonly SyncResult[];
 }
 
+/** Why and until when a container is not started again. Times are in ms since the epoch. */
+export interface BackOff {
+  readonly reason: SyncFailure['reason'];
+  readonly retryAt: number;
+  /** How long the wait is as a whole, in milliseconds. */
+  readonly delayMs: number | undefined;
+}
+
 /** How a pod is ended; `override` has the last say on its status. */
 interface EndOptions {
   readonly gracePeriodSeconds: number;
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
+}
+
+/** What a worker's sync goes by. */
+interface KnownOptions {
+  readonly networkError: string | undefined;
+  /** Why the pod isn't granted the resources that it asks for. */
+  readonly pendingResize: PendingResize | undefined;
+  readonly signal: AbortSignal;
 }
 
 interface PassOptions extends Pick<EndOptions, 'override'> {
@@ -58,10 +78,13 @@ const isTerminal = ({phase}: PodStatus): boolean => phase === 'Succeeded' || pha
 /** What has to be done for a pod that has not ended and whose status is that. */
 export function actionsFor(
   pod: Pod,
-  {runtime, status}: Pick<SyncPass, 'runtime' | 'status'>,
+  {runtime, status, actuated}: Pick<SyncPass, 'runtime' | 'status'> & Pick<PodFacts, 'actuated'>,
   probes: ProbeResults,
 ): PodActions {
-  return computePodActions(pod, runtime, probes, isRestartingAllContainers(status));
+  return computePodActions(pod, runtime, probes, {
+    restartsAll: isRestartingAllContainers(status),
+    actuated,
+  });
 }
 
 /** Brings one pod to what its manifest says, pass by pass, and ends it (kubelet SyncPod, SyncTerminatingPod). */
@@ -71,11 +94,14 @@ export class PodSyncer {
   readonly #runtimeName: string;
   /** Why containers are not running (the kubelet's reason cache). */
   readonly #reasons = new Map<string, WaitingReason>();
+  /** Until when containers wait before they are started again. */
+  readonly #backOffs = new Map<string, BackOff>();
   readonly #history: PodHistory;
   #previous: PodStatus | undefined;
   /** When the volumes of an idle pod are looked after again. */
   #remountAt: number | undefined;
   readonly #volumeLimit: VolumeLimit;
+  readonly #resize: ResizeProgress;
   #remembered = '';
   /** What was told of containers' ends, also by another process, which knew what is secret in it. */
   #told: ReadonlyMap<string, string> = new Map();
@@ -88,6 +114,7 @@ export class PodSyncer {
     this.#runtimeName = runtimeName;
     this.#history = history;
     this.#volumeLimit = new VolumeLimit(context);
+    this.#resize = new ResizeProgress(context);
   }
 
   get pod(): Pod {
@@ -96,12 +123,18 @@ export class PodSyncer {
 
   /** The pod is wanted otherwise than before. */
   set pod(pod: Pod) {
+    if (!isAllocated(pod, allocationOf(this.#pod))) this.#resize.started(pod);
     this.#pod = pod;
   }
 
   /** As it was last made; undefined before the first sync. */
   get status(): PodStatus | undefined {
     return this.#previous;
+  }
+
+  /** The containers that wait before they are started again, by name, as of the last sync. */
+  get backOffs(): ReadonlyMap<string, BackOff> {
+    return this.#backOffs;
   }
 
   /** Takes down what happens to the pod outside of its syncs, as what happens in them. */
@@ -112,6 +145,11 @@ export class PodSyncer {
   /** Resolves when all is written that is to be kept of the pod, or can't be. */
   async settled(): Promise<void> {
     await this.#history.settled();
+  }
+
+  /** What the pod was last given, as far as it is known. */
+  get actuated(): PodAllocation | undefined {
+    return this.#context.actuated.current;
   }
 
   /** Has what is written into volumes brought up to date by the next sync. */
@@ -153,9 +191,10 @@ export class PodSyncer {
    */
   async syncKnown(
     runtime: RuntimePodStatus,
-    {networkError, signal}: {readonly networkError: string | undefined; readonly signal: AbortSignal},
+    {networkError, pendingResize, signal}: KnownOptions,
   ): Promise<SyncPass> {
     await this.#recallKept();
+    this.#resize.waitsFor(pendingResize);
     const before = await this.#pass(runtime, []);
     this.#takeDown(before);
     if (isTerminal(before.status)) return before;
@@ -207,6 +246,7 @@ export class PodSyncer {
    * pod has ended, which is then for good. Nobody has kept the latter of a static pod.
    */
   async #recallKept(): Promise<void> {
+    await this.#context.actuated.load();
     if (this.#previous !== undefined) return;
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
     const {startTime, conditions} = status;
@@ -290,7 +330,8 @@ export class PodSyncer {
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
     const {clock, objects, probes} = this.#context;
-    const actions = actionsFor(this.pod, {runtime, status}, probes.results);
+    const {actuated} = this;
+    const actions = actionsFor(this.pod, {runtime, status, actuated}, probes.results);
     // Running containers see what has changed in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     if (isIdle(actions) && !due) return [];
@@ -373,6 +414,7 @@ export class PodSyncer {
     {isTerminal = false, isLook = false, override}: PassOptions = {},
   ): Promise<SyncPass> {
     const {probes, node, clock, events} = this.#context;
+    if (!isLook && !isTerminal) this.#resize.look(this.pod, runtime);
     const computed = podStatus({
       pod: this.pod,
       runtime,
@@ -387,6 +429,8 @@ export class PodSyncer {
       now: clock.now(),
       isTerminal,
       keepsDeadline: !isLook,
+      actuated: this.actuated,
+      resize: isLook ? resizeConditionsOf(this.#previous?.conditions) : this.#resize.conditions,
     });
     const status = override?.(computed) ?? computed;
     tellDeadline(events, this.pod, {before: this.#previous, now: status});
@@ -396,10 +440,17 @@ export class PodSyncer {
   }
 
   #remember(results: readonly SyncResult[]): void {
+    this.#resize.take(this.pod, results);
     for (const {action, target, failure} of results) {
       if (action !== 'StartContainer' && action !== 'InitContainer') continue;
-      if (failure === undefined) this.#reasons.delete(target);
-      else this.#reasons.set(target, {reason: failure.reason, message: failure.message});
+      this.#backOffs.delete(target);
+      if (failure === undefined) {
+        this.#reasons.delete(target);
+        continue;
+      }
+      const {reason, message, retryAt, backOffMs} = failure;
+      this.#reasons.set(target, {reason, message});
+      if (retryAt !== undefined) this.#backOffs.set(target, {reason, retryAt, delayMs: backOffMs});
     }
   }
 

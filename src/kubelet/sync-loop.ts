@@ -1,6 +1,7 @@
 import {AsyncQueue} from '../base/async-queue.js';
 import type {Clock} from '../base/clock.js';
 import type {Logger} from '../base/logger.js';
+import {formatMilliseconds} from '../format/duration.js';
 import type {PodLifecycleEvent} from './container/pleg.js';
 import type {PodUpdate} from './container/pod-update.js';
 import type {ProbeOutcome} from './container/probe-results.js';
@@ -135,9 +136,9 @@ export class SyncLoop {
     await this.#handler.handleHousekeeping();
     const actual = this.#clock.now() - startedAt;
     if (actual > SLOW_HOUSEKEEPING_MS)
-      this.#logger.error(undefined, 'Housekeeping took longer than expected', {
-        expected: `${SLOW_HOUSEKEEPING_MS / 1000}s`,
-        actual: `${(actual / 1000).toFixed(3)}s`,
+      this.#logger.error('housekeeping took too long', 'Housekeeping took longer than expected', {
+        expected: formatMilliseconds(SLOW_HOUSEKEEPING_MS),
+        actual: formatMilliseconds(actual),
       });
   }
 

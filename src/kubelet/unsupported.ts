@@ -3,7 +3,7 @@ import {FieldPath} from '../api/field-path.js';
 import {pod as podSchema} from '../api/schema-pod.js';
 import type {AnySchema, FieldType} from '../api/schema.js';
 import type {Pod} from '../api/v1.js';
-import {FIELD_RULES, type FieldRule} from './field-rules.js';
+import {FIELD_RULES} from './field-rules.js';
 
 /**
  * The fields of a Pod that kcri can't honour and may not ignore, each with the reason: empty for a Pod that
@@ -21,16 +21,10 @@ function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator
     const rule = rules[name];
     const at = path.child(name);
     if (rule?.kind === 'ignored') continue;
-    if (rule?.kind === 'refused' && rule.when(field as never)) yield* refusal(rule, field, at);
+    if (rule?.kind === 'refused' && rule.when(field as never))
+      yield forbidden(at, `not supported by kcri: ${rule.reason}`);
     else yield* inValue(type, field, at);
   }
-}
-
-type Refused = Extract<FieldRule, {readonly kind: 'refused'}>;
-
-function* refusal({reason, keys}: Refused, field: unknown, path: FieldPath): Generator<FieldError> {
-  const paths = keys?.(field as never).map((key) => path.key(key)) ?? [path];
-  for (const at of paths) yield forbidden(at, `not supported by kcri: ${reason}`);
 }
 
 function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {

@@ -35,13 +35,17 @@ interface ContainerFacts {
   readonly labels: Labels;
 }
 
-/** An event, and what is known of the container and the pod that it is about. */
-export interface NamedEvent {
-  readonly event: ContainerEventResponse;
-  readonly type: EventType;
+/** What an event is about, as far as it is known. */
+export interface EventSubject {
   readonly pod: PodFacts | undefined;
   /** Undefined for an event of a sandbox itself. */
   readonly container: ContainerFacts | undefined;
+}
+
+/** An event, and what is known of the container and the pod that it is about. */
+export interface NamedEvent extends EventSubject {
+  readonly event: ContainerEventResponse;
+  readonly type: EventType;
 }
 
 /**
@@ -73,7 +77,7 @@ export class EventNames {
     return named;
   }
 
-  #subject(id: string, sandboxId: string): Pick<NamedEvent, 'pod' | 'container'> {
+  #subject(id: string, sandboxId: string): EventSubject {
     const ofPod = this.#pods.get(id);
     if (ofPod !== undefined) return {pod: ofPod, container: undefined};
     const container = this.#containers.get(id) ?? {id, name: '', podId: sandboxId, labels: {}};
@@ -109,8 +113,11 @@ export function needsNames({containers, pods, namespace, labels = {}}: EventFilt
   );
 }
 
-/** Whether an event passes all that the filter names. */
-export function isWantedEvent(named: NamedEvent, filter: EventFilter): boolean {
+/** Whether an event passes all that the filter names; one without a type is of none. */
+export function isWantedEvent(
+  named: EventSubject & {readonly type?: EventType},
+  filter: EventFilter,
+): boolean {
   const {type, pod, container} = named;
   const own: Labels = {...pod?.labels, ...container?.labels};
   return (
@@ -132,7 +139,7 @@ function isPod(pod: PodFacts | undefined, ref: string): boolean {
   return isId(pod.id, ref) || ref === pod.name || ref === `${pod.namespace}/${pod.name}`;
 }
 
-function isContainer({container, pod}: NamedEvent, ref: string): boolean {
+function isContainer({container, pod}: EventSubject, ref: string): boolean {
   if (container === undefined) return false;
   const {id, name} = container;
   const {name: podName = '', namespace = ''} = pod ?? {};

@@ -14,10 +14,14 @@ export interface RunOptions {
   readonly clock?: Clock;
   readonly wellKnownEndpoints?: readonly string[];
   readonly defaultConfigFile?: string;
+  /** What the kernel says that it swaps to; without, what this machine's says. */
+  readonly swapsFile?: string;
   /** Standard output is a terminal. */
   readonly terminal?: boolean;
   /** Told every piece of standard output as it comes. */
   readonly onStdout?: (text: string) => void;
+  /** The same of standard error. */
+  readonly onStderr?: (text: string) => void;
 }
 
 export interface RunResult {
@@ -30,7 +34,7 @@ export interface RunResult {
 export async function runKcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   logCommandLine(args);
   const stdout = collector(options.onStdout);
-  const stderr = collector();
+  const stderr = collector(options.onStderr);
   if (options.terminal === true) Object.assign(stdout.stream, {isTTY: true});
   const context: CliContext = {
     ...processContext(options.signal),
@@ -46,6 +50,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     wellKnownEndpoints: options.wellKnownEndpoints ?? [],
     // Pods on a fake runtime must not get real cgroups.
     cgroupMount: undefined,
+    ...(options.swapsFile !== undefined && {swapsFile: options.swapsFile}),
     defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
   };
   const exitCode = await main(args, context);

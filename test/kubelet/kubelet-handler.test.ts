@@ -2,9 +2,10 @@ import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
 import type {PodStatus} from '../../src/api/v1-status.js';
 import type {Clock} from '../../src/base/clock.js';
-import {SILENT_LOGGER} from '../../src/base/logger.js';
+import type {Logger} from '../../src/base/logger.js';
 import {podUid, type PodUid} from '../../src/cri/index.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
+import {Allocations} from '../../src/kubelet/allocation/allocations.js';
 import type {RunningPod} from '../../src/kubelet/container/pleg.js';
 import type {DesiredPod, PodOperation} from '../../src/kubelet/container/pod-update.js';
 import {KubeletHandler, type KubeletHandlerOptions} from '../../src/kubelet/kubelet-handler.js';
@@ -51,6 +52,11 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
   const due: PodUid[] = [];
   const nameOf = (update: WorkerUpdate): string =>
     'pod' in update ? (update.pod.metadata.name ?? '') : `running ${update.running.name}`;
+  const said: string[] = [];
+  const logger: Logger = {
+    info: (message, _fields, verbosity = 0) => void said.push(`${verbosity} ${message}`),
+    error: (_error, message) => void said.push(`error ${message}`),
+  };
   const options = {
     manager: new PodManager(),
     workers: {
@@ -81,10 +87,11 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
       runningPods: (): RunningPod[] =>
         running.map((uid) => ({uid: podUid(uid), name: uid, namespace: 'default', isRunning: true})),
     },
+    allocations: new Allocations(),
     runtimeState: {errors: () => []},
     node: {...GOLDEN_NODE, maxPods: 2},
     clock,
-    logger: SILENT_LOGGER,
+    logger,
     events: (event: PodEvent) => void events.push(event),
     seenAllSources: () => ready,
     admission,
@@ -93,7 +100,7 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
   const tell = async (op: PodOperation, ...pods: readonly DesiredPod[]): Promise<void> => {
     await handler.handleConfig({op, source: 'file', pods}, signal);
   };
-  return {handler, done, events, due, clock, tell};
+  return {handler, done, events, due, clock, tell, said};
 }
 
 /** A wanted pod whose uid is its name. */
@@ -211,6 +218,14 @@ describe('a critical pod for which there is no room', () => {
   });
 });
 
+test('a pod that asks for devices that no node has here comes without them, which is told', async () => {
+  const {tell, done, events} = aHandler();
+  const gpu = {requests: {'example.com/gpu': '1'}, limits: {'example.com/gpu': '1'}};
+  await tell('ADD', wanted('a', undefined, {containers: [aContainer({resources: gpu})]}));
+  expect(done).toEqual(['create a']);
+  expect(events).toMatchObject([{type: 'Warning', reason: 'UnknownResource'}]);
+});
+
 describe('what happens to containers', () => {
   test('has the pod synced, and dead ones removed', async () => {
     const {tell, done, handler} = aHandler();
@@ -235,6 +250,30 @@ describe('what happens to containers', () => {
     handler.handleObjectsChanged();
     expect(done).toEqual(['renew volumes', 'sync a', 'sync b']);
   });
+});
+
+test('what it does is logged in a kubelet’s words, as loud as a kubelet’s', async () => {
+  const {tell, handler, said, due} = aHandler();
+  await tell('ADD', wanted('a'));
+  await tell('RECONCILE', wanted('a'));
+  handler.handlePleg({uid: podUid('a'), type: 'ContainerStarted'});
+  handler.handlePleg({uid: podUid('x'), type: 'ContainerStarted'});
+  handler.handleProbe({uid: podUid('a'), probe: 'liveness', status: 'unhealthy'});
+  due.push(podUid('a'));
+  handler.handleSync();
+  await handler.handleHousekeeping();
+  expect(said).toEqual([
+    '2 SyncLoop ADD',
+    '4 SyncLoop RECONCILE',
+    '2 SyncLoop (PLEG): event for pod',
+    '4 SyncLoop (PLEG): pod does not exist, ignore irrelevant event',
+    '1 SyncLoop (probe)',
+    '4 SyncLoop (SYNC) pods',
+    '4 SyncLoop (housekeeping)',
+  ]);
+  const unready = aHandler({ready: false});
+  await unready.handler.handleHousekeeping();
+  expect(unready.said).toEqual(["4 SyncLoop (housekeeping, skipped): sources aren't ready yet"]);
 });
 
 describe('each second', () => {

@@ -27,6 +27,7 @@ function theirPods({
     },
     endKnown: async () => void done.push('end'),
     concludeKnown: async () => void done.push('conclude'),
+    settled: async () => undefined,
     removeFromRuntime: async () => {
       if (fails.removing) throw new Error('busy');
       done.push('remove from the runtime');
@@ -44,6 +45,7 @@ function theirPods({
       removeRest: async () => void done.push('remove the rest'),
       removeResources: async () => void done.push('remove resources'),
       forget: async () => void done.push('forget'),
+      keepActuated: async () => undefined,
     },
     pleg: {requestRelist: (id: PodUid) => void done.push(`look at ${id}`), runningPods: () => []},
     logger: {
@@ -51,6 +53,7 @@ function theirPods({
       error: (error: unknown, message: string) => void said.push(`${message}: ${(error as Error).message}`),
     },
     networkError: () => undefined,
+    pendingResize: () => undefined,
     originOf: () => 'file.yaml',
   } as unknown as KubeletPodsOptions;
   return {pods: new KubeletPods(options), done, said, fails};

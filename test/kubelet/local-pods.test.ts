@@ -11,7 +11,7 @@ test('a pod is new once, and keeps when it was made', async () => {
   const pod = aLocalPod();
   const first = await pods.adopt(pod, 'pod.yaml');
   const second = await pods.adopt(pod, '-');
-  expect([first.isNew, second.isNew]).toEqual([true, false]);
+  expect([first.before, second.before]).toEqual([undefined, first.record.pod]);
   expect(second.record).toEqual({...first.record, source: '-'});
   expect(await pods.store.get(podRef(pod).uid)).toEqual(second.record);
 });

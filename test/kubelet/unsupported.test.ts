@@ -119,10 +119,6 @@ describe('refused is', () => {
     ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
-    [
-      'spec.containers[0].resources.requests[example.com/gpu]',
-      container({resources: {requests: {'example.com/gpu': '1'}}}),
-    ],
     ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
     ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],

@@ -30,6 +30,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   delete: ['pods'],
   describe: ['pods'],
   exec: ['running', 'none'],
+  'get events': ['pods'],
   'get pods': ['pods'],
   help: ['commands'],
   images: ['images', 'none'],

@@ -74,6 +74,17 @@ export function configFlagTexts(
   return new Map(given);
 }
 
+/** Their values let somebody in. */
+const SECRET_FLAGS: ReadonlySet<string> = new Set(['manifest-url-header']);
+
+/** The flags that were given, as /flagz shows them: what is secret is not. */
+export function shownFlags(flags: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, SECRET_FLAGS.has(name) ? 'CLASSIFIED' : String(value)]),
+  );
+}
+
 const NO_CLUSTER = 'there is no API server';
 
 /** Flags of a kubelet that change nothing here; why. */

@@ -1,25 +1,27 @@
-import type {CallObserver, Connection} from '../../cri/index.js';
-import {parseQuantity} from '../../api/quantity.js';
+import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
+import {messageOf} from '../../base/errors.js';
 import {
   Kubelet,
+  LiveConfig,
   milliseconds,
-  openPodSources,
   publishKubelet,
   KubeletRegistry,
   RuntimeOperations,
+  serveReports,
   startServers,
   type ContainerGcPolicy,
   type DescribedNode,
   type ServerOptions,
   type KubeletConfig,
-  type KubeletOptions,
-  type ConfigValues,
-  type VerificationPolicy,
+  type KubeletReport,
+  type ReportService,
+  type RunningKubelet,
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag} from './flags.js';
 import {Klog} from './klog.js';
 import {onHangup} from './hangup.js';
+import {kubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
 import {serverOptions} from './server-options.js';
 import {ServiceManager} from './service-manager.js';
@@ -27,6 +29,8 @@ import {ServiceManager} from './service-manager.js';
 /** What a kubelet is started with. */
 export interface RunKubeletOptions {
   readonly config: KubeletConfig;
+  /** What it would be started with now; rejects with KcriError. */
+  readonly readConfig: () => Promise<KubeletConfig>;
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
   readonly certDir: string;
@@ -38,6 +42,8 @@ export interface RunKubeletOptions {
   ) => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
+  /** What is shown of the program: its version, and the flags that were given. */
+  readonly program: NonNullable<ServerOptions['program']>;
   /** Which dead containers stay. */
   readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
@@ -51,51 +57,74 @@ const SLOWEST_LOOP_MS = 5 * 60_000;
 /** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   const {config, context, mask, certDir, policyFile} = options;
-  const {values} = config;
-  const logger = new Klog({
-    stream: context.stderr,
-    clock: context.clock,
-    pid: process.pid,
-    verbosity: values['logging.verbosity'],
-    format: values['logging.format'] === 'json' ? 'json' : 'text',
-    mask,
-  });
+  const live = new LiveConfig(config, options.readConfig);
+  const logger = openLog(live, context, mask);
   try {
     logStart(options, logger);
-    await prepareProcess(values, logger);
+    await prepareProcess(config.values, context.swapsFile, logger);
     const operations = new RuntimeOperations(context.clock);
     const {connection, node} = await options.open(operations.observer);
     const metrics = new KubeletRegistry(context.clock, node.node.nodeName, operations);
     const manager = new ServiceManager(context.env, logger, context.clock);
-    const kubelet: Kubelet = new Kubelet({
-      ...kubeletOptions(options, {connection, node, logger}),
-      metrics,
-      begun: async () => {
-        const servers = serverOptions(values, {
-          connection,
-          node,
-          logger,
-          certDir,
-          policyFile,
-          metrics,
-          clock: context.clock,
-        });
-        return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});
-      },
-    });
+    const kubelet: Kubelet = new Kubelet(
+      kubeletOptions({
+        ...options,
+        live,
+        connection,
+        node,
+        logger,
+        metrics,
+        begun: async () => {
+          const servers = serverOptions(live, {
+            connection,
+            node,
+            logger,
+            certDir,
+            policyFile,
+            metrics,
+            program: options.program,
+            clock: context.clock,
+          });
+          return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});
+        },
+      }),
+    );
+    let reloaded = Promise.resolve();
     const hangup = onHangup(() => {
-      logger.info('Reading all manifests again because of SIGHUP');
-      kubelet.reread();
-      void manager.tell('RELOADING=1').then(async () => manager.tell('READY=1'));
+      reloaded = reloaded.then(async () => {
+        await reload({kubelet, live, manager, logger});
+      });
     });
     try {
       await kubelet.run(context.signal);
     } finally {
       hangup[Symbol.dispose]();
     }
+  } catch (error) {
+    if (!context.signal.aborted) logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed');
+    throw error;
   } finally {
     await logger.flush();
   }
+}
+
+function openLog(
+  live: LiveConfig,
+  {stderr: stream, clock}: CliContext,
+  mask: (text: string) => string,
+): Klog {
+  return new Klog({
+    stream,
+    clock,
+    pid: process.pid,
+    get verbosity() {
+      return live.values['logging.verbosity'];
+    },
+    get format() {
+      return live.values['logging.format'] === 'json' ? 'json' : 'text';
+    },
+    mask,
+  });
 }
 
 /** What somebody wants and kcri doesn't do is told once, in one line each kind. */
@@ -109,7 +138,33 @@ function logStart({config, ignoredFlags}: RunKubeletOptions, logger: Klog): void
   if (without.length > 0) logger.info('Settings have no effect here', {settings: without});
 }
 
-interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config'> {
+interface Reloading {
+  readonly kubelet: Kubelet;
+  readonly live: LiveConfig;
+  readonly manager: ServiceManager;
+  readonly logger: Klog;
+}
+
+/** Takes up what has changed in files; what of it waits for the next start is told. */
+async function reload({kubelet, live, manager, logger}: Reloading): Promise<void> {
+  await manager.tell('RELOADING=1');
+  logger.info('Reading all manifests again because of SIGHUP');
+  kubelet.reread();
+  try {
+    const {applied, needRestart, withoutEffect} = await live.reload();
+    const change = {
+      ...(applied.length > 0 && {applied}),
+      ...(needRestart.length > 0 && {needRestart}),
+      ...(withoutEffect.length > 0 && {withoutEffect}),
+    };
+    if (Object.keys(change).length > 0) logger.info('The configuration has changed', change);
+  } catch (error) {
+    logger.error(error, 'Failed to read the configuration again, it stays as it was');
+  }
+  await manager.tell('READY=1');
+}
+
+interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
   readonly kubelet: Kubelet;
   readonly manager: ServiceManager;
   readonly endpoint: string;
@@ -118,12 +173,21 @@ interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'con
 
 /** Serves, and tells other kcris and systemd that there is a kubelet, until it ends. */
 async function begin({kubelet, manager, endpoint, servers, ...options}: Beginning): Promise<AsyncDisposable> {
-  const {rootDir, context, config} = options;
+  const {rootDir, context, config, mask} = options;
   const {clock, signal} = context;
   const startedAt = new Date(clock.now()).toISOString();
   const end = new AbortController();
   const {urls, closed} = await startServers(kubelet.view, servers, end.signal);
-  const published = await publishKubelet(rootDir, {pid: process.pid, startedAt, endpoint, urls});
+  const self = {pid: process.pid, startedAt, endpoint, urls};
+  const {logger} = servers;
+  const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
+    ...self,
+    ...kubelet.view.report(uids),
+  });
+  const found = await beFound(rootDir, self, {report, mask, logger}).catch((error: unknown) => {
+    end.abort();
+    throw error;
+  });
   signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
   // Pods don't wait for systemd.
   void manager.tell('READY=1', `MAINPID=${process.pid}`);
@@ -135,86 +199,23 @@ async function begin({kubelet, manager, endpoint, servers, ...options}: Beginnin
     [Symbol.asyncDispose]: async () => {
       end.abort();
       await Promise.all([fed, closed]);
+      await found[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Lets other kcris find this one, who can ask it from then on. */
+async function beFound(
+  rootDir: string,
+  self: RunningKubelet,
+  service: ReportService,
+): Promise<AsyncDisposable> {
+  const reports = await serveReports(rootDir, service);
+  const published = await publishKubelet(rootDir, self);
+  return {
+    [Symbol.asyncDispose]: async () => {
       await published[Symbol.asyncDispose]();
+      await reports[Symbol.asyncDispose]();
     },
-  };
-}
-
-interface Opened {
-  readonly connection: Connection;
-  readonly node: DescribedNode;
-  readonly logger: Klog;
-}
-
-function kubeletOptions(
-  {config, admission, stopPodsOnExit, containerGc, context, hide}: RunKubeletOptions,
-  {connection, node, logger}: Opened,
-): KubeletOptions {
-  const {values} = config;
-  const {clock} = context;
-  return {
-    node: withPolicies(node, values),
-    runtime: connection.runtime,
-    openSources: (sink) =>
-      openPodSources(
-        {
-          manifestPath: values.staticPodPath === '' ? undefined : values.staticPodPath,
-          manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
-          manifestHeaders: values.staticPodURLHeader,
-          fileCheckFrequencyMs: milliseconds(values.fileCheckFrequency),
-          httpCheckFrequencyMs: milliseconds(values.httpCheckFrequency),
-          nodeName: node.node.nodeName,
-          clock,
-        },
-        sink,
-      ),
-    logger,
-    clock,
-    syncFrequencyMs: milliseconds(values.syncFrequency),
-    admission,
-    eventedPleg: values.featureGates['EventedPLEG'] !== false,
-    stopPodsOnExit,
-    images: {
-      service: connection.images,
-      policy: {
-        highThresholdPercent: values.imageGCHighThresholdPercent,
-        lowThresholdPercent: values.imageGCLowThresholdPercent,
-        minAgeMs: milliseconds(values.imageMinimumGCAge),
-        maxAgeMs: milliseconds(values.imageMaximumGCAge),
-      },
-    },
-    containerGc,
-    logRotation: {
-      maxSizeBytes: Number(parseQuantity(values.containerLogMaxSize).nanos / 1_000_000_000n),
-      maxFiles: values.containerLogMaxFiles,
-      maxWorkers: values.containerLogMaxWorkers,
-      monitorIntervalMs: milliseconds(values.containerLogMonitorInterval),
-    },
-    hide,
-  };
-}
-
-/** The node with what the configuration says of images, crashing containers and the number of pods. */
-function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode {
-  const {maxParallelImagePulls: most, podsPerCore, maxPods} = values;
-  const serialize = values.serializeImagePulls ?? (most ?? 1) < 2;
-  const cores = Number(node.node.cpuMilli) / 1000;
-  const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];
-  const images = values.preloadedImagesVerificationAllowlist;
-  return {
-    ...node,
-    node: {
-      ...node.node,
-      maxPods: podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores)),
-    },
-    imagePolicy: {
-      limits: {
-        maxParallelImagePulls: serialize ? 1 : (most ?? Number.POSITIVE_INFINITY),
-        registryPullQps: values.registryPullQPS,
-        registryBurst: values.registryBurst,
-      },
-      verification: kind === 'NeverVerifyAllowlistedImages' ? {kind, images} : {kind},
-    },
-    crashBackoffMaxMs: milliseconds(values['crashLoopBackOff.maxContainerRestartPeriod']),
   };
 }

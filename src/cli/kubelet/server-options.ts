@@ -4,7 +4,7 @@ import type {Connection} from '../../cri/index.js';
 import {
   asKubeletConfiguration,
   milliseconds,
-  type ConfigValues,
+  type LiveConfig,
   type DescribedNode,
   type KubeletRegistry,
   type ServerOptions,
@@ -19,13 +19,15 @@ export interface ServerSurroundings {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletRegistry;
+  readonly program: NonNullable<ServerOptions['program']>;
 }
 
 /** How a KubeletConfiguration wants the kubelet's HTTP servers. */
 export function serverOptions(
-  values: ConfigValues,
-  {connection, node: {node}, certDir, policyFile, clock, logger, metrics}: ServerSurroundings,
+  live: LiveConfig,
+  {connection, node: {node}, certDir, policyFile, clock, logger, metrics, program}: ServerSurroundings,
 ): ServerOptions {
+  const {values} = live;
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
   const {tlsMinVersion: version, tlsCipherSuites: ciphers} = values;
   return {
@@ -57,7 +59,10 @@ export function serverOptions(
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: milliseconds(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: milliseconds(values.syncFrequency),
-    configuration: asKubeletConfiguration(values),
+    program,
+    get configuration() {
+      return asKubeletConfiguration(live.values);
+    },
   };
 }
 

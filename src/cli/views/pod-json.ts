@@ -9,18 +9,32 @@ function podJson(pod: Pod): JsonObject {
 
 /** One Pod, or a List of them as kubectl prints it; without the line end behind it. */
 export async function podsText(form: ObjectForm, pods: readonly Pod[], single: boolean): Promise<string> {
-  const [first] = pods;
+  return await objectsText(form, pods.map(podJson), single);
+}
+
+/** The same of any objects. */
+export async function objectsText(
+  form: ObjectForm,
+  items: readonly JsonObject[],
+  single: boolean,
+): Promise<string> {
+  const [first] = items;
   const json: Json =
     single && first !== undefined
-      ? podJson(first)
-      : {apiVersion: 'v1', items: pods.map(podJson), kind: 'List', metadata: {resourceVersion: ''}};
+      ? first
+      : {apiVersion: 'v1', items, kind: 'List', metadata: {resourceVersion: ''}};
   return (await sortedText(form, json)).replace(/\n$/, '');
 }
 
 /** One Pod of many that follow each other, line end included: JSON on a line of its own, YAML as a document. */
 export async function podDocument(form: ObjectForm, pod: Pod): Promise<string> {
-  if (form.kind === 'json') return `${jsonLine(podJson(pod))}\n`;
-  const text = `${await podsText(form, [pod], true)}\n`;
+  return await objectDocument(form, podJson(pod));
+}
+
+/** The same of any object. */
+export async function objectDocument(form: ObjectForm, object: JsonObject): Promise<string> {
+  if (form.kind === 'json') return `${jsonLine(object)}\n`;
+  const text = `${await objectsText(form, [object], true)}\n`;
   return form.kind === 'yaml' ? `---\n${text}` : text;
 }
 

@@ -65,11 +65,11 @@ export class HttpSource implements PodSource {
   }
 
   async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
-    const {clock, checkFrequencyMs} = this.#options;
+    const {clock} = this.#options;
     try {
       for (;;) {
         await this.#look(sink, signal);
-        await this.#wake.within(checkFrequencyMs, clock, signal);
+        await this.#wake.within(this.#options.checkFrequencyMs, clock, signal);
         this.#wake.take();
       }
     } catch (error) {

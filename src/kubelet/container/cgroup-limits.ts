@@ -9,3 +9,9 @@ export interface CgroupLimits {
   /** Bytes by size in the kernel's words, `2MB`. */
   readonly hugePages: ReadonlyMap<string, bigint>;
 }
+
+/** What a pod's cgroup is limited to; a quota below 0, or no memory, is no limit. */
+export interface PodCgroup extends Pick<CgroupLimits, 'cpuShares' | 'cpuQuota' | 'memoryBytes'> {
+  /** What its processes use, in bytes; undefined when it isn't known. */
+  readonly memoryUsageBytes?: bigint;
+}

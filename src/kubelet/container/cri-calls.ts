@@ -30,6 +30,8 @@ const MUTATING: ReadonlySet<string> = new Set([
   'startContainer',
   'stopContainer',
   'removeContainer',
+  'updateContainerResources',
+  'updatePodSandboxResources',
   'execSync',
   'pullImage',
 ]);

@@ -32,6 +32,14 @@ export interface PodCache {
   getNewerThan(uid: PodUid, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
 }
 
+/** How a PLEG stands. */
+export interface PlegReport {
+  /** Whether the runtime's events are relied on, so that it is seldom listed. */
+  readonly reliesOnEvents: boolean;
+  /** When the last list began that succeeded, ms since the epoch. */
+  readonly relistedAt: number | undefined;
+}
+
 /** The pod lifecycle event generator: tells of changes in the runtime and keeps the cache (pleg). */
 export interface Pleg {
   readonly cache: PodCache;
@@ -41,6 +49,8 @@ export interface Pleg {
   runningPods(): readonly RunningPod[];
   /** Has the pod looked at soon (on-demand relist): never blocks, calls for one pod count once. */
   requestRelist(uid: PodUid): void;
+  /** How it stands, for who looks. */
+  report(): PlegReport;
   /** Why pods can't be synced now, in the kubelet's words (`pleg was last seen active 3m1s ago; …`); undefined when well. */
   unhealthy(): string | undefined;
 }

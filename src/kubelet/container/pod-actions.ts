@@ -1,6 +1,7 @@
 import type {Container} from '../../api/v1.js';
 import type {ContainerId, PodSandboxId} from '../../cri/index.js';
 import type {RuntimeContainerStatus} from './pod-status.js';
+import type {ResizeActions} from './resize-actions.js';
 
 /** A running container that has to go, and why. */
 export interface ContainerToKill {
@@ -8,7 +9,7 @@ export interface ContainerToKill {
   readonly name: string;
   /** The text of its Killing event. */
   readonly message: string;
-  readonly reason: 'Unknown' | 'Changed' | 'LivenessProbe' | 'StartupProbe';
+  readonly reason: 'Unknown' | 'Changed' | 'LivenessProbe' | 'StartupProbe' | 'Resize';
 }
 
 /** An instance that goes because all of its pod begins anew. */
@@ -33,6 +34,8 @@ export interface PodActions {
   readonly containersToKill: readonly ContainerToKill[];
   /** In the order in which they go; the sync after that starts afresh. */
   readonly containersToReset: readonly ContainerToReset[];
+  /** Between init containers and containers; undefined when nothing is. */
+  readonly resize: ResizeActions | undefined;
 }
 
 /** Whether there is nothing to be done. */
@@ -42,6 +45,7 @@ export function isIdle(actions: PodActions): boolean {
     !actions.createSandbox &&
     actions.containersToKill.length === 0 &&
     actions.containersToReset.length === 0 &&
+    actions.resize === undefined &&
     actions.containersToStart.length === 0 &&
     actions.initContainersToStart.length === 0
   );

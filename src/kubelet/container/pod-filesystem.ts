@@ -1,6 +1,7 @@
 import type {Container, MountPropagationMode, Pod} from '../../api/v1.js';
 import type {Quantity} from '../../api/v1-meta.js';
 import type {ApiObjects} from './api-objects.js';
+import type {CgroupLimits, PodCgroup} from './cgroup-limits.js';
 
 /** Where a container's files are that the runtime mounts beside its volumes. */
 export interface ContainerFiles {
@@ -75,6 +76,10 @@ export interface ContainerInstance {
 export interface PodFilesystem {
   /** Makes the cgroup that all of the pod is in, with its limits; idempotent. */
   makePodCgroup(pod: Pod): Promise<void>;
+  /** What the pod's cgroup is limited to; undefined when there is none, or it isn't kcri's to set. */
+  readPodCgroup(pod: Pod): Promise<PodCgroup | undefined>;
+  /** Sets these limits of the pod's cgroup, where it is kcri's to set. */
+  setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void>;
   /** Makes the pod's data directories; idempotent. */
   makePodDirs(pod: Pod): Promise<void>;
   /** The ids that are the pod's own until removePod; the same ones each time. For a pod with hostUsers: false. */

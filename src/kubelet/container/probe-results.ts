@@ -53,6 +53,23 @@ export interface PodProbes {
   remove(pod: Pod): void;
 }
 
+/** How one probe of a container stands, for who looks. Times are in ms since the epoch. */
+export interface ProbeState {
+  readonly container: string;
+  readonly kind: ProbeKind;
+  /** What counts for the instance; undefined when nothing does yet. */
+  readonly counts: ProbeResult | undefined;
+  /** The last one that was made: `Unknown` when it could not be carried out. */
+  readonly last: {readonly at: number; readonly result: ProbeResult; readonly output: string} | undefined;
+  /** How often in a row the last result has come, and how often it has to come to count. */
+  readonly inARow: number;
+  readonly threshold: number;
+  /** When the next one is due; undefined while one is under way, and when none is to come. */
+  readonly nextAt: number | undefined;
+  /** Why none is made at the moment; undefined when they are. */
+  readonly waitsFor: 'another instance' | 'its time' | undefined;
+}
+
 /** Without anybody who probes, what runs has started, is ready, and is well. */
 export const ALL_WELL: PodProbes = {
   results: {liveness: new Map(), startup: {get: () => 'Success'}},

@@ -16,6 +16,9 @@ export type KubeRuntimeService = Pick<
   | 'listContainers'
   | 'containerStatus'
   | 'execSync'
+  | 'updateContainerResources'
+  | 'updatePodSandboxResources'
+  | 'containerStats'
 >;
 
 /** The part of the ImageService that gets images for pods. */

@@ -9,6 +9,7 @@ export type SyncAction =
   | 'KillContainer'
   | 'KillPodSandbox'
   | 'RemoveContainer'
+  | 'ResizePodInPlace'
   | 'SetUpNode';
 
 /** Why a step of a sync failed, in the kubelet's words: these become the waiting reasons of containers. */
@@ -30,6 +31,7 @@ export type SyncFailureReason =
   | 'CreatePodSandboxError'
   | 'ConfigPodSandboxError'
   | 'KillPodSandboxError'
+  | 'ResizePodInPlaceError'
   | 'FailedCreatePodContainer'
   | 'Failed'
   | 'FailedMount'
@@ -43,6 +45,8 @@ export interface SyncFailure {
   readonly cause?: unknown;
   /** For back-offs: when the next attempt may start, in milliseconds since the epoch. */
   readonly retryAt?: number;
+  /** For back-offs: how long this one is as a whole, in milliseconds. */
+  readonly backOffMs?: number;
   /** Nothing was tried yet, because of a limit of kcri's own: trying again later can succeed. */
   readonly transient?: boolean;
 }

@@ -160,13 +160,15 @@ class ForegroundSync {
 
   async #adopt(signal: AbortSignal): Promise<PodSyncer> {
     const {pod, source} = this.#request;
-    const {record, isNew} = await this.#pods.exclusively(
+    const {record, before} = await this.#pods.exclusively(
       this.#ref,
       signal,
       async () => await this.#pods.adopt(pod, source, signal),
     );
-    this.#isNew = isNew;
-    return this.#pods.syncer(pod, record.place);
+    this.#isNew = before === undefined;
+    const syncer = this.#pods.syncer(before ?? pod, record.place);
+    syncer.pod = pod;
+    return syncer;
   }
 
   /** Undefined when the runtime is away and may come back in time. */

@@ -13,6 +13,7 @@ import {
   type PullImageRequest,
 } from '../../cri/index.js';
 import type {ContainerEvents} from '../container/events.js';
+import {NO_METRICS, type KubeletMetrics} from '../container/kubelet-metrics.js';
 import {podRef} from '../container/pod-ref.js';
 import type {KubeImageService} from '../container/services.js';
 import type {SyncFailure} from '../container/sync-result.js';
@@ -102,6 +103,7 @@ export class ImageManager {
   readonly #limiter: TokenBucket | undefined;
   readonly #backoff = new Backoff(BACKOFF_INITIAL_MS, BACKOFF_MAX_MS);
   /** The last failed pull, which ImagePullBackOff repeats. */
+  #metrics: Pick<KubeletMetrics, 'imageEnsured' | 'imagePulled'> = NO_METRICS;
   readonly #lastFailure = new Map<string, {readonly at: number; readonly failure: SyncFailure}>();
 
   constructor(options: ImageManagerOptions) {
@@ -116,6 +118,15 @@ export class ImageManager {
       registryPullQps === 0
         ? undefined
         : new TokenBucket({perSecond: registryPullQps, burst: registryBurst}, clock);
+  }
+
+  /** Has what is asked for counted; nobody counts it before. */
+  count(metrics: Pick<KubeletMetrics, 'imageEnsured' | 'imagePulled'>): void {
+    this.#metrics = metrics;
+  }
+
+  #counted({pullPolicy = 'IfNotPresent'}: ImageRequest, isPresent?: boolean, mustPull?: boolean): void {
+    this.#metrics.imageEnsured({pullPolicy, isPresent, mustPull});
   }
 
   /** Aborting cancels a pull in progress; everything else that fails is an outcome. */
@@ -151,6 +162,7 @@ export class ImageManager {
 
   async #ensure(pull: Pull): Promise<ImageOutcome> {
     const {pullPolicy} = pull.request;
+    if (pullPolicy === 'Always') this.#counted(pull.request, undefined, true);
     const onNode = pullPolicy === 'Always' ? undefined : await this.#onNode(pull);
     if (onNode !== undefined) return onNode;
     return pullPolicy === 'Never' ? neverPull(pull.request) : await this.#pull(pull);
@@ -164,15 +176,22 @@ export class ImageManager {
       present = await inspect(pull);
     } catch (cause) {
       signal.throwIfAborted();
+      this.#counted(request);
       const message = `Failed to inspect image "": ${messageOf(cause)}`;
       request.events.warning('InspectFailed', message);
       return failed({reason: 'ImageInspectError', message, cause});
     }
-    if (present === undefined) return undefined;
+    if (present === undefined) {
+      this.#counted(request, false, request.pullPolicy !== 'Never');
+      return undefined;
+    }
     try {
-      if (!(await this.#mayUse(pull, present))) return undefined;
+      const mayUse = await this.#mayUse(pull, present);
+      this.#counted(request, true, !mayUse);
+      if (!mayUse) return undefined;
     } catch (cause) {
       signal.throwIfAborted();
+      this.#counted(request, true);
       return failed({reason: 'ErrImagePull', message: messageOf(cause), cause});
     }
     request.events.normal(
@@ -199,7 +218,9 @@ export class ImageManager {
       const message = `Back-off pulling image ${goQuote(image)}`;
       request.events.normal('BackOff', message);
       const {reason, message: why, ...rest} = last.failure;
-      return failed({...rest, reason: 'ImagePullBackOff', message: `${message}: ${reason}: ${why}`, retryAt});
+      const text = `${message}: ${reason}: ${why}`;
+      const backOffMs = this.#backoff.get(key);
+      return failed({...rest, reason: 'ImagePullBackOff', message: text, retryAt, backOffMs});
     }
     this.#lastFailure.delete(key);
     try {
@@ -223,6 +244,7 @@ export class ImageManager {
       signal.throwIfAborted();
       return await this.#pullFailed(pull, key, cause);
     }
+    this.#metrics.imagePulled(pulled.sizeBytes, pulled.tookMs);
     const span = (ms: number): string => formatDuration(BigInt(Math.trunc(ms)) * 1_000_000n);
     request.events.normal(
       'Pulled',

@@ -16,6 +16,8 @@ export interface ConfigField<T = unknown, D = T | undefined> {
   readonly flag: string | undefined;
   /** What is wrong with a value of the right type, in the kubelet's words behind the field's name. */
   readonly check: ((value: T) => string | undefined) | undefined;
+  /** A kubelet that runs takes up another value; every other field is read at its start only. */
+  readonly live: boolean;
 }
 
 /** The value of a field: undefined only when there is no default. */
@@ -25,6 +27,7 @@ export type ValueOf<F> =
 interface Extras<T> {
   readonly flag?: string;
   readonly check?: (value: T) => string | undefined;
+  readonly live?: boolean;
 }
 
 /** A field that kcri applies. */
@@ -33,7 +36,8 @@ export function honoured<T, D extends T | undefined>(
   fallback: D,
   extras: Extras<T> = {},
 ): ConfigField<T, D> {
-  return {type, default: fallback, use: {kind: 'honoured'}, flag: extras.flag, check: extras.check};
+  const {flag, check, live = false} = extras;
+  return {type, default: fallback, use: {kind: 'honoured'}, flag, check, live};
 }
 
 /** A field without effect, and why. */

@@ -36,14 +36,16 @@ export const NODE_FIELDS = {
   maxParallelImagePulls: honoured(INT32, undefined, {
     check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
   }),
-  imageMinimumGCAge: honoured(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration'}),
-  imageMaximumGCAge: honoured(DURATION, '0s'),
+  imageMinimumGCAge: honoured(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
+  imageMaximumGCAge: honoured(DURATION, '0s', {live: true}),
   imageGCHighThresholdPercent: honoured(INT32, 85, {
     flag: 'image-gc-high-threshold',
+    live: true,
     check: percent,
   }),
   imageGCLowThresholdPercent: honoured(INT32, 80, {
     flag: 'image-gc-low-threshold',
+    live: true,
     check: percent,
   }),
   oomScoreAdj: honoured(INT32, -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
@@ -109,15 +111,18 @@ export const NODE_FIELDS = {
   'memorySwap.swapBehavior': unsupported('containers have no swap', TEXT, '', {
     check: oneOf('', 'NoSwap', 'LimitedSwap'),
   }),
-  containerLogMaxSize: honoured(QUANTITY, '10Mi', {flag: 'container-log-max-size'}),
+  containerLogMaxSize: honoured(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
   containerLogMaxFiles: honoured(INT32, 5, {
     flag: 'container-log-max-files',
+    live: true,
     check: (value) => (value <= 1 ? 'must be greater than 1' : undefined),
   }),
   containerLogMaxWorkers: honoured(INT32, 1, {
+    live: true,
     check: (value) => (value < 1 ? 'must be greater than or equal to 1' : undefined),
   }),
   containerLogMonitorInterval: honoured(DURATION, '10s', {
+    live: true,
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
   }),

@@ -57,11 +57,15 @@ export const SERVER_FIELDS = {
   healthzPort: honoured(INT32, 10_248, {flag: 'healthz-port', check: port}),
   healthzBindAddress: honoured(TEXT, '127.0.0.1', {flag: 'healthz-bind-address'}),
   streamingConnectionIdleTimeout: honoured(DURATION, '4h0m0s', {flag: 'streaming-connection-idle-timeout'}),
-  'logging.format': honoured(TEXT, 'text', {flag: 'logging-format', check: oneOf('text', 'json')}),
+  'logging.format': honoured(TEXT, 'text', {
+    flag: 'logging-format',
+    check: oneOf('text', 'json'),
+    live: true,
+  }),
   'logging.flushFrequency': ignored('every line is written at once', ANYTHING, 5_000_000_000, {
     flag: 'log-flush-frequency',
   }),
-  'logging.verbosity': honoured(INT32, 0, {flag: 'v', check: notNegative}),
+  'logging.verbosity': honoured(INT32, 0, {flag: 'v', check: notNegative, live: true}),
   'logging.vmodule': unsupported('the verbosity is the same for all files', ANYTHING, undefined, {
     flag: 'vmodule',
   }),

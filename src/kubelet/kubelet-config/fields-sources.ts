@@ -7,9 +7,9 @@ const NO_CLUSTER = 'there is no API server';
 export const SOURCE_FIELDS = {
   staticPodPath: honoured(TEXT, '', {flag: 'pod-manifest-path'}),
   podLogsDir: honoured(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
-  syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency'}),
-  fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency'}),
-  httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency'}),
+  syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
+  fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
+  httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency', live: true}),
   staticPodURL: honoured(TEXT, '', {flag: 'manifest-url', check: urlProblem}),
   staticPodURLHeader: honoured(HEADERS, {}, {flag: 'manifest-url-header'}),
   containerRuntimeEndpoint: honoured(TEXT, '', {flag: 'container-runtime-endpoint'}),

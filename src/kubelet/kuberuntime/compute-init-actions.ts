@@ -6,9 +6,19 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../container/pod-status.js';
+import type {PodAllocation} from '../container/pod-allocation.js';
 import type {ProbeResults} from '../container/probe-results.js';
-import {faultOf, killOfUnknown, STARTUP_FAULT, type Fault} from './container-fault.js';
+import {resizeNeedsRestart} from './compute-resize.js';
+import {faultOf, killForResize, killOfUnknown, STARTUP_FAULT, type Fault} from './container-fault.js';
 import {effectiveRestartPolicy, exitCode, shouldBeStarted} from './restart-policy.js';
+
+/** What is decided by within a sandbox that stays. */
+export interface Situation {
+  readonly pod: Pod;
+  readonly status: RuntimePodStatus;
+  readonly probes: ProbeResults;
+  readonly actuated: PodAllocation | undefined;
+}
 
 /** What happens to a pod's init containers, and whether its containers may follow. */
 export interface InitActions {
@@ -36,7 +46,8 @@ interface InitStep {
  * says how far the pod has come, since earlier instances may have been removed; of those before it only sidecars still
  * matter: they are kept running.
  */
-export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: ProbeResults): InitActions {
+export function computeInitActions(situation: Situation): InitActions {
+  const {pod, status} = situation;
   const {initContainers = []} = pod.spec;
   const instanceOf = ({name}: Container): RuntimeContainerStatus | undefined =>
     findContainerStatus(status, name);
@@ -44,10 +55,10 @@ export function computeInitActions(pod: Pod, status: RuntimePodStatus, probes: P
   const sidecars = initContainers
     .slice(0, Math.max(front, 0))
     .filter(isRestartableInit)
-    .map((container) => sidecarStep(container, instanceOf(container), probes));
+    .map((container) => sidecarStep(situation, container, instanceOf(container)));
   const last = initContainers[front];
   const newest = last && instanceOf(last);
-  const current = newest && frontStep(pod, last, newest, probes);
+  const current = newest && frontStep(situation, last, newest);
   if (current?.fatal === true) return {outcome: 'failed', toStart: [], toKill: []};
 
   const advanced = current === undefined || current.done === true;
@@ -78,15 +89,10 @@ function hasContainer({spec}: Pod, status: RuntimePodStatus): boolean {
 }
 
 /** The last init container that has an instance. */
-function frontStep(
-  pod: Pod,
-  container: Container,
-  newest: RuntimeContainerStatus,
-  probes: ProbeResults,
-): InitStep {
+function frontStep(situation: Situation, container: Container, newest: RuntimeContainerStatus): InitStep {
   return isRestartableInit(container)
-    ? sidecarStep(container, newest, probes)
-    : initStep(pod, container, newest);
+    ? sidecarStep(situation, container, newest)
+    : initStep(situation.pod, container, newest);
 }
 
 /** An init container that runs to its end. */
@@ -108,9 +114,9 @@ function initStep(pod: Pod, container: Container, newest: RuntimeContainerStatus
 
 /** An init container that goes on beside the others; it is always brought back. */
 function sidecarStep(
+  situation: Situation,
   container: Container,
   newest: RuntimeContainerStatus | undefined,
-  probes: ProbeResults,
 ): InitStep {
   switch (newest?.state) {
     case undefined:
@@ -118,7 +124,7 @@ function sidecarStep(
     case 'CONTAINER_EXITED':
       return {container, start: true};
     case 'CONTAINER_RUNNING':
-      return runningSidecarStep(container, newest, probes);
+      return runningSidecarStep(situation, container, newest);
     case 'CONTAINER_UNKNOWN':
       return {container, start: true, kill: killOfUnknown('Init container', newest)};
   }
@@ -126,15 +132,18 @@ function sidecarStep(
 
 /** It counts as started without a startup probe, or when that has succeeded. */
 function runningSidecarStep(
+  {pod, probes, actuated}: Situation,
   container: Container,
   newest: RuntimeContainerStatus,
-  probes: ProbeResults,
 ): InitStep {
   const startup = container.startupProbe === undefined ? 'Success' : probes.startup.get(newest.id);
   if (startup === 'Failure') return {container, start: true, kill: killOfFaulty(newest, STARTUP_FAULT)};
   if (startup !== 'Success') return {container};
   const fault = faultOf(container, newest, probes);
-  if (fault === undefined) return {container, done: true};
+  if (fault === undefined)
+    return resizeNeedsRestart(pod, container, actuated)
+      ? {container, done: true, start: true, kill: killForResize(newest)}
+      : {container, done: true};
   return {container, done: true, start: true, kill: killOfFaulty(newest, fault)};
 }
 

@@ -6,7 +6,7 @@ import type {ProbeResults} from '../container/probe-results.js';
 
 /** What is wrong with a running container. */
 export interface Fault {
-  readonly reason: Exclude<ContainerToKill['reason'], 'Unknown'>;
+  readonly reason: Exclude<ContainerToKill['reason'], 'Unknown' | 'Resize'>;
   readonly text: string;
 }
 
@@ -31,4 +31,9 @@ export function killOfUnknown(what: string, {id, name}: RuntimeContainerStatus):
     message: `${what} is in "unknown" state, try killing it before restart`,
     reason: 'Unknown',
   };
+}
+
+/** It gets its new resources with its next instance. */
+export function killForResize({id, name}: RuntimeContainerStatus): ContainerToKill {
+  return {id, name, message: `Container ${name} resize requires restart`, reason: 'Resize'};
 }

@@ -29,7 +29,8 @@ export function crashLoopBackOff(
     return undefined;
   }
   const who = formatPod(podRef(pod));
-  const delay = formatDuration(BigInt(context.crashBackoff.get(key)) * 1_000_000n);
+  const backOffMs = context.crashBackoff.get(key);
+  const delay = formatDuration(BigInt(backOffMs) * 1_000_000n);
   containerEvents(context.events, pod, kind, container.name).warning(
     'BackOff',
     `Back-off restarting failed container ${container.name} in pod ${who}`,
@@ -38,6 +39,7 @@ export function crashLoopBackOff(
     reason: 'CrashLoopBackOff',
     message: `back-off ${delay} restarting failed container=${container.name} pod=${who}`,
     retryAt,
+    backOffMs,
   };
 }
 

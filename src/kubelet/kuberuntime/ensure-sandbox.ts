@@ -63,6 +63,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncInput): Pro
     step = CREATE;
     await context.files.makeLogDirectory(pod);
     const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler});
+    if (context.actuated.current === undefined) await context.actuated.setPod(pod.spec.resources);
     step = ASK;
     const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
     const ips = sandboxIps(created);

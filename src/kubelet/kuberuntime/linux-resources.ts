@@ -3,9 +3,10 @@ import {isHugePageResource} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {Quantity, ResourceList} from '../../api/v1-meta.js';
 import type {HugepageLimit, Init, LinuxContainerResources} from '../../cri/index.js';
+import type {CgroupLimits} from '../container/cgroup-limits.js';
 import type {CgroupFacts, NodeFacts} from '../container/node.js';
 import {oomScoreAdj} from './oom-score.js';
-import {cpuMilli, isPositive, memoryBytes, podResources} from './resource-amounts.js';
+import {cpuMilli, limitOf, memoryBytes, podResources} from './resource-amounts.js';
 
 /** The least CPU weight that the kernel takes. */
 export const MIN_SHARES = 2n;
@@ -65,6 +66,27 @@ export function overheadResources(pod: Pod, cgroup: CgroupFacts): Init<LinuxCont
     : linuxResources({cpuRequest: overhead['cpu'], limits: overhead}, cgroup);
 }
 
+/**
+ * What a sandbox is told when its pod's cgroup changes: the cgroup's limits without what the sandbox itself takes
+ * (generateUpdatePodSandboxResourcesRequest).
+ */
+export function sandboxResourcesOf(
+  {spec: {overhead = {}}}: Pod,
+  {cpuShares: shares, cpuQuota: quota, memoryBytes: memory}: Partial<CgroupLimits>,
+): Init<LinuxContainerResources> {
+  const cpu = cpuMilli(overhead);
+  return {
+    ...(shares !== undefined && {cpuShares: cpu === 0n ? shares : cpuShares(sharesMilli(shares) - cpu)}),
+    ...(quota && {cpuPeriod: quota.period, cpuQuota: quota.quota - cpuQuota(cpu)}),
+    ...(memory !== undefined && {memoryLimitInBytes: memory - memoryBytes(overhead)}),
+  };
+}
+
+/** The least milli-CPUs that have so many shares, or more (sharesToMilliCPU). */
+export function sharesMilli(shares: bigint): bigint {
+  return shares < MIN_SHARES ? 0n : (shares * 1000n + 1023n) / 1024n;
+}
+
 /** A container's resources (generateLinuxContainerResources). */
 export function containerResources(
   pod: Pod,
@@ -75,8 +97,8 @@ export function containerResources(
   const demand = {
     cpuRequest: requests?.['cpu'],
     limits: {
-      cpu: ownOrPods('cpu', limits, pod),
-      memory: ownOrPods('memory', limits, pod),
+      cpu: limitOf('cpu', limits, pod.spec.resources),
+      memory: limitOf('memory', limits, pod.spec.resources),
     },
   };
   return {
@@ -84,12 +106,6 @@ export function containerResources(
     oomScoreAdj: oomScoreAdj(pod, container, node.memoryBytes),
     hugepageLimits: hugepageLimits({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
   };
-}
-
-/** A container without a limit of its own has the Pod's, if that has one. */
-function ownOrPods(name: 'cpu' | 'memory', limits: ResourceList, pod: Pod): Quantity {
-  const own = limits[name];
-  return isPositive(own) ? own : (pod.spec.resources?.limits?.[name] ?? '0');
 }
 
 /** Forbids swap where the kernel can (swapConfigurationHelper ConfigureNoSwap). */

@@ -2,7 +2,7 @@ import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../api/v1.js';
 import type {Init, Mount, MountPropagation} from '../../cri/index.js';
 import {isStaticPod} from '../config/static-pod.js';
-import type {NodeFacts} from '../container/node.js';
+import type {NodeFacts, RuntimeFeatures} from '../container/node.js';
 import type {ContainerFiles, MountedVolumes} from '../container/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
 import type {ImageVolumes} from './image-volumes.js';
@@ -85,7 +85,7 @@ function isRecursiveReadOnly(
   if (!readOnly) throw new ContainerConfigError(`${asked} not read-only`);
   if (mountPropagation !== 'None')
     throw new ContainerConfigError(`${asked} not compatible with propagation "${mountPropagation}"`);
-  const supported = supportsRecursion(context);
+  const supported = mountsRecursivelyReadOnly(context);
   if (!supported && recursiveReadOnly === 'Enabled')
     throw new ContainerConfigError(`${asked} not supported by the runtime`, {
       hint: 'set recursiveReadOnly: IfPossible; Enabled takes containerd 2.0 with runc 1.1, Linux 5.12, and a pod that is not --static',
@@ -97,7 +97,13 @@ function isRecursiveReadOnly(
  * Whether the runtime handler can mount whole trees read-only. Without an API server a kubelet knows no RuntimeClasses
  * and asks no handler: a static pod has none of it (runtimeClassSupportsRecursiveReadOnlyMounts).
  */
-function supportsRecursion({pod, node, runtimeHandler = ''}: MountContext): boolean {
+export function mountsRecursivelyReadOnly({
+  pod,
+  node,
+  runtimeHandler = '',
+}: Pick<MountContext, 'pod' | 'runtimeHandler'> & {
+  readonly node: {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
+}): boolean {
   return !isStaticPod(pod) && node.runtime.handlers.get(runtimeHandler)?.recursiveReadOnlyMounts === true;
 }
 

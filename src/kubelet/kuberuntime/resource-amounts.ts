@@ -11,6 +11,16 @@ export function isPositive(quantity: Quantity | undefined): quantity is Quantity
   return quantity !== undefined && compareQuantities(quantity, '0') > 0;
 }
 
+/** A limit of a container, or its pod's where it has none; 0 for none at all. */
+export function limitOf(
+  name: 'cpu' | 'memory',
+  limits: ResourceList | undefined,
+  pod: ResourceRequirements | undefined,
+): Quantity {
+  const own = limits?.[name];
+  return isPositive(own) ? own : (pod?.limits?.[name] ?? '0');
+}
+
 /** Milli-CPUs of a list, 0 when it says nothing. */
 export function cpuMilli(list: ResourceList | undefined): bigint {
   return quantityMilliValue(list?.['cpu'] ?? '0');

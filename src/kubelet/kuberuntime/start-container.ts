@@ -162,6 +162,7 @@ async function createContainer(
       ...files,
     });
   });
+  await context.actuated.setContainer(container.name, container.resources ?? {});
   const {containerId} = await attempt('CreateContainerError', async () =>
     context.services.runtime.createContainer({
       podSandboxId: environment.sandboxId,

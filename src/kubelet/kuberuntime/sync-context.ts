@@ -4,6 +4,7 @@ import type {ApiObjects} from '../container/api-objects.js';
 import type {EventSink} from '../container/events.js';
 import type {RunHook} from '../container/lifecycle-hook.js';
 import type {NodeFacts} from '../container/node.js';
+import type {ActuatedResources} from '../container/pod-allocation.js';
 import type {PodFilesystem} from '../container/pod-filesystem.js';
 import type {PodProbes} from '../container/probe-results.js';
 import type {KubeServices} from '../container/services.js';
@@ -24,6 +25,7 @@ export interface SyncContext {
   readonly crashBackoff: Backoff;
   readonly runHook: RunHook;
   readonly probes: PodProbes;
+  readonly actuated: ActuatedResources;
   readonly events: EventSink;
   /** Learns what of the pod nobody is to be shown. */
   readonly secrets: SecretTexts;

@@ -8,12 +8,13 @@ import {imageVolumeFailure, pullImageVolumes} from './image-volumes.js';
 import {killContainer, killContext, type KillContext} from './kill-container.js';
 import {killPod} from './kill-pod.js';
 import {pruneInitContainers, purgeInitContainers, removeContainer} from './remove-container.js';
+import {resizePod} from './resize-pod.js';
 import {startContainer, type StartEnvironment} from './start-container.js';
 import type {SyncContext} from './sync-context.js';
 
 /**
  * Carries out what computePodActions decided, in the kubelet's order (kuberuntime SyncPod): kill, prune,
- * sandbox, init containers, containers. Gives what was done and what failed; a failure ends the steps that
+ * sandbox, init containers, resize, containers. Gives what was done and what failed; a failure ends the steps that
  * need it. Only aborting the signal rejects; it is looked at between calls, since a call cut off half-way
  * leaves behind what nobody knows the id of.
  */
@@ -38,6 +39,10 @@ export async function syncPod(
     const failure = await start(context, environment, {container, kind: 'initContainers'}, signal);
     results.push(outcome('InitContainer', container.name, failure));
     if (failure !== undefined && container.restartPolicy !== 'Always') return results;
+  }
+  if (actions.resize !== undefined) {
+    const {resize} = actions;
+    results.push(await resizePod(context, {pod, sandboxId: environment.sandboxId, resize}));
   }
   for (const container of actions.containersToStart) {
     const failure = await start(context, environment, {container, kind: 'containers'}, signal);

@@ -47,6 +47,7 @@ export class LogRotator {
   readonly #parts: LogRotatorParts;
   readonly #options: LogRotationOptions;
 
+  /** What the options say may change at any time; no log is rotated while the size is negative. */
   constructor(parts: LogRotatorParts, options: LogRotationOptions = DEFAULT_LOG_ROTATION) {
     this.#parts = parts;
     this.#options = options;
@@ -55,15 +56,13 @@ export class LogRotator {
   /** Looks after the logs until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const {clock, logger} = this.#parts;
-    const {maxSizeBytes, maxWorkers, monitorIntervalMs} = this.#options;
-    if (maxSizeBytes < 0) return;
     logger.info('Initializing container log rotate workers', {
-      workers: maxWorkers,
-      monitorPeriod: `${monitorIntervalMs / 1000}s`,
+      workers: this.#options.maxWorkers,
+      monitorPeriod: `${this.#options.monitorIntervalMs / 1000}s`,
     });
     while (!signal.aborted) {
-      await this.rotateAll(signal);
-      await clock.sleep(monitorIntervalMs, signal).catch(() => undefined); // the end
+      if (this.#options.maxSizeBytes >= 0) await this.rotateAll(signal);
+      await clock.sleep(this.#options.monitorIntervalMs, signal).catch(() => undefined); // the end
     }
   }
 

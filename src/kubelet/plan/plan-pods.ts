@@ -1,4 +1,5 @@
 import {isRestartableInit} from '../../api/resource-list.js';
+import {ActuatedFiles, readingActuated} from '../allocation/actuated-files.js';
 import type {Pod} from '../../api/v1.js';
 import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
@@ -107,6 +108,7 @@ function plannedPods(
     // A plan runs no programs.
     imageCredentials: options.imageCredentials?.withoutProviders(),
     pullRecords: new PlannedPullRecords(node.rootDir),
+    actuated: readingActuated(new ActuatedFiles(node.rootDir), offline),
     hooks: plannedHooks,
     files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),
     observer: {
@@ -147,7 +149,9 @@ async function runPasses(
       pod,
       before,
       runtime,
-      actions: hasEnded ? undefined : actionsFor(pod, {runtime, status}, ALL_WELL.results),
+      actions: hasEnded
+        ? undefined
+        : actionsFor(pod, {runtime, status, actuated: syncer.actuated}, ALL_WELL.results),
     };
     const {results} = await syncer.sync(signal);
     const [failure] = failuresOf(results);

@@ -41,6 +41,14 @@ export class PlannedFilesystem implements PodFilesystem {
     // A plan makes nothing.
   }
 
+  async readPodCgroup(): Promise<undefined> {
+    // What the pod was last given tells.
+  }
+
+  async setPodCgroup(): Promise<void> {
+    // A plan sets nothing.
+  }
+
   async makePodDirs(): Promise<void> {
     // A plan makes nothing.
   }

@@ -78,6 +78,7 @@ function notFound(method: string, id: string): CriError {
 function plannedRuntime(real: KubeRuntimeService, state: PlannedState): KubeRuntimeService {
   return {
     version: real.version,
+    containerStats: real.containerStats,
     ...sandboxReads(real, state),
     ...containerReads(real, state),
     ...sandboxWrites(state),
@@ -87,7 +88,10 @@ function plannedRuntime(real: KubeRuntimeService, state: PlannedState): KubeRunt
 
 function sandboxWrites(
   state: PlannedState,
-): Pick<KubeRuntimeService, 'runPodSandbox' | 'stopPodSandbox' | 'removePodSandbox'> {
+): Pick<
+  KubeRuntimeService,
+  'runPodSandbox' | 'stopPodSandbox' | 'removePodSandbox' | 'updatePodSandboxResources'
+> {
   return {
     runPodSandbox: async ({config} = {}) => {
       const {namespace, name, attempt} = {...config?.metadata};
@@ -103,6 +107,7 @@ function sandboxWrites(
       state.removed.add(id);
       return {};
     },
+    updatePodSandboxResources: async () => ({}),
   };
 }
 
@@ -110,7 +115,12 @@ function containerWrites(
   state: PlannedState,
 ): Pick<
   KubeRuntimeService,
-  'createContainer' | 'startContainer' | 'stopContainer' | 'removeContainer' | 'execSync'
+  | 'createContainer'
+  | 'startContainer'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'updateContainerResources'
+  | 'execSync'
 > {
   return {
     createContainer: async ({config, podSandboxId: sandboxId = podSandboxId('')} = {}) => {
@@ -139,6 +149,7 @@ function containerWrites(
       state.removed.add(id);
       return {};
     },
+    updateContainerResources: async () => ({}),
     // A hook is taken to succeed.
     execSync: async () => ({stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0}),
   };

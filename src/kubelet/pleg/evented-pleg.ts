@@ -5,16 +5,14 @@ import {
   type PodUid,
   type RuntimeService,
 } from '../../cri/index.js';
-import type {Pleg, PodCache, RunningPod} from '../container/pleg.js';
+import type {Pleg, PlegReport, PodCache, RunningPod} from '../container/pleg.js';
 import {GenericPleg} from './generic-pleg.js';
 import type {PlegOptions} from './pod-looks.js';
 import {uidOf, type PlegState} from './relist-diff.js';
 
-/** After so many failures in a row the runtime is only asked now and then (eventedPlegMaxStreamRetries). */
+/** After so many failures in a row the runtime isn't asked again (eventedPlegMaxStreamRetries). */
 const MAX_FAILURES = 5;
 const FIRST_RETRY_MS = 1000;
-/** A kubelet never asks again; a runtime that was replaced by a newer one may have events by then. */
-const LATE_RETRY_MS = 60_000;
 /** A stream says nothing when it begins: it counts as good after its first event, or when it hasn't failed for so long. */
 const TRUSTED_AFTER_MS = 1000;
 
@@ -57,6 +55,10 @@ export class EventedPleg implements Pleg {
     this.#generic.requestRelist(uid);
   }
 
+  report(): PlegReport {
+    return this.#generic.report();
+  }
+
   unhealthy(): string | undefined {
     return this.#generic.unhealthy();
   }
@@ -65,7 +67,7 @@ export class EventedPleg implements Pleg {
     await Promise.all([this.#generic.run(), this.#follow()]);
   }
 
-  /** Keeps a stream of events open. */
+  /** Keeps a stream of events open; one that gives none is asked again when it was away, and maybe replaced. */
   async #follow(): Promise<void> {
     const {clock, signal, notice} = this.#options;
     for (let failures = 0; ;) {
@@ -76,15 +78,21 @@ export class EventedPleg implements Pleg {
         this.#generic.relyOnEvents(false);
       }
       failures = isUnimplemented(error) ? MAX_FAILURES : failures + 1;
-      const retryMs = failures >= MAX_FAILURES ? LATE_RETRY_MS : FIRST_RETRY_MS * 2 ** (failures - 1);
+      const isGivenUp = failures >= MAX_FAILURES;
+      const retryMs = isGivenUp ? undefined : FIRST_RETRY_MS * 2 ** (failures - 1);
       notice({kind: 'stream-failed', error, retryMs});
-      await clock.sleep(retryMs, signal).catch(() => undefined); // the end
+      if (retryMs !== undefined)
+        await clock.sleep(retryMs, signal).catch(() => undefined); // the end
+      else {
+        await this.#generic.untilBack();
+        failures = 0;
+      }
     }
   }
 
   /** One stream, to its end; whether it was good for a while, and why it ended. */
   async #stream(): Promise<{readonly wasTrusted: boolean; readonly error: unknown}> {
-    const {runtime, clock, signal} = this.#options;
+    const {runtime, clock, signal, notice} = this.#options;
     const ended = new AbortController();
     let isTrusted = false;
     const trust = (): void => {
@@ -96,6 +104,7 @@ export class EventedPleg implements Pleg {
     try {
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         trust();
+        notice({kind: 'event-heard', delayMs: clock.now() - Number(event.createdAt / 1_000_000n)});
         this.#hear(event);
       }
       return {wasTrusted: isTrusted, error: new Error('the runtime has ended its events')};

@@ -1,7 +1,7 @@
 import type {PodUid} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
-import {formatDuration} from '../../format/duration.js';
-import type {Pleg, PodCache, RunningPod} from '../container/pleg.js';
+import {formatMilliseconds} from '../../format/duration.js';
+import type {Pleg, PlegReport, PodCache, RunningPod} from '../container/pleg.js';
 import {PodLooks, type PlegOptions} from './pod-looks.js';
 import {listedPods} from './relist-diff.js';
 
@@ -26,6 +26,8 @@ export class GenericPleg implements Pleg {
   /** When the last relist began that succeeded. */
   #relistedAt: number | undefined;
   #hasFailed = false;
+  /** Called when relists succeed again. */
+  #onBack: (() => void)[] = [];
   #reliesOnEvents = false;
   /** How many relists are yet to be quick, whatever the events. */
   #quickRelists = 0;
@@ -49,6 +51,10 @@ export class GenericPleg implements Pleg {
     void this.#look(uid, false);
   }
 
+  report(): PlegReport {
+    return {reliesOnEvents: this.#reliesOnEvents, relistedAt: this.#relistedAt};
+  }
+
   unhealthy(): string | undefined {
     if (this.#relistedAt === undefined) return 'pleg has yet to be successful';
     const now = this.#options.clock.now();
@@ -58,7 +64,7 @@ export class GenericPleg implements Pleg {
     if (elapsed <= THRESHOLD_MS) return undefined;
     // Maybe only the clock has gone on.
     this.relistNow();
-    return `pleg was last seen active ${goDuration(elapsed)} ago; threshold is ${goDuration(THRESHOLD_MS)}`;
+    return `pleg was last seen active ${formatMilliseconds(elapsed)} ago; threshold is ${formatMilliseconds(THRESHOLD_MS)}`;
   }
 
   async run(): Promise<void> {
@@ -72,6 +78,11 @@ export class GenericPleg implements Pleg {
       await this.#pause();
     }
     signal.removeEventListener('abort', wake);
+    this.#tellBack();
+  }
+
+  #tellBack(): void {
+    for (const tell of this.#onBack.splice(0)) tell();
   }
 
   /** Relists at once, or again after the relist that is under way. */
@@ -85,6 +96,13 @@ export class GenericPleg implements Pleg {
     this.#reliesOnEvents = reliesOnEvents;
     this.#quickRelists = Math.max(this.#quickRelists, RELISTS_AT_FIRST);
     this.relistNow();
+  }
+
+  /** Resolves when the runtime could not be listed and can be again, or at the end. */
+  async untilBack(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#onBack.push(resolve);
+    });
   }
 
   async #relist(): Promise<void> {
@@ -101,6 +119,7 @@ export class GenericPleg implements Pleg {
     });
     if (lists === undefined) return;
     this.#relistedAt = startedAt;
+    if (this.#hasFailed) this.#tellBack();
     this.#hasFailed = false;
     this.#quickRelists = Math.max(0, this.#quickRelists - 1);
     for (const uid of this.looks.relisted(listedPods(...lists)))
@@ -138,8 +157,4 @@ export class GenericPleg implements Pleg {
       this.#reliesOnEvents && !this.#hasFailed && this.#quickRelists === 0 && !this.looks.hasUnfinished;
     return mayWait ? SAFETY_RELIST_MS : RELIST_MS;
   }
-}
-
-function goDuration(ms: number): string {
-  return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);
 }

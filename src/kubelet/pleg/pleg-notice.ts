@@ -12,7 +12,10 @@ export type PlegNotice =
   | {readonly kind: 'event-discarded'; readonly event: PodLifecycleEvent}
   /** The runtime's events are relied on (evented_pleg_connection_success_count). */
   | {readonly kind: 'stream-trusted'}
-  /** The runtime's events ended, or there are none (evented_pleg_connection_error_count); `retryMs` until the next try. */
-  | {readonly kind: 'stream-failed'; readonly error: unknown; readonly retryMs: number}
+  /** An event came so long after what it tells of (evented_pleg_connection_latency_seconds). */
+  | {readonly kind: 'event-heard'; readonly delayMs: number}
+  /** The runtime's events ended, or there are none (evented_pleg_connection_error_count); `retryMs` until the next try;
+   * without it there is none until the runtime was away. */
+  | {readonly kind: 'stream-failed'; readonly error: unknown; readonly retryMs: number | undefined}
   /** A relist has found what the runtime's events hadn't told of. */
   | {readonly kind: 'event-missed'; readonly uid: PodUid};

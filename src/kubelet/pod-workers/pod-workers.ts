@@ -24,6 +24,7 @@ import {
   workOf,
   type PendingWork,
   type SyncOutcome,
+  type WorkerReport,
   type WorkKind,
   type WorkerState,
   type WorkerUpdate,
@@ -47,10 +48,20 @@ export interface PodEnd {
   readonly status: ((status: PodStatus) => PodStatus) | undefined;
 }
 
+/** A pod's worker as others see it. */
+export interface WorkerSummary {
+  readonly uid: PodUid;
+  readonly lifecycle: WorkKind;
+  /** Undefined of a pod that only the runtime knows. */
+  readonly pod: Pod | undefined;
+}
+
 /** What workers need. */
 export interface PodWorkersOptions {
   readonly handler: PodSyncHandler;
   readonly cache: PodCache;
+  /** The pod with the resources that it was granted; by default all that it asks for. */
+  readonly allocated?: (pod: Pod) => Pod;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -136,7 +147,9 @@ export class PodWorkers {
     }
   }
 
-  async #next(worker: WorkerState, work: PendingWork): Promise<void> {
+  async #next(worker: WorkerState, pending: PendingWork): Promise<void> {
+    const {allocated = (pod: Pod): Pod => pod} = this.#options;
+    const work = pending.pod === undefined ? pending : {...pending, pod: allocated(pending.pod)};
     worker.pending = undefined;
     worker.active = work;
     worker.startedAt ??= this.#options.clock.now();
@@ -154,7 +167,9 @@ export class PodWorkers {
       this.#finish(worker);
       return false;
     }
+    worker.waitsFor = undefined;
     if (this.#turns.tryStart(podFullName(worker.ref), uid)) return true;
+    worker.waitsFor = 'turn';
     this.#queue.add(uid, this.#options.clock.now() + jittered(TURN_WAIT_MS, this.#random()));
     return false;
   }
@@ -208,6 +223,7 @@ export class PodWorkers {
 
   async #statusOf(worker: WorkerState, pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
     const {cache, events} = this.#options;
+    worker.waitsFor = 'status';
     try {
       return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
     } catch (error) {
@@ -215,6 +231,8 @@ export class PodWorkers {
       const message = `error determining status: ${messageOf(error)}`;
       events({type: 'Warning', reason: 'FailedSync', message, pod});
       throw error;
+    } finally {
+      worker.waitsFor = undefined;
     }
   }
 
@@ -315,6 +333,15 @@ export class PodWorkers {
     this.#wake(worker);
   }
 
+  /** What each worker is at, for who counts them. */
+  list(): readonly WorkerSummary[] {
+    return [...this.#workers].map(([uid, worker]) => ({
+      uid,
+      lifecycle: workKind(worker),
+      pod: worker.pending?.pod ?? worker.active?.pod,
+    }));
+  }
+
   isKnown(uid: PodUid): boolean {
     return this.#workers.has(uid);
   }
@@ -342,18 +369,20 @@ export class PodWorkers {
     return worker.evicted || (worker.deleted && worker.terminatedAt !== undefined);
   }
 
-  /** When the pod is synced next on its own and how its last sync failed, for who looks. */
-  schedule(uid: PodUid): {
-    readonly lastSyncAt?: number;
-    readonly nextSyncAt?: number;
-    readonly error?: unknown;
-  } {
+  /** How the pod's worker stands, for who looks; undefined when it has none. */
+  report(uid: PodUid): WorkerReport | undefined {
     const worker = this.#workers.get(uid);
-    const nextSyncAt = this.#queue.dueAt(uid);
+    if (worker === undefined) return undefined;
+    const {lastSyncTime, lastError: error, waitsFor, terminatingAt, gracePeriodSeconds} = worker;
     return {
-      ...(worker !== undefined && worker.lastSyncTime > 0 && {lastSyncAt: worker.lastSyncTime}),
-      ...(nextSyncAt !== undefined && {nextSyncAt}),
-      ...(worker?.lastError !== undefined && {error: worker.lastError}),
+      kind: worker.finished ? 'finished' : workKind(worker),
+      isWorking: worker.isRunning,
+      waitsFor,
+      terminatingAt,
+      gracePeriodSeconds,
+      lastSyncAt: lastSyncTime > 0 ? lastSyncTime : undefined,
+      error,
+      nextSyncAt: this.#queue.dueAt(uid),
     };
   }
 

@@ -54,6 +54,8 @@ export interface WorkerState {
   lastSyncTime: number;
   /** Why the last work failed. */
   lastError?: unknown;
+  /** What the work waits for before it does anything. */
+  waitsFor?: 'turn' | 'status' | undefined;
 }
 
 /** What a worker does next. */
@@ -63,6 +65,23 @@ export interface PendingWork {
   readonly running: RunningPod | undefined;
   /** When the first update came that this work answers. */
   readonly requestedAt: number;
+}
+
+/** How a worker stands, for who looks. Times are in ms since the epoch. */
+export interface WorkerReport {
+  readonly kind: WorkKind | 'finished';
+  /** Whether work is under way. */
+  readonly isWorking: boolean;
+  /** The end of another static pod of the same name, or a status that is newer than its last work. */
+  readonly waitsFor: WorkerState['waitsFor'];
+  /** When the pod was to end, and how long it has for that, seconds. */
+  readonly terminatingAt: number | undefined;
+  readonly gracePeriodSeconds: number;
+  /** When its last work ended, and why that failed. */
+  readonly lastSyncAt: number | undefined;
+  readonly error: unknown;
+  /** When it is synced next on its own. */
+  readonly nextSyncAt: number | undefined;
 }
 
 export function newWorker(ref: PodRef): WorkerState {

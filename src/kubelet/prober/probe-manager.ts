@@ -13,6 +13,7 @@ import {
   type ProbeOutcome,
   type ProbeResult,
   type ProbeResults,
+  type ProbeState,
 } from '../container/probe-results.js';
 import {ProbeWorker} from './probe-worker.js';
 import {readinessOf} from './rounds.js';
@@ -57,6 +58,14 @@ export class ProbeManager {
   /** Newest results, for what has to be done about containers. */
   get results(): ProbeResults {
     return this.#results;
+  }
+
+  /** How the probes of a pod stand; none of one that isn't probed. */
+  states(uid: PodUid): readonly ProbeState[] {
+    return [...(this.#pods.get(uid)?.workers ?? [])].map((worker) => {
+      const {id, ...state} = worker.state();
+      return {...state, counts: id === undefined ? undefined : this.#results[state.kind].get(id)};
+    });
   }
 
   /** Has `listener` told of every result that changes, until the function that is returned is called. */

@@ -1,9 +1,12 @@
 import type {PodStatus} from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
-import type {ProbeResult} from '../container/probe-results.js';
+import type {ProbeResult, ProbeState} from '../container/probe-results.js';
 import {podRef} from '../container/pod-ref.js';
 import {beginRound, endRound, NO_MEMORY, type ProbeMemory, type RoundSubject} from './rounds.js';
 import {runProbe, type ProbeIo, type ProbeSubject} from './run-probe.js';
+
+/** How much is kept of what a probe says, in characters. */
+const MAX_OUTPUT_LENGTH = 1024;
 
 const COUNTED_AS = {Success: 'successful', Failure: 'failed'} as const;
 
@@ -28,6 +31,10 @@ export class ProbeWorker {
   #isStopped = false;
   #isTriggered = false;
   #podEnds = false;
+  #isDue = false;
+  #nextAt: number | undefined;
+  #last: ProbeState['last'];
+  #output = '';
   /** The one wait or probe that is under way. */
   #pause: AbortController | undefined;
   #probing: AbortController | undefined;
@@ -40,11 +47,28 @@ export class ProbeWorker {
     return this.#options.subject;
   }
 
+  /** How the probe stands; what counts is known to who keeps the results. */
+  state(): Omit<ProbeState, 'counts'> & {readonly id: ContainerId | undefined} {
+    const {container, kind, probe} = this.#options.subject;
+    const {id, onHold, last, run: inARow} = this.#memory;
+    const {failureThreshold = 3, successThreshold = 1} = probe;
+    return {
+      id,
+      container: container.name,
+      kind,
+      last: this.#last,
+      inARow,
+      threshold: last === 'Failure' ? failureThreshold : successThreshold,
+      nextAt: this.#nextAt,
+      waitsFor: onHold ? 'another instance' : this.#isDue ? undefined : 'its time',
+    };
+  }
+
   /** Until the end; never rejects. */
   async run(): Promise<void> {
     const {io, subject, firstDelayMs} = this.#options;
     const periodMs = (subject.probe.periodSeconds ?? 10) * 1000;
-    await this.#sleep(firstDelayMs);
+    await this.#sleepUntil(io.clock.now() + firstDelayMs);
     let tickAt = io.clock.now() + periodMs;
     while (!this.#isStopped && (await this.#round()))
       // A tick that has passed meanwhile counts once, and the ones after it come as if nothing had been.
@@ -78,7 +102,7 @@ export class ProbeWorker {
   /** When the tick after the next one is due. */
   async #nextTick(tickAt: number, periodMs: number): Promise<number> {
     const {clock} = this.#options.io;
-    if (!this.#isTriggered) await this.#sleep(tickAt - clock.now());
+    if (!this.#isTriggered) await this.#sleepUntil(tickAt);
     const now = clock.now();
     if (this.#isTriggered) {
       this.#isTriggered = false;
@@ -87,10 +111,14 @@ export class ProbeWorker {
     return tickAt + Math.max(Math.ceil((now + 1 - tickAt) / periodMs), 1) * periodMs;
   }
 
-  async #sleep(ms: number): Promise<void> {
+  async #sleepUntil(time: number): Promise<void> {
+    const {clock} = this.#options.io;
+    const ms = time - clock.now();
     if (ms <= 0 || this.#isStopped) return;
     this.#pause = new AbortController();
-    await this.#options.io.clock.sleep(ms, this.#pause.signal).catch(() => undefined); // woken
+    this.#nextAt = time;
+    await clock.sleep(ms, this.#pause.signal).catch(() => undefined); // woken
+    this.#nextAt = undefined;
     this.#pause = undefined;
   }
 
@@ -101,12 +129,18 @@ export class ProbeWorker {
     const round = beginRound(subject, this.#memory, status, io.clock.now());
     const {id: old} = this.#memory;
     this.#memory = round.memory;
+    this.#isDue = round.next === 'probe';
     const {id} = round.memory;
+    if (old !== id) this.#last = undefined;
     if (old !== undefined && old !== id) forget(old);
     if (id === undefined) return round.next !== 'end';
     for (const result of round.results) keep(id, result);
     if (round.next !== 'probe') return round.next === 'wait';
-    const result = await this.#probe({id, podIp: status.podIP ?? '', isEnding: () => this.#podEnds});
+    const heard = (output: string): void => {
+      this.#output = output.slice(0, MAX_OUTPUT_LENGTH);
+    };
+    const isEnding = (): boolean => this.#podEnds;
+    const result = await this.#probe({id, podIp: status.podIP ?? '', isEnding, heard});
     if (result === undefined || this.#isStopped) return true;
     const {memory, counts} = endRound(subject, this.#memory, result);
     this.#memory = memory;
@@ -121,6 +155,7 @@ export class ProbeWorker {
     try {
       const startedAt = io.clock.now();
       const result = await runProbe(io, subject, instance, signal);
+      this.#last = {at: io.clock.now(), result: result ?? 'Unknown', output: this.#output};
       io.made?.({
         probe: subject.kind,
         result: result === undefined ? 'unknown' : COUNTED_AS[result],

@@ -36,6 +36,8 @@ export interface ProbedInstance {
   readonly podIp: string;
   /** Whether its pod is being ended: then it is no news that it can't be probed. */
   readonly isEnding?: () => boolean;
+  /** Told what the probe brought to light. */
+  readonly heard?: (output: string) => void;
 }
 
 /** A probe that can't be carried out is tried so often. */
@@ -58,6 +60,7 @@ export async function runProbe(
   signal: AbortSignal,
 ): Promise<Exclude<ProbeResult, 'Unknown'> | undefined> {
   const answer = await withRetries(io, subject, instance, signal);
+  instance.heard?.(answer.output);
   const events = containerEvents(io.events, subject.pod, subject.list, subject.container.name);
   const title = TITLES[subject.kind];
   switch (answer.result) {

@@ -16,11 +16,11 @@ export interface CgroupValue {
 /** The values of both versions of cgroups, in the order in which the kernel takes them (libcontainer's fs and fs2). */
 export function cgroupValues(
   version: 1 | 2,
-  {cpuShares, cpuQuota, memoryBytes, pids, hugePages}: CgroupLimits,
+  {cpuShares, cpuQuota, memoryBytes, pids, hugePages = new Map()}: Partial<CgroupLimits>,
 ): readonly CgroupValue[] {
   const {memory, hugetlb} = LIMIT_FILES[version];
   return [
-    cpuWeightValue(version, cpuShares),
+    ...(cpuShares === undefined ? [] : [cpuWeightValue(version, cpuShares)]),
     ...(cpuQuota === undefined ? [] : quotaValues(version, cpuQuota)),
     ...one('memory', memory, memoryBytes),
     ...one('pids', 'pids.max', pids),
@@ -68,4 +68,30 @@ export function weightOfShares(shares: bigint): bigint {
 /** The least shares that have the weight. */
 export function sharesOfWeight(weight: bigint): bigint {
   return 2n + ((weight - 1n) * 262_142n + 9998n) / 9999n;
+}
+
+/** Where a pod's limits and what it uses are read. */
+export const USAGE_FILES = {
+  1: {shares: 'cpu.shares', limit: 'memory.limit_in_bytes', usage: 'memory.usage_in_bytes'},
+  2: {shares: 'cpu.weight', limit: 'memory.max', usage: 'memory.current'},
+} as const;
+
+/** More than any machine has: how version 1 says that there is no limit. */
+const NO_LIMIT_BYTES = 1n << 62n;
+
+/** A number of bytes; undefined for what is no limit, or no number. */
+export function parseBytes(text: string): bigint | undefined {
+  const bytes = parseNumber(text);
+  return bytes !== undefined && bytes < NO_LIMIT_BYTES ? bytes : undefined;
+}
+
+export function parseNumber(text: string): bigint | undefined {
+  return /^-?\d+\s*$/.test(text) ? BigInt(text.trim()) : undefined;
+}
+
+/** The content of `cpu.max`, or of version 1's two files one after the other. */
+export function parseQuota(text: string): CgroupLimits['cpuQuota'] {
+  const [quota = '', period = ''] = text.trim().split(/\s+/);
+  const each = parseNumber(period);
+  return each === undefined ? undefined : {quota: parseNumber(quota) ?? -1n, period: each};
 }

@@ -5,14 +5,18 @@ import {hasErrno, SystemError} from '../../base/errors.js';
 import {ifPresent, systemReason, withFileErrors} from '../../base/files.js';
 import {acquireLock} from '../../base/lock.js';
 import {CGROUPS_LOCK} from '../../base/machine-locks.js';
-import type {CgroupLimits} from '../container/cgroup-limits.js';
+import type {CgroupLimits, PodCgroup} from '../container/cgroup-limits.js';
 import type {CgroupGround} from '../container/node.js';
 import {
   cgroupValues,
   CONTROLLERS,
   cpuWeightValue,
   MIN_SHARES,
+  parseBytes,
+  parseNumber,
+  parseQuota,
   sharesOfWeight,
+  USAGE_FILES,
   type CgroupValue,
 } from './cgroup-files.js';
 import {MadeCgroups} from './made-cgroups.js';
@@ -70,6 +74,49 @@ export async function removePodCgroup(
       for (const parent of new Set(paths.map((path) => dirname(path))))
         for (const level of levelsOf(parent).toReversed()) await removeMade(root + level, made);
     for (const path of paths) await weighBurstable(ground, hierarchies, dirname(path), made);
+  });
+}
+
+/**
+ * What the pod's cgroup is limited to and uses; undefined when it isn't there (podContainerManagerImpl
+ * GetPodCgroupConfig). Rejects with SystemError.
+ */
+export async function readPodCgroup(ground: CgroupGround, path: string): Promise<PodCgroup | undefined> {
+  const {version} = ground;
+  const hierarchies = await controlledHierarchies(ground);
+  const read = async (controller: CgroupValue['controller'], file: string): Promise<string> => {
+    const root = hierarchies.find(({controllers}) => controllers.includes(controller))?.path;
+    return root === undefined ? '' : await readText(`${root}${path}/${file}`);
+  };
+  const {shares: sharesFile, limit, usage} = USAGE_FILES[version];
+  const weight = parseNumber(await read('cpu', sharesFile));
+  if (weight === undefined) return undefined;
+  const quotas = version === 2 ? ['cpu.max'] : ['cpu.cfs_quota_us', 'cpu.cfs_period_us'];
+  const quotaTexts = await Promise.all(quotas.map(async (file) => read('cpu', file)));
+  const cpuQuota = parseQuota(quotaTexts.join(' '));
+  const memoryBytes = parseBytes(await read('memory', limit));
+  const memoryUsageBytes = parseBytes(await read('memory', usage));
+  return {
+    cpuShares: version === 2 ? sharesOfWeight(weight) : weight,
+    ...(cpuQuota && {cpuQuota}),
+    ...(memoryBytes !== undefined && {memoryBytes}),
+    ...(memoryUsageBytes !== undefined && {memoryUsageBytes}),
+  };
+}
+
+/** Sets these limits of a pod's cgroup, which is there (podContainerManagerImpl SetPodCgroupConfig). Rejects with SystemError. */
+export async function setPodCgroup(
+  ground: CgroupGround,
+  path: string,
+  limits: Partial<CgroupLimits>,
+): Promise<void> {
+  const hierarchies = await controlledHierarchies(ground);
+  const values = cgroupValues(ground.version, limits);
+  await withLock(ground, async (made) => {
+    for (const hierarchy of hierarchies)
+      for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
+        await writeValue(hierarchy.path + path, value);
+    if (limits.cpuShares !== undefined) await weighBurstable(ground, hierarchies, dirname(path), made);
   });
 }
 

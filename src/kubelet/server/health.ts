@@ -1,5 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
+import type {KubeletRegistry} from '../metrics/kubelet-registry.js';
 import {plainError, text, type Answer, type KubeletRequest} from './answer.js';
 import type {Route} from './routes.js';
 import type {ServedKubelet} from './served-kubelet.js';
@@ -15,10 +16,12 @@ export interface HealthOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly syncFrequencyMs: number;
+  readonly metrics: Pick<KubeletRegistry, 'health'>;
 }
 
 /** /healthz and one path for each check (apiserver healthz). */
-export function healthRoutes({kubelet, clock, logger, syncFrequencyMs}: HealthOptions): readonly Route[] {
+export function healthRoutes(options: HealthOptions): readonly Route[] {
+  const {kubelet, clock, syncFrequencyMs} = options;
   const limitMs = Math.max(LEAST_LOOP_LIMIT_MS, 2 * syncFrequencyMs);
   const checks: ReadonlyMap<string, HealthCheck> = new Map([
     ['ping', () => undefined],
@@ -29,7 +32,7 @@ export function healthRoutes({kubelet, clock, logger, syncFrequencyMs}: HealthOp
         clock.now() - kubelet.lastActiveAt > limitMs ? 'sync Loop took longer than expected' : undefined,
     ],
   ]);
-  const all = (request: KubeletRequest): Answer => allChecks(checks, request, logger);
+  const all = (request: KubeletRequest): Answer => allChecks(checks, request, options);
   return [
     {pattern: '/healthz', handle: async (request) => Promise.resolve(all(request))},
     ...[...checks].map(([name, check]) => ({
@@ -46,12 +49,13 @@ function oneCheck(fault: string | undefined): Answer {
 function allChecks(
   checks: ReadonlyMap<string, HealthCheck>,
   {query}: KubeletRequest,
-  logger: Logger,
+  {logger, metrics}: Pick<HealthOptions, 'logger' | 'metrics'>,
 ): Answer {
   const excluded = new Set(query.getAll('exclude'));
   const results = [...checks]
     .filter(([name]) => !excluded.has(name))
     .map(([name, check]) => ({name, fault: check()}));
+  for (const {name, fault} of results) metrics.health.checked(name, fault === undefined);
   const failed = results.filter(({fault}) => fault !== undefined);
   const lines = results.map(({name, fault}) =>
     fault === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`,

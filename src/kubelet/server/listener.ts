@@ -2,8 +2,11 @@ import {once} from 'node:events';
 import {createServer, ServerResponse, type IncomingMessage, type Server} from 'node:http';
 import {createServer as createTlsServer, type ServerOptions as TlsServerOptions} from 'node:https';
 import {isIP, Socket, type AddressInfo} from 'node:net';
+import type {Duplex} from 'node:stream';
+import type {Clock} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
 import {systemReason} from '../../base/files.js';
+import {endPatiently} from './end-patiently.js';
 import type {ListenAddress} from './options.js';
 
 /** A request's head may be so large: commands stand in the URLs of exec. */
@@ -13,6 +16,8 @@ const HEAD_LIMIT_MS = 20_000;
 const REQUEST_LIMIT_MS = 60_000;
 /** How long a connection without a request is kept, as the kubelet does. */
 const IDLE_MS = 90_000;
+/** How long nothing may pass while a request is answered: the kubelet's limit for writing an answer. */
+const SILENT_MS = 4 * 60 * 60_000;
 const MAX_CONNECTIONS = 1000;
 
 /** A request that wants the connection to speak another protocol. */
@@ -35,11 +40,18 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Begins to listen, with TLS where it is given. Rejects with SystemError when the address can't be had. */
+/** What a server works with. */
+export interface ListenOptions {
+  readonly respond: Respond;
+  readonly clock: Clock;
+  /** Plain HTTP without. */
+  readonly tls?: TlsServerOptions | undefined;
+}
+
+/** Begins to listen. Rejects with SystemError when the address can't be had. */
 export async function listen(
   {address, port}: ListenAddress,
-  respond: Respond,
-  tls?: TlsServerOptions,
+  {respond, clock, tls}: ListenOptions,
 ): Promise<Listener> {
   const limits = {
     maxHeaderSize: MAX_HEAD_BYTES,
@@ -50,10 +62,12 @@ export async function listen(
   const server =
     tls === undefined
       ? createServer(limits)
-      : createTlsServer({handshakeTimeout: HEAD_LIMIT_MS, ...limits, ...tls});
+      : // As without TLS: a client may end its side before it is answered.
+        createTlsServer({handshakeTimeout: HEAD_LIMIT_MS, allowHalfOpen: true, ...limits, ...tls});
   server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(SILENT_MS);
   const sockets = openSockets(server);
-  takeRequests(server, respond);
+  takeRequests(server, respond, clock);
   try {
     server.listen({host: address, port});
     await once(server, 'listening');
@@ -91,7 +105,7 @@ function openSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-function takeRequests(server: Server, respond: Respond): void {
+function takeRequests(server: Server, respond: Respond, clock: Clock): void {
   server.on('request', (request, response) => {
     void respond(request, response); // never rejects
   });
@@ -104,18 +118,22 @@ function takeRequests(server: Server, respond: Respond): void {
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      socket.end();
+      void endPatiently(socket, clock); // never rejects
     });
     void respond(request, response, {socket, head}); // never rejects
   });
+  const refuse = (socket: Duplex, status: string): void => {
+    socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    void endPatiently(socket, clock); // never rejects
+  };
   // No proxy is here, and an Expect: 100-continue has nothing to wait for: Node.js' own answers do.
   server.on('connect', (_request, socket) => {
     socket.on('error', () => undefined);
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n');
+    refuse(socket, '405 Method Not Allowed');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else socket.end(`HTTP/1.1 ${clientErrorStatus(error)}\r\nConnection: close\r\n\r\n`);
+    else refuse(socket, clientErrorStatus(error));
   });
 }
 

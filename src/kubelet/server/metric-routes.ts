@@ -7,26 +7,27 @@ import {kubeletGauges} from './stats/kubelet-gauges.js';
 import {resourceFamilies} from './stats/resource-metrics.js';
 import {runtimeMetricsRoute} from './stats/runtime-metrics.js';
 import {summaryJson} from './stats/summary.js';
-import {readUsage} from './stats/usage.js';
+import {UsageReader} from './stats/usage.js';
 
 /** /metrics and its sisters, and /stats/summary. */
 export function metricRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
   const {metrics} = options;
+  const usage = new UsageReader(kubelet, options);
   return [
     {pattern: '/metrics', handle: async () => metricsText(await metrics.text(kubeletGauges(kubelet)))},
     {pattern: '/metrics/probes', handle: async () => Promise.resolve(metricsText(metrics.probesText()))},
+    {pattern: '/metrics/slis', handle: async () => Promise.resolve(metricsText(metrics.slisText()))},
     {
       pattern: '/metrics/resource',
-      handle: async ({signal}) => await resourceMetrics(kubelet, options, signal),
+      handle: async ({signal}) => await resourceMetrics(usage, options, signal),
     },
     runtimeMetricsRoute(options),
     {
       pattern: '/stats/summary',
       methods: ['GET', 'POST'],
       handle: async ({query, signal}) => {
-        const usage = await readUsage(kubelet, options, signal);
         const onlyCpuAndMemory = query.get('only_cpu_and_memory') === 'true';
-        return json(await summaryJson(usage, {...options, onlyCpuAndMemory, signal}));
+        return json(await summaryJson(await usage.read(signal), {...options, onlyCpuAndMemory, signal}));
       },
     },
   ];
@@ -38,15 +39,15 @@ function metricsText(body: string): Answer {
 
 /** A scrape that could not be made is one of its own numbers. */
 async function resourceMetrics(
-  kubelet: ServedKubelet,
-  options: ServerOptions,
+  usage: UsageReader,
+  {logger}: Pick<ServerOptions, 'logger'>,
   signal: AbortSignal,
 ): Promise<Answer> {
   try {
-    return metricsText(exposition(resourceFamilies(await readUsage(kubelet, options, signal))));
+    return metricsText(exposition(resourceFamilies(await usage.read(signal))));
   } catch (error) {
     signal.throwIfAborted();
-    options.logger.error(error, 'Error getting summary for resourceMetric prometheus endpoint');
+    logger.error(error, 'Error getting summary for resourceMetric prometheus endpoint');
     return metricsText(exposition(resourceFamilies(undefined)));
   }
 }

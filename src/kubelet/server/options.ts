@@ -63,7 +63,9 @@ export interface ServerOptions {
   /** streamingConnectionIdleTimeout; 0 for none. */
   readonly streamingIdleTimeoutMs: number;
   readonly syncFrequencyMs: number;
-  /** The whole KubeletConfiguration as it is in force, which /configz shows. */
+  /** What /statusz and /flagz show of the program, and nothing secret; without it there are neither. */
+  readonly program?: {readonly version: string; readonly flags: Readonly<Record<string, string>>};
+  /** The whole KubeletConfiguration as it is in force at the time, which /configz shows. */
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 

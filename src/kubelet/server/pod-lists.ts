@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/v1.js';
 import {json, type Answer} from './answer.js';
+import type {ServerOptions} from './options.js';
 import type {Route} from './routes.js';
 import type {ServedKubelet} from './served-kubelet.js';
 
@@ -22,10 +23,13 @@ export function runningPodsRoute(kubelet: ServedKubelet): Route {
 }
 
 /** /configz: the KubeletConfiguration in force. */
-export function configzRoute(configuration: Readonly<Record<string, unknown>>): Route {
-  const fields = Object.entries(configuration).filter(([name]) => name !== 'kind' && name !== 'apiVersion');
-  const body = JSON.stringify({kubeletconfig: Object.fromEntries(fields)});
-  return {pattern: '/configz', handle: async () => Promise.resolve(json(body))};
+export function configzRoute(options: Pick<ServerOptions, 'configuration'>): Route {
+  const body = (): string => {
+    const fields = Object.entries(options.configuration);
+    const shown = fields.filter(([name]) => name !== 'kind' && name !== 'apiVersion');
+    return JSON.stringify({kubeletconfig: Object.fromEntries(shown)});
+  };
+  return {pattern: '/configz', handle: async () => Promise.resolve(json(body()))};
 }
 
 /** In a list only the list has a kind. */

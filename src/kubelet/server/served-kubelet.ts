@@ -2,6 +2,7 @@ import type {Pod} from '../../api/v1.js';
 import type {PodUid} from '../../cri/index.js';
 import type {RunningPod} from '../container/pleg.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
+import type {WorkerSummary} from '../pod-workers/pod-workers.js';
 
 /** What a kubelet's HTTP server sees of it (KubeletView). */
 export interface ServedKubelet {
@@ -13,6 +14,8 @@ export interface ServedKubelet {
   runtimeStatus(uid: PodUid): RuntimePodStatus;
   /** Whether the pod takes room on the node. */
   isActive(uid: PodUid): boolean;
+  /** What the workers of pods are at. */
+  workers(): readonly WorkerSummary[];
   /** When the sync loop was last active, ms since the epoch. */
   readonly lastActiveAt: number;
 }

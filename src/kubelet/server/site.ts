@@ -135,6 +135,7 @@ const METRIC_ROOTS: ReadonlySet<string> = new Set([
   'metrics/cadvisor',
   'metrics/resource',
   'metrics/probes',
+  'metrics/slis',
 ]);
 
 function knownRoot(path: RequestPath): string {

@@ -8,15 +8,16 @@ import {servingPair} from './certificate/serving-pair.js';
 import {checkpointRoute, runRoutes} from './container-actions.js';
 import {containerLogsRoute} from './container-logs.js';
 import {healthRoutes} from './health.js';
-import {listen, type Listener, type Respond} from './listener.js';
+import {listen, type Listener, type ListenOptions, type Respond} from './listener.js';
 import {metricRoutes} from './metric-routes.js';
-import type {ListenAddress, RunningServers, ServerOptions} from './options.js';
+import type {RunningServers, ServerOptions} from './options.js';
 import {configzRoute, podsRoute, runningPodsRoute} from './pod-lists.js';
 import type {Route} from './routes.js';
 import type {ServedKubelet} from './served-kubelet.js';
 import {Site, type SiteOptions} from './site.js';
 import {streamRoutes} from './streams/stream-routes.js';
 import {systemLogsRoute} from './system-logs.js';
+import {zpageRoutes} from './zpages.js';
 
 const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
 
@@ -30,8 +31,13 @@ export async function startServers(
   options: ServerOptions,
   signal: AbortSignal,
 ): Promise<RunningServers> {
-  const {main, readOnly, health, logger} = options;
+  const {main, readOnly, health, logger, clock} = options;
+  const open = openRoutes(kubelet, options);
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
+  const serve = (site: Pick<SiteOptions, 'routes' | 'disabled' | 'access'>): ListenOptions => ({
+    clock,
+    respond: respondOf({...options, ...site, signal}),
+  });
   const closeAll = async (): Promise<void> => {
     for (const listener of listeners.values()) await listener.close();
   };
@@ -39,17 +45,19 @@ export async function startServers(
     if (main !== undefined) {
       const {address, port} = main;
       logger.info('Starting to listen', {address, port});
-      listeners.set('main', await listenAuthenticated(kubelet, options, main, signal));
+      const site = await authenticatedSite(kubelet, options, open);
+      const served = serve(site);
+      listeners.set('main', await listen(main, {...served, tls: await tlsOptions(options)}));
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
       logger.info('Starting to listen read-only', {address, port});
-      const site = {routes: openRoutes(kubelet, options), disabled: disabledDebug(), access: undefined};
-      listeners.set('readOnly', await listen(readOnly, respondOf({...options, ...site, signal})));
+      const site = {routes: open, disabled: disabledDebug(), access: undefined};
+      listeners.set('readOnly', await listen(readOnly, serve(site)));
     }
     if (health !== undefined) {
       const site = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
-      listeners.set('health', await listen(health, respondOf({...options, ...site, signal})));
+      listeners.set('health', await listen(health, serve(site)));
     }
   } catch (error) {
     await closeAll();
@@ -77,23 +85,20 @@ function respondOf(options: SiteOptions): Respond {
   return (request, response, upgrade) => site.respond(request, response, upgrade);
 }
 
-async function listenAuthenticated(
+async function authenticatedSite(
   kubelet: ServedKubelet,
   options: ServerOptions,
-  address: ListenAddress,
-  signal: AbortSignal,
-): Promise<Listener> {
-  const {access, debuggingHandlers, node} = options;
+  open: readonly Route[],
+): Promise<Pick<SiteOptions, 'routes' | 'disabled' | 'access'>> {
+  const {access, debuggingHandlers, node, clock} = options;
   const {policyFile} = access;
   const authorize: Authorize =
     policyFile === undefined ? ALLOW_ALL : await readPolicy(policyFile, node.nodeName);
-  const routes = openRoutes(kubelet, options);
-  const site = {
-    routes: debuggingHandlers ? [...routes, ...debugRoutes(kubelet, options)] : routes,
+  return {
+    routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options, open)] : open,
     disabled: debuggingHandlers ? disabledParts(options) : disabledDebug(),
     access: {anonymous: access.anonymous, authorize},
   };
-  return await listen(address, respondOf({...options, ...site, signal}), await tlsOptions(options));
 }
 
 /** What every port but the health port serves (InstallAuthNotRequiredHandlers). */
@@ -102,16 +107,21 @@ function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Ro
 }
 
 /** What only who was let in may ask for (InstallAuthRequiredHandlers). */
-function debugRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
-  return [
+function debugRoutes(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  open: readonly Route[],
+): readonly Route[] {
+  const routes = [
     runningPodsRoute(kubelet),
-    configzRoute(options.configuration),
+    configzRoute(options),
     containerLogsRoute(kubelet, options),
     ...streamRoutes(kubelet, options),
     ...runRoutes(kubelet, options),
     checkpointRoute(kubelet, options),
     ...(options.systemLogHandler ? [systemLogsRoute(options.systemLogDir)] : []),
   ];
+  return [...routes, ...zpageRoutes(options, [...open, ...routes])];
 }
 
 function disabledDebug(): ReadonlyMap<string, string> {

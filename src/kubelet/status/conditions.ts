@@ -10,6 +10,11 @@ export const DISRUPTION_TARGET = 'DisruptionTarget';
 
 type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
+/** How a pod's resize stands: of each condition that holds, why. */
+export type ResizeConditions = Readonly<
+  Partial<Record<'PodResizePending' | 'PodResizeInProgress', Pick<Facts, 'reason' | 'message'>>>
+>;
+
 /** What conditions are made of. */
 export interface ConditionInput {
   readonly pod: Pod;
@@ -20,14 +25,34 @@ export interface ConditionInput {
   readonly previous: readonly PodCondition[];
   /** All containers are to begin anew (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
+  readonly resize?: ResizeConditions | undefined;
   /** RFC 3339. */
   readonly now: string;
+}
+
+/** Their transition is that of the reason (updatedPodResizeCondition). */
+const RESIZE_TYPES = {PodResizePending: true, PodResizeInProgress: true} as const satisfies Record<
+  keyof ResizeConditions,
+  true
+>;
+
+/** What the conditions of a pod tell of its resize. */
+export function resizeConditionsOf(conditions: readonly PodCondition[] = []): ResizeConditions {
+  return Object.fromEntries(
+    conditions
+      .filter(({type}) => type in RESIZE_TYPES)
+      .map(({type, reason, message}) => [
+        type,
+        {...(reason !== undefined && {reason}), ...(message !== undefined && {message})},
+      ]),
+  );
 }
 
 /** The kubelet's own conditions in its order; a transition time is kept until the status flips. */
 export function podConditions(input: ConditionInput): readonly PodCondition[] {
   const ready = containersReady(input);
   const facts: readonly (readonly [string, Facts])[] = [
+    ...Object.entries(input.resize ?? {}).map(([type, why]) => [type, {status: 'True', ...why}] as const),
     [
       'PodReadyToStartContainers',
       {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
@@ -42,7 +67,9 @@ export function podConditions(input: ConditionInput): readonly PodCondition[] {
   ];
   const own = facts.map(([type, fact]) => {
     const before = input.previous.find((condition) => condition.type === type);
-    const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
+    const isSame =
+      before?.status === fact.status && (!(type in RESIZE_TYPES) || before.reason === fact.reason);
+    const kept = isSame ? before.lastTransitionTime : undefined;
     return {type, ...fact, lastTransitionTime: kept ?? input.now};
   });
   if (ended(input.phase) === undefined) return own;

@@ -4,7 +4,7 @@ import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
 import type {ContainerStatus} from '../../api/v1-status.js';
 import type {LinuxContainerResources} from '../../cri/index.js';
 import type {RuntimeContainerStatus} from '../container/pod-status.js';
-import {MIN_SHARES} from '../kuberuntime/linux-resources.js';
+import {MIN_SHARES, sharesMilli} from '../kuberuntime/linux-resources.js';
 import {cpuMilli} from '../kuberuntime/resource-amounts.js';
 
 /** The milli-CPUs of the least quota (cm.MinMilliCPULimit). */
@@ -12,22 +12,41 @@ const MIN_LIMIT_MILLI = 10n;
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 
+/** What is known of an instance's resources beside what the runtime says. */
+export interface KnownResources {
+  /** As they were shown before. */
+  readonly before?: ResourceRequirements | undefined;
+  /** What it was last given. */
+  readonly actuated?: ResourceRequirements | undefined;
+}
+
 /**
  * What a container may use and was granted. It was granted what it requests; what it may use is, while it runs, what
  * the runtime says of the resources that the kernel keeps, but only in a list that the container has; what the runtime
- * doesn't say is as it was when this instance was seen last (convertContainerStatusResources).
+ * doesn't say is what it was last given, or as it was when this instance was seen last
+ * (convertContainerStatusResources).
  */
 export function resourcesOf(
   {resources = {}}: Container,
   {state, cri}: RuntimeContainerStatus,
-  before: ResourceRequirements = {},
+  {before = {}, actuated = {}}: KnownResources = {},
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   const {limits, requests} = resources;
   if (state !== 'CONTAINER_RUNNING') return shown(limits, requests, requests);
   const actual = cri.resources?.linux;
   return shown(
-    limits && {...limits, ...kept(before.limits), ...(actual && actualLimits(actual, limits))},
-    requests && {...requests, ...kept(before.requests), ...(actual && actualRequests(actual, requests))},
+    limits && {
+      ...limits,
+      ...kept(before.limits),
+      ...given(limits, actuated.limits),
+      ...(actual && actualLimits(actual, limits)),
+    },
+    requests && {
+      ...requests,
+      ...kept(before.requests),
+      ...given(requests, actuated.requests),
+      ...(actual && actualRequests(actual, requests)),
+    },
     requests,
   );
 }
@@ -45,6 +64,14 @@ function shown(
 
 function isSaid(list: ResourceList | undefined): list is ResourceList {
   return list !== undefined && Object.keys(list).length > 0;
+}
+
+/** What the container was given of what it is granted. */
+function given(granted: ResourceList, {cpu, memory}: ResourceList = {}): ResourceList {
+  return kept({
+    ...(granted['cpu'] !== undefined && cpu !== undefined && {cpu}),
+    ...(granted['memory'] !== undefined && memory !== undefined && {memory}),
+  });
 }
 
 /** What was shown before of the resources that the kernel keeps. */
@@ -65,8 +92,7 @@ function actualLimits(
 }
 
 function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceList): ResourceList {
-  const milli = cpuShares < MIN_SHARES ? 0n : (cpuShares * 1000n + 1023n) / 1024n;
-  return actualCpu(milli, asked, MIN_SHARES);
+  return actualCpu(sharesMilli(cpuShares), asked, MIN_SHARES);
 }
 
 /** Of no more than the least that can be set, what was asked for says more than what was set. */

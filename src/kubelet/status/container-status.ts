@@ -9,9 +9,12 @@ import type {
   VolumeMountStatus,
 } from '../../api/v1-status.js';
 import type {ContainerId} from '../../cri/index.js';
+import type {RuntimeFeatures} from '../container/node.js';
+import type {PodAllocation} from '../container/pod-allocation.js';
 import type {PodProbes, Readiness} from '../container/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
 import {wasInitialized} from '../kuberuntime/compute-pod-actions.js';
+import {mountsRecursivelyReadOnly} from '../kuberuntime/mounts.js';
 import {shouldBeStarted} from '../kuberuntime/restart-policy.js';
 import {resourcesOf} from './container-resources.js';
 
@@ -48,6 +51,9 @@ export interface ContainerStatusInput {
   readonly readinessOf?: PodProbes['readinessOf'];
   /** All containers are to begin anew (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
+  /** What the containers were last given. */
+  readonly actuated?: PodAllocation | undefined;
+  readonly node: {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
   /** `containerd` in `containerd://<id>`. */
   readonly runtimeName: string;
 }
@@ -139,9 +145,12 @@ function existing(
     image: newest.cri.image?.image ?? container.image,
     imageID: newest.cri.imageRef,
     containerID: fullId(input, newest),
-    ...resourcesOf(container, newest, isSame ? old.resources : undefined),
+    ...resourcesOf(container, newest, {
+      before: isSame ? old.resources : undefined,
+      actuated: input.actuated?.containers.get(container.name),
+    }),
     ...userOf(newest),
-    ...volumeMountsOf(container, newest),
+    ...volumeMountsOf(container, input),
   };
 }
 
@@ -186,26 +195,27 @@ function forgotten(
 
 /** What the status before tells of a container that is gone. */
 function remembered(
-  {pod, restartsAll}: ContainerStatusInput,
+  input: ContainerStatusInput,
   container: Container,
   old: ContainerStatus | undefined,
 ): Observed {
-  const fresh = notMade(pod, container);
+  const {pod, restartsAll} = input;
+  const fresh = notMade(input, container);
   if (old === undefined) return fresh;
   const {state = {}} = old;
   const known = state.terminated === undefined ? {...fresh, ...past(pod, old)} : {...old, state};
   return restartsAll && state.waiting === undefined ? {...known, ...reset(old)} : known;
 }
 
-function notMade(pod: Pod, container: Container): Observed {
+function notMade(input: ContainerStatusInput, container: Container): Observed {
   return {
     name: container.name,
-    state: {waiting: {reason: waitingReason(pod)}},
+    state: {waiting: {reason: waitingReason(input.pod)}},
     lastState: {},
     restartCount: 0,
     image: container.image,
     imageID: '',
-    ...volumeMountsOf(container),
+    ...volumeMountsOf(container, input),
   };
 }
 
@@ -326,17 +336,17 @@ function truncate(text: string, bytes: number): string {
   return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
 }
 
-/** As the Pod asks for them; whether one is recursively read-only may depend on the runtime, which knows. */
+/** As the Pod asks for them; which of those that are to be are recursively read-only depends on the runtime handler. */
 function volumeMountsOf(
   {volumeMounts = []}: Container,
-  instance?: RuntimeContainerStatus,
+  {pod, runtime, node}: ContainerStatusInput,
 ): Pick<ContainerStatus, 'volumeMounts'> {
   if (volumeMounts.length === 0) return {};
-  const isRecursive = ({mountPath, recursiveReadOnly}: VolumeMount): boolean =>
-    recursiveReadOnly === 'Enabled' ||
-    (recursiveReadOnly === 'IfPossible' &&
-      instance?.cri.mounts.find(({containerPath}) => containerPath === mountPath)?.recursiveReadOnly ===
-        true);
+  // Of a pod without a sandbox it isn't known yet what its RuntimeClass means.
+  const runtimeHandler = runtime.sandboxes[0]?.runtimeHandler ?? pod.spec.runtimeClassName ?? '';
+  const isPossible = mountsRecursivelyReadOnly({pod, node, runtimeHandler});
+  const isRecursive = ({recursiveReadOnly = 'Disabled'}: VolumeMount): boolean =>
+    isPossible && recursiveReadOnly !== 'Disabled';
   return {
     volumeMounts: volumeMounts.map((mount): VolumeMountStatus => {
       const {name, mountPath, readOnly} = mount;

@@ -8,18 +8,19 @@ import {podAddresses} from '../kuberuntime/pod-addresses.js';
 import {podQosClass} from '../kuberuntime/qos.js';
 import {podLimits, podRequests} from '../kuberuntime/resource-amounts.js';
 import {sortPodIps} from '../network/pod-ips.js';
-import {podConditions} from './conditions.js';
+import {podConditions, type ResizeConditions} from './conditions.js';
 import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
 import {DEADLINE_EXCEEDED, deadlineExceeded} from './deadline.js';
 import {podPhase} from './pod-phase.js';
 
 /** What a pod's status is made of. */
 export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
-  readonly node: Pick<NodeFacts, 'nodeIps'>;
+  readonly node: Pick<NodeFacts, 'nodeIps'> & ContainerStatusInput['node'];
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** All of the pod was stopped for good, so that nothing of it will be started again. */
   readonly isTerminal?: boolean;
+  readonly resize?: ResizeConditions;
   /** A pod that is past its deadline has failed. */
   readonly keepsDeadline?: boolean;
 }
@@ -59,6 +60,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
       statuses,
       previous: previous?.conditions ?? [],
       restartsAll,
+      resize: input.resize,
       now,
     }),
     ...ended,

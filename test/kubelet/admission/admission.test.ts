@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {unsupportedFields} from '../../../src/kubelet/unsupported.js';
 import {aContainer, aPod} from '../kuberuntime/builders.js';
 import {aPodGround} from '../pod-ground.js';
 
@@ -36,4 +37,24 @@ test('other pods count, the pod itself and the one that it replaces don’t', as
   await pods.adopt({...changed, metadata: {...changed.metadata, uid: 'c'}}, 'a.yaml');
 
   expect((await pods.store.list()).records.map(({uid}) => uid)).toEqual(['c']);
+});
+
+test('a pod may ask for devices that the node doesn’t know, and is told to run without', async () => {
+  const {pods, events} = await aPodGround();
+  const resources = {limits: {'example.com/gpu': '1', cpu: '1'}, requests: {'example.com/gpu': '1'}};
+  const init = aContainer({name: 'init', resources: {requests: {'example.com/fpga': '2'}}});
+  const pod = aPod({containers: [aContainer({resources})], initContainers: [init]});
+
+  await pods.adopt(pod, 'pod.yaml');
+  await pods.adopt(pod, 'pod.yaml');
+
+  expect(events.map(({type, reason, message}) => ({type, reason, message}))).toEqual([
+    {
+      type: 'Warning',
+      reason: 'UnknownResource',
+      message:
+        "The node doesn't know example.com/fpga, example.com/gpu: containers run without, no device plugins are asked for devices",
+    },
+  ]);
+  expect(unsupportedFields(pod)).toEqual([]);
 });

@@ -110,7 +110,7 @@ export async function aScene(runtime = aRuntime(), options: Partial<ImageManager
     );
   const said = (): readonly string[] =>
     events.map(({type, reason, message}) => `${type} ${reason}: ${message}`);
-  return {ensure, clock, rootDir, said, ...runtime};
+  return {ensure, clock, rootDir, said, manager, ...runtime};
 }
 
 /** The failure's reason, or what there is. */

@@ -143,7 +143,9 @@ describe('a rule that restarts all containers', () => {
   test('goes on when the pod is known to begin anew, whatever runs still tells', () => {
     const status = aStatus([anInstance('b', RUNNING), exited('init', 0)]);
 
-    expect(brief(computePodActions(pod, status, NO_PROBES, true))).toBe('kill and remove b-0, remove init-0');
+    expect(brief(computePodActions(pod, status, NO_PROBES, {restartsAll: true}))).toBe(
+      'kill and remove b-0, remove init-0',
+    );
   });
 
   test('waits for a new sandbox, when one is needed', () => {

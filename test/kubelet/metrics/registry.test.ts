@@ -65,20 +65,26 @@ describe('what a kubelet counts', () => {
 
   test('started pods and containers, and why some could not be', async () => {
     const samples = await samplesOf((registry) => {
-      registry.synced([
-        {action: 'CreatePodSandbox', target: 'web'},
-        {action: 'InitContainer', target: 'init'},
-        {action: 'StartContainer', target: 'main'},
-        {action: 'StartContainer', target: 'b', failure: {reason: 'ErrImagePull', message: ''}},
-        {action: 'StartContainer', target: 'c', failure: {reason: 'CrashLoopBackOff', message: ''}},
-        {action: 'KillContainer', target: 'd'},
-      ]);
-      registry.synced([
-        {action: 'CreatePodSandbox', target: 'x', failure: {reason: 'CreatePodSandboxError', message: ''}},
-      ]);
+      registry.synced(
+        [
+          {action: 'CreatePodSandbox', target: 'web'},
+          {action: 'InitContainer', target: 'init'},
+          {action: 'StartContainer', target: 'main'},
+          {action: 'StartContainer', target: 'b', failure: {reason: 'ErrImagePull', message: ''}},
+          {action: 'StartContainer', target: 'c', failure: {reason: 'CrashLoopBackOff', message: ''}},
+          {action: 'KillContainer', target: 'd'},
+        ],
+        false,
+      );
+      registry.synced(
+        [{action: 'CreatePodSandbox', target: 'x', failure: {reason: 'CreatePodSandboxError', message: ''}}],
+        true,
+      );
     });
     expect(valueOf(samples, 'kubelet_started_pods_total')).toBe(2);
     expect(valueOf(samples, 'kubelet_started_pods_errors_total')).toBe(1);
+    expect(valueOf(samples, 'kubelet_started_user_namespaced_pods_total')).toBe(1);
+    expect(valueOf(samples, 'kubelet_started_user_namespaced_pods_errors_total')).toBe(1);
     const total = 'kubelet_started_containers_total';
     expect(valueOf(samples, total, {container_type: 'init_container'})).toBe(1);
     expect(valueOf(samples, total, {container_type: 'container'})).toBe(2);
@@ -99,6 +105,7 @@ describe('what a kubelet counts', () => {
     now = 11_030;
     registry.pleg({kind: 'relisted', durationMs: 30});
     registry.pleg({kind: 'stream-trusted'});
+    registry.pleg({kind: 'event-heard', delayMs: 40});
     registry.pleg({kind: 'stream-failed', error: new Error('x'), retryMs: 1});
     registry.pleg({kind: 'stream-failed', error: new Error('x'), retryMs: 1});
     const samples = parseExposition(await registry.text([]));
@@ -107,6 +114,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_pleg_relist_interval_seconds_count')).toBe(1);
     expect(valueOf(samples, 'kubelet_pleg_last_seen_seconds')).toBe(11);
     expect(valueOf(samples, 'kubelet_evented_pleg_connection_success_count')).toBe(1);
+    expect(valueOf(samples, 'kubelet_evented_pleg_connection_latency_seconds_sum')).toBe(0.04);
     expect(valueOf(samples, 'kubelet_evented_pleg_connection_error_count')).toBe(2);
   });
 
@@ -117,7 +125,10 @@ describe('what a kubelet counts', () => {
       registry.workerStarted(4990);
       registry.podStarted(3500);
       registry.restarted(true);
-      registry.orphansRemoved(3);
+      registry.orphansRemoved(3, 1);
+      registry.orphanFound();
+      registry.podAdded(3);
+      registry.evicted('emptydirfs.limit');
     });
     const worker = 'kubelet_pod_worker_duration_seconds_sum';
     expect(valueOf(samples, worker, {operation_type: 'sync'})).toBe(0);
@@ -126,6 +137,11 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_pod_start_duration_seconds_sum')).toBe(1.5);
     expect(valueOf(samples, 'kubelet_restarted_pods_total', {static: 'true'})).toBe(1);
     expect(valueOf(samples, 'kubelet_orphan_pod_cleaned_volumes')).toBe(3);
+    expect(valueOf(samples, 'kubelet_orphan_pod_cleaned_volumes_errors')).toBe(1);
+    expect(valueOf(samples, 'kubelet_orphaned_runtime_pods_total')).toBe(1);
+    expect(valueOf(samples, 'kubelet_containers_per_pod_count_bucket', {le: '2'})).toBe(0);
+    expect(valueOf(samples, 'kubelet_containers_per_pod_count_bucket', {le: '4'})).toBe(1);
+    expect(valueOf(samples, 'kubelet_evictions', {eviction_signal: 'emptydirfs.limit'})).toBe(1);
   });
 
   test('calls of the runtime, in the words of the kubelet', async () => {
@@ -144,6 +160,51 @@ describe('what a kubelet counts', () => {
     const errors = samples.filter(({name}) => name === 'kubelet_runtime_operations_errors_total');
     expect(errors.map(({labels}) => labels)).toEqual([{operation_type: 'run_podsandbox'}]);
     expect(valueOf(samples, 'kubelet_run_podsandbox_errors_total', {runtime_handler: 'runc'})).toBe(1);
+  });
+
+  test.each([
+    [0n, 'N/A'],
+    [1n, '0-10MB'],
+    [10n * 2n ** 20n, '10MB-100MB'],
+    [2n ** 30n - 1n, '500MB-1GB'],
+    [2n ** 30n, '1GB-5GB'],
+    [2n ** 40n, 'GT100GB'],
+  ])('a pulled image of %i bytes as one of %s', async (bytes, size) => {
+    const samples = await samplesOf((registry) => {
+      registry.imagePulled(bytes, 7000);
+    });
+    const labels = {image_size_in_bytes: size};
+    expect(valueOf(samples, 'kubelet_image_pull_duration_seconds_sum', labels)).toBe(7);
+    expect(valueOf(samples, 'kubelet_image_pull_duration_seconds_bucket', {...labels, le: '5'})).toBe(0);
+  });
+
+  test('what is asked for of images, and which are removed', async () => {
+    const samples = await samplesOf((registry) => {
+      registry.imageEnsured({pullPolicy: 'IfNotPresent', isPresent: true, mustPull: false});
+      registry.imageEnsured({pullPolicy: 'Always', isPresent: undefined, mustPull: true});
+      registry.imageCollected('space');
+    });
+    const ensured = samples.filter(({name}) => name === 'kubelet_image_manager_ensure_image_requests_total');
+    expect(ensured.map(({labels}) => labels)).toEqual([
+      {pull_policy: 'always', present_locally: 'unknown', pull_required: 'true'},
+      {pull_policy: 'ifnotpresent', present_locally: 'true', pull_required: 'false'},
+    ]);
+    expect(valueOf(samples, 'kubelet_image_garbage_collected_total', {reason: 'space'})).toBe(1);
+  });
+
+  test('the text stays as long as it is, however many pods come and go', async () => {
+    const registry = new KubeletRegistry(clock, 'n');
+    const live = (index: number) => ({name: `web-${index}`, namespace: 'team', uid: `u${index}`});
+    const lengths: number[] = [];
+    for (let index = 0; index < 200; index += 1) {
+      const probe = {probe: 'liveness', result: 'failed', durationMs: 30, container: 'main'} as const;
+      registry.probed({...probe, pod: live(index)});
+      registry.podStarted(4000);
+      registry.synced([{action: 'StartContainer', target: `c${index}`}], false);
+      registry.podGone(live(index));
+      lengths.push((await registry.text([])).split('\n').length + registry.probesText().split('\n').length);
+    }
+    expect(new Set(lengths).size).toBe(1);
   });
 
   test('probes, until nothing is left of their pod', () => {

@@ -194,37 +194,50 @@ describe('events that end', () => {
     ]);
   });
 
-  test('five times in a row are asked for each minute, and relists are quick until they come', async () => {
+  test('five times in a row are not asked for any more until the runtime was away; relists are quick', async () => {
     await using runtime = await startRuntime();
     let failures = 0;
     const getContainerEvents: PlegSeed['getContainerEvents'] = (_request, options) => {
       failures += 1;
-      if (failures <= 6) throw new Error('no runtime');
+      if (failures <= 5) throw new Error('no runtime');
       return new Feed<ContainerEventResponse>().listen(options?.signal ?? never);
     };
     await using ground = await startEvented(runtime, {getContainerEvents});
-    while (noticed(ground, 'stream-failed') < 6) expect(await ground.nextRelist()).toBeLessThan(3);
+    while (noticed(ground, 'stream-failed') < 5) expect(await ground.nextRelist()).toBeLessThan(3);
     expect(
-      ground.notices.flatMap((notice) => (notice.kind === 'stream-failed' ? notice.retryMs : [])),
-    ).toEqual([1000, 2000, 4000, 8000, 60_000, 60_000]);
+      ground.notices.flatMap((notice) => (notice.kind === 'stream-failed' ? [notice.retryMs] : [])),
+    ).toEqual([1000, 2000, 4000, 8000, undefined]);
+    for (let second = 0; second < 200; second += 1) await ground.nextRelist();
+    expect(failures).toBe(5);
+    await runtime.crash();
+    await ground.nextRelist('relist-failed');
+    await runtime.restart();
     while (noticed(ground, 'stream-trusted') === 0) expect(await ground.nextRelist()).toBeLessThan(3);
     while ((await ground.nextRelist()) < 30);
   });
 
-  test('at once because the runtime has none are asked for each minute', async () => {
+  test('at once because the runtime has none are not asked for until another one may be there', async () => {
     await using runtime = await FakeRuntime.start({
       containers: [main, other],
       unimplemented: ['GetContainerEvents'],
     });
     await using ground = await startEvented(runtime);
     await until(() => noticed(ground, 'stream-failed') === 1);
-    expect(ground.notices.find(({kind}) => kind === 'stream-failed')).toMatchObject({retryMs: 60_000});
+    expect(ground.notices.find(({kind}) => kind === 'stream-failed')).toMatchObject({retryMs: undefined});
     await until(() => ground.events.length === 4);
     runtime.exitContainer('main', 1);
     for (let n = 0; n < 10; n += 1) expect(await ground.nextRelist()).toBeLessThan(3);
     await until(() => ground.events.length > 4);
     expect(told(ground.events.slice(4))).toEqual(['ContainerDied main']);
+    for (let second = 0; second < 200; second += 1) await ground.nextRelist();
     expect(runtime.callsTo('GetContainerEvents')).toHaveLength(1);
+
+    await runtime.crash();
+    await ground.nextRelist('relist-failed');
+    await runtime.restart();
+    await ground.nextRelist();
+    await until(() => runtime.callsTo('GetContainerEvents').length === 2);
+    await until(() => noticed(ground, 'stream-failed') === 2);
   });
 });
 

@@ -220,9 +220,15 @@ test('a pod is due again after the sync frequency, and at the end of a back-off'
   });
   workers.update({type: 'sync', pod: aPod()});
   await settled();
-  expect(workers.schedule(uid)).toMatchObject({
+  expect(workers.report(uid)).toEqual({
+    kind: 'sync',
+    isWorking: false,
+    waitsFor: undefined,
+    terminatingAt: undefined,
+    gracePeriodSeconds: 0,
+    lastSyncAt: clock.now(),
     nextSyncAt: clock.now() + 20_000,
-    error: {message: 'back-off'},
+    error: new Error('back-off'),
   });
 });
 

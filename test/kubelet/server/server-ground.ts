@@ -111,6 +111,7 @@ export async function startGround(given: GroundOptions = {}): Promise<ServerGrou
       systemLogDir: join(directory, 'log'),
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
+      program: {version: '1.2.3', flags: {}},
       configuration: {kind: 'KubeletConfiguration', port: 10250},
       ...given.options,
     },
@@ -157,6 +158,7 @@ async function servedKubelet(
     runningPods: () => [{uid: podUid(UID), name: 'web', namespace: 'team', isRunning: true}],
     runtimeStatus: () => status,
     isActive: () => true,
+    workers: () => [],
     lastActiveAt: Date.now(),
   };
 }

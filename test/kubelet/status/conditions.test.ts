@@ -22,7 +22,7 @@ function status(
     runtime: aRuntimePod(instances),
     reasons: new Map(waits === undefined ? [] : [[waits, {reason: 'CrashLoopBackOff', message: 'back-off'}]]),
     previous,
-    node: {nodeIps: ['192.0.2.2']},
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: 0,
     isTerminal,

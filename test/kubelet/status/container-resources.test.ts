@@ -131,7 +131,7 @@ test('what the runtime does not say is as it was shown before', () => {
     set: Partial<LinuxContainerResources>,
   ): ResourceRequirements | undefined => {
     const instance = anInstance('main', state, {resources: {linux: {...NOTHING_SET, ...set}}});
-    return resourcesOf(aContainer({resources: asked}), instance, before).resources;
+    return resourcesOf(aContainer({resources: asked}), instance, {before}).resources;
   };
 
   expect(of('CONTAINER_RUNNING', {cpuShares: 4096n})).toEqual({
@@ -145,9 +145,11 @@ test('of no more than the least that can be set, what was asked for is shown, no
   const linux = {...NOTHING_SET, cpuShares: 2n};
   const instance = anInstance('main', 'CONTAINER_RUNNING', {resources: {linux}});
   const before = {requests: {cpu: '5'}};
-  expect(resourcesOf(aContainer({resources: {requests: {cpu: '1m'}}}), instance, before).resources).toEqual({
-    requests: {cpu: '1m'},
-  });
+  expect(resourcesOf(aContainer({resources: {requests: {cpu: '1m'}}}), instance, {before}).resources).toEqual(
+    {
+      requests: {cpu: '1m'},
+    },
+  );
 });
 
 test('an empty list is none', () => {

@@ -24,7 +24,7 @@ const statusAt = (after: number, previous: PodStatus = {}, keepsDeadline = true)
     runtime: aStatus([anInstance('main', 'CONTAINER_RUNNING')]),
     reasons: new Map(),
     previous: {startTime, ...previous},
-    node: {nodeIps: []},
+    node: {nodeIps: [], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: START + after,
     keepsDeadline,

@@ -1,4 +1,4 @@
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import type {Container, Pod, PodSpec} from '../../../src/api/v1.js';
 import type {ContainerStatus, PodStatus} from '../../../src/api/v1-status.js';
 import {containerId} from '../../../src/cri/index.js';
@@ -29,7 +29,7 @@ function status(override: Partial<PodStatusInput> = {}): PodStatus {
     runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
     reasons: new Map(),
     previous: undefined,
-    node: {nodeIps: ['192.0.2.2']},
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: Date.parse('2026-11-20T10:00:00.700Z'),
     ...override,
@@ -291,38 +291,51 @@ test('each of several containers may say its share of 12 KiB, in whole character
   );
 });
 
-test.each([
-  ['Disabled', true, 'Disabled'],
-  [undefined, true, 'Disabled'],
-  ['Enabled', false, 'Enabled'],
-  ['IfPossible', true, 'Enabled'],
-  ['IfPossible', false, 'Disabled'],
-] as const)(
-  'a read-only mount that asks for recursion %s, where the runtime has it %s, is %s',
-  (mode, has, shown) => {
+describe('a read-only mount', () => {
+  const handler = (recursiveReadOnlyMounts: boolean) => ({recursiveReadOnlyMounts, userNamespaces: false});
+  const handlers = new Map([
+    ['', handler(true)],
+    ['old', handler(false)],
+  ]);
+  const shown = (
+    mode: 'Disabled' | 'Enabled' | 'IfPossible' | undefined,
+    runtimeHandler = '',
+    source = 'api',
+  ) => {
     const volumeMounts = [
       {name: 'v', mountPath: '/v', readOnly: true, ...(mode && {recursiveReadOnly: mode})},
       {name: 'w', mountPath: '/w'},
     ];
-    const mount = {
-      containerPath: '/v',
-      hostPath: '/host',
-      readonly: true,
-      selinuxRelabel: false,
-      propagation: 'PROPAGATION_PRIVATE',
-      uidMappings: [],
-      gidMappings: [],
-      recursiveReadOnly: has,
-      imageSubPath: '',
-    } as const;
-    const runtime = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {mounts: [mount as never]})]);
-    const pod = aPod({containers: [{...main, volumeMounts}]});
-    expect(ofMain(status({pod, runtime})).volumeMounts).toEqual([
-      {name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: shown},
-      {name: 'w', mountPath: '/w'},
-    ]);
-  },
-);
+    const made = aPod({containers: [{...main, volumeMounts}]});
+    const annotations = {'kubernetes.io/config.source': source};
+    const pod = {...made, metadata: {...made.metadata, annotations}};
+    const ran = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
+    const runtime = {...ran, sandboxes: ran.sandboxes.map((sandbox) => ({...sandbox, runtimeHandler}))};
+    const [first, second] =
+      ofMain(status({pod, runtime, node: {nodeIps: [], runtime: {handlers}}})).volumeMounts ?? [];
+    expect(second).toEqual({name: 'w', mountPath: '/w'});
+    return first?.recursiveReadOnly;
+  };
+
+  test.each([
+    ['Disabled', '', 'Disabled'],
+    [undefined, '', 'Disabled'],
+    ['Enabled', '', 'Enabled'],
+    ['Enabled', 'old', 'Disabled'],
+    ['IfPossible', '', 'Enabled'],
+    ['IfPossible', 'old', 'Disabled'],
+  ] as const)(
+    'that asks for recursion %s on the handler "%s" has it %s',
+    (mode, runtimeHandler, expected) => {
+      expect(shown(mode, runtimeHandler)).toBe(expected);
+    },
+  );
+
+  test('of a static pod never has it, because a kubelet of its own asks no handler', () => {
+    expect(shown('Enabled', '', 'file')).toBe('Disabled');
+    expect(shown('IfPossible', '', 'file')).toBe('Disabled');
+  });
+});
 
 test("a pod's resources are with its overhead, its limits only where it has some", () => {
   const requests = {cpu: '500m', memory: '64Mi'};

@@ -15,7 +15,7 @@ function conditions(state: ContainerState): readonly PodCondition[] {
     runtime: aRuntimePod([anInstance('main', state)]),
     reasons: new Map(),
     previous: undefined,
-    node: {nodeIps: ['192.0.2.2']},
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: 0,
   });

@@ -23,7 +23,7 @@ function status({
     runtime,
     reasons: new Map(),
     previous,
-    node: {nodeIps: ['192.0.2.2']},
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: 0,
   });

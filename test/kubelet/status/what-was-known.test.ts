@@ -22,7 +22,7 @@ function later(
     runtime: aRuntimePod(instances),
     reasons: new Map(),
     previous: {containerStatuses},
-    node: {nodeIps: []},
+    node: {nodeIps: [], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: 0,
   });

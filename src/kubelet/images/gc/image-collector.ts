@@ -43,6 +43,8 @@ export interface ImageCollectorParts {
   readonly logger: Logger;
   /** Something is wrong with the node. */
   readonly nodeWarning: (reason: string, message: string) => void;
+  /** Called for each image that was removed. */
+  readonly collected?: (reason: 'age' | 'space') => void;
 }
 
 const PERIOD_MS = 300_000;
@@ -60,6 +62,7 @@ export class ImageCollector {
   #detected = false;
   #failedBefore = false;
 
+  /** What the policy says may change at any time. */
   constructor(parts: ImageCollectorParts, policy: ImageGcPolicy) {
     this.#parts = parts;
     this.#policy = policy;
@@ -68,20 +71,22 @@ export class ImageCollector {
 
   /** Looks after the images every five minutes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const {clock, logger} = this.#parts;
-    const {highThresholdPercent, maxAgeMs} = this.#policy;
-    if (highThresholdPercent >= 100 && maxAgeMs === 0) {
-      logger.info(
-        'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC',
-        {},
-        2,
-      );
-      return;
-    }
+    const {clock} = this.#parts;
     while (!signal.aborted) {
-      await this.#round(signal);
+      if (this.#isOff) this.#tellOff();
+      else await this.#round(signal);
       await clock.sleep(PERIOD_MS, signal).catch(() => undefined); // the end
     }
+  }
+
+  get #isOff(): boolean {
+    const {highThresholdPercent, maxAgeMs} = this.#policy;
+    return highThresholdPercent >= 100 && maxAgeMs === 0;
+  }
+
+  #tellOff(): void {
+    const message = 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC';
+    this.#parts.logger.info(message, {}, 2);
   }
 
   async #round(signal: AbortSignal): Promise<void> {
@@ -219,10 +224,11 @@ export class ImageCollector {
   }
 
   async #remove(image: Image, why: 'age' | 'space', signal: AbortSignal): Promise<void> {
-    const {images, logger} = this.#parts;
+    const {images, logger, collected} = this.#parts;
     const {id, size} = image;
     logger.info('Removing image to free bytes', {imageID: id, size, reason: why});
     await images.removeImage({image: {image: id}}, {signal});
+    collected?.(why);
   }
 }
 

@@ -27,6 +27,8 @@ const SUBRESOURCES: Readonly<Record<string, readonly string[]>> = {
   metrics: ['metrics'],
   logs: ['log'],
   checkpoint: ['checkpoint'],
+  statusz: ['statusz'],
+  flagz: ['configz'],
   pods: ['pods', 'proxy'],
   runningpods: ['pods', 'proxy'],
   healthz: ['healthz', 'proxy'],

@@ -1,7 +1,9 @@
 import type {Pod} from '../../../api/v1.js';
+import type {PodUid} from '../../../cri/index.js';
 import {isStaticPod} from '../../config/static-pod.js';
 import {podRef} from '../../container/pod-ref.js';
 import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import type {WorkerSummary} from '../../pod-workers/pod-workers.js';
 import type {ServedKubelet} from '../served-kubelet.js';
 
 const STATES = {
@@ -21,25 +23,36 @@ export function kubeletGauges(kubelet: ServedKubelet): readonly MetricFamily[] {
       name: 'kubelet_desired_pods',
       help: 'The number of pods the kubelet is being instructed to run. static is true if the pod is not from the apiserver.',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: byOrigin(desired),
     },
     {
       name: 'kubelet_active_pods',
       help: 'The number of pods the kubelet considers active and which are being considered when admitting new pods. static is true if the pod is not from the apiserver.',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: byOrigin(active),
     },
     {
       name: 'kubelet_running_pods',
       help: 'Number of pods that have a running pod sandbox',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: [{labels: {}, value: running.length}],
     },
     {
       name: 'kubelet_running_containers',
       help: 'Number of containers currently running',
       type: 'gauge',
+      stability: 'ALPHA',
       samples: containersByState(kubelet),
+    },
+    {
+      name: 'kubelet_working_pods',
+      help: 'Number of pods the kubelet is actually running, broken down by lifecycle phase, whether the pod is desired, orphaned, or runtime only (also orphaned), and whether the pod is static. An orphaned pod has been removed from local configuration or force deleted in the API and consumes resources that are not otherwise visible.',
+      stability: 'ALPHA',
+      type: 'gauge',
+      samples: workersByLifecycle(kubelet.workers(), new Set(desired.map((pod) => podRef(pod).uid))),
     },
   ];
 }
@@ -59,6 +72,34 @@ function containersByState(kubelet: ServedKubelet): readonly Sample[] {
     for (const {state} of containersOf(kubelet, uid))
       counts.set(STATES[state], (counts.get(STATES[state]) ?? 0) + 1);
   return [...counts].map(([state, value]) => ({labels: {container_state: state}, value}));
+}
+
+const LIFECYCLES = ['sync', 'terminating', 'terminated'] as const;
+/** How wanted a pod is, and whether it is static: all that there can be. */
+const KINDS = [
+  ['desired', 'true'],
+  ['desired', ''],
+  ['orphan', 'true'],
+  ['orphan', ''],
+  ['runtime_only', 'unknown'],
+] as const;
+
+/** All combinations, also of which there is none (HandlePodCleanups). */
+function workersByLifecycle(
+  workers: readonly WorkerSummary[],
+  desired: ReadonlySet<PodUid>,
+): readonly Sample[] {
+  const keys = workers.map(({uid, lifecycle, pod}) => {
+    const config = pod === undefined ? 'runtime_only' : desired.has(uid) ? 'desired' : 'orphan';
+    const isStatic = pod === undefined ? 'unknown' : isStaticPod(pod) ? 'true' : '';
+    return `${lifecycle} ${config} ${isStatic}`;
+  });
+  return LIFECYCLES.flatMap((lifecycle) =>
+    KINDS.map(([config, isStatic]) => ({
+      labels: {lifecycle, config, static: isStatic},
+      value: keys.filter((key) => key === `${lifecycle} ${config} ${isStatic}`).length,
+    })),
+  );
 }
 
 function containersOf(kubelet: ServedKubelet, uid: Parameters<ServedKubelet['runtimeStatus']>[0]) {

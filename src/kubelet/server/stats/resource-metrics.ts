@@ -11,9 +11,19 @@ export function resourceFamilies(usage: Usage | undefined): readonly MetricFamil
   return [
     ...(usage === undefined
       ? []
-      : [...nodeFamilies(usage), ...containerFamilies(usage), ...podFamilies(usage)]),
-    {name: 'scrape_error', help, type: 'gauge', samples: isError},
-    {name: 'resource_scrape_error', help, type: 'gauge', samples: isError},
+      : [
+          ...nodeFamilies(usage),
+          ...containerFamilies(withoutNamesakes(usage.pods)),
+          ...podFamilies(withoutNamesakes(usage.pods)),
+        ]),
+    {
+      name: 'scrape_error',
+      help: `(Deprecated since 1.29.0) ${help}`,
+      stability: 'ALPHA',
+      type: 'gauge',
+      samples: isError,
+    },
+    {name: 'resource_scrape_error', help, stability: 'STABLE', type: 'gauge', samples: isError},
   ];
 }
 
@@ -23,25 +33,42 @@ function nodeFamilies({node}: Usage): readonly MetricFamily[] {
     {
       name: 'node_cpu_usage_seconds_total',
       help: 'Cumulative cpu time consumed by the node in core-seconds',
+      stability: 'STABLE',
       type: 'counter',
       samples: at(seconds(node.cpuNanos)),
     },
     {
       name: 'node_memory_working_set_bytes',
       help: 'Current working set of the node in bytes',
+      stability: 'STABLE',
       type: 'gauge',
       samples: at(Number(node.workingSetBytes)),
     },
     {
       name: 'node_swap_usage_bytes',
       help: 'Current swap usage of the node in bytes. Reported only on non-windows systems',
+      stability: 'ALPHA',
       type: 'gauge',
       samples: at(Number(node.swapTotalBytes - node.swapFreeBytes)),
     },
   ];
 }
 
-function containerFamilies({pods}: Usage): readonly MetricFamily[] {
+/** Of several pods of one name the newest: their numbers would be the same series. */
+function withoutNamesakes(pods: readonly PodUsage[]): readonly PodUsage[] {
+  const byName = new Map<string, PodUsage>();
+  for (const pod of pods) {
+    const name = `${pod.ref.namespace}/${pod.ref.name}`;
+    if (startOf(pod) >= startOf(byName.get(name))) byName.set(name, pod);
+  }
+  return [...byName.values()];
+}
+
+function startOf(pod: PodUsage | undefined): bigint {
+  return pod?.startedAtNanos ?? 0n;
+}
+
+function containerFamilies(pods: readonly PodUsage[]): readonly MetricFamily[] {
   const each = (sample: (stats: ContainerStats, labels: Labels, start: bigint) => readonly Sample[]) =>
     pods.flatMap((pod) =>
       pod.containers.flatMap(({name, stats, startedAtNanos = 0n}) =>
@@ -52,43 +79,69 @@ function containerFamilies({pods}: Usage): readonly MetricFamily[] {
     {
       name: 'container_cpu_usage_seconds_total',
       help: 'Cumulative cpu time consumed by the container in core-seconds',
+      stability: 'STABLE',
       type: 'counter',
       samples: each(({cpu}, labels) => cpuSamples(cpu, labels)),
     },
     {
       name: 'container_memory_working_set_bytes',
       help: 'Current working set of the container in bytes',
+      stability: 'STABLE',
       type: 'gauge',
       samples: each(({memory}, labels) => memorySamples(memory, labels)),
     },
     {
       name: 'container_start_time_seconds',
       help: 'Start time of the container since unix epoch in seconds',
+      stability: 'STABLE',
       type: 'gauge',
       samples: each((_stats, labels, start) => (start > 0n ? [{labels, value: seconds(start)}] : [])),
     },
     {
       name: 'container_swap_usage_bytes',
       help: 'Current amount of the container swap usage in bytes. Reported only on non-windows systems',
+      stability: 'ALPHA',
       type: 'gauge',
       samples: each(({swap}, labels) => sampleOf(swap?.swapUsageBytes, swap?.timestamp, labels, Number)),
+    },
+    {
+      name: 'container_swap_limit_bytes',
+      help: 'Current amount of the container swap limit in bytes. Reported only on non-windows systems',
+      stability: 'ALPHA',
+      type: 'gauge',
+      samples: each(({swap}, labels) =>
+        sampleOf(swap?.swapAvailableBytes, swap?.timestamp, labels, (available) =>
+          Number(available + (swap?.swapUsageBytes?.value ?? 0n)),
+        ),
+      ),
     },
   ];
 }
 
-function podFamilies({pods}: Usage): readonly MetricFamily[] {
+function podFamilies(pods: readonly PodUsage[]): readonly MetricFamily[] {
   return [
     {
       name: 'pod_cpu_usage_seconds_total',
       help: 'Cumulative cpu time consumed by the pod in core-seconds',
+      stability: 'STABLE',
       type: 'counter',
-      samples: pods.flatMap((pod) => cpuSamples(pod.stats?.cpu, podLabels(pod))),
+      samples: pods.flatMap((pod) => cpuSamples(pod.cpu, podLabels(pod))),
     },
     {
       name: 'pod_memory_working_set_bytes',
       help: 'Current working set of the pod in bytes',
+      stability: 'STABLE',
       type: 'gauge',
-      samples: pods.flatMap((pod) => memorySamples(pod.stats?.memory, podLabels(pod))),
+      samples: pods.flatMap((pod) => memorySamples(pod.memory, podLabels(pod))),
+    },
+    {
+      name: 'pod_swap_usage_bytes',
+      help: 'Current amount of the pod swap usage in bytes. Reported only on non-windows systems',
+      stability: 'ALPHA',
+      type: 'gauge',
+      samples: pods.flatMap((pod) =>
+        sampleOf(pod.swap?.swapUsageBytes, pod.swap?.timestamp, podLabels(pod), Number),
+      ),
     },
   ];
 }

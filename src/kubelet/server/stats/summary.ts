@@ -1,18 +1,19 @@
-import {statfs} from 'node:fs/promises';
 import {uptime} from 'node:os';
-import type {
-  ContainerStats,
-  CpuUsage,
-  FilesystemUsage,
-  MemoryUsage,
-  NetworkInterfaceUsage,
-  NetworkUsage,
-  SwapUsage,
-  UInt64Value,
-} from '../../../cri/index.js';
 import {jsonLine, type Json, type JsonObject} from '../../../format/json.js';
+import {podLogsDirectory} from '../../container/node.js';
 import type {ServerOptions} from '../options.js';
-import type {ContainerUsage, NodeUsage, PodUsage, Usage} from './usage.js';
+import {FileSystems} from './file-systems.js';
+import {
+  cpuStats,
+  ioStats,
+  memoryStats,
+  nodeNetworkStats,
+  podNetworkStats,
+  present,
+  swapStats,
+  timeText,
+} from './summary-parts.js';
+import type {ContainerUsage, PodUsage, Usage} from './usage.js';
 
 /** How much is told. */
 export interface SummaryOptions extends Pick<ServerOptions, 'images' | 'node'> {
@@ -23,178 +24,119 @@ export interface SummaryOptions extends Pick<ServerOptions, 'images' | 'node'> {
 /** /stats/summary as JSON (stats/v1alpha1 Summary). What the runtime doesn't tell is left out. Rejects with CriError. */
 export async function summaryJson(usage: Usage, options: SummaryOptions): Promise<string> {
   const {onlyCpuAndMemory, node} = options;
-  const file = onlyCpuAndMemory ? {} : await fileSystems(usage.node.timeNanos, options);
+  const files = new FileSystems();
+  const pods = usage.pods.map(async (pod) => podStats(pod, onlyCpuAndMemory ? undefined : {files, node}));
   return jsonLine({
-    node: {nodeName: node.nodeName, ...nodeStats(usage.node), ...file},
-    pods: usage.pods.map((pod) => podStats(pod, onlyCpuAndMemory)),
+    node: {
+      nodeName: node.nodeName,
+      ...nodeStats(usage),
+      ...(!onlyCpuAndMemory && (await furtherNodeStats(usage, files, options))),
+    },
+    pods: await Promise.all(pods),
   });
 }
 
-function nodeStats(node: NodeUsage): JsonObject {
-  const {timeNanos, cpuNanos, memoryBytes, usedBytes, workingSetBytes, anonymousBytes} = node;
-  const time = timeText(timeNanos);
-  return {
-    startTime: timeText(timeNanos - BigInt(Math.round(uptime())) * 1_000_000_000n),
-    cpu: {time, usageCoreNanoSeconds: cpuNanos},
-    memory: {
-      time,
-      availableBytes: memoryBytes > workingSetBytes ? memoryBytes - workingSetBytes : 0n,
-      usageBytes: usedBytes,
-      workingSetBytes,
-      rssBytes: anonymousBytes,
-    },
-    swap: {
-      time,
-      swapAvailableBytes: node.swapFreeBytes,
-      swapUsageBytes: node.swapTotalBytes - node.swapFreeBytes,
-    },
-  };
-}
-
-async function fileSystems(timeNanos: bigint, {images, node, signal}: SummaryOptions): Promise<JsonObject> {
-  const [own, {imageFilesystems}] = await Promise.all([
-    fileSystem(node.rootDir, timeNanos),
-    images.imageFsInfo({}, {signal}),
-  ]);
-  const [image] = imageFilesystems;
-  const imageFs = image === undefined ? {} : await imageFileSystem(image);
-  return {fs: own, runtime: {imageFs}};
-}
-
-async function fileSystem(path: string, timeNanos: bigint): Promise<JsonObject> {
-  const {bsize, bavail, blocks, bfree, files, ffree} = await statfs(path, {bigint: true});
-  return {
-    time: timeText(timeNanos),
-    availableBytes: bavail * bsize,
-    capacityBytes: blocks * bsize,
-    usedBytes: (blocks - bfree) * bsize,
-    inodes: files,
-    inodesFree: ffree,
-    inodesUsed: files - ffree,
-  };
-}
-
-async function imageFileSystem({
-  fsId,
-  usedBytes,
-  inodesUsed,
-  timestamp,
-}: FilesystemUsage): Promise<JsonObject> {
-  const used = present({usedBytes: valueOf(usedBytes), inodesUsed: valueOf(inodesUsed)});
-  const path = fsId?.mountpoint ?? '';
-  try {
-    return {...(await fileSystem(path, timestamp)), ...used};
-  } catch {
-    return {time: timeText(timestamp), ...used}; // the runtime may be on another machine
-  }
-}
-
-function podStats({ref, startedAtNanos, containers, stats}: PodUsage, onlyCpuAndMemory: boolean): Json {
+function nodeStats({node, nodeNanoCores}: Usage): JsonObject {
+  const {timeNanos, cpuNanos, memoryBytes, workingSetBytes, pressure, ...rest} = node;
+  const value = (measured: bigint): {readonly value: bigint} => ({value: measured});
   return present({
-    podRef: {name: ref.name, namespace: ref.namespace, uid: ref.uid},
-    startTime: startedAtNanos === undefined ? undefined : timeText(startedAtNanos),
-    containers: containers.map((container) => containerStats(container, onlyCpuAndMemory)),
-    cpu: cpuStats(stats?.cpu),
-    memory: memoryStats(stats?.memory),
-    ...(!onlyCpuAndMemory && {
-      network: networkStats(stats?.network),
-      process_stats: present({process_count: valueOf(stats?.process?.processCount)}),
+    startTime: timeText(timeNanos - BigInt(Math.round(uptime())) * 1_000_000_000n),
+    cpu: cpuStats({
+      timestamp: timeNanos,
+      usageNanoCores: nodeNanoCores === undefined ? undefined : value(nodeNanoCores),
+      usageCoreNanoSeconds: value(cpuNanos),
+      psi: pressure.cpu,
+    }),
+    memory: memoryStats({
+      timestamp: timeNanos,
+      availableBytes: value(memoryBytes > workingSetBytes ? memoryBytes - workingSetBytes : 0n),
+      usageBytes: value(rest.usedBytes),
+      workingSetBytes: value(workingSetBytes),
+      rssBytes: value(rest.anonymousBytes),
+      pageFaults: value(rest.pageFaults),
+      majorPageFaults: value(rest.majorPageFaults),
+      psi: pressure.memory,
+    }),
+    swap: swapStats({
+      timestamp: timeNanos,
+      swapAvailableBytes: value(rest.swapFreeBytes),
+      swapUsageBytes: value(rest.swapTotalBytes - rest.swapFreeBytes),
     }),
   });
 }
 
-function containerStats({name, startedAtNanos, stats}: ContainerUsage, onlyCpuAndMemory: boolean): Json {
+async function furtherNodeStats(
+  {node: {timeNanos, interfaces, maxTasks, tasks, pressure}}: Usage,
+  files: FileSystems,
+  {images, node, signal}: SummaryOptions,
+): Promise<JsonObject> {
+  const [fs, {imageFilesystems, containerFilesystems}] = await Promise.all([
+    files.whole(node.rootDir, timeNanos),
+    images.imageFsInfo({}, {signal}),
+  ]);
+  const [image] = imageFilesystems;
+  const [container = image] = containerFilesystems;
+  return present({
+    network: nodeNetworkStats(timeNanos, interfaces),
+    io: ioStats({timestamp: timeNanos, psi: pressure.io}),
+    rlimit: {time: timeText(timeNanos), maxpid: maxTasks, curproc: tasks},
+    fs,
+    runtime: present({
+      imageFs: image && (await files.part(image)),
+      containerFs: container && (await files.part(container)),
+    }),
+  });
+}
+
+/** Where more than CPU and memory is to be read. */
+interface Further extends Pick<ServerOptions, 'node'> {
+  readonly files: FileSystems;
+}
+
+async function podStats(pod: PodUsage, further: Further | undefined): Promise<Json> {
+  const {ref, startedAtNanos, containers, processCount} = pod;
+  return present({
+    podRef: {name: ref.name, namespace: ref.namespace, uid: ref.uid},
+    startTime: startedAtNanos === undefined ? undefined : timeText(startedAtNanos),
+    containers: await Promise.all(containers.map(async (each) => containerStats(pod, each, further))),
+    cpu: cpuStats(pod.cpu),
+    memory: memoryStats(pod.memory),
+    swap: swapStats(pod.swap),
+    ...(further && {
+      io: ioStats(pod.io),
+      network: podNetworkStats(pod.network),
+      process_stats: processCount === undefined ? undefined : {process_count: processCount},
+    }),
+  });
+}
+
+async function containerStats(
+  pod: PodUsage,
+  {name, startedAtNanos, stats}: ContainerUsage,
+  further: Further | undefined,
+): Promise<Json> {
+  const {cpu, memory, swap, io, writableLayer} = stats;
   return present({
     name,
     startTime: startedAtNanos === undefined ? undefined : timeText(startedAtNanos),
-    cpu: cpuStats(stats.cpu),
-    memory: memoryStats(stats.memory),
-    swap: swapStats(stats.swap),
-    ...(!onlyCpuAndMemory && {rootfs: rootfsStats(stats)}),
+    cpu: cpuStats(cpu),
+    memory: memoryStats(memory),
+    swap: swapStats(swap),
+    ...(further && {
+      io: ioStats(io),
+      rootfs: writableLayer && (await further.files.part(writableLayer)),
+      logs: cpu && (await logsOf(pod, name, cpu.timestamp, further)),
+    }),
   });
 }
 
-function cpuStats(cpu: CpuUsage | undefined): Json | undefined {
-  return (
-    cpu &&
-    present({
-      time: timeText(cpu.timestamp),
-      usageNanoCores: valueOf(cpu.usageNanoCores),
-      usageCoreNanoSeconds: valueOf(cpu.usageCoreNanoSeconds),
-    })
-  );
-}
-
-function memoryStats(memory: MemoryUsage | undefined): Json | undefined {
-  return (
-    memory &&
-    present({
-      time: timeText(memory.timestamp),
-      availableBytes: valueOf(memory.availableBytes),
-      usageBytes: valueOf(memory.usageBytes),
-      workingSetBytes: valueOf(memory.workingSetBytes),
-      rssBytes: valueOf(memory.rssBytes),
-      pageFaults: valueOf(memory.pageFaults),
-      majorPageFaults: valueOf(memory.majorPageFaults),
-    })
-  );
-}
-
-function swapStats(swap: SwapUsage | undefined): Json | undefined {
-  return (
-    swap &&
-    present({
-      time: timeText(swap.timestamp),
-      swapAvailableBytes: valueOf(swap.swapAvailableBytes),
-      swapUsageBytes: valueOf(swap.swapUsageBytes),
-    })
-  );
-}
-
-function rootfsStats({writableLayer: layer}: ContainerStats): Json | undefined {
-  return (
-    layer &&
-    present({
-      time: timeText(layer.timestamp),
-      usedBytes: valueOf(layer.usedBytes),
-      inodesUsed: valueOf(layer.inodesUsed),
-    })
-  );
-}
-
-function networkStats(network: NetworkUsage | undefined): Json | undefined {
-  return (
-    network && {
-      time: timeText(network.timestamp),
-      ...(network.defaultInterface && interfaceStats(network.defaultInterface)),
-      interfaces: [
-        ...(network.defaultInterface === undefined ? [] : [network.defaultInterface]),
-        ...network.interfaces,
-      ].map(interfaceStats),
-    }
-  );
-}
-
-function interfaceStats({name, rxBytes, rxErrors, txBytes, txErrors}: NetworkInterfaceUsage): JsonObject {
-  return present({
-    name,
-    rxBytes: valueOf(rxBytes),
-    rxErrors: valueOf(rxErrors),
-    txBytes: valueOf(txBytes),
-    txErrors: valueOf(txErrors),
-  });
-}
-
-function present(members: Readonly<Record<string, Json | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
-  );
-}
-
-function valueOf(measured: UInt64Value | undefined): bigint | undefined {
-  return measured?.value;
-}
-
-function timeText(nanos: bigint): string {
-  return new Date(Number(nanos / 1_000_000n)).toISOString().replace(/\.\d+Z$/, 'Z');
+/** Of the kubelet's own pods: it knows where those of others are only by what they say. */
+async function logsOf(
+  {ref, startedAtNanos}: PodUsage,
+  container: string,
+  timeNanos: bigint,
+  {files, node}: Further,
+): Promise<JsonObject | undefined> {
+  if (startedAtNanos === undefined) return undefined;
+  return await files.logs(`${podLogsDirectory(node, ref)}/${container}`, timeNanos);
 }

@@ -1,15 +1,21 @@
-import {readFile} from 'node:fs/promises';
-import {cpus} from 'node:os';
 import {
   CriError,
   podUid,
   type ContainerStats,
+  type CpuUsage,
+  type IoUsage,
   type LinuxPodSandboxStats,
+  type MemoryUsage,
+  type NetworkUsage,
   type PodSandboxStats,
+  type SwapUsage,
 } from '../../../cri/index.js';
 import {measureContainers, measureSandboxes} from '../../../operations/stats.js';
 import type {ServerOptions} from '../options.js';
 import type {ServedKubelet} from '../served-kubelet.js';
+import {CpuRates} from './cpu-rates.js';
+import {readNodeCpu, readNodeUsage, type NodeUsage} from './node-usage.js';
+import {summed} from './summed-usage.js';
 
 /** What a pod is called. */
 export interface PodReference {
@@ -26,32 +32,26 @@ export interface ContainerUsage {
   readonly stats: ContainerStats;
 }
 
-/** What a pod uses now. */
+/** What a pod uses now; what nobody tells is undefined. */
 export interface PodUsage {
   readonly ref: PodReference;
   /** When the newest sandbox was made, nanoseconds since the epoch, of the kubelet's own pods. */
   readonly startedAtNanos: bigint | undefined;
   readonly containers: readonly ContainerUsage[];
-  /** Of the pod as a whole, where the runtime tells. */
-  readonly stats: LinuxPodSandboxStats | undefined;
-}
-
-/** What the node uses now. */
-export interface NodeUsage {
-  readonly timeNanos: bigint;
-  readonly cpuNanos: bigint;
-  readonly memoryBytes: bigint;
-  readonly usedBytes: bigint;
-  /** Without what is given up when somebody needs it. */
-  readonly workingSetBytes: bigint;
-  readonly anonymousBytes: bigint;
-  readonly swapTotalBytes: bigint;
-  readonly swapFreeBytes: bigint;
+  /** Of the pod as a whole where the runtime tells, otherwise of its containers together. */
+  readonly cpu: CpuUsage | undefined;
+  readonly memory: MemoryUsage | undefined;
+  readonly swap: SwapUsage | undefined;
+  readonly io: IoUsage | undefined;
+  readonly network: NetworkUsage | undefined;
+  readonly processCount: bigint | undefined;
 }
 
 /** All that is used now. */
 export interface Usage {
   readonly node: NodeUsage;
+  /** Billionths of a core; undefined in the first second. */
+  readonly nodeNanoCores: bigint | undefined;
   readonly pods: readonly PodUsage[];
 }
 
@@ -62,18 +62,62 @@ const LABELS = {
   container: 'io.kubernetes.container.name',
 } as const;
 
-/** Asks runtime and kernel what node, pods and containers use. Rejects with CriError, or the signal's reason. */
-export async function readUsage(
-  kubelet: ServedKubelet,
-  {runtime, clock}: Pick<ServerOptions, 'runtime' | 'clock'>,
-  signal: AbortSignal,
-): Promise<Usage> {
-  const [node, containers, sandboxes] = await Promise.all([
-    readNodeUsage(clock.now()),
-    measureContainers(runtime, {}, {signal, thorough: true}),
-    sandboxStats(runtime, signal),
-  ]);
-  return {node, pods: podsOf(kubelet, containers.stats, sandboxes)};
+const NODE = 'node';
+
+/** Asks runtime and kernel what node, pods and containers use, and remembers enough to say how fast. */
+export class UsageReader {
+  readonly #kubelet: ServedKubelet;
+  readonly #options: Pick<ServerOptions, 'runtime' | 'clock'>;
+  readonly #rates = new CpuRates();
+
+  constructor(kubelet: ServedKubelet, options: Pick<ServerOptions, 'runtime' | 'clock'>) {
+    this.#kubelet = kubelet;
+    this.#options = options;
+    this.#rates.rate(NODE, readNodeCpu(options.clock.now()));
+  }
+
+  /** Rejects with CriError, or the signal's reason. */
+  async read(signal: AbortSignal): Promise<Usage> {
+    const {runtime, clock} = this.#options;
+    const [node, containers, sandboxes] = await Promise.all([
+      readNodeUsage(clock.now()),
+      measureContainers(runtime, {}, {signal, thorough: true}),
+      sandboxStats(runtime, signal),
+    ]);
+    const pods = podsOf(this.#kubelet, containers.stats, sandboxes);
+    const keys = new Set([NODE]);
+    const rated = (key: string, cpu: CpuUsage | undefined): CpuUsage | undefined => {
+      keys.add(key);
+      return this.#rated(key, cpu);
+    };
+    const ratedPods = pods.map((pod) => withRates(pod, rated));
+    this.#rates.keep(keys);
+    const nodeNanoCores = this.#rates.rate(NODE, {timeNanos: node.timeNanos, usedNanos: node.cpuNanos});
+    return {node, nodeNanoCores, pods: ratedPods};
+  }
+
+  /** With a rate also from a runtime that tells none. */
+  #rated(key: string, cpu: CpuUsage | undefined): CpuUsage | undefined {
+    if (cpu?.usageCoreNanoSeconds === undefined) return cpu;
+    const {timestamp, usageCoreNanoSeconds} = cpu;
+    const rate = this.#rates.rate(key, {timeNanos: timestamp, usedNanos: usageCoreNanoSeconds.value});
+    if (cpu.usageNanoCores !== undefined || rate === undefined) return cpu;
+    return {...cpu, usageNanoCores: {value: rate}};
+  }
+}
+
+function withRates(
+  pod: PodUsage,
+  rated: (key: string, cpu: CpuUsage | undefined) => CpuUsage | undefined,
+): PodUsage {
+  return {
+    ...pod,
+    cpu: rated(`pod ${pod.ref.uid}`, pod.cpu),
+    containers: pod.containers.map(({stats, ...rest}) => ({
+      ...rest,
+      stats: {...stats, cpu: rated(`container ${stats.attributes?.id ?? ''}`, stats.cpu)},
+    })),
+  };
 }
 
 /** None from a runtime that doesn't tell of pods. */
@@ -140,6 +184,7 @@ function gathered(
 function finished(kubelet: ServedKubelet, {ref, containers, stats}: Gathered): PodUsage {
   const status = knownStatus(kubelet, ref.uid);
   const startOf = (id: string | undefined) => status?.containers.find((one) => one.id === id)?.cri.startedAt;
+  const together = summed([...containers.values()]);
   return {
     ref,
     startedAtNanos: status?.sandboxes[0]?.createdAt,
@@ -148,7 +193,12 @@ function finished(kubelet: ServedKubelet, {ref, containers, stats}: Gathered): P
       startedAtNanos: startOf(one.attributes?.id),
       stats: one,
     })),
-    stats,
+    cpu: stats?.cpu ?? together.cpu,
+    memory: stats?.memory ?? together.memory,
+    swap: together.swap,
+    io: stats?.io,
+    network: stats?.network,
+    processCount: stats?.process?.processCount?.value,
   };
 }
 
@@ -158,30 +208,4 @@ function knownStatus(kubelet: ServedKubelet, uid: string) {
   } catch {
     return undefined; // it is shown without when it began
   }
-}
-
-/** Only user, nice, system and interrupts: waiting is no use. */
-async function readNodeUsage(nowMs: number): Promise<NodeUsage> {
-  const cpuMs = cpus().reduce((sum, {times: {user, nice, sys, irq}}) => sum + user + nice + sys + irq, 0);
-  const bytes = memoryOf(await readFile('/proc/meminfo', 'utf8'));
-  const total = bytes('MemTotal');
-  const used = total - bytes('MemFree');
-  const inactive = bytes('Inactive(file)');
-  return {
-    timeNanos: BigInt(nowMs) * 1_000_000n,
-    cpuNanos: BigInt(cpuMs) * 1_000_000n,
-    memoryBytes: total,
-    usedBytes: used,
-    workingSetBytes: used > inactive ? used - inactive : 0n,
-    anonymousBytes: bytes('AnonPages'),
-    swapTotalBytes: bytes('SwapTotal'),
-    swapFreeBytes: bytes('SwapFree'),
-  };
-}
-
-function memoryOf(meminfo: string): (name: string) => bigint {
-  const values = new Map(
-    [...meminfo.matchAll(/^(\S+):\s+(\d+)/gm)].map(([, name = '', kibibytes = '0']) => [name, kibibytes]),
-  );
-  return (name) => BigInt(values.get(name) ?? '0') * 1024n;
 }

@@ -1,38 +1,64 @@
 import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import type {Clock} from '../../../base/clock.js';
+import {endPatiently} from '../end-patiently.js';
 
 /**
- * Passes bytes on between two connections, both ways, until both have ended, one is lost, nothing has passed for
- * `idleMs` (0 for ever), or the signal aborts. Whoever reads slowly holds up the other. Both are closed then. Never
- * rejects.
+ * How long nothing may pass when a client has ended its side. It may still wait for an answer, or be gone: the two
+ * look the same.
  */
-export async function join(a: Socket, b: Socket, idleMs: number, signal: AbortSignal): Promise<void> {
+const HALF_OPEN_IDLE_MS = 30_000;
+
+/** When a joined connection is given up. */
+export interface JoinOptions {
+  /** What the client's connection runs over. */
+  readonly transport: Socket;
+  /** How long nothing may pass; 0 for ever. */
+  readonly idleMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Passes bytes on between a client and a runtime's server, both ways, until the server has ended, one of them is lost,
+ * nothing has passed for too long, or the signal aborts. Whoever reads slowly holds up the other. A client that has
+ * ended its side is still answered. Both are closed then. Never rejects.
+ */
+export async function join(client: Duplex, backend: Socket, options: JoinOptions): Promise<void> {
+  const {transport, idleMs, clock, signal} = options;
   const cut = (): void => {
-    a.destroy();
-    b.destroy();
+    client.destroy();
+    backend.destroy();
   };
-  const ended = Promise.all([a, b].map(closed));
-  for (const socket of [a, b]) {
-    socket.once('error', cut);
-    // What is lost ends the other at once, what has ended is passed on by pipe.
-    socket.once('close', (hadError) => {
-      if (hadError || !socket.readableEnded) cut();
+  const ended = Promise.all([client, backend].map(closed));
+  for (const connection of [client, backend]) {
+    connection.once('error', cut);
+    // What is lost ends the other at once; what has ended is passed on.
+    connection.once('close', () => {
+      if (!connection.readableEnded) cut();
     });
-    socket.setTimeout(0);
   }
   // Both are idle when one is: what comes in at one goes out at the other.
-  if (idleMs > 0) a.setTimeout(idleMs, cut);
+  transport.once('timeout', cut).setTimeout(idleMs);
+  client.once('end', () => {
+    transport.setTimeout(idleMs === 0 ? HALF_OPEN_IDLE_MS : Math.min(idleMs, HALF_OPEN_IDLE_MS));
+  });
+  backend.once('end', () => {
+    client.unpipe(backend);
+    void endPatiently(client, clock); // never rejects
+  });
   if (signal.aborted) cut();
   signal.addEventListener('abort', cut, {once: true});
-  a.pipe(b);
-  b.pipe(a);
+  client.pipe(backend);
+  backend.pipe(client, {end: false});
   await ended;
   signal.removeEventListener('abort', cut);
 }
 
-async function closed(socket: Socket): Promise<void> {
-  if (socket.destroyed) return;
+async function closed(connection: Duplex): Promise<void> {
+  if (connection.destroyed) return;
   await new Promise<void>((resolve) => {
-    socket.once('close', () => {
+    connection.once('close', () => {
       resolve();
     });
   });

@@ -105,7 +105,12 @@ async function proxied(
         socket.write(switching(backend.rawHeaders));
         socket.write(backend.head);
         backend.socket.write(head);
-        await join(socket, backend.socket, streamingIdleTimeoutMs, signal);
+        await join(socket, backend.socket, {
+          transport: socket,
+          idleMs: streamingIdleTimeoutMs,
+          clock,
+          signal,
+        });
       },
     };
   } catch (error) {

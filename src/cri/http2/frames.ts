@@ -1,0 +1,84 @@
+import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol.js';
+
+/** What a client says first. */
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
+
+/** Acknowledges the peer's settings. */
+export const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
+
+/** A whole frame. */
+export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_LENGTH + payload.length);
+  writeFrameHeader(bytes, {type, flags, streamId, length: payload.length});
+  bytes.set(payload, FRAME_HEADER_LENGTH);
+  return bytes;
+}
+
+/** The header of a frame whose payload is sent beside it. */
+export function frameHeader(type: number, flags: number, streamId: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_LENGTH);
+  writeFrameHeader(bytes, {type, flags, streamId, length});
+  return bytes;
+}
+
+/** SETTINGS with what differs from HTTP/2's defaults. */
+export function settings(values: Partial<Record<keyof typeof SETTING, number>>): Buffer {
+  const entries = Object.entries(values) as [keyof typeof SETTING, number][];
+  const payload = Buffer.allocUnsafe(6 * entries.length);
+  for (const [index, [name, value]] of entries.entries()) {
+    payload.writeUInt16BE(SETTING[name], 6 * index);
+    payload.writeUInt32BE(value, 6 * index + 2);
+  }
+  return frame(FRAME.settings, 0, 0, payload);
+}
+
+/** Lets the peer send more: on a stream, or with the id 0 on the connection. */
+export function windowUpdate(streamId: number, increment: number): Buffer {
+  return frame(FRAME.windowUpdate, 0, streamId, uint32(increment));
+}
+
+export function rstStream(streamId: number, code: number): Buffer {
+  return frame(FRAME.rstStream, 0, streamId, uint32(code));
+}
+
+/** The answer to a PING. */
+export function pong(payload: Uint8Array): Buffer {
+  return frame(FRAME.ping, FLAG.ack, 0, payload);
+}
+
+/** Says goodbye; a client has taken none of the peer's streams. */
+export function goAway(code: number): Buffer {
+  return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(0), uint32(code)]));
+}
+
+/** A request's headers: one frame, and CONTINUATIONs when they are longer than the peer takes in one. */
+export function headerFrames(streamId: number, block: Buffer, maxFrameSize = DEFAULT_MAX_FRAME_SIZE): Buffer {
+  if (block.length <= maxFrameSize) return frame(FRAME.headers, FLAG.endHeaders, streamId, block);
+  const frames = [frame(FRAME.headers, 0, streamId, block.subarray(0, maxFrameSize))];
+  for (let start = maxFrameSize; start < block.length; start += maxFrameSize) {
+    const last = start + maxFrameSize >= block.length;
+    const part = block.subarray(start, start + maxFrameSize);
+    frames.push(frame(FRAME.continuation, last ? FLAG.endHeaders : 0, streamId, part));
+  }
+  return Buffer.concat(frames);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+interface FrameHeader {
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+  readonly length: number;
+}
+
+function writeFrameHeader(target: Buffer, {type, flags, streamId, length}: FrameHeader): void {
+  target.writeUIntBE(length, 0, 3);
+  target[3] = type;
+  target[4] = flags;
+  target.writeUInt32BE(streamId, 5);
+}

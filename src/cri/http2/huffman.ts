@@ -1,0 +1,63 @@
+import {HUFFMAN_LENGTHS} from './hpack-tables.js';
+import {ERROR, ProtocolError} from './protocol.js';
+
+const LONGEST = 30;
+/** The symbol after the bytes: the end of a string, of which only the beginning may be used, as padding. */
+const END = 256;
+
+/** The codes of each length are neighbours: their first one, how many there are, and where their symbols begin. */
+interface Code {
+  readonly first: Int32Array;
+  readonly count: Int32Array;
+  readonly start: Int32Array;
+  readonly symbols: readonly number[];
+}
+
+let code: Code | undefined;
+
+function buildCode(): Code {
+  const [first, count, start] = [1, 2, 3].map(() => new Int32Array(LONGEST + 2)) as [
+    Int32Array,
+    Int32Array,
+    Int32Array,
+  ];
+  const symbols = HUFFMAN_LENGTHS.map((_, symbol) => symbol);
+  const lengthOf = (symbol: number): number => HUFFMAN_LENGTHS[symbol] ?? 0;
+  symbols.sort((a, b) => lengthOf(a) - lengthOf(b) || a - b);
+  for (const length of HUFFMAN_LENGTHS) count[length] = at(count, length) + 1;
+  for (let length = 1; length <= LONGEST; length += 1) {
+    first[length + 1] = (at(first, length) + at(count, length)) << 1;
+    start[length + 1] = at(start, length) + at(count, length);
+  }
+  return {first, count, start, symbols};
+}
+
+/** The bytes that a Huffman-coded string stands for. Throws ProtocolError when it is none. */
+export function decodeHuffman(coded: Buffer): Buffer {
+  code ??= buildCode();
+  const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5));
+  let length = 0;
+  let bits = 0;
+  let bitCount = 0;
+  for (const byte of coded)
+    for (let shift = 7; shift >= 0; shift -= 1) {
+      bits = (bits << 1) | ((byte >> shift) & 1);
+      bitCount += 1;
+      const place = bits - at(code.first, bitCount);
+      if (place >= at(code.count, bitCount)) continue;
+      const symbol = code.symbols[at(code.start, bitCount) + place] ?? END;
+      if (symbol === END) throw malformed();
+      decoded[length++] = symbol;
+      bits = bitCount = 0;
+    }
+  if (bitCount > 7 || bits !== 2 ** bitCount - 1) throw malformed();
+  return decoded.subarray(0, length);
+}
+
+function at(array: Int32Array, index: number): number {
+  return array[index] ?? 0;
+}
+
+function malformed(): ProtocolError {
+  return new ProtocolError(ERROR.compression, 'a malformed Huffman code');
+}

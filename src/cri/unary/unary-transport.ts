@@ -1,0 +1,61 @@
+import {socketPath} from '../endpoint.js';
+import {Http2Connection} from '../http2/connection.js';
+import {CONNECT_TIMEOUT_MS, MAX_MESSAGE_BYTES, rpcFailure, type Transport} from '../transport.js';
+import {checkMetadata} from './request-headers.js';
+import {UnaryCall} from './unary-call.js';
+
+/** A transport for what is one message each way. */
+export type UnaryTransport = Pick<Transport, 'unary' | 'close'>;
+
+/** What tests have otherwise. */
+export interface UnaryTransportOptions {
+  readonly connectTimeoutMs?: number;
+  readonly firstStreamId?: number;
+}
+
+/**
+ * Unary calls over an HTTP/2 of our own, which costs a fraction of grpc-js's start and of its time per call. All calls
+ * share one connection, made at the first one and again when it is gone. Throws ConfigError for a bad endpoint.
+ */
+export function unaryTransport(endpoint: string, options: UnaryTransportOptions = {}): UnaryTransport {
+  const {connectTimeoutMs = CONNECT_TIMEOUT_MS, firstStreamId} = options;
+  const path = socketPath(endpoint);
+  /** The last one takes the calls; older ones wait for their last answers. */
+  const connections: Http2Connection[] = [];
+
+  const open = (): Http2Connection => {
+    const newest = connections.at(-1);
+    if (newest?.isOpen === true) return newest;
+    const connection = new Http2Connection({
+      path,
+      connectTimeoutMs,
+      firstStreamId,
+      onEnd: () => {
+        connections.splice(connections.indexOf(connection), 1);
+      },
+    });
+    connections.push(connection);
+    return connection;
+  };
+
+  return {
+    unary: async (rpc, message, call) => {
+      call.signal?.throwIfAborted();
+      checkMetadata(call.metadata);
+      if (message.length > MAX_MESSAGE_BYTES)
+        throw rpcFailure(endpoint, rpc, {
+          grpcCode: 'RESOURCE_EXHAUSTED',
+          details: `Attempted to send message with a size larger than ${MAX_MESSAGE_BYTES}`,
+        });
+      return await new Promise((resolve, reject) => {
+        new UnaryCall({endpoint, socketPath: path, path: rpc, message, options: call}, open, {
+          resolve,
+          reject,
+        });
+      });
+    },
+    close: () => {
+      for (const connection of [...connections]) connection.close();
+    },
+  };
+}

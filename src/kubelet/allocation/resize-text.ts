@@ -1,0 +1,28 @@
+import {goJson} from '../../api/hash.js';
+import type {Container, Pod} from '../../api/v1.js';
+import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
+
+/** What the event of a resize says: `prefix: {json}` with what the Pod asks for (events podResizeMessage). */
+export function resizeText(prefix: string, {spec, metadata}: Pod, error = ''): string {
+  const {resources, initContainers = [], containers} = spec;
+  const summary = {
+    ...(resources && {resources: inGosOrder(resources)}),
+    ...(initContainers.length > 0 && {initContainers: initContainers.map(summaryOf)}),
+    containers: containers.map(summaryOf),
+    generation: metadata.generation ?? 0,
+    ...(error !== '' && {error}),
+  };
+  return `${prefix}: ${goJson(summary)}`;
+}
+
+function summaryOf({name, resources = {}}: Container): Readonly<Record<string, unknown>> {
+  return {name, resources: inGosOrder(resources)};
+}
+
+function inGosOrder({limits, requests}: ResourceRequirements): ResourceRequirements {
+  return {...(limits && {limits: sorted(limits)}), ...(requests && {requests: sorted(requests)})};
+}
+
+function sorted(list: ResourceList): ResourceList {
+  return Object.fromEntries(Object.entries(list).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {CriError} from '../../../src/cri/errors.js';
+import {frame} from '../../../src/cri/http2/frames.js';
+import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
+import {FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
+import {frameMessage} from '../../../src/cri/unary/message.js';
+import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
+import {
+  answer,
+  HEADERS,
+  OK,
+  ScriptedPeer,
+  settingsFrame,
+  uint32,
+  type PeerConnection,
+} from './scripted-peer.js';
+
+/* Servers that say anything, from frames in a strange order to mere noise. Each run's seed is fixed. */
+
+const bytes = (most: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({maxLength: most}).map((array) => Buffer.from(array));
+const small = fc.nat(70_000).map((number) => uint32(number));
+
+/** Payloads that make sense somewhere, so that what is fuzzed gets far. */
+const payload = fc.oneof(
+  bytes(40),
+  small,
+  fc.tuple(small, small).map((both) => Buffer.concat(both)),
+  fc.constantFrom(
+    Buffer.alloc(0),
+    Buffer.alloc(8),
+    encodeHeaders(HEADERS),
+    encodeHeaders(OK),
+    encodeHeaders([...HEADERS, ...OK]),
+    frameMessage(Buffer.from('message')),
+    frameMessage(Buffer.from('message')).subarray(0, 7),
+    settingsFrame([SETTING.initialWindowSize, 3]).subarray(9),
+    settingsFrame([SETTING.maxConcurrentStreams, 1], [SETTING.maxFrameSize, 16_384]).subarray(9),
+  ),
+);
+const anyFrame = fc
+  .tuple(
+    fc.oneof(fc.constantFrom<number[]>(...Object.values(FRAME)), fc.nat(255)),
+    fc.oneof(fc.constantFrom(0, 1, 4, 5, 8), fc.nat(255)),
+    fc.constantFrom(0, 1, 3, 5, 1, 3, 5, 2, 7, 99),
+    payload,
+  )
+  .map(([type, flags, streamId, content]) => frame(type, flags, streamId, content));
+const goodAnswer = fc.constantFrom(1, 3, 5).map((id) => answer(id, 'good'));
+const speech = fc.array(
+  fc.oneof(
+    {weight: 6, arbitrary: anyFrame},
+    {weight: 3, arbitrary: goodAnswer},
+    {weight: 1, arbitrary: bytes(60)},
+  ),
+  {maxLength: 8},
+);
+
+test('whatever a server says, every call ends with an answer or an error that says why', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({begun: fc.boolean(), speech, cut: fc.integer({min: 1, max: 40}), leaves: fc.boolean()}),
+      async ({begun, speech, cut, leaves}) => {
+        const said = Buffer.concat(speech);
+        const script = async (peer: PeerConnection): Promise<void> => {
+          if (begun) {
+            peer.send(settingsFrame());
+            await peer.request();
+          }
+          for (let at = 0; at < said.length; at += cut) {
+            peer.send(said.subarray(at, at + cut));
+            if (cut % 2 === 0) await new Promise(setImmediate);
+          }
+          if (leaves) peer.socket.end();
+        };
+        await using peer = await ScriptedPeer.start(script);
+        const transport = unaryTransport(peer.endpoint, {connectTimeoutMs: 20});
+        const call = async (): Promise<string> => {
+          const options = {signal: undefined, timeoutMs: 20};
+          const end = await transport
+            .unary('/a.B/C', Buffer.from('request'), options)
+            .catch((error: unknown) => error);
+          return Buffer.isBuffer(end) ? end.toString() : end instanceof CriError ? 'CriError' : String(end);
+        };
+        const ends = await Promise.all([call(), call(), call()]);
+        transport.close();
+        for (const end of ends) expect(['good', 'message', '', 'CriError']).toContain(end);
+        expect(peer.connections.length).toBeLessThanOrEqual(7);
+      },
+    ),
+    {numRuns: 600, seed: 9113},
+  );
+}, 60_000);

@@ -1,0 +1,193 @@
+import {once} from 'node:events';
+import {mkdtemp, rm} from 'node:fs/promises';
+import {createServer, type Server, type Socket} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {AsyncQueue} from '../../../src/base/async-queue.js';
+import {frame, PREFACE} from '../../../src/cri/http2/frames.js';
+import {encodeHeaders, HeaderDecoder, type HeaderField} from '../../../src/cri/http2/hpack.js';
+import {FLAG, FRAME} from '../../../src/cri/http2/protocol.js';
+import {frameMessage} from '../../../src/cri/unary/message.js';
+
+/** A frame as a client sent it. */
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly streamId: number;
+  readonly payload: Buffer;
+}
+
+/** A whole request. */
+export interface Request {
+  readonly streamId: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export const HEADERS: readonly HeaderField[] = [
+  [':status', '200'],
+  ['content-type', 'application/grpc'],
+];
+export const OK: readonly HeaderField[] = [['grpc-status', '0']];
+
+export const END = FLAG.endStream | FLAG.endHeaders;
+
+export const headersFrame = (id: number, fields: readonly HeaderField[], flags: number = FLAG.endHeaders) =>
+  frame(FRAME.headers, flags, id, encodeHeaders(fields));
+export const dataFrame = (id: number, data: Uint8Array, flags = 0) => frame(FRAME.data, flags, id, data);
+/** SETTINGS of number-value pairs. */
+export function settingsFrame(...pairs: readonly (readonly [setting: number, value: number])[]): Buffer {
+  const payload = Buffer.alloc(6 * pairs.length);
+  pairs.forEach(([setting, value], index) => {
+    payload.writeUInt16BE(setting, 6 * index);
+    payload.writeUInt32BE(value, 6 * index + 2);
+  });
+  return frame(FRAME.settings, 0, 0, payload);
+}
+export const uint32 = (...numbers: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  numbers.forEach((number, index) => bytes.writeUInt32BE(number, 4 * index));
+  return bytes;
+};
+export const goAwayFrame = (lastId: number, code = 0) => frame(FRAME.goAway, 0, 0, uint32(lastId, code));
+export const resetFrame = (id: number, code: number) => frame(FRAME.rstStream, 0, id, uint32(code));
+export const windowFrame = (id: number, increment: number) =>
+  frame(FRAME.windowUpdate, 0, id, uint32(increment));
+
+/** A good answer of one message. */
+export function answer(id: number, message: string | Buffer): Buffer {
+  return Buffer.concat([
+    headersFrame(id, HEADERS),
+    dataFrame(id, frameMessage(Buffer.from(message))),
+    headersFrame(id, OK, END),
+  ]);
+}
+
+/** One connection of the client's: reads its frames and says whatever a script has it say. */
+export class PeerConnection {
+  readonly socket: Socket;
+  readonly #frames = new AsyncQueue<Frame>();
+  readonly #decoder = new HeaderDecoder(1_000_000);
+  readonly #begun = new Map<number, {headers: Readonly<Record<string, string>>; parts: Buffer[]}>();
+  #rest = Buffer.alloc(0);
+  #greeted = false;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#read(chunk);
+    });
+    socket.on('error', () => undefined);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    if (!this.#greeted && this.#rest.length >= PREFACE.length) {
+      this.#greeted = true;
+      this.#rest = this.#rest.subarray(PREFACE.length);
+    }
+    while (this.#greeted && this.#rest.length >= 9) {
+      const length = this.#rest.readUIntBE(0, 3);
+      if (this.#rest.length < 9 + length) return;
+      this.#frames.push({
+        type: this.#rest.readUInt8(3),
+        flags: this.#rest.readUInt8(4),
+        streamId: this.#rest.readUInt32BE(5),
+        payload: this.#rest.subarray(9, 9 + length),
+      });
+      this.#rest = this.#rest.subarray(9 + length);
+    }
+  }
+
+  /** Frames that have come and were not asked for. */
+  get unread(): number {
+    return this.#frames.size;
+  }
+
+  send(...parts: readonly Buffer[]): void {
+    this.socket.write(Buffer.concat(parts));
+  }
+
+  /** The next frame. All that is asked for comes out of one queue: only one may ask at a time. */
+  async take(): Promise<Frame> {
+    return await this.#frames.next();
+  }
+
+  /** The next frame of the type; others before it are dropped. */
+  async next(type: number): Promise<Frame> {
+    for (;;) {
+      const frame = await this.take();
+      if (frame.type === type) return frame;
+    }
+  }
+
+  /** The next request that is complete. */
+  async request(): Promise<Request> {
+    for (;;) {
+      const frame = await this.take();
+      if (frame.type === FRAME.headers)
+        this.#begun.set(frame.streamId, {headers: await this.#headers(frame), parts: []});
+      const begun = this.#begun.get(frame.streamId);
+      if (frame.type !== FRAME.data || begun === undefined) continue;
+      begun.parts.push(frame.payload);
+      if ((frame.flags & FLAG.endStream) === 0) continue;
+      this.#begun.delete(frame.streamId);
+      return {streamId: frame.streamId, headers: begun.headers, body: Buffer.concat(begun.parts)};
+    }
+  }
+
+  /** The next request's beginning, for whoever reads its data itself. */
+  async requestHeaders(): Promise<Pick<Request, 'streamId' | 'headers'>> {
+    const frame = await this.next(FRAME.headers);
+    return {streamId: frame.streamId, headers: await this.#headers(frame)};
+  }
+
+  async #headers(first: Frame): Promise<Readonly<Record<string, string>>> {
+    let {flags, payload} = first;
+    while ((flags & FLAG.endHeaders) === 0) {
+      const more = await this.next(FRAME.continuation);
+      flags = more.flags;
+      payload = Buffer.concat([payload, more.payload]);
+    }
+    return Object.fromEntries(this.#decoder.decode(payload) ?? []);
+  }
+}
+
+/** A server that is no server: a script for each connection says what comes over it. */
+export class ScriptedPeer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #directory: string;
+  readonly connections: PeerConnection[] = [];
+  readonly failures: unknown[] = [];
+
+  private constructor(server: Server, directory: string) {
+    this.#server = server;
+    this.#directory = directory;
+  }
+
+  /** Each connection takes the next of the scripts, and the last one goes on being taken. */
+  static async start(...scripts: readonly ((peer: PeerConnection) => unknown)[]): Promise<ScriptedPeer> {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-peer-'));
+    const server = createServer();
+    const peer = new ScriptedPeer(server, directory);
+    server.on('connection', (socket) => {
+      const connection = new PeerConnection(socket);
+      peer.connections.push(connection);
+      const script = scripts[Math.min(peer.connections.length, scripts.length) - 1];
+      Promise.resolve(script?.(connection)).catch((error: unknown) => peer.failures.push(error));
+    });
+    server.listen(join(directory, 'peer.sock'));
+    await once(server, 'listening');
+    return peer;
+  }
+
+  get endpoint(): string {
+    return `unix://${this.#directory}/peer.sock`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const {socket} of this.connections) socket.destroy();
+    this.#server.close();
+    await rm(this.#directory, {recursive: true});
+  }
+}

@@ -1,0 +1,215 @@
+import {describe, expect, test} from 'vitest';
+import {frame, frameHeader} from '../../../src/cri/http2/frames.js';
+import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
+import {FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
+import {frameMessage} from '../../../src/cri/unary/message.js';
+import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
+import {until} from '../../base/until.js';
+import {against, echo, serve, type Script} from './client.js';
+import {
+  answer,
+  dataFrame,
+  END,
+  HEADERS,
+  headersFrame,
+  OK,
+  resetFrame,
+  settingsFrame,
+  uint32,
+  windowFrame,
+} from './scripted-peer.js';
+
+const to = async (...scripts: readonly Script[]) => await against(unaryTransport, ...scripts);
+const headers = (id: number): Buffer => headersFrame(id, HEADERS);
+const trailers = (id: number): Buffer => headersFrame(id, OK, END);
+const message = (id: number): Buffer => dataFrame(id, frameMessage(Buffer.from('message')));
+
+describe('an answer that is wrong fails its call alone', () => {
+  test.each<[string, ((id: number) => Buffer)[], string, string]>([
+    ['two messages', [headers, message, message], 'UNIMPLEMENTED', 'Too many responses received'],
+    [
+      'part of a message',
+      [headers, (id) => dataFrame(id, Buffer.from([0, 0, 0, 0, 2, 1])), trailers],
+      'INTERNAL',
+      'the answer is cut off',
+    ],
+    [
+      'part of a prefix',
+      [headers, (id) => dataFrame(id, Buffer.from([0, 0])), trailers],
+      'INTERNAL',
+      'the answer is cut off',
+    ],
+    [
+      'compressed',
+      [headers, (id) => dataFrame(id, Buffer.from([1, 0, 0, 0, 0]))],
+      'INTERNAL',
+      'the answer is compressed, which nobody asked for',
+    ],
+    [
+      'a web page',
+      [
+        (id) =>
+          headersFrame(id, [
+            [':status', '200'],
+            ['content-type', 'text/html'],
+          ]),
+      ],
+      'UNKNOWN',
+      'Received HTTP status code 200',
+    ],
+    ['data without headers', [message], 'INTERNAL', 'protocol error: an answer without headers'],
+    [
+      'no HTTP status',
+      [(id) => headersFrame(id, OK, END)],
+      'INTERNAL',
+      'protocol error: an answer without an HTTP status',
+    ],
+    [
+      'headers in the middle',
+      [headers, headers],
+      'INTERNAL',
+      'protocol error: headers in the middle of an answer',
+    ],
+    [
+      'no trailers',
+      [headers, message, (id) => dataFrame(id, Buffer.alloc(0), FLAG.endStream)],
+      'INTERNAL',
+      'Call ended without gRPC status',
+    ],
+    [
+      'no status',
+      [headers, message, (id) => headersFrame(id, [], END)],
+      'UNKNOWN',
+      'Received HTTP status code 200',
+    ],
+    [
+      'headers that are short, and long when they are decoded',
+      [
+        (id) => {
+          const remembered = [Buffer.from('4001617f811c', 'hex'), Buffer.alloc(3712, 'x')];
+          const block = Buffer.concat([encodeHeaders(HEADERS), ...remembered, Buffer.alloc(1000, 0xbe)]);
+          return frame(FRAME.headers, FLAG.endHeaders, id, block);
+        },
+      ],
+      'RESOURCE_EXHAUSTED',
+      'Received headers larger than max',
+    ],
+  ])('%s', async (_, parts, grpcCode, details) => {
+    let calls = 0;
+    await using server = await to(
+      serve((request, peer) => {
+        calls += 1;
+        return calls === 1
+          ? Buffer.concat(parts.map((part) => part(request.streamId)))
+          : answer(request.streamId, String(peer.unread));
+      }),
+    );
+    expect(await server.failure()).toMatchObject({grpcCode, details});
+    await server.call();
+    expect(server.peer.connections).toHaveLength(1);
+  });
+});
+
+describe('a server that breaks the protocol', () => {
+  const wrong: Record<string, (id: number) => Buffer> = {
+    'a push': (id) => frame(FRAME.pushPromise, FLAG.endHeaders, id, uint32(2)),
+    'data of no call': () => dataFrame(99, Buffer.from('x')),
+    'data of the connection': () => dataFrame(0, Buffer.from('x')),
+    'headers of a stream of its own': () => headersFrame(2, HEADERS),
+    'a reset of no call': () => resetFrame(99, 0),
+    'a short reset': (id) => frame(FRAME.rstStream, 0, id, Buffer.alloc(3)),
+    'settings of a call': (id) => frame(FRAME.settings, 0, id, Buffer.alloc(0)),
+    'settings that are cut off': () => frame(FRAME.settings, 0, 0, Buffer.alloc(7)),
+    'a window that can’t be': () => settingsFrame([SETTING.initialWindowSize, 2 ** 31]),
+    'frames that are too small': () => settingsFrame([SETTING.maxFrameSize, 16_383]),
+    'frames that are too large': () => settingsFrame([SETTING.maxFrameSize, 2 ** 24]),
+    'push that is switched on': () => settingsFrame([SETTING.enablePush, 1]),
+    'a short ping': () => frame(FRAME.ping, 0, 0, Buffer.alloc(7)),
+    'a short GOAWAY': () => frame(FRAME.goAway, 0, 0, Buffer.alloc(7)),
+    'a window that grows by nothing': () => windowFrame(0, 0),
+    'a window that grows beyond all bounds': () => windowFrame(0, 2 ** 31 - 1),
+    'a window of no call': () => windowFrame(99, 1),
+    'a CONTINUATION of nothing': (id) => frame(FRAME.continuation, FLAG.endHeaders, id, Buffer.alloc(0)),
+    'a CONTINUATION of another call': (id) =>
+      Buffer.concat([
+        headersFrame(id, HEADERS, 0),
+        frame(FRAME.continuation, FLAG.endHeaders, id + 2, Buffer.alloc(0)),
+      ]),
+    'data in the middle of headers': (id) => Buffer.concat([headersFrame(id, HEADERS, 0), message(id)]),
+    'headers that never end': (id) =>
+      Buffer.concat([
+        headersFrame(id, HEADERS, 0),
+        ...Array.from({length: 65}, () => frame(FRAME.continuation, 0, id, Buffer.alloc(16_384))),
+      ]),
+    'headers of nothing that never end': (id) =>
+      Buffer.concat([
+        headersFrame(id, HEADERS, 0),
+        ...Array.from({length: 20_000}, () => frame(FRAME.continuation, 0, id, Buffer.alloc(0))),
+      ]),
+    'headers that can’t be read': (id) => frame(FRAME.headers, FLAG.endHeaders, id, Buffer.of(0x80)),
+    'headers with too much padding': (id) =>
+      frame(FRAME.headers, FLAG.endHeaders | FLAG.padded, id, Buffer.of(9, 0x88)),
+    'a frame that is too long': (id) => frameHeader(FRAME.data, 0, id, 16_385),
+    'HTTP/1': () => Buffer.from('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'),
+  };
+
+  test.each(Object.entries(wrong))('%s', async (_, bytes) => {
+    await using server = await to(async (peer) => {
+      peer.send(settingsFrame());
+      const {streamId} = await peer.request();
+      peer.send(bytes(streamId));
+      const {payload} = await peer.next(FRAME.goAway);
+      code = payload.readUInt32BE(4);
+    }, echo);
+    let code = 0;
+    const error = await server.failure();
+    expect(error.grpcCode).toBe('INTERNAL');
+    expect(error.details).toMatch(/^protocol error: /);
+    expect(error.hint).toContain('is not a CRI runtime');
+    await until(() => code > 0);
+    expect(await server.call('again')).toBe('again');
+  });
+
+  test.each([
+    ['a PING', frame(FRAME.ping, 0, 0, Buffer.alloc(8))],
+    ['an answer to settings', frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0))],
+    ['data', dataFrame(1, Buffer.from('x'))],
+    ['HTTP/1', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ])('%s first', async (_, bytes) => {
+    await using server = await to((peer) => {
+      peer.send(bytes);
+    }, echo);
+    const error = await server.failure();
+    expect(error).toMatchObject({grpcCode: 'UNAVAILABLE', neverConnected: true});
+    expect(error.details).toContain('error reading server preface: protocol error');
+    expect(error.hint).toContain('is not a CRI runtime');
+    expect(await server.call('again')).toBe('again');
+  });
+
+  test('a server that asks and asks and reads no answers is left', async () => {
+    const pings = Buffer.concat(Array.from({length: 4000}, () => frame(FRAME.ping, 0, 0, Buffer.alloc(8))));
+    await using server = await to(async (peer) => {
+      peer.send(settingsFrame());
+      await peer.request();
+      peer.socket.pause();
+      const flood = (): boolean => !peer.socket.destroyed && peer.socket.write(pings, flood);
+      flood();
+    });
+    expect(await server.failure()).toMatchObject({
+      grpcCode: 'INTERNAL',
+      details: 'protocol error: a peer that reads no answers',
+    });
+  });
+
+  test('what comes late for a call that is over is passed over', async () => {
+    await using server = await to(
+      serve(({streamId}, peer) => {
+        if (streamId === 1) return settingsFrame();
+        peer.send(headersFrame(1, HEADERS), message(1), windowFrame(1, 10), trailers(1), resetFrame(1, 8));
+        return answer(streamId, 'second');
+      }),
+    );
+    expect((await server.failure('first', {timeoutMs: 50})).grpcCode).toBe('DEADLINE_EXCEEDED');
+    expect(await server.call()).toBe('second');
+  });
+});

@@ -1,0 +1,186 @@
+import {once} from 'node:events';
+import {connect as connectTcp, type Socket} from 'node:net';
+import {connect as connectTls} from 'node:tls';
+import {constants, deflateRawSync} from 'node:zlib';
+
+/** Who a client is. */
+export interface Credentials {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What a server answered to a request for another protocol. */
+export interface Answered {
+  readonly status: number;
+  readonly head: string;
+  readonly socket: Socket;
+  /** What came after the head already. */
+  readonly rest: Buffer;
+}
+
+/** A connection to a server, whatever its certificate, that stays open for writing when the server has ended. */
+export async function dial(url: string, client?: Credentials): Promise<Socket> {
+  const {hostname, port, protocol} = new URL(url);
+  const target = {host: hostname, port: Number(port), allowHalfOpen: true};
+  if (protocol === 'http:') {
+    const socket = connectTcp(target);
+    await once(socket, 'connect');
+    return socket;
+  }
+  const socket = connectTls({
+    ...target,
+    rejectUnauthorized: false,
+    ...(client !== undefined && {cert: client.certificate, key: client.key}),
+  });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Asks for another protocol in HTTP's own words. */
+export async function askForUpgrade(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  client?: Credentials,
+): Promise<Answered> {
+  const socket = await dial(url, client);
+  const {pathname, search, host} = new URL(url);
+  const lines = Object.entries({Host: host, Connection: 'Upgrade', ...headers});
+  socket.write(
+    `POST ${pathname}${search} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+  );
+  let read = Buffer.alloc(0);
+  for (;;) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer];
+    read = Buffer.concat([read, chunk]);
+    const end = read.indexOf('\r\n\r\n');
+    if (end < 0) continue;
+    socket.pause();
+    const head = read.subarray(0, end).toString();
+    return {status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]), head, socket, rest: read.subarray(end + 4)};
+  }
+}
+
+/** One stream of a connection. */
+export class ClientStream {
+  readonly #client: SpdyClient;
+  readonly #id: number;
+  readonly #pieces: Buffer[] = [];
+  readonly #wakers: (() => void)[] = [];
+  length = 0;
+  isEnded = false;
+
+  constructor(client: SpdyClient, id: number) {
+    this.#client = client;
+    this.#id = id;
+  }
+
+  send(data: string | Buffer): void {
+    this.#client.sendData(this.#id, Buffer.from(data), 0);
+  }
+
+  /** Nothing more comes from here. */
+  end(): void {
+    this.#client.sendData(this.#id, Buffer.alloc(0), 1);
+  }
+
+  take(payload: Buffer, isEnd: boolean): void {
+    this.#pieces.push(payload);
+    this.length += payload.length;
+    this.isEnded ||= isEnd;
+    for (const wake of this.#wakers.splice(0)) wake();
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#pieces).toString();
+  }
+
+  async until(holds: (stream: this) => boolean): Promise<void> {
+    while (!holds(this)) await new Promise<void>((resolve) => this.#wakers.push(resolve));
+  }
+
+  /** All that comes until it ends. */
+  async whole(): Promise<string> {
+    await this.until(({isEnded}) => isEnded);
+    return this.text;
+  }
+}
+
+/** A client of SPDY/3.1 that shares nothing with kcri's own. */
+export class SpdyClient {
+  readonly socket: Socket;
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  readonly #streams = new Map<number, ClientStream>();
+  #kept: Buffer = Buffer.alloc(0);
+  #nextId = 1;
+
+  private constructor({socket, rest}: Answered) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        for (const stream of this.#streams.values()) stream.take(Buffer.alloc(0), true);
+        resolve();
+      });
+    });
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
+    this.#read(rest);
+    socket.on('data', (chunk: Buffer) => {
+      this.#read(chunk);
+    });
+    socket.resume();
+  }
+
+  /** Rejects when the server doesn't agree. */
+  static async open(url: string, protocol: string, client?: Credentials): Promise<SpdyClient> {
+    const headers = {Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': protocol};
+    const answered = await askForUpgrade(url, headers, client);
+    if (answered.status === 101) return new SpdyClient(answered);
+    answered.socket.destroy();
+    throw new Error(`${answered.head}\n${answered.rest.toString()}`);
+  }
+
+  open(headers: Readonly<Record<string, string>>): ClientStream {
+    const id = this.#nextId;
+    this.#nextId += 2;
+    const stream = new ClientStream(this, id);
+    this.#streams.set(id, stream);
+    const block = compressed(headers, id === 1);
+    this.socket.write(Buffer.concat([words(0x80030001, 10 + block.length, id, 0), Buffer.alloc(2), block]));
+    return stream;
+  }
+
+  sendData(id: number, data: Buffer, flags: number): void {
+    this.socket.write(Buffer.concat([words(id, flags * 0x1000000 + data.length), data]));
+  }
+
+  #read(chunk: Buffer): void {
+    this.#kept = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
+    while (this.#kept.length >= 8) {
+      const length = this.#kept.readUIntBE(5, 3);
+      if (this.#kept.length < 8 + length) return;
+      this.#frame(this.#kept.readUInt32BE(0), this.#kept.readUInt8(4), this.#kept.subarray(8, 8 + length));
+      this.#kept = this.#kept.subarray(8 + length);
+    }
+  }
+
+  #frame(first: number, flags: number, payload: Buffer): void {
+    if (first < 0x80000000) this.#streams.get(first)?.take(payload, (flags & 1) !== 0);
+    else if ((first & 0xffff) === 3) this.#streams.get(payload.readUInt32BE(0))?.take(Buffer.alloc(0), true);
+  }
+}
+
+/** A block of headers, as a part of the one zlib stream that all blocks are. */
+function compressed(headers: Readonly<Record<string, string>>, isFirst: boolean): Buffer {
+  const word = (text: string) => [words(text.length), Buffer.from(text)];
+  const pairs = Object.entries(headers);
+  const plain = [words(pairs.length), ...pairs.flatMap(([name, value]) => [...word(name), ...word(value)])];
+  const block = deflateRawSync(Buffer.concat(plain), {finishFlush: constants.Z_SYNC_FLUSH});
+  return isFirst ? Buffer.concat([Buffer.of(0x78, 0x9c), block]) : block;
+}
+
+function words(...values: readonly number[]): Buffer {
+  const buffer = Buffer.alloc(4 * values.length);
+  values.forEach((value, index) => buffer.writeUInt32BE(value >>> 0, 4 * index));
+  return buffer;
+}
