@@ -5,7 +5,7 @@
 import {createHash} from 'node:crypto';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {fileURLToPath} from 'node:url';
 import {transform} from 'esbuild';
 import {ENTRY, makeChunks} from './bundle/chunks.mjs';
 import {helpTexts} from './bundle/help.mjs';
@@ -84,4 +84,4 @@ async function loader(chunks, files) {
   return code;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await bundle();
+if (fileURLToPath(import.meta.url) === process.argv[1]) await bundle();

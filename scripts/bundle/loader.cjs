@@ -45,7 +45,7 @@ function open(name) {
   const source = readFileSync(filename, 'latin1');
   const script = new Script(source, {filename, cachedData: compiled(name)});
   // V8 refuses what another one, or one with other flags, has made.
-  if (script.cachedDataRejected !== false) uncached.set(name, source);
+  if (script.cachedDataRejected !== false) uncached.set(name, {source, filename});
   return script.runInThisContext();
 }
 
@@ -62,18 +62,18 @@ process.on('exit', () => {
   if (uncached.size === 0) return;
   try {
     mkdirSync(KEPT, {recursive: true});
-    for (const [name, source] of uncached) keep(`${KEPT}/${name}`, source);
+    for (const [name, chunk] of uncached) keep(`${KEPT}/${name}`, chunk);
   } catch {
     // This user may not write here, or there is no room: the next run compiles again.
   }
 });
 
 /** Compiles all functions, not only those that ran: another command needs others. */
-function keep(file, source) {
+function keep(file, {source, filename}) {
   const {setFlagsFromString} = require('node:v8');
   setFlagsFromString('--no-lazy');
   setFlagsFromString('--no-compilation-cache');
-  const script = new Script(source);
+  const script = new Script(source, {filename});
   setFlagsFromString('--compilation-cache');
   setFlagsFromString('--lazy');
   const own = `${file}.${process.pid}`;

@@ -7,7 +7,8 @@ interface LocalTime {
   readonly time: string;
   /** `+0200` with the given separator between hours and minutes. */
   offset(separator: string): string;
-  readonly zone: string;
+  /** Its abbreviation or the bare offset; asked for only when it is shown, since that loads what V8 knows of zones. */
+  zone(): string;
 }
 
 /** Nanoseconds since the epoch as Go's RFC3339Nano in the local time zone: `2026-11-20T15:04:05.5+01:00`. */
@@ -20,7 +21,7 @@ export function formatRfc3339Nano(nanos: bigint): string {
 /** Nanoseconds since the epoch as Go prints a time by default: `2026-11-20 15:04:05.5 +0100 CET`. */
 export function formatGoTime(nanos: bigint): string {
   const local = localTime(nanos);
-  return `${local.date} ${local.time} ${local.offset('')} ${local.zone}`;
+  return `${local.date} ${local.time} ${local.offset('')} ${local.zone()}`;
 }
 
 function localTime(nanos: bigint): LocalTime {
@@ -36,7 +37,7 @@ function localTime(nanos: bigint): LocalTime {
     date: shifted.slice(0, 10),
     time: fraction === '' ? shifted.slice(11, 19) : `${shifted.slice(11, 19)}.${fraction}`,
     offset,
-    zone: zoneName(date) ?? offset(''),
+    zone: () => zoneName(date) ?? offset(''),
   };
 }
 

@@ -1,0 +1,1 @@
+// The least that any program of Node.js takes.

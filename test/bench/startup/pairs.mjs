@@ -1,0 +1,48 @@
+import {spawnSync} from 'node:child_process';
+import {fileURLToPath} from 'node:url';
+
+const RUN_ONCE = fileURLToPath(new URL('run-once.pl', import.meta.url));
+const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+const EMPTY = fileURLToPath(new URL('empty.cjs', import.meta.url));
+const MEASURES = ['wall', 'cpu', 'memory'];
+
+/**
+ * Runs crictl, kcri and an empty script one after the other, again and again, so that what else the machine does falls
+ * on all of them. Gives medians, and the medians of each round's ratios to crictl.
+ */
+export function pairs({node, args, env, rounds}) {
+  const tools = {crictl: ['crictl', ...args], kcri: [node, KCRI, ...args], floor: [node, EMPTY]};
+  const samples = {crictl: [], kcri: [], floor: []};
+  // The first round is for the caches, of the disk's content and of compiled code.
+  for (let round = 0; round <= rounds; round += 1)
+    for (const [name, command] of Object.entries(tools)) {
+      const sample = runOnce(command, env);
+      if (round > 0) samples[name].push(sample);
+    }
+  return {
+    crictl: medians(samples.crictl),
+    kcri: medians(samples.kcri),
+    ratio: ratios(samples.kcri, samples.crictl),
+    floor: ratios(samples.floor, samples.crictl),
+  };
+}
+
+function runOnce(command, env) {
+  const {stdout, stderr, status} = spawnSync('perl', [RUN_ONCE, ...command], {env, encoding: 'utf8'});
+  if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+  const [exitCode, wall, cpu, kib] = stdout.split(' ').map(Number);
+  if (exitCode === 127) throw new Error(`there is no program ${command[0]}`);
+  return {wall: wall / 1000, cpu: cpu / 1000, memory: kib / 1024};
+}
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+function medians(samples) {
+  return Object.fromEntries(MEASURES.map((name) => [name, median(samples.map((sample) => sample[name]))]));
+}
+
+function ratios(samples, others) {
+  return Object.fromEntries(
+    MEASURES.map((name) => [name, median(samples.map((sample, i) => sample[name] / others[i][name]))]),
+  );
+}
