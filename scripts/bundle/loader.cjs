@@ -13,12 +13,16 @@ const KEPT = `${__dirname}/compiled/${BUILD}-${process.version}-${process.arch}`
 const importMetaUrl = pathToFileURL(__filename).href;
 
 const loaded = new Map();
+const outside = new Set();
 const uncached = new Map();
 const chunks = open(HOT);
 
 /** What a chunk exports, by the path that esbuild writes: `./name.js`. */
 function load(path) {
-  if (!path.startsWith('./')) return require(path);
+  if (!path.startsWith('./')) {
+    outside.add(path);
+    return require(path);
+  }
   const name = path.slice(2, -3);
   const before = loaded.get(name);
   if (before !== undefined) return before.exports;
@@ -81,5 +85,8 @@ function keep(file, {source, filename}) {
   renameSync(own, file);
 }
 
-/** The program, and the names of the chunks that have been loaded so far. */
-module.exports = {program: load(`./${ENTRY}.js`), loadedChunks: () => [...loaded.keys()]};
+/** The program; and what has been loaded so far, chunks by their names and modules that are not in the bundle. */
+module.exports = {
+  program: load(`./${ENTRY}.js`),
+  loaded: () => ({chunks: [...loaded.keys()], outside: [...outside]}),
+};

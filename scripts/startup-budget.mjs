@@ -1,0 +1,79 @@
+/**
+ * Holds what some commands load against test/startup-budget.json: modules of the bundle, their bytes, and modules
+ * outside it. What is more fails with the imports that brought it; `--update` writes what there is. Bundles anew.
+ */
+import {execFile} from 'node:child_process';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {promisify} from 'node:util';
+import {format} from 'prettier';
+import {bundle} from './bundle.mjs';
+import {ENTRY} from './bundle/chunks.mjs';
+import {compileFakes} from './compile-fakes.mjs';
+import {additions} from './startup/additions.mjs';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const FILE = join(ROOT, 'test/startup-budget.json');
+const COMMANDS = {
+  version: () => ['version'],
+  ps: () => ['ps', '-a'],
+  exec: (id) => ['exec', '--sync', id, 'true'],
+  '--help': () => ['--help'],
+};
+
+/** Runs a command line in a process of its own, and gives the chunks and the outside modules that it loaded. */
+const RUN = `
+  const [loader, ...args] = process.argv.slice(1);
+  const {program, loaded} = require(loader);
+  program.main(args).then((exitCode) => process.stderr.write('\\n' + JSON.stringify({exitCode, ...loaded()})));
+`;
+
+async function loadedBy(args, endpoint) {
+  const command = ['-e', RUN, join(ROOT, 'dist/quick/loader.cjs'), ...args];
+  const env = {PATH: process.env.PATH, CONTAINER_RUNTIME_ENDPOINT: endpoint};
+  const {stderr} = await promisify(execFile)(process.execPath, command, {env});
+  const {exitCode, chunks, outside} = JSON.parse(stderr.slice(stderr.lastIndexOf('\n')));
+  if (exitCode !== 0) throw new Error(`kcri ${args.join(' ')} failed: ${stderr}`);
+  return {chunks: new Set(chunks), outside};
+}
+
+/** What a command loads, as it stands in the file. */
+function entryOf({chunks, outside}, made) {
+  const loaded = made.filter(({name}) => chunks.has(name)).flatMap(({modules}) => [...modules]);
+  return {
+    bytes: loaded.reduce((sum, [, bytes]) => sum + bytes, 0),
+    outside: outside.toSorted(),
+    modules: loaded.map(([module]) => module).sort(),
+  };
+}
+
+async function measure() {
+  const {chunks, inputs} = await bundle();
+  const folder = compileFakes();
+  if (folder === undefined) throw new Error('test/fakes does not compile, see above');
+  const {FakeRuntime} = await import(pathToFileURL(join(folder, 'fake-runtime.js')).href);
+  const runtime = await FakeRuntime.start();
+  runtime.fill({containers: 1, images: 1});
+  const now = {};
+  for (const [name, args] of Object.entries(COMMANDS))
+    now[name] = entryOf(await loadedBy(args(runtime.containers[0].id), runtime.endpoint), chunks);
+  await runtime[Symbol.asyncDispose]();
+  return {inputs, now};
+}
+
+const {inputs, now} = await measure();
+if (process.argv.includes('--update')) {
+  writeFileSync(FILE, await format(JSON.stringify(now), {parser: 'json'}));
+} else {
+  const budget = JSON.parse(readFileSync(FILE, 'utf8'));
+  const found = Object.keys(COMMANDS).flatMap((name) =>
+    additions(budget[name], now[name], {inputs, entry: ENTRY}).map((text) => `${name}: ${text}\n`),
+  );
+  if (found.length > 0) {
+    process.stderr.write(
+      `${found.join('')}Load it when it is used, by import(), or say so: node scripts/startup-budget.mjs --update\n`,
+    );
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,12 @@
+export interface Loaded {
+  readonly bytes: number;
+  readonly outside: readonly string[];
+  readonly modules: readonly string[];
+}
+
+export interface Graph {
+  readonly inputs: Readonly<Record<string, {readonly imports: readonly {readonly path: string}[]}>>;
+  readonly entry: string;
+}
+
+export function additions(budget: Loaded, now: Loaded, graph: Graph): readonly string[];
