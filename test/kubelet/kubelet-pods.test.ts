@@ -45,6 +45,7 @@ function theirPods({
       removeRest: async () => void done.push('remove the rest'),
       removeResources: async () => void done.push('remove resources'),
       forget: async () => void done.push('forget'),
+      unlessBusy: async (_: unknown, work: () => Promise<unknown>) => work(),
       keepActuated: async () => undefined,
     },
     pleg: {requestRelist: (id: PodUid) => void done.push(`look at ${id}`), runningPods: () => []},
