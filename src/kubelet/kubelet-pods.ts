@@ -65,6 +65,8 @@ export class KubeletPods implements PodSyncHandler {
   readonly #records = new Map<PodUid, PodRecord>();
   readonly #syncers = new Map<PodUid, PodSyncer>();
   readonly #removing = new Set<PodUid>();
+  /** The last removal of dead containers of each pod of which some are being removed; never rejects. */
+  readonly #garbageRounds = new Map<PodUid, Promise<void>>();
   /** The pods of which it is certain that no other kcri works on them. */
   readonly #claimed = new Set<PodUid>();
   readonly #others: OtherPods;
@@ -161,8 +163,7 @@ export class KubeletPods implements PodSyncHandler {
     this.#metrics.synced(results, pod.spec.hostUsers === false);
     if (status.reason === 'Evicted' && before !== 'Failed') this.#metrics.evicted(EMPTY_DIR_LIMIT);
     // A kubelet that comes up finds pods that run; they weren't started now.
-    if (before !== 'Running' && status.phase === 'Running' && results.length > 0)
-      this.#metrics.podStarted(seenAtMs(pod));
+    if (before === 'Pending' && status.phase === 'Running') this.#metrics.podStarted(seenAtMs(pod));
   }
 
   async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void> {
@@ -210,10 +211,21 @@ export class KubeletPods implements PodSyncHandler {
     await concurrently(work, PODS_AT_ONCE, async (pod) => this.#removeGarbage(pod.record, pod.garbage));
   }
 
-  /** What fails is told, and tried again with the next round. */
+  /** One round after the other: runtimes refuse to remove what is just being removed. */
   async #removeGarbage(record: PodRecord, garbage: Garbage): Promise<void> {
     const {uid} = record;
-    if (this.#removing.has(uid) || garbage.containers.length + garbage.sandboxes.length === 0) return;
+    if (garbage.containers.length + garbage.sandboxes.length === 0) return;
+    const before = this.#garbageRounds.get(uid) ?? Promise.resolve();
+    const round = before.then(() => this.#removeNow(record, garbage));
+    this.#garbageRounds.set(uid, round);
+    await round;
+    if (this.#garbageRounds.get(uid) === round) this.#garbageRounds.delete(uid);
+  }
+
+  /** What fails is told, and tried again with the next round. */
+  async #removeNow(record: PodRecord, garbage: Garbage): Promise<void> {
+    const {uid} = record;
+    if (this.#removing.has(uid)) return;
     try {
       await this.#syncerOf(record).removeGarbage(garbage);
     } catch (error) {
