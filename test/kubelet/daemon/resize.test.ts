@@ -1,3 +1,4 @@
+import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Container} from '../../../src/api/v1.js';
@@ -216,6 +217,20 @@ test('a runtime that refuses is asked again, later each time, and the condition 
   expect(ground.running).toEqual(['web-goldennode/web/0']);
 });
 
+test('a runtime that refuses it for the pod is heeded, one that does not know that call is not', async () => {
+  await using ground = await aGround();
+  ground.fake.injectError('UpdatePodSandboxResources', {code: 'UNKNOWN', message: 'too much', times: 1});
+  await ground.put('web.json', manifest(LARGE));
+  await ground.until('it has failed', () => has(ground, 'ResizeError'));
+  expect(ground.events.find(({reason}) => reason === 'ResizeError')?.message).toMatch(
+    /^Pod resize error: .*"error":"failed to notify runtime for UpdatePodSandboxResources \(resource=memory\); resize rejected: .*too much/,
+  );
+
+  ground.fake.injectError('UpdatePodSandboxResources', {code: 'UNIMPLEMENTED', message: 'unknown method'});
+  await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
+  expect(statusOf(ground).containerStatuses?.[0]).toMatchObject({restartCount: 0, resources: LARGE});
+});
+
 test('memory that is in use is not taken away', async () => {
   await using ground = await aGround();
 
@@ -279,6 +294,8 @@ test('a pod that was resized goes without a trace', async () => {
   await ground.put('web.json', manifest(LARGE));
   await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
 
+  const file = join(ground.rootDir, 'resources', 'uid-of-web.json');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
   await ground.remove('web.json');
   await ground.untilNothingIsLeft();
 
