@@ -1,4 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
+import {once} from 'node:events';
+import {readdirSync, readlinkSync} from 'node:fs';
 import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {connect as connectTcp} from 'node:net';
 import {text} from 'node:stream/consumers';
@@ -6,8 +8,18 @@ import {X509Certificate} from 'node:crypto';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
+import {dial} from '../../e2e/harness/spdy-client.js';
 import {parseExposition} from '../metrics/parse-exposition.js';
 import {askAt, runningStatus, startGround, UID, webPod} from './server-ground.js';
+
+/** Where a link leads, unless it is gone by now. */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
 
 describe('health', () => {
   test.each(['/healthz', '/healthz/ping', '/healthz/log', '/healthz/syncloop'])('%s is ok', async (path) => {
@@ -261,6 +273,26 @@ describe('logs of the node', () => {
     const {status, body} = await ask(path);
     expect([400, 404]).toContain(status);
     expect(body).not.toContain('secret');
+  });
+
+  test('that nobody reads to the end are not kept open', async () => {
+    const {servers, directory} = await startGround();
+    const path = join(directory, 'log/big.log');
+    await writeFile(path, Buffer.alloc(32 * 1024 * 1024));
+    const isOpen = (): boolean =>
+      readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`) === path);
+    const socket = await dial(servers.urls.main ?? '');
+    socket.write('GET /logs/big.log HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.pause();
+    expect(isOpen()).toBe(true);
+    socket.destroy();
+    await until(() => !isOpen());
+  });
+
+  test('are only read', async () => {
+    const {ask} = await startGround();
+    expect((await ask('/logs/', {method: 'HEAD'})).status).toBe(405);
   });
 
   test('can be switched off', async () => {
