@@ -133,6 +133,35 @@ test('a container that says so is started anew for its memory, and no other', as
   expect(newest?.config.linux?.resources?.memoryLimitInBytes).toBe(String(256n * MI));
 });
 
+test('a sidecar that is started anew with more finds room in its pod', async () => {
+  const pod = (cpu: string): string => {
+    const text = JSON.parse(manifest(SMALL)) as {spec: {initContainers?: readonly Container[]}};
+    const side: Container = {
+      name: 'side',
+      image: BUSYBOX,
+      imagePullPolicy: 'IfNotPresent',
+      restartPolicy: 'Always',
+      resizePolicy: [{resourceName: 'cpu', restartPolicy: 'RestartContainer'}],
+      resources: {requests: {cpu: '10m', memory: '16Mi'}, limits: {cpu, memory: '16Mi'}},
+    };
+    return JSON.stringify({...text, spec: {...text.spec, initContainers: [side]}});
+  };
+  await using ground = await DaemonGround.start();
+  await ground.put('web.json', pod('100m'));
+  await ground.until('it runs', () => ground.running.length === 2);
+  const before = ground.fake.calls.length;
+
+  await ground.put('web.json', pod('1'));
+  await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
+
+  expect(ground.running).toEqual(['web-goldennode/side/1', 'web-goldennode/web/0']);
+  const done = ground.fake.calls
+    .slice(before)
+    .map(({method}) => method)
+    .filter((method) => /^(Update|Stop|Create|Start)/.test(method));
+  expect(done).toEqual(['StopContainer', 'UpdatePodSandboxResources', 'CreateContainer', 'StartContainer']);
+});
+
 test('what there is no room for waits until another pod leaves', async () => {
   await using ground = await aGround();
   await ground.put('other.json', manifest({requests: {cpu: '1500m'}}, {}, 'other'));
