@@ -10,7 +10,7 @@ import type {ServerOptions} from './options.js';
 import {findRoute, requestPath, rootOf, type RequestPath, type Route} from './routes.js';
 
 /** What a port serves, and to whom. */
-export interface SiteOptions extends Pick<ServerOptions, 'logger' | 'metrics'> {
+export interface SiteOptions extends Pick<ServerOptions, 'logger' | 'metrics' | 'clock'> {
   readonly routes: readonly Route[];
   /** First parts of paths that are there but not served, and what is said instead. */
   readonly disabled: ReadonlyMap<string, string>;
@@ -88,9 +88,9 @@ export class Site {
 
   /** Lets the request pass or throws HttpError. */
   #admit(request: IncomingMessage, path: RequestPath): void {
-    const {access, logger} = this.#options;
+    const {access, logger, clock} = this.#options;
     if (access === undefined) return;
-    const user = authenticate(request.socket, access.anonymous);
+    const user = authenticate(request.socket, access.anonymous, clock.now());
     if (user === undefined) throw new HttpError(401, 'Unauthorized');
     const attributes = requestAttributes(request.method ?? '', path.parts);
     if (access.authorize(user, attributes)) return;
