@@ -3,6 +3,8 @@ import type {Output} from './output.js';
 const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
 const CLEAR_BELOW = '\u001B[J';
+/** What only colours. */
+const COLOURS = /\u001B\[[\d;]*m/g;
 const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
 
 /** What shows something for a while, perhaps on a terminal that others write to. */
@@ -18,7 +20,7 @@ export class InPlace {
   readonly #restore = (): void => {
     this.#output.write(SHOW_CURSOR);
   };
-  #drawn = 0;
+  #drawn: readonly string[] = [];
 
   constructor(output: Output) {
     this.#output = output;
@@ -37,8 +39,16 @@ export class InPlace {
    */
   draw(lines: readonly string[], above = ''): void {
     const text = lines.map((line) => `${line}\n`).join('');
-    this.#output.write(`${up(this.#drawn)}${CLEAR_BELOW}${above}${text}`);
-    this.#drawn = lines.length;
+    this.#output.write(`${up(this.#height())}${CLEAR_BELOW}${above}${text}`);
+    this.#drawn = lines;
+  }
+
+  /** How many rows the last drawing takes: a terminal that has become narrower breaks its lines. */
+  #height(): number {
+    const {columns = Infinity} = this.#output;
+    const rowsOf = (line: string): number =>
+      Math.max(1, Math.ceil(line.replace(COLOURS, '').length / columns));
+    return this.#drawn.reduce((rows, line) => rows + rowsOf(line), 0);
   }
 
   /** Takes the last drawing away. */

@@ -45,6 +45,15 @@ export default class Top extends SeenPodsCommand {
   };
 
   readonly #connections = new Map<string, Connection>();
+  /** What is to be told below a drawing; undefined where nothing is drawn. */
+  #warnings: string[] | undefined;
+
+  /** What is written beside a drawing spoils it. */
+  override warn(input: Error | string): Error | string {
+    if (this.#warnings === undefined) return super.warn(input);
+    this.#warnings.push(input instanceof Error ? input.message : input);
+    return input;
+  }
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Top);
@@ -68,7 +77,7 @@ export default class Top extends SeenPodsCommand {
   ): Promise<void> {
     const {clock} = this.context;
     const signal = AbortSignal.any([this.signal, this.stdout.closed]);
-    const screen = once ? undefined : new TerminalScreen(this.stdout, clock);
+    const screen = once ? undefined : this.#screen();
     let before: Look | undefined;
     try {
       for await (const {stats, ...rest} of repeated(look, {clock, pauseMs, signal})) {
@@ -76,7 +85,7 @@ export default class Top extends SeenPodsCommand {
           containerUsage(before?.stats ?? [], stats).map((each) => [each.stats.attributes?.id ?? '', each]),
         );
         const sample = {...rest, usage};
-        screen?.show({text: this.#text(sample), warnings: []});
+        screen?.show(sample);
         // The use of CPU takes two looks.
         if (screen === undefined && before !== undefined) {
           show(sample);
@@ -91,6 +100,22 @@ export default class Top extends SeenPodsCommand {
     } finally {
       screen?.end();
     }
+  }
+
+  /** Where samples are drawn, with the warnings that come meanwhile. */
+  #screen(): {show(sample: TopSample): void; end(): void} {
+    const warnings: string[] = [];
+    this.#warnings = warnings;
+    const screen = new TerminalScreen(this.stdout, this.context.clock);
+    return {
+      show: (sample) => {
+        screen.show({text: this.#text(sample), warnings});
+      },
+      end: () => {
+        screen.end();
+        this.#warnings = undefined;
+      },
+    };
   }
 
   async #look(words: readonly string[], choice: PodChoiceValues): Promise<Look> {

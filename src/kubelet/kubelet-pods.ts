@@ -65,6 +65,10 @@ export class KubeletPods implements PodSyncHandler {
   readonly #records = new Map<PodUid, PodRecord>();
   readonly #syncers = new Map<PodUid, PodSyncer>();
   readonly #removing = new Set<PodUid>();
+  /** The last removal of dead containers of each pod of which some are being removed; never rejects. */
+  readonly #garbageRounds = new Map<PodUid, Promise<void>>();
+  /** The pods of which it is certain that no other kcri works on them. */
+  readonly #claimed = new Set<PodUid>();
   readonly #others: OtherPods;
   readonly #metrics: KubeletMetrics;
 
@@ -159,13 +163,12 @@ export class KubeletPods implements PodSyncHandler {
     this.#metrics.synced(results, pod.spec.hostUsers === false);
     if (status.reason === 'Evicted' && before !== 'Failed') this.#metrics.evicted(EMPTY_DIR_LIMIT);
     // A kubelet that comes up finds pods that run; they weren't started now.
-    if (before !== 'Running' && status.phase === 'Running' && results.length > 0)
-      this.#metrics.podStarted(seenAtMs(pod));
+    if (before === 'Pending' && status.phase === 'Running') this.#metrics.podStarted(seenAtMs(pod));
   }
 
   async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void> {
-    // Nothing of it is this kubelet's: it was refused.
-    if (!this.isOurs(podRef(pod).uid)) return;
+    // Nothing of it is this kubelet's: it was refused, or another kcri has it.
+    if ((await this.#claim(podRef(pod))) === undefined) return;
     const syncer = await this.#own(pod, status);
     await syncer.endKnown(status, {gracePeriodSeconds: end.gracePeriodSeconds, override: end.status});
     this.#options.pleg.requestRelist(podRef(pod).uid);
@@ -173,14 +176,15 @@ export class KubeletPods implements PodSyncHandler {
 
   /** What kcri has made is known by its record, which says all of the pod. */
   async syncTerminatingRuntimePod({uid}: RunningPod): Promise<void> {
-    const record = this.#records.get(uid);
+    const known = this.#records.get(uid);
+    const record = known && (await this.#claim(known));
     if (record === undefined) return;
     const status = this.#options.pleg.cache.get(uid);
     await this.#syncerOf(record).endKnown(status, {gracePeriodSeconds: ORPHAN_GRACE_SECONDS});
   }
 
   async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {
-    if (!this.isOurs(podRef(pod).uid)) return;
+    if ((await this.#claim(podRef(pod))) === undefined) return;
     const syncer = await this.#own(pod, status);
     await syncer.concludeKnown(status);
     const record = this.#records.get(podRef(pod).uid);
@@ -207,10 +211,21 @@ export class KubeletPods implements PodSyncHandler {
     await concurrently(work, PODS_AT_ONCE, async (pod) => this.#removeGarbage(pod.record, pod.garbage));
   }
 
-  /** What fails is told, and tried again with the next round. */
+  /** One round after the other: runtimes refuse to remove what is just being removed. */
   async #removeGarbage(record: PodRecord, garbage: Garbage): Promise<void> {
     const {uid} = record;
-    if (this.#removing.has(uid) || garbage.containers.length + garbage.sandboxes.length === 0) return;
+    if (garbage.containers.length + garbage.sandboxes.length === 0) return;
+    const before = this.#garbageRounds.get(uid) ?? Promise.resolve();
+    const round = before.then(() => this.#removeNow(record, garbage));
+    this.#garbageRounds.set(uid, round);
+    await round;
+    if (this.#garbageRounds.get(uid) === round) this.#garbageRounds.delete(uid);
+  }
+
+  /** What fails is told, and tried again with the next round. */
+  async #removeNow(record: PodRecord, garbage: Garbage): Promise<void> {
+    const {uid} = record;
+    if (this.#removing.has(uid)) return;
     try {
       await this.#syncerOf(record).removeGarbage(garbage);
     } catch (error) {
@@ -229,13 +244,13 @@ export class KubeletPods implements PodSyncHandler {
     this.#removing.add(uid);
     const {local, logger} = this.#options;
     try {
+      if ((await this.#claim(record)) === undefined) return true;
       const syncer = this.#syncerOf(record);
       await syncer.removeFromRuntime();
       await local.removeRest(record);
       await syncer.settled();
       await local.forget(record);
-      this.#records.delete(uid);
-      this.#syncers.delete(uid);
+      this.#forget(uid);
       this.#metrics.podGone(record);
       return true;
     } catch (error) {
@@ -246,23 +261,56 @@ export class KubeletPods implements PodSyncHandler {
     }
   }
 
+  /**
+   * The pod's record, once it is certain that no other kcri works on the pod: before this daemon ran one may have begun
+   * to end it, or have made it its own. Rejects with BusyPodError and SystemError.
+   */
+  async #claim(ref: PodRef): Promise<PodRecord | undefined> {
+    const {uid} = ref;
+    const known = this.#records.get(uid);
+    if (known === undefined || this.#claimed.has(uid)) return known;
+    const {store} = this.#options.local;
+    const now = await this.#options.local.unlessBusy(ref, async () => await store.get(uid));
+    // The others see from now on that it is kept.
+    if (now?.manager === 'kubelet') this.#claimed.add(uid);
+    else this.#forget(uid);
+    return this.#records.get(uid);
+  }
+
+  #forget(uid: PodUid): void {
+    this.#records.delete(uid);
+    this.#syncers.delete(uid);
+    this.#claimed.delete(uid);
+  }
+
   /** Makes the pod kcri's own before anything of it exists, and takes in what is wanted of it now. */
   async #own(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
     const ref = podRef(pod);
-    const {local, originOf} = this.#options;
-    const known = this.#records.get(ref.uid);
-    if (known?.pod !== pod) {
-      if (known === undefined) {
-        await this.#refuseOther(ref);
-        this.#refuseForeign(ref, status);
-      } else await local.keepActuated(known);
-      const record = {...local.recordOf(pod, originOf(ref.uid), known), manager: 'kubelet' as const};
-      await local.store.put(record);
-      this.#records.set(ref.uid, record);
-      this.#syncerOf(record).pod = pod;
-      return this.#syncerOf(record);
+    const {local} = this.#options;
+    const known = await this.#claim(ref);
+    if (known?.pod === pod) return this.#syncerOf(known);
+    if (known !== undefined) {
+      await local.keepActuated(known);
+      return await this.#record(pod, known);
     }
-    return this.#syncerOf(known);
+    return await local.unlessBusy(ref, async () => {
+      await this.#refuseOther(ref);
+      this.#refuseForeign(ref, status);
+      const syncer = await this.#record(pod, undefined);
+      this.#claimed.add(ref.uid);
+      return syncer;
+    });
+  }
+
+  async #record(pod: Pod, known: PodRecord | undefined): Promise<PodSyncer> {
+    const {uid} = podRef(pod);
+    const {local, originOf} = this.#options;
+    const record = {...local.recordOf(pod, originOf(uid), known), manager: 'kubelet' as const};
+    await local.store.put(record);
+    this.#records.set(uid, record);
+    const syncer = this.#syncerOf(record);
+    syncer.pod = pod;
+    return syncer;
   }
 
   /** Two kcris never work on one pod. */

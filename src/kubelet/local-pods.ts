@@ -6,7 +6,7 @@ import {judgeResize} from './allocation/judge-resize.js';
 import {Backoff} from '../base/backoff.js';
 import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
-import {acquireLock} from '../base/lock.js';
+import {acquireLock, type LockOptions} from '../base/lock.js';
 import type {PodUid} from '../cri/index.js';
 import type {ApiObjects} from './container/api-objects.js';
 import {observeCalls, type CallListener} from './container/cri-calls.js';
@@ -29,6 +29,7 @@ import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import {CRASH_BACKOFF_INITIAL_MS, CRASH_BACKOFF_MAX_MS} from './kuberuntime/sync-context.js';
 import {hookRunner, type HookContext} from './lifecycle/run-hook.js';
 import {
+  BusyPodError,
   KeptByKubeletError,
   OtherRuntimeError,
   PodRejectedError,
@@ -206,23 +207,27 @@ export class LocalPods {
 
   /** Runs `work` while no other kcri works on the pod of that name. */
   async exclusively<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    return await this.#locked(ref, `${ref.namespace}_${ref.name}`, signal, work);
+    return await this.#locked(`${ref.namespace}_${ref.name}`, this.#turn(ref, signal), work);
   }
 
-  async #locked<T>(
-    ref: PodRef,
-    name: string,
-    signal: AbortSignal | undefined,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    const {node, clock, observer} = this.#options;
-    const lock = await acquireLock(`${node.rootDir}/locks/${name}.lock`, {
-      signal,
-      clock,
-      onWait: (pid: number) => {
-        observer.waiting(ref, pid);
-      },
-    });
+  /** The same, but rejects with BusyPodError when another one does. */
+  async unlessBusy<T>(ref: PodRef, work: () => Promise<T>): Promise<T> {
+    const onWait = (pid: number): void => {
+      throw new BusyPodError(ref, pid);
+    };
+    return await this.#locked(`${ref.namespace}_${ref.name}`, {onWait}, work);
+  }
+
+  #turn(ref: PodRef, signal: AbortSignal | undefined): LockOptions {
+    const onWait = (pid: number): void => {
+      this.#options.observer.waiting(ref, pid);
+    };
+    return {signal, onWait};
+  }
+
+  async #locked<T>(name: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+    const {node, clock} = this.#options;
+    const lock = await acquireLock(`${node.rootDir}/locks/${name}.lock`, {clock, ...options});
     try {
       return await work();
     } finally {
@@ -295,7 +300,8 @@ export class LocalPods {
   async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
     const ref = podRef(pod);
     // Pods of different names may claim one UID at the same time. No namespace begins with an underscore.
-    return await this.#locked(ref, `_${ref.uid}`, signal, async () => await this.#adopt(pod, source, signal));
+    const adopt = async (): Promise<AdoptedPod> => await this.#adopt(pod, source, signal);
+    return await this.#locked(`_${ref.uid}`, this.#turn(ref, signal), adopt);
   }
 
   async #adopt(pod: Pod, source: string, signal: AbortSignal | undefined): Promise<AdoptedPod> {

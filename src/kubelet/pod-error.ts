@@ -83,6 +83,15 @@ export class KeptByKubeletError extends PodError {
   }
 }
 
+/** Another kcri works on the pod just now. */
+export class BusyPodError extends PodError {
+  constructor(pod: PodRef, pid: number) {
+    super(pod, `another kcri (pid ${pid}) works on it just now`, {
+      hint: 'when that one has ended, try it again',
+    });
+  }
+}
+
 /** What the action was about, as it reads in an error. */
 const TARGETS: Readonly<Partial<Record<SyncResult['action'], string>>> = {
   StartContainer: 'container',

@@ -51,14 +51,20 @@ export class SyncLoop {
   readonly #queue = new AsyncQueue<LoopEvent>();
   readonly #waitingTicks = new Set<LoopEvent['kind']>();
   #waitingPleg = 0;
-  /** When the loop last began or ended an iteration. */
-  lastActiveAt: number;
+  #lastActiveAt: number;
+  /** Pods are being admitted, which may have to wait for others to end, but not for ever. */
+  #isAdmitting = false;
 
   constructor(handler: SyncLoopHandler, clock: Clock, logger: Logger) {
     this.#handler = handler;
     this.#clock = clock;
     this.#logger = logger;
-    this.lastActiveAt = clock.now();
+    this.#lastActiveAt = clock.now();
+  }
+
+  /** When the loop last began or ended an iteration; now while it waits for good reason. */
+  get lastActiveAt(): number {
+    return this.#isAdmitting ? this.#clock.now() : this.#lastActiveAt;
   }
 
   config(update: PodUpdate): void {
@@ -97,9 +103,9 @@ export class SyncLoop {
         }
         pauseMs = FIRST_PAUSE_MS;
         const event = await this.#queue.next(signal);
-        this.lastActiveAt = this.#clock.now();
+        this.#lastActiveAt = this.#clock.now();
         await this.iterate(event, signal);
-        this.lastActiveAt = this.#clock.now();
+        this.#lastActiveAt = this.#clock.now();
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -111,7 +117,10 @@ export class SyncLoop {
     this.#waitingTicks.delete(event.kind);
     switch (event.kind) {
       case 'config':
-        await this.#handler.handleConfig(event.update, signal);
+        this.#isAdmitting = true;
+        await this.#handler.handleConfig(event.update, signal).finally(() => {
+          this.#isAdmitting = false;
+        });
         return;
       case 'pleg':
         this.#waitingPleg -= 1;

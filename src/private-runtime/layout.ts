@@ -49,7 +49,16 @@ export function layoutOf(rootDir: string): Layout {
 }
 
 /** What the pods of kcri's root directory keep in it, beside the runtime; with the last pod and runtime they are empty. */
-export const POD_DIRS = ['events', 'image_manager', 'kubelet', 'locks', 'pods', 'records', 'statuses'];
+export const POD_DIRS = [
+  'events',
+  'image_manager',
+  'kubelet',
+  'locks',
+  'pods',
+  'records',
+  'resources',
+  'statuses',
+];
 
 /** Where sockets and state of roots with long names go. */
 export const RUN_ROOT = '/run/kcri';

@@ -198,7 +198,15 @@ describe('a root directory', () => {
     expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
     expect(await scene.everything()).toEqual(NOTHING);
     const left = await readdir(scene.rootDir, {recursive: true});
-    expect(left.toSorted()).toEqual(['events', 'filler', 'locks', 'pods', 'records', 'statuses']);
+    expect(left.toSorted()).toEqual([
+      'events',
+      'filler',
+      'locks',
+      'pods',
+      'records',
+      'resources',
+      'statuses',
+    ]);
   });
 });
 

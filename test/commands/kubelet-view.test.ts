@@ -234,6 +234,26 @@ test('get events lists what the kubelet has told of pods, and follows it', async
   expect(told.events).toMatch(/^[\d:TZ-]+ {2}started {2}container /m);
 });
 
+test('events of chosen pods alone, with their namespaces, in any form', async () => {
+  const {put, run} = await aKubeletScene();
+  await put('web.yaml', aManifest({metadata: {uid: 'web-uid', labels: {app: 'web'}}}));
+  await put('job.yaml', aManifest({name: 'job', metadata: {uid: 'job-uid', namespace: 'team'}}));
+  const events = async (...args: readonly string[]): Promise<string> =>
+    (await run(['get', 'events', '--no-headers', ...args])).stdout;
+  await until(async () => (await events()).match(/ Started /g)?.length === 2);
+  expect(await events('-n', 'team')).toMatch(/^\d+s .*\bpod\/job-n1 /);
+  expect(await events('-n', 'team')).not.toContain('web-n1');
+  expect(await events('-l', 'app=web')).not.toContain('job-n1');
+  expect(await events('-A')).toMatch(/^team +\d+s .* pod\/job-n1 /m);
+  expect(await events('-o', 'wide', 'web-n1')).toMatch(
+    / pod\/web-n1 +spec\.containers\{main\} +kubelet, n1 +Container started +\d+s +1 +web-n1\.[0-9a-f]{16}\n/,
+  );
+  expect(await events('--template', '{{(index .items 0).kind}}')).toBe('Event\n');
+  expect(await events('-n', 'nowhere')).toBe('');
+  const kubelet = await run(['get', 'kubelet', '--template', '{{.wantedPods}} {{.pleg.mode}}']);
+  expect(kubelet.stdout).toMatch(/^2 (events|relists)\n$/);
+});
+
 test('a second kubelet says whose place it is, and leaves the first one alone', async () => {
   const {scene, put, run} = await aKubeletScene();
   await put('web.yaml', PROBED);

@@ -137,6 +137,11 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       expect(answer).toMatchObject({status: 200, body: 'hi there\n'});
     });
 
+    test('give bytes that are no text as they are', async () => {
+      const answer = await ask(`/run/default/${POD}/main?cmd=printf%20%5C377`, {method: 'POST'});
+      expect(answer).toMatchObject({status: 200, headers: {'content-length': '1'}});
+    });
+
     test('that fail say so', async () => {
       const answer = await ask(`/run/default/${POD}/main?cmd=cat%20/nope`, {method: 'POST'});
       expect(answer).toMatchObject({

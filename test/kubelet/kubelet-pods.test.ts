@@ -4,7 +4,9 @@ import {podUid, type PodUid} from '../../src/cri/index.js';
 import {KubeletPods, type KubeletPodsOptions} from '../../src/kubelet/kubelet-pods.js';
 import type {RuntimePodStatus} from '../../src/kubelet/container/pod-status.js';
 import type {SyncResult} from '../../src/kubelet/container/sync-result.js';
+import {DEFAULT_CONTAINER_GC} from '../../src/kubelet/kuberuntime/garbage.js';
 import {aPod, aSandboxStatus, UID} from './kuberuntime/builders.js';
+import {anInstance, aRuntimePod} from './status/runtime-facts.js';
 
 const uid = podUid(UID);
 const signal = new AbortController().signal;
@@ -15,7 +17,8 @@ const STARTED: SyncResult = {action: 'StartContainer', target: 'main'};
 function theirPods({
   results = [],
   phase = 'Running',
-}: {results?: readonly SyncResult[]; phase?: string} = {}) {
+  seen = NOTHING,
+}: {results?: readonly SyncResult[]; phase?: string; seen?: RuntimePodStatus} = {}) {
   const done: string[] = [];
   const said: string[] = [];
   const fails = {removing: false};
@@ -28,6 +31,12 @@ function theirPods({
     endKnown: async () => void done.push('end'),
     concludeKnown: async () => void done.push('conclude'),
     settled: async () => undefined,
+    removeGarbage: async ({containers}: {containers: readonly {name: string}[]}) => {
+      const names = containers.map(({name}) => name).join(' ');
+      done.push(`begin to remove ${names}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      done.push(`removed ${names}`);
+    },
     removeFromRuntime: async () => {
       if (fails.removing) throw new Error('busy');
       done.push('remove from the runtime');
@@ -45,9 +54,14 @@ function theirPods({
       removeRest: async () => void done.push('remove the rest'),
       removeResources: async () => void done.push('remove resources'),
       forget: async () => void done.push('forget'),
+      unlessBusy: async (_: unknown, work: () => Promise<unknown>) => work(),
       keepActuated: async () => undefined,
     },
-    pleg: {requestRelist: (id: PodUid) => void done.push(`look at ${id}`), runningPods: () => []},
+    pleg: {
+      requestRelist: (id: PodUid) => void done.push(`look at ${id}`),
+      runningPods: () => [],
+      cache: {get: () => seen},
+    },
     logger: {
       info: () => undefined,
       error: (error: unknown, message: string) => void said.push(`${message}: ${(error as Error).message}`),
@@ -134,4 +148,14 @@ test('a record that cannot be read is told of and keeps no other from being take
   const {pods, said} = theirPods();
   await pods.load();
   expect(said).toEqual(['Could not read the record of a pod: not JSON']);
+});
+
+test('dead containers of one pod are removed in one round after the other', async () => {
+  const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
+  const {pods, done} = theirPods({seen});
+  await pods.syncPod(aPod(), NOTHING, signal);
+  done.length = 0;
+  const rules = {policy: DEFAULT_CONTAINER_GC, now: 0, isUnwanted: () => true};
+  await Promise.all([pods.removeDead(uid, rules), pods.removeDead(uid, rules)]);
+  expect(done).toEqual(['begin to remove main', 'removed main', 'begin to remove main', 'removed main']);
 });

@@ -54,6 +54,27 @@ test('each kind of event is handled, one after the other in the order in which t
   expect(done).toEqual(['ADD of file', 'ContainerDied', 'liveness unhealthy', 'objects']);
 });
 
+test('while pods are admitted, which may take long, the loop doesn’t stand still', async () => {
+  let admitted = (): void => undefined;
+  const {loop, clock} = aLoop({
+    handleConfig: () =>
+      new Promise((resolve) => {
+        admitted = resolve;
+      }),
+    handleHousekeeping: () => new Promise(() => undefined),
+  });
+  loop.config({op: 'ADD', source: 'file', pods: []});
+  const ended = loop.run(new AbortController().signal);
+  await clock.advance(600_000);
+  expect(loop.lastActiveAt).toBe(clock.now());
+  admitted();
+  await clock.advance(2000);
+  const hangsSince = clock.now();
+  await clock.advance(600_000);
+  expect(loop.lastActiveAt).toBeLessThanOrEqual(hangsSince);
+  void ended;
+});
+
 test('pods are synced each second and cleaned up after each other second', async () => {
   const {loop, clock, done} = aLoop();
   await running(loop, async () => {

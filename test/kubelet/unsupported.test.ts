@@ -55,6 +55,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
       'ConfigMapProjection',
       'ConfigMapVolumeSource',
       'ContainerPort',
+      'ContainerResizePolicy',
       'ContainerRestartRule',
       'ContainerRestartRuleOnExitCodes',
       'DownwardAPIProjection',

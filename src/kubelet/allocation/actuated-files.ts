@@ -37,12 +37,13 @@ export class ActuatedFiles implements ActuatedStore {
   }
 }
 
-/** For a plan: it reads what others keep, unless nothing is there yet, and keeps nothing itself. */
-export function readingActuated(store: ActuatedStore, offline: boolean): ActuatedStore {
+/** For a plan: it reads what others keep, unless nothing is there yet, and what it keeps itself ends with it. */
+export function plannedActuated(store: ActuatedStore, offline: boolean): ActuatedStore {
+  const planned = new Map<PodUid, PodAllocation>();
   return {
-    read: async (uid) => (offline ? undefined : await store.read(uid)),
-    write: async () => undefined,
-    delete: async () => undefined,
+    read: async (uid) => planned.get(uid) ?? (offline ? undefined : await store.read(uid)),
+    write: async (uid, actuated) => void planned.set(uid, actuated),
+    delete: async (uid) => void planned.delete(uid),
   };
 }
 

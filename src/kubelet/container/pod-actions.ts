@@ -34,7 +34,7 @@ export interface PodActions {
   readonly containersToKill: readonly ContainerToKill[];
   /** In the order in which they go; the sync after that starts afresh. */
   readonly containersToReset: readonly ContainerToReset[];
-  /** Between init containers and containers; undefined when nothing is. */
+  /** Before any container is started; undefined when nothing is. */
   readonly resize: ResizeActions | undefined;
 }
 

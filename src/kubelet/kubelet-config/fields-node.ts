@@ -16,7 +16,7 @@ import {
 
 const PINNING = 'no CPUs, memory or devices are assigned to containers for their own use';
 const EVICTION =
-  'no pods are evicted; what pods may have of the node is computed with the default thresholds';
+  'a kubelet evicts no static pods, and there are no others; what pods may have of the node is computed with the default thresholds';
 const RESERVED = 'pods may have the whole node';
 const SHUTDOWN = "the node's shutdown is not delayed";
 const MEMORY_QOS = 'its feature gate is off';

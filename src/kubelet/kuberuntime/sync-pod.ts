@@ -13,10 +13,11 @@ import {startContainer, type StartEnvironment} from './start-container.js';
 import type {SyncContext} from './sync-context.js';
 
 /**
- * Carries out what computePodActions decided, in the kubelet's order (kuberuntime SyncPod): kill, prune,
- * sandbox, init containers, resize, containers. Gives what was done and what failed; a failure ends the steps that
- * need it. Only aborting the signal rejects; it is looked at between calls, since a call cut off half-way
- * leaves behind what nobody knows the id of.
+ * Carries out what computePodActions decided, in the kubelet's order (kuberuntime SyncPod): kill, prune, sandbox, init
+ * containers, containers. What is resized is before any container is started: a kubelet starts sidecars first, for which
+ * there may be no room in the pod's cgroup yet. Gives what was done and what failed; a failure ends the steps that need
+ * it. Only aborting the signal rejects; it is looked at between calls, since a call cut off half-way leaves behind what
+ * nobody knows the id of.
  */
 export async function syncPod(
   context: SyncContext,
@@ -35,14 +36,14 @@ export async function syncPod(
   if (sandbox === undefined) return results;
   const imageVolumes = await pullImageVolumes(context, sandbox, signal);
   const environment = {...sandbox, imageVolumes};
+  if (actions.resize !== undefined) {
+    const {resize} = actions;
+    results.push(await resizePod(context, {pod, sandboxId: environment.sandboxId, resize}));
+  }
   for (const container of actions.initContainersToStart) {
     const failure = await start(context, environment, {container, kind: 'initContainers'}, signal);
     results.push(outcome('InitContainer', container.name, failure));
     if (failure !== undefined && container.restartPolicy !== 'Always') return results;
-  }
-  if (actions.resize !== undefined) {
-    const {resize} = actions;
-    results.push(await resizePod(context, {pod, sandboxId: environment.sandboxId, resize}));
   }
   for (const container of actions.containersToStart) {
     const failure = await start(context, environment, {container, kind: 'containers'}, signal);

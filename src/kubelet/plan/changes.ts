@@ -17,6 +17,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   RunPodSandbox: 'create',
   CreateContainer: 'create',
   StartContainer: 'start',
+  UpdateContainerResources: 'resize',
+  UpdatePodSandboxResources: 'resize',
 };
 
 /** The calls by what they are about, in the order in which it comes up; pulls are about no container in particular. */

@@ -65,6 +65,9 @@ function explainInPass({method, request}: Call, pass: Pass, container: string | 
       return {text: sandboxReason(pass), rule: 'SyncPod step 4: createPodSandbox'};
     case 'PullImage':
       return pullReason(pass, request);
+    case 'UpdateContainerResources':
+    case 'UpdatePodSandboxResources':
+      return RESIZE;
     default:
       return startReason(pass, method, container);
   }
@@ -81,6 +84,11 @@ function stopReason(pass: Pass, id: string): PlannedReason {
 const RESET: PlannedReason = {
   text: 'a restart rule of a container that exited restarts all containers',
   rule: 'SyncPod: RestartAllContainers',
+};
+
+const RESIZE: PlannedReason = {
+  text: 'its resources have changed, and it gets them while it runs',
+  rule: 'SyncPod step 7: doPodResizeAction',
 };
 
 /** Why all of a pod is stopped. */

@@ -1,5 +1,5 @@
 import {isRestartableInit} from '../../api/resource-list.js';
-import {ActuatedFiles, readingActuated} from '../allocation/actuated-files.js';
+import {ActuatedFiles, plannedActuated} from '../allocation/actuated-files.js';
 import type {Pod} from '../../api/v1.js';
 import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
@@ -83,11 +83,9 @@ async function planPod(options: PlanOptions, pod: Pod, signal: AbortSignal): Pro
   return {...plan, changes: changesOf(plan.calls), diffs};
 }
 
-async function whatRuns(
-  pods: LocalPods,
-  {pod, place}: PodRecord,
-  signal: AbortSignal,
-): Promise<RuntimePodStatus> {
+async function whatRuns(pods: LocalPods, record: PodRecord, signal: AbortSignal): Promise<RuntimePodStatus> {
+  const {pod, place} = record;
+  await pods.keepActuated(record);
   return (await pods.syncer(pod, place).observe(signal)).runtime;
 }
 
@@ -108,7 +106,7 @@ function plannedPods(
     // A plan runs no programs.
     imageCredentials: options.imageCredentials?.withoutProviders(),
     pullRecords: new PlannedPullRecords(node.rootDir),
-    actuated: readingActuated(new ActuatedFiles(node.rootDir), offline),
+    actuated: plannedActuated(new ActuatedFiles(node.rootDir), offline),
     hooks: plannedHooks,
     files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),
     observer: {

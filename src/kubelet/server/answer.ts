@@ -18,7 +18,7 @@ export interface KubeletRequest {
 export interface WholeAnswer {
   readonly kind: 'whole';
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer;
   /** The Content-Type; plain text without. */
   readonly type?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -59,7 +59,7 @@ export function text(body: string, status = 200): WholeAnswer {
   return {kind: 'whole', status, body};
 }
 
-export function json(body: string): WholeAnswer {
+export function json(body: string | Buffer): WholeAnswer {
   return {kind: 'whole', status: 200, body, type: JSON_TYPE};
 }
 

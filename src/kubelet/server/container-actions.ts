@@ -41,7 +41,7 @@ async function run(
   );
   if (exitCode !== 0)
     throw new HttpError(500, `command '${cmd.join(' ')}' exited with ${exitCode}: ${stderr.toString()}`);
-  return json(Buffer.concat([stdout, stderr]).toString());
+  return json(Buffer.concat([stdout, stderr]));
 }
 
 /** /checkpoint: an archive of a container's state below the root directory (CheckpointContainer). */

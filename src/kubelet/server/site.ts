@@ -10,7 +10,7 @@ import type {ServerOptions} from './options.js';
 import {findRoute, requestPath, rootOf, type RequestPath, type Route} from './routes.js';
 
 /** What a port serves, and to whom. */
-export interface SiteOptions extends Pick<ServerOptions, 'logger' | 'metrics'> {
+export interface SiteOptions extends Pick<ServerOptions, 'logger' | 'metrics' | 'clock'> {
   readonly routes: readonly Route[];
   /** First parts of paths that are there but not served, and what is said instead. */
   readonly disabled: ReadonlyMap<string, string>;
@@ -61,7 +61,7 @@ export class Site {
     try {
       const canUpgrade = upgrade !== undefined;
       const answer = await this.#answer(target, {raw: request, signal, canUpgrade});
-      await give(answer, response, request.method === 'HEAD', upgrade);
+      await give(answer, response, upgrade);
     } catch (error) {
       if (!gone.signal.aborted) this.#fail(error, request, response);
     } finally {
@@ -88,9 +88,9 @@ export class Site {
 
   /** Lets the request pass or throws HttpError. */
   #admit(request: IncomingMessage, path: RequestPath): void {
-    const {access, logger} = this.#options;
+    const {access, logger, clock} = this.#options;
     if (access === undefined) return;
-    const user = authenticate(request.socket, access.anonymous);
+    const user = authenticate(request.socket, access.anonymous, clock.now());
     if (user === undefined) throw new HttpError(401, 'Unauthorized');
     const attributes = requestAttributes(request.method ?? '', path.parts);
     if (access.authorize(user, attributes)) return;
@@ -166,12 +166,7 @@ function addressOf({remoteAddress = '', remotePort = 0}: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
 
-async function give(
-  answer: Answer,
-  response: ServerResponse,
-  isHead: boolean,
-  upgrade: Upgrade | undefined,
-): Promise<void> {
+async function give(answer: Answer, response: ServerResponse, upgrade: Upgrade | undefined): Promise<void> {
   if (answer.kind === 'whole') {
     write(response, answer);
     return;
@@ -179,7 +174,7 @@ async function give(
   if (answer.kind === 'streamed') {
     response.writeHead(200, headersOf(answer));
     response.flushHeaders();
-    if (!isHead) await answer.write(response);
+    await answer.write(response);
     response.end();
     return;
   }
@@ -191,13 +186,13 @@ async function give(
 
 interface WholeText {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly type?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 function write(response: ServerResponse, answer: WholeText): void {
-  const body = Buffer.from(answer.body);
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
   response.writeHead(answer.status, {...headersOf(answer), 'content-length': body.length});
   response.end(body);
 }

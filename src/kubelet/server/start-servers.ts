@@ -90,7 +90,7 @@ async function authenticatedSite(
   options: ServerOptions,
   open: readonly Route[],
 ): Promise<Pick<SiteOptions, 'routes' | 'disabled' | 'access'>> {
-  const {access, debuggingHandlers, node, clock} = options;
+  const {access, debuggingHandlers, node} = options;
   const {policyFile} = access;
   const authorize: Authorize =
     policyFile === undefined ? ALLOW_ALL : await readPolicy(policyFile, node.nodeName);

@@ -15,7 +15,7 @@ const MAX_ENTRIES = 10_000;
 export function systemLogsRoute(directory: string): Route {
   return {
     pattern: '/logs/*',
-    methods: ['GET', 'HEAD'],
+    methods: ['GET'],
     handle: async (request) => await systemLogs(directory, request),
   };
 }
@@ -63,8 +63,12 @@ function file(handle: FileHandle, size: number, signal: AbortSignal): Answer {
     kind: 'streamed',
     headers: {'content-length': String(size)},
     write: async (response: ServerResponse) => {
-      if (size === 0) await handle.close();
-      else await pipeline(handle.createReadStream({end: size - 1}), response, {signal});
+      try {
+        if (size > 0)
+          await pipeline(handle.createReadStream({end: size - 1, autoClose: false}), response, {signal});
+      } finally {
+        await handle.close();
+      }
     },
   };
 }

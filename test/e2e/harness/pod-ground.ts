@@ -122,7 +122,7 @@ export async function startPodGround(which: RuntimeUnderTest): Promise<PodGround
       ...['', '/burstable', '/besteffort'].flatMap((qos) =>
         cgroupsAt(`${cgroupRoot}/kubepods${qos}/pod${uid}`),
       ),
-      ...['records', 'events', 'statuses', 'pods', 'logs', 'locks'].flatMap((dir) =>
+      ...['records', 'events', 'statuses', 'resources', 'pods', 'logs', 'locks'].flatMap((dir) =>
         filesIn(join(runtime.rootDir, dir)).filter((path) => path.includes(uid) || dir === 'locks'),
       ),
     ],

@@ -1,13 +1,12 @@
 import {once} from 'node:events';
 import {connect as connectTcp, type Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
 import {constants, deflateRawSync} from 'node:zlib';
+import {MessageDuplex} from './message-duplex.js';
+import type {Credentials} from './websocket-client.js';
 
-/** Who a client is. */
-export interface Credentials {
-  readonly certificate: string;
-  readonly key: string;
-}
+const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
 
 /** What a server answered to a request for another protocol. */
 export interface Answered {
@@ -41,12 +40,13 @@ export async function askForUpgrade(
   url: string,
   headers: Readonly<Record<string, string>>,
   client?: Credentials,
+  method = 'POST',
 ): Promise<Answered> {
   const socket = await dial(url, client);
   const {pathname, search, host} = new URL(url);
   const lines = Object.entries({Host: host, Connection: 'Upgrade', ...headers});
   socket.write(
-    `POST ${pathname}${search} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    `${method} ${pathname}${search} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
   );
   let read = Buffer.alloc(0);
   for (;;) {
@@ -107,14 +107,16 @@ export class ClientStream {
 
 /** A client of SPDY/3.1 that shares nothing with kcri's own. */
 export class SpdyClient {
-  readonly socket: Socket;
+  readonly socket: Duplex;
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   readonly #streams = new Map<number, ClientStream>();
   #kept: Buffer = Buffer.alloc(0);
+  /** What is still to come of a data frame. */
+  #coming: {readonly id: number; readonly length: number; readonly isEnd: boolean} | undefined;
   #nextId = 1;
 
-  private constructor({socket, rest}: Answered) {
+  private constructor(socket: Duplex, rest: Buffer) {
     this.socket = socket;
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
@@ -134,10 +136,29 @@ export class SpdyClient {
   /** Rejects when the server doesn't agree. */
   static async open(url: string, protocol: string, client?: Credentials): Promise<SpdyClient> {
     const headers = {Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': protocol};
-    const answered = await askForUpgrade(url, headers, client);
-    if (answered.status === 101) return new SpdyClient(answered);
-    answered.socket.destroy();
-    throw new Error(`${answered.head}\n${answered.rest.toString()}`);
+    const {status, head, socket, rest} = await askForUpgrade(url, headers, client);
+    if (status === 101) return new SpdyClient(socket, rest);
+    socket.destroy();
+    throw new Error(`${head}\n${rest.toString()}`);
+  }
+
+  /** The same in the messages of a WebSocket, for port-forward. */
+  static async openTunnel(url: string, client?: Credentials): Promise<SpdyClient> {
+    const headers = {
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+      'Sec-WebSocket-Protocol': TUNNEL,
+    };
+    const {status, head, socket, rest} = await askForUpgrade(url, headers, client, 'GET');
+    if (status === 101 && head.includes(TUNNEL))
+      return new SpdyClient(new MessageDuplex(socket, rest), Buffer.alloc(0));
+    socket.destroy();
+    throw new Error(`${head}\n${rest.toString()}`);
+  }
+
+  close(): void {
+    this.socket.destroy();
   }
 
   open(headers: Readonly<Record<string, string>>): ClientStream {
@@ -155,18 +176,29 @@ export class SpdyClient {
   }
 
   #read(chunk: Buffer): void {
-    this.#kept = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
+    let rest = this.#payload(chunk);
+    this.#kept = Buffer.concat([this.#kept, rest]);
     while (this.#kept.length >= 8) {
-      const length = this.#kept.readUIntBE(5, 3);
-      if (this.#kept.length < 8 + length) return;
-      this.#frame(this.#kept.readUInt32BE(0), this.#kept.readUInt8(4), this.#kept.subarray(8, 8 + length));
-      this.#kept = this.#kept.subarray(8 + length);
+      const [first, length] = [this.#kept.readUInt32BE(0), this.#kept.readUIntBE(5, 3)];
+      const isData = first < 0x80000000;
+      if (!isData && this.#kept.length < 8 + length) return;
+      if (isData) this.#coming = {id: first, length, isEnd: (this.#kept.readUInt8(4) & 1) !== 0};
+      else if ((first & 0xffff) === 3)
+        this.#streams.get(this.#kept.readUInt32BE(8))?.take(Buffer.alloc(0), true);
+      rest = this.#kept.subarray(isData ? 8 : 8 + length);
+      this.#kept = this.#payload(rest);
     }
   }
 
-  #frame(first: number, flags: number, payload: Buffer): void {
-    if (first < 0x80000000) this.#streams.get(first)?.take(payload, (flags & 1) !== 0);
-    else if ((first & 0xffff) === 3) this.#streams.get(payload.readUInt32BE(0))?.take(Buffer.alloc(0), true);
+  /** Gives a stream what comes of its data, bit by bit; the rest is of the next frame. */
+  #payload(bytes: Buffer): Buffer {
+    if (this.#coming === undefined) return bytes;
+    const {id, length, isEnd} = this.#coming;
+    const piece = bytes.subarray(0, length);
+    const left = length - piece.length;
+    this.#coming = left === 0 ? undefined : {id, length: left, isEnd};
+    this.#streams.get(id)?.take(piece, isEnd && left === 0);
+    return bytes.subarray(piece.length);
   }
 }
 

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {connect, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
-import type {Kubelet} from '../../../src/kubelet/kubelet.js';
+import type {Kubelet, KubeletOptions} from '../../../src/kubelet/kubelet.js';
 import type {KubeletView} from '../../../src/kubelet/kubelet-view.js';
 import {list} from '../../commands/pod-scene.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
@@ -18,6 +18,8 @@ export interface DaemonSeed {
   readonly eventedPleg?: boolean;
   /** How long a call may take, in ms of the machine's time. */
   readonly callTimeoutMs?: number;
+  /** What counts what the kubelet does. */
+  readonly metrics?: NonNullable<KubeletOptions['metrics']>;
   /** In the place of a new directory. */
   readonly rootDir?: string;
   /** What becomes of the runtime's events on their way. */
@@ -143,6 +145,7 @@ export class DaemonGround implements AsyncDisposable {
           void this.log.push({at: clock.now(), message, fields, error: error ?? message}),
       },
       onEvent: (event) => void this.events.push(event),
+      ...(this.#seed.metrics && {overrides: {metrics: this.#seed.metrics}}),
     });
     const ended = this.#kubelet.run(controller.signal);
     this.#end = async () => {

@@ -1,3 +1,4 @@
+import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Container} from '../../../src/api/v1.js';
@@ -132,6 +133,35 @@ test('a container that says so is started anew for its memory, and no other', as
   expect(newest?.config.linux?.resources?.memoryLimitInBytes).toBe(String(256n * MI));
 });
 
+test('a sidecar that is started anew with more finds room in its pod', async () => {
+  const pod = (cpu: string): string => {
+    const text = JSON.parse(manifest(SMALL)) as {spec: {initContainers?: readonly Container[]}};
+    const side: Container = {
+      name: 'side',
+      image: BUSYBOX,
+      imagePullPolicy: 'IfNotPresent',
+      restartPolicy: 'Always',
+      resizePolicy: [{resourceName: 'cpu', restartPolicy: 'RestartContainer'}],
+      resources: {requests: {cpu: '10m', memory: '16Mi'}, limits: {cpu, memory: '16Mi'}},
+    };
+    return JSON.stringify({...text, spec: {...text.spec, initContainers: [side]}});
+  };
+  await using ground = await DaemonGround.start();
+  await ground.put('web.json', pod('100m'));
+  await ground.until('it runs', () => ground.running.length === 2);
+  const before = ground.fake.calls.length;
+
+  await ground.put('web.json', pod('1'));
+  await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
+
+  expect(ground.running).toEqual(['web-goldennode/side/1', 'web-goldennode/web/0']);
+  const done = ground.fake.calls
+    .slice(before)
+    .map(({method}) => method)
+    .filter((method) => /^(Update|Stop|Create|Start)/.test(method));
+  expect(done).toEqual(['StopContainer', 'UpdatePodSandboxResources', 'CreateContainer', 'StartContainer']);
+});
+
 test('what there is no room for waits until another pod leaves', async () => {
   await using ground = await aGround();
   await ground.put('other.json', manifest({requests: {cpu: '1500m'}}, {}, 'other'));
@@ -216,6 +246,20 @@ test('a runtime that refuses is asked again, later each time, and the condition 
   expect(ground.running).toEqual(['web-goldennode/web/0']);
 });
 
+test('a runtime that refuses it for the pod is heeded, one that does not know that call is not', async () => {
+  await using ground = await aGround();
+  ground.fake.injectError('UpdatePodSandboxResources', {code: 'UNKNOWN', message: 'too much', times: 1});
+  await ground.put('web.json', manifest(LARGE));
+  await ground.until('it has failed', () => has(ground, 'ResizeError'));
+  expect(ground.events.find(({reason}) => reason === 'ResizeError')?.message).toMatch(
+    /^Pod resize error: .*"error":"failed to notify runtime for UpdatePodSandboxResources \(resource=memory\); resize rejected: .*too much/,
+  );
+
+  ground.fake.injectError('UpdatePodSandboxResources', {code: 'UNIMPLEMENTED', message: 'unknown method'});
+  await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
+  expect(statusOf(ground).containerStatuses?.[0]).toMatchObject({restartCount: 0, resources: LARGE});
+});
+
 test('memory that is in use is not taken away', async () => {
   await using ground = await aGround();
 
@@ -279,6 +323,8 @@ test('a pod that was resized goes without a trace', async () => {
   await ground.put('web.json', manifest(LARGE));
   await ground.until('it is resized', () => has(ground, 'ResizeCompleted'));
 
+  const file = join(ground.rootDir, 'resources', 'uid-of-web.json');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
   await ground.remove('web.json');
   await ground.untilNothingIsLeft();
 

@@ -23,6 +23,8 @@ interface Ground {
   readonly reopened: ContainerId[];
   readonly errors: string[];
   readonly clock: ManualClock;
+  /** What may change while it runs. */
+  readonly settings: {maxSizeBytes: number};
   readonly rotate: () => Promise<void>;
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly files: () => Promise<readonly string[]>;
@@ -41,6 +43,7 @@ async function aGround(
   const clock = new ManualClock();
   clock.jump(NOW);
   const [reopened, errors]: [ContainerId[], string[]] = [[], []];
+  const settings = {...DEFAULT_LOG_ROTATION, maxSizeBytes: 10, ...options};
   const container: LoggedContainer = {
     id: containerId('c1'),
     podLogsDir,
@@ -64,7 +67,7 @@ async function aGround(
         error: (error, message) => void errors.push(`${message}: ${(error as Error).message}`),
       },
     },
-    {...DEFAULT_LOG_ROTATION, maxSizeBytes: 10, ...options},
+    settings,
   );
   const {signal} = new AbortController();
   return {
@@ -72,6 +75,7 @@ async function aGround(
     reopened,
     errors,
     clock,
+    settings,
     rotate: async () => rotator.rotateAll(signal),
     run: async (end) => rotator.run(end),
     files: async () => (await readdir(directory)).toSorted(),
@@ -227,8 +231,17 @@ test('logs are looked after again and again, until the end', async () => {
   await ended;
 });
 
-test('a negative size turns rotation off', async () => {
-  const {run, reopened} = await aGround({maxSizeBytes: -1});
-  await run(new AbortController().signal);
+test('a negative size turns rotation off, until it changes', async () => {
+  const {run, reopened, directory, clock, settings} = await aGround({maxSizeBytes: -1});
+  await writeFile(join(directory, '0.log'), 'longer than ten bytes');
+  const end = new AbortController();
+  const ended = run(end.signal);
+  await until(() => clock.sleeping > 0);
+  await clock.advance(10_000);
   expect(reopened).toEqual([]);
+  settings.maxSizeBytes = 10;
+  await clock.advance(10_000);
+  await until(() => reopened.length === 1 && clock.sleeping > 0);
+  end.abort();
+  await ended;
 });

@@ -16,7 +16,7 @@ export interface ParsedFamily {
 }
 
 /** What a server has answered. */
-export interface Scraped {
+interface Scraped {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;

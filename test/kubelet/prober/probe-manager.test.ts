@@ -196,3 +196,42 @@ test('five hundred pods with three probes each have one timer a probe, and none 
   await passSeconds(ground.clock, 1);
   expect(ground.clock.sleeping).toBe(0);
 });
+
+test('how probes stand is known: what counts, the last one, and what comes next', async () => {
+  const ground = aGround();
+  const pod = aProbed({
+    livenessProbe: probe({periodSeconds: 2, failureThreshold: 2}),
+    readinessProbe: probe({initialDelaySeconds: 60}),
+  });
+  const states = (): unknown => ground.manager.states(uid);
+  ground.probes.add(pod, aStatusOf());
+  await passSeconds(ground.clock, 3);
+  const readiness = {container: 'main', kind: 'readiness', counts: 'Failure', last: undefined, inARow: 0};
+  const [ready, live] = ground.manager.states(uid);
+  expect(ready).toMatchObject({...readiness, waitsFor: 'its time'});
+  expect(live).toEqual({
+    container: 'main',
+    kind: 'liveness',
+    counts: 'Success',
+    last: {at: 2000, result: 'Success', output: ''},
+    inARow: 2,
+    threshold: 1,
+    nextAt: 4000,
+    waitsFor: undefined,
+  });
+
+  ground.exitCode = 1;
+  await passSeconds(ground.clock, 2);
+  expect(states()).toMatchObject([
+    {},
+    {counts: 'Success', last: {result: 'Failure'}, inARow: 1, threshold: 2},
+  ]);
+  await passSeconds(ground.clock, 2);
+  expect(states()).toMatchObject([{}, {counts: 'Failure', waitsFor: 'another instance'}]);
+
+  ground.probes.observe(pod, aStatusOf({containerID: 'x://c2'}));
+  await passSeconds(ground.clock, 2);
+  expect(states()).toMatchObject([{}, {waitsFor: undefined, inARow: 1}]);
+  ground.manager.remove(uid);
+  expect(states()).toEqual([]);
+});

@@ -2,6 +2,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../../src/base/clock.js';
 import {policyOf} from '../../../src/kubelet/server/access/policy.js';
 import {requestAttributes} from '../../../src/kubelet/server/access/attributes.js';
 import {selfSignedPair} from '../../../src/kubelet/server/certificate/self-signed.js';
@@ -41,14 +42,14 @@ subjects: [{kind: Group, name: admins}]
 roleRef: {kind: ClusterRole, name: all}
 `;
 
-async function start(anonymous: boolean, policy?: string): Promise<ServerGround> {
+async function start(anonymous: boolean, policy?: string, clock = systemClock): Promise<ServerGround> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-access-'));
   onTestFinished(() => rm(directory, {recursive: true}));
   const clientCaFile = join(directory, 'ca.crt');
   await writeFile(clientCaFile, [alice, bob, server].map(({certificate}) => certificate).join(''));
   const policyFile = policy === undefined ? undefined : join(directory, 'policy.yaml');
   if (policyFile !== undefined && policy !== undefined) await writeFile(policyFile, policy);
-  return await startGround({access: {anonymous, clientCaFile, policyFile}});
+  return await startGround({access: {anonymous, clientCaFile, policyFile}, options: {clock}});
 }
 
 describe('who is let in', () => {
@@ -64,6 +65,12 @@ describe('who is let in', () => {
     const answer = await ask('/pods', client === undefined ? {} : {client});
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.body).toBe('Unauthorized');
+  });
+
+  test('nobody whose certificate has run out since', async () => {
+    const {ask} = await start(true, undefined, {...systemClock, now: () => Date.UTC(2121)});
+    expect((await ask('/pods', {client: alice})).status).toBe(401);
+    expect((await ask('/pods')).status).toBe(200);
   });
 
   test('a path that is not served says so to everybody, and nothing else does', async () => {

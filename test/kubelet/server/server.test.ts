@@ -1,5 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
-import {readFile, rm, stat, symlink, writeFile} from 'node:fs/promises';
+import {readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {connect as connectTcp} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {X509Certificate} from 'node:crypto';
@@ -228,44 +228,6 @@ describe('logs of containers', () => {
       status: 400,
       body: 'unable to retrieve container logs for main-id: rpc error: code = NotFound desc = no such container',
     });
-  });
-});
-
-describe('logs of the node', () => {
-  test('are files and lists of files', async () => {
-    const {ask, directory} = await startGround();
-    await writeFile(join(directory, 'log/a<b>.log'), '<script>\n');
-    expect((await ask('/logs/')).body).toContain('<a href="./a%3Cb%3E.log">a&lt;b&gt;.log</a>');
-    const file = await ask('/logs/a%3Cb%3E.log');
-    expect(file).toMatchObject({status: 200, body: '<script>\n'});
-    expect(file.headers).toMatchObject({
-      'content-type': 'text/plain; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-    });
-  });
-
-  test.each([
-    '/logs/../secret',
-    '/logs/%2e%2e/secret',
-    '/logs/..%2fsecret',
-    '/logs/%2e%2e%2fsecret',
-    '/logs/link',
-    '/logs/upwards/secret',
-    '/logs/a%00b',
-    '/logs//secret',
-  ])('%s leads nowhere', async (path) => {
-    const {ask, directory} = await startGround();
-    await writeFile(join(directory, 'secret'), 'top secret');
-    await symlink(join(directory, 'secret'), join(directory, 'log/link'));
-    await symlink('..', join(directory, 'log/upwards'));
-    const {status, body} = await ask(path);
-    expect([400, 404]).toContain(status);
-    expect(body).not.toContain('secret');
-  });
-
-  test('can be switched off', async () => {
-    const {ask} = await startGround({options: {systemLogHandler: false}});
-    expect(await ask('/logs/')).toMatchObject({status: 405, body: 'logs endpoint is disabled.\n'});
   });
 });
 

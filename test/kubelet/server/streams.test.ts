@@ -8,7 +8,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import type {DialOptions, SessionRequest} from '../../../src/streaming/session.js';
 import {openSpdySession} from '../../../src/streaming/spdy/session.js';
-import {openWebSocketSession} from '../../../src/streaming/websocket-session.js';
+import {openWebSocket} from '../../e2e/harness/websocket-client.js';
 import {FakeStreamingServer, type StreamingServerOptions} from '../../fakes/streaming/spdy-server.js';
 import {startWebSocketFake} from '../../streaming/websocket-server.js';
 import {startGround, type GroundOptions, type ServerGround} from './server-ground.js';
@@ -91,9 +91,9 @@ describe('exec and attach', () => {
     onTestFinished(() => backend[Symbol.asyncDispose]());
     const {servers} = await startGround({runtime: {streamingUrl: new URL(backend.url).origin}});
     const url = `${servers.urls.main}/exec/team/web/main?command=id&output=1`;
-    const session = await openWebSocketSession(url, {...STREAMS, stdin: false, stderr: false}, DIAL);
-    expect(await textOf(session.stdout)).toBe('hello');
-    expect(await session.result).toEqual({kind: 'exited', exitCode: 0});
+    const {closed, text} = await openWebSocket(url, 'v4.channel.k8s.io');
+    await closed;
+    expect([text(1), text(3)]).toEqual(['hello', '{"status":"Success"}']);
   });
 
   test("tell the runtime nothing of the client but the protocol's headers", async () => {

@@ -68,7 +68,11 @@ function byOrigin(pods: readonly Pod[]): readonly Sample[] {
 /** Of the kubelet's own pods; of others it knows no containers. */
 function containersByState(kubelet: ServedKubelet): readonly Sample[] {
   const counts = new Map<string, number>();
-  for (const {uid} of kubelet.runningPods())
+  const uids = new Set([
+    ...kubelet.pods().map((pod) => podRef(pod).uid),
+    ...[...kubelet.runningPods(), ...kubelet.workers()].map(({uid}) => uid),
+  ]);
+  for (const uid of uids)
     for (const {state} of containersOf(kubelet, uid))
       counts.set(STATES[state], (counts.get(STATES[state]) ?? 0) + 1);
   return [...counts].map(([state, value]) => ({labels: {container_state: state}, value}));

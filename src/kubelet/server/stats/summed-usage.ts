@@ -1,7 +1,7 @@
 import type {ContainerStats, CpuUsage, MemoryUsage, SwapUsage, UInt64Value} from '../../../cri/index.js';
 
 /** What containers use together. */
-export interface SummedUsage {
+interface SummedUsage {
   readonly cpu: CpuUsage | undefined;
   readonly memory: MemoryUsage | undefined;
   readonly swap: SwapUsage | undefined;

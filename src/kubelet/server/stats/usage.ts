@@ -84,7 +84,7 @@ export class UsageReader {
       measureContainers(runtime, {}, {signal, thorough: true}),
       sandboxStats(runtime, signal),
     ]);
-    const pods = podsOf(this.#kubelet, containers.stats, sandboxes);
+    const pods = podsOf(this.#kubelet, containers.stats.filter(isMeasured), sandboxes);
     const keys = new Set([NODE]);
     const rated = (key: string, cpu: CpuUsage | undefined): CpuUsage | undefined => {
       keys.add(key);
@@ -159,6 +159,11 @@ function podsOf(
     if (pod !== undefined) pod.stats = linux;
   }
   return [...pods.values()].map((pod) => finished(kubelet, pod));
+}
+
+/** Of what doesn't run some runtimes tell that it writes nothing. */
+function isMeasured({cpu, memory}: ContainerStats): boolean {
+  return cpu !== undefined || memory !== undefined;
 }
 
 function attemptOf({attributes}: ContainerStats): number {

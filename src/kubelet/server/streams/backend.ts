@@ -1,12 +1,13 @@
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import {networkInterfaces} from 'node:os';
-import type {Clock} from '../../../base/clock.js';
 import {authority, isLoopback, streamingAddress, type StreamingAddress} from '../../../streaming/address.js';
 import {connectSocket} from '../../../streaming/connect-socket.js';
+import {boundedText} from '../../../streaming/bounded-text.js';
 import {StreamingError} from '../../../streaming/errors.js';
-import {refusal} from '../../../streaming/upgrade.js';
+import type {DialOptions} from '../../../streaming/session.js';
 import {answerLimit} from '../../../streaming/upgrade.js';
+import {HttpError} from '../answer.js';
 
 /** A runtime's streaming server that has agreed to speak another protocol. */
 export interface Backend {
@@ -34,22 +35,33 @@ export interface BackendRequest {
 }
 
 /**
- * Connects to the streaming URL that a runtime gave and asks for what the client asks for. The URL must be of this
- * machine: whatever gave it, kcri connects to nothing else. Rejects with UpgradeRefusedError when the server doesn't
- * agree, with StreamingError, or with the signal's reason.
+ * The address in a streaming URL that a runtime gave. It must be of this machine: whatever gave it, kcri connects to
+ * nothing else. Throws StreamingError.
+ */
+export function backendAddress(url: string): StreamingAddress {
+  const address = streamingAddress(url);
+  if (isThisMachine(address.host)) return address;
+  throw new StreamingError(`the runtime's streaming server ${authority(address)} is not on this machine`, {
+    hint: "let the runtime's streaming server listen on 127.0.0.1",
+  });
+}
+
+/** How it is reached. As crictl and the kubelet: the certificate of a server on this machine is its own. */
+export function backendDial(given: Pick<DialOptions, 'clock' | 'signal'>): DialOptions {
+  return {...given, tls: {insecure: true}, env: {}};
+}
+
+/**
+ * Connects to the streaming URL that a runtime gave and asks for what the client asks for. Rejects with
+ * HttpError when the server doesn't agree, with StreamingError, or with the signal's reason.
  */
 export async function openBackend(
   url: string,
   asked: BackendRequest,
-  {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
+  {clock, signal}: Pick<DialOptions, 'clock' | 'signal'>,
 ): Promise<Backend> {
-  const address = streamingAddress(url);
-  if (!isThisMachine(address.host))
-    throw new StreamingError(`the runtime's streaming server ${authority(address)} is not on this machine`, {
-      hint: "let the runtime's streaming server listen on 127.0.0.1",
-    });
-  // As crictl and the kubelet: the certificate of a server on this machine is its own.
-  const socket = await connectSocket(address, {clock, signal, tls: {insecure: true}, env: {}});
+  const address = backendAddress(url);
+  const socket = await connectSocket(address, backendDial({clock, signal}));
   using limit = answerLimit(address, clock);
   const both = AbortSignal.any([signal, limit.signal]);
   const cut = (): void => {
@@ -92,9 +104,23 @@ async function upgraded(
     request.once('upgrade', ({rawHeaders}: IncomingMessage, upgradedSocket: Socket, head: Buffer) => {
       resolve({socket: upgradedSocket, head, rawHeaders});
     });
-    request.once('response', (response) => void refusal(response).then(reject, reject));
+    request.once('response', (response) => void refused(response).then(reject, reject));
     request.end();
   });
+}
+
+/** The server's answer, which is the client's then; one that is no refusal has no sense. */
+async function refused(response: IncomingMessage): Promise<HttpError> {
+  const {statusCode = 0, headers} = response;
+  response.on('error', () => undefined); // what came until then is shown
+  const body = await boundedText(response);
+  if (statusCode < 400) return new HttpError(500, `invalid upgrade response: status code ${statusCode}\n`);
+  const versions = headers['x-accepted-stream-protocol-versions'];
+  return new HttpError(
+    statusCode,
+    body,
+    versions === undefined ? {} : {'x-accepted-stream-protocol-versions': String(versions)},
+  );
 }
 
 function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {

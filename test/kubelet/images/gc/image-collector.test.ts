@@ -49,6 +49,7 @@ async function aGround({policy, freeMb = 10}: Seed = {}) {
   await (await records.writeIntent('any'))[Symbol.asyncDispose]();
   for (const image of images) if (!image.repoTags.includes(nameOf('foreign'))) await record(image.id);
   const [told, logged]: [string[], string[]] = [[], []];
+  const rules = {...DEFAULT_IMAGE_GC, minAgeMs: 0, ...policy};
   const collector = new ImageCollector(
     {
       ...connection,
@@ -63,11 +64,11 @@ async function aGround({policy, freeMb = 10}: Seed = {}) {
       },
       nodeWarning: (reason, message) => void told.push(`${reason}: ${message}`),
     },
-    {...DEFAULT_IMAGE_GC, minAgeMs: 0, ...policy},
+    rules,
   );
   const left = (): readonly string[] =>
     NAMES.filter((name) => runtime.images.some(({repoTags}) => repoTags.includes(nameOf(name))));
-  return {runtime, clock, rootDir, records, record, collector, told, logged, left};
+  return {runtime, clock, rootDir, records, record, collector, rules, told, logged, left};
 }
 
 test('only what kcri has pulled itself and nothing uses goes when the disk is too full, and is recorded no more', async () => {
@@ -146,8 +147,16 @@ test('images are looked after every five minutes; from the second failure on a n
   await ended;
 });
 
-test('with a threshold of 100 percent and no age nothing is looked at', async () => {
-  const {collector, runtime} = await aGround({policy: {highThresholdPercent: 100}});
-  await collector.run(signal);
+test('with a threshold of 100 percent and no age nothing is looked at, until that changes', async () => {
+  const {collector, runtime, clock, rules, left} = await aGround({policy: {highThresholdPercent: 100}});
+  const end = new AbortController();
+  const ended = collector.run(end.signal);
+  await until(() => clock.sleeping > 0);
+  await clock.advance(300_000);
   expect(runtime.callsTo('ListImages')).toEqual([]);
+  rules.highThresholdPercent = 85;
+  await clock.advance(300_000);
+  await until(() => !left().includes('pulled-a') && clock.sleeping > 0);
+  end.abort();
+  await ended;
 });
