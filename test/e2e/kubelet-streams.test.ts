@@ -45,7 +45,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
   ): string => {
     const params = new URLSearchParams([
       ...Object.entries(query),
-      ...command.map((word) => ['command', word]),
+      ...command.map((word): [string, string] => ['command', word]),
     ]);
     return `${daemon.urls.main}${path}?${params.toString()}`;
   };
