@@ -1,10 +1,10 @@
 import type {CallOptions, MethodInfo} from './call.js';
 import {decode, encode} from './codec.js';
 import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
+import {defaultTransport} from './default-transport.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
 import {watchAll, type CallObserver, type CallWatch} from './observe.js';
 import {retryingTransport, type RetryOptions} from './retry.js';
-import {grpcTransport} from './grpc-transport.js';
 import type {Transport} from './transport.js';
 
 /** How to connect. */
@@ -64,7 +64,7 @@ export function connect(endpoint: string, options: ConnectOptions = {}): Connect
 }
 
 function openTransport(endpoint: string, {maxRetries = 0, onRetry}: ConnectOptions): Transport {
-  const transport = grpcTransport(endpoint);
+  const transport = defaultTransport(endpoint);
   return maxRetries > 0 ? retryingTransport(transport, {maxRetries, onRetry}) : transport;
 }
 

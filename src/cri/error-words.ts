@@ -17,6 +17,10 @@ const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
     'connecting to $1: $2',
   ],
   [/^connection error: desc = "error reading server preface: EOF"$/, 'the connection was closed at once'],
+  [
+    /^connection error: desc = "error reading server preface: protocol error: (.*)"$/s,
+    'what answered does not speak HTTP/2: $1',
+  ],
   [/^Deadline exceeded after ([\d.]+)s.*$/s, 'no answer within $1s'],
   [/^Deadline exceeded$/, 'no answer in time'],
   [/^unknown (method|service) (\S+).*$/, 'the runtime does not know the $1 $2'],
@@ -94,6 +98,7 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
   UNAVAILABLE,
   UNIMPLEMENTED,
   INTERNAL: [[/protocol error|parse error/i, notCri]],
+  UNKNOWN: [[/^Received HTTP status code/, notCri]],
   DEADLINE_EXCEEDED: [
     [/^/, 'the runtime may still be at it; --timeout 5m, or timeout in the config file, gives it longer'],
   ],

@@ -14,6 +14,7 @@ import type {DescribedNode} from './open-local-pods.js';
 import {openLocalPods} from './open-local-pods.js';
 import {kubeletLock} from './kubelet-file.js';
 import {loggedContainer} from './kubelet-logs.js';
+import type {ImageCollector} from './images/gc/image-collector.js';
 import type {ImageGcPolicy} from './images/gc/image-uses.js';
 import {imageCollector} from './kubelet-images.js';
 import type {ContainerGcPolicy} from './kuberuntime/garbage.js';
@@ -80,6 +81,7 @@ export class Kubelet {
   readonly #handler: KubeletHandler;
   readonly #loop: SyncLoop;
   readonly #sources: PodSources;
+  readonly #images: ImageCollector | undefined;
   /** Ends the parts, after the loop. */
   readonly #end = new AbortController();
   /** What is to be seen of it from outside. */
@@ -141,6 +143,7 @@ export class Kubelet {
     this.#probes?.listen((outcome) => {
       this.#loop.probe(outcome);
     });
+    this.#images = this.#imageCollector();
     this.view = this.#makeView();
   }
 
@@ -249,7 +252,7 @@ export class Kubelet {
       this.#runtimeState.run(this.#end.signal, () => undefined),
       this.#pleg.run(),
       this.#logRotator().run(this.#end.signal),
-      this.#collectImages(),
+      this.#images?.run(this.#end.signal),
       this.#sources.run(this.#end.signal),
     ];
     try {
@@ -272,9 +275,9 @@ export class Kubelet {
     return new LogRotator({runtime, running, clock, logger}, logRotation);
   }
 
-  async #collectImages(): Promise<void> {
+  #imageCollector(): ImageCollector | undefined {
     const {node, runtime, images, logger} = this.#options;
-    if (images === undefined) return;
+    if (images === undefined) return undefined;
     const {service, policy} = images;
     const pods = () => this.#manager.list().map(({pod}) => pod);
     const nodeWarning = (reason: string, message: string): void => {
@@ -291,16 +294,16 @@ export class Kubelet {
       logger.info('Event occurred', fields);
     };
     const collected = (reason: 'age' | 'space'): void => this.#options.metrics?.imageCollected(reason);
-    const collector = imageCollector({
+    return imageCollector({
       ...{node, runtime, images: service, logger, policy, pods, nodeWarning},
       collected,
     });
-    await collector.run(this.#end.signal);
   }
 
-  /** Has the sources looked at again at once. */
+  /** Has the sources and the images looked at again at once. */
   reread(): void {
     this.#sources.reread();
+    this.#images?.ask();
   }
 
   #report({level, message, error, fields, issues, verbosity}: SourceReport): void {

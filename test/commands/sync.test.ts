@@ -164,7 +164,7 @@ describe('a time limit', () => {
   });
 
   test('tells of a back-off once, and looks at the other containers meanwhile', async () => {
-    const clock = fastClock(20);
+    const clock = fastClock(5);
     const scene = await aScene({clock});
     const containers = [aContainerSpec('main'), aContainerSpec('other', {image: 'localhost:5000/nothing:1'})];
     const file = await scene.write('web.json', aManifest({containers}));

@@ -287,6 +287,14 @@ describe('streams', () => {
     await failing;
   });
 
+  test('closing the connection ends a stream that is being opened', async ({expect}) => {
+    await using started = await start();
+    const next = started.cri.runtime.getContainerEvents()[Symbol.asyncIterator]().next();
+    started.cri.close();
+    await expect(next).rejects.toMatchObject({grpcCode: 'CANCELLED'});
+    await expect.poll(() => started.fake.connections.open).toBe(0);
+  });
+
   test('closing the connection ends a waiting stream', async ({expect}) => {
     await using started = await start();
     const next = started.cri.runtime.getContainerEvents()[Symbol.asyncIterator]().next();

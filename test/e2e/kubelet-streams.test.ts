@@ -45,7 +45,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
   ): string => {
     const params = new URLSearchParams([
       ...Object.entries(query),
-      ...command.map((word) => ['command', word]),
+      ...command.map((word): [string, string] => ['command', word]),
     ]);
     return `${daemon.urls.main}${path}?${params.toString()}`;
   };
@@ -67,7 +67,9 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
     };
     const query = Object.fromEntries(types.map((type) => [names[type] ?? '', '1']));
     const client = await SpdyClient.open(urlOf(path, query, command), 'v4.channel.k8s.io', alice);
-    onTestFinished(() => void client.close());
+    onTestFinished(() => {
+      client.close();
+    });
     const streams = new Map(['error', ...types].map((streamtype) => [streamtype, client.open({streamtype})]));
     const stream = (type: string): ClientStream => streams.get(type) ?? never(type);
     return {client, stream, verdict: async () => exitCode(await stream('error').whole())};
@@ -78,7 +80,9 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       'portforward.k8s.io',
       alice,
     );
-    onTestFinished(() => void client.close());
+    onTestFinished(() => {
+      client.close();
+    });
     return client;
   };
 
@@ -252,7 +256,9 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
     test('is carried over WebSocket too', async () => {
       const url = `${daemon.urls.main}/portForward/default/${POD}`;
       const client = await SpdyClient.openTunnel(url, alice);
-      onTestFinished(() => void client.close());
+      onTestFinished(() => {
+        client.close();
+      });
       expect(await get(client, 0, WEB, '/small')).toMatch(/200 OK[^]*small\n$/);
       const {data} = openPair(client, 1, WEB);
       data.send('GET /big HTTP/1.0\r\n\r\n');

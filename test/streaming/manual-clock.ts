@@ -12,6 +12,7 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       const abort = (): void => {
         this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
         reject(signal?.reason as Error);

@@ -149,7 +149,6 @@ interface Reloading {
 async function reload({kubelet, live, manager, logger}: Reloading): Promise<void> {
   await manager.tell('RELOADING=1');
   logger.info('Reading all manifests again because of SIGHUP');
-  kubelet.reread();
   try {
     const {applied, needRestart, withoutEffect} = await live.reload();
     const change = {
@@ -161,6 +160,7 @@ async function reload({kubelet, live, manager, logger}: Reloading): Promise<void
   } catch (error) {
     logger.error(error, 'Failed to read the configuration again, it stays as it was');
   }
+  kubelet.reread();
   await manager.tell('READY=1');
 }
 

@@ -63,7 +63,7 @@ test.each([
 
 test('data that comes at once is not copied', () => {
   const bytes = frame(FRAME.data, 0, 1, Buffer.from('hello'));
-  let passed = Buffer.alloc(0);
+  let passed: Buffer = Buffer.alloc(0);
   new FrameReader({
     onData: (_id, piece) => (passed = piece),
     onDataEnd: () => undefined,

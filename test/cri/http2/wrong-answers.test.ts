@@ -110,6 +110,11 @@ describe('an answer that is wrong fails its call alone', () => {
   });
 });
 
+test('a web page hints that nobody speaks CRI', async () => {
+  await using server = await to(serve(({streamId}) => headersFrame(streamId, [[':status', '500']], END)));
+  expect((await server.failure()).hint).toContain('is not a CRI runtime');
+});
+
 describe('a server that breaks the protocol', () => {
   const wrong: Record<string, (id: number) => Buffer> = {
     'a push': (id) => frame(FRAME.pushPromise, FLAG.endHeaders, id, uint32(2)),
@@ -182,6 +187,7 @@ describe('a server that breaks the protocol', () => {
     const error = await server.failure();
     expect(error).toMatchObject({grpcCode: 'UNAVAILABLE', neverConnected: true});
     expect(error.details).toContain('error reading server preface: protocol error');
+    expect(error.plainMessage).toMatch(/^what answered does not speak HTTP\/2: /);
     expect(error.hint).toContain('is not a CRI runtime');
     expect(await server.call('again')).toBe('again');
   });

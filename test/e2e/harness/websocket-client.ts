@@ -15,8 +15,8 @@ export interface ChannelClient {
   /** Tells that nothing more comes on a channel, in the words of v5. */
   end(channel: number): void;
   /** All that has come on a channel. */
-  bytes(channel: number): Buffer;
-  text(channel: number): string;
+  readonly bytes: (channel: number) => Buffer;
+  readonly text: (channel: number) => string;
   /** Resolves with the code of the end. */
   readonly closed: Promise<number>;
 }

@@ -156,6 +156,7 @@ describe('a pull that fails', () => {
         message: `Back-off pulling image "${APP}": ErrImagePull: rpc error: code = NotFound desc = gone`,
         cause: expect.anything() as unknown,
         retryAt: now + 40_000,
+        backOffMs: 40_000,
       },
     });
     expect(scene.said().at(-1)).toBe(`Normal BackOff: Back-off pulling image "${APP}"`);

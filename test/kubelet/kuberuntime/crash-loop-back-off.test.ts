@@ -65,6 +65,7 @@ test('a container that waits says until when, in the kubelet’s words', () => {
     reason: 'CrashLoopBackOff',
     message: `back-off 10s restarting failed container=main pod=${WHO}`,
     retryAt: (since + 13) * 1000,
+    backOffMs: 10_000,
   });
   expect(ground.log).toEqual([
     `Warning BackOff Back-off restarting failed container main in pod ${WHO} [spec.containers{main}]`,

@@ -60,6 +60,8 @@ export class ImageCollector {
   readonly #startedAt: number;
   #uses: ImageUses = new Map();
   #detected = false;
+  /** Aborts when the next round is not to wait for its time. */
+  #asked = new AbortController();
   #failedBefore = false;
 
   /** What the policy says may change at any time. */
@@ -69,14 +71,21 @@ export class ImageCollector {
     this.#startedAt = parts.clock.now();
   }
 
-  /** Looks after the images every five minutes until the signal aborts; never rejects. */
+  /** Looks after the images every five minutes, and when asked to, until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const {clock} = this.#parts;
     while (!signal.aborted) {
+      this.#asked = new AbortController();
       if (this.#isOff) this.#tellOff();
       else await this.#round(signal);
-      await clock.sleep(PERIOD_MS, signal).catch(() => undefined); // the end
+      const roused = AbortSignal.any([signal, this.#asked.signal]);
+      await clock.sleep(PERIOD_MS, roused).catch(() => undefined); // asked for, or the end
     }
+  }
+
+  /** Has a round begin at once, or after the one that is under way. */
+  ask(): void {
+    this.#asked.abort();
   }
 
   get #isOff(): boolean {

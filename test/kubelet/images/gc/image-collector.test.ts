@@ -147,6 +147,25 @@ test('images are looked after every five minutes; from the second failure on a n
   await ended;
 });
 
+test('who asks gets a round at once, and another one when one is under way', async () => {
+  const {collector, runtime, clock, rules, left} = await aGround({policy: {highThresholdPercent: 95}});
+  const end = new AbortController();
+  const ended = collector.run(end.signal);
+  await until(() => clock.sleeping > 0);
+  expect(left()).toEqual(NAMES);
+  rules.highThresholdPercent = 85;
+  collector.ask();
+  await until(() => !left().includes('pulled-a') && clock.sleeping > 0);
+  const rounds = runtime.callsTo('ImageFsInfo').length;
+  runtime.injectDelay('ImageFsInfo', 50, {times: 1});
+  collector.ask();
+  await until(() => runtime.callsTo('ImageFsInfo').length === rounds + 1);
+  collector.ask();
+  await until(() => runtime.callsTo('ImageFsInfo').length === rounds + 2 && clock.sleeping > 0);
+  end.abort();
+  await ended;
+});
+
 test('with a threshold of 100 percent and no age nothing is looked at, until that changes', async () => {
   const {collector, runtime, clock, rules, left} = await aGround({policy: {highThresholdPercent: 100}});
   const end = new AbortController();
