@@ -11,11 +11,11 @@ import {ENTRY, makeChunks} from './bundle/chunks.mjs';
 import {helpTexts} from './bundle/help.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const START = 'start';
 const HOT = 'hot';
 
-/** Chunks for these are in one file: what nearly every run needs, and the commands that are run most. */
+/** Chunks for these are in one file, beside that of what every run needs: the commands that are run most. */
 const HOT_ENTRIES = [
-  ENTRY,
   'src/cri/index.ts',
   ...['exec', 'images', 'inspect', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
 ];
@@ -26,15 +26,19 @@ const EXTERNAL = ['@grpc/grpc-js', '@opentelemetry/*'];
 /** Writes the bundle to `folder`, and gives what is in it: what was bundled into which chunk. */
 export async function bundle(folder = join(ROOT, 'dist/quick')) {
   const {chunks, inputs} = await makeChunks(ROOT, await helpTexts(ROOT), EXTERNAL);
-  const hot = withImports(chunks, HOT_ENTRIES);
+  const start = withImports(chunks, [ENTRY]);
+  const hot = new Set([...withImports(chunks, HOT_ENTRIES)].filter((name) => !start.has(name)));
   const files = new Map([
+    [START, fileOf(chunks.filter(({name}) => start.has(name)))],
     [HOT, fileOf(chunks.filter(({name}) => hot.has(name)))],
-    ...chunks.filter(({name}) => !hot.has(name)).map((chunk) => [chunk.name, fileOf([chunk])]),
+    ...chunks
+      .filter(({name}) => !start.has(name) && !hot.has(name))
+      .map((chunk) => [chunk.name, fileOf([chunk])]),
   ]);
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder, {recursive: true});
   for (const [name, source] of files) writeFileSync(join(folder, `${name}.js`), source, 'latin1');
-  writeFileSync(join(folder, 'loader.cjs'), await loader(chunks, files));
+  writeFileSync(join(folder, 'loader.cjs'), await loader(chunks, files, [...hot]));
   return {chunks, inputs};
 }
 
@@ -70,13 +74,15 @@ function fileOf(chunks) {
   return source;
 }
 
-async function loader(chunks, files) {
+async function loader(chunks, files, hot) {
   const hash = createHash('sha256');
   for (const [name, source] of files) hash.update(`${name}\n${source}\n`);
   const {code} = await transform(readFileSync(join(ROOT, 'scripts/bundle/loader.cjs'), 'utf8'), {
     define: {
       ENTRY: JSON.stringify(chunkFor(chunks, ENTRY).name),
+      START: JSON.stringify(START),
       HOT: JSON.stringify(HOT),
+      HOT_CHUNKS: JSON.stringify(hot),
       BUILD: JSON.stringify(hash.digest('hex').slice(0, 16)),
     },
     minifyWhitespace: true,

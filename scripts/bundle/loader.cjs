@@ -7,15 +7,18 @@ const {mkdirSync, readFileSync, renameSync, writeFileSync} = require('node:fs');
 const {pathToFileURL} = require('node:url');
 const {Script} = require('node:vm');
 
-/** What the bundler says: the chunk to start with, the file of those that most runs need, and what the bundle is. */
-/* global ENTRY, HOT, BUILD */
+/**
+ * What the bundler says: the chunk to start with, the files of those that every run and that most runs need, and what
+ * the bundle is.
+ */
+/* global ENTRY, START, HOT, HOT_CHUNKS, BUILD */
 const KEPT = `${__dirname}/compiled/${BUILD}-${process.version}-${process.arch}`;
 const importMetaUrl = pathToFileURL(__filename).href;
 
 const loaded = new Map();
 const outside = new Set();
 const uncached = new Map();
-const chunks = open(HOT);
+const chunks = open(START);
 
 /** What a chunk exports, by the path that esbuild writes: `./name.js`. */
 function load(path) {
@@ -28,7 +31,8 @@ function load(path) {
   if (before !== undefined) return before.exports;
   const module = {exports: {}};
   loaded.set(name, module);
-  const run = chunks[name] ?? open(name)[name];
+  if (chunks[name] === undefined) Object.assign(chunks, open(HOT_CHUNKS.includes(name) ? HOT : name));
+  const run = chunks[name];
   run(module.exports, load, module, importMetaUrl, deferred);
   return module.exports;
 }

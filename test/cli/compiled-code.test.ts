@@ -26,8 +26,8 @@ async function version(): Promise<string> {
 /** The one file that this command needs. */
 async function keptFile(): Promise<string> {
   const [build = ''] = await readdir(compiled());
-  expect(await readdir(join(compiled(), build))).toEqual(['hot']);
-  return join(compiled(), build, 'hot');
+  expect(await readdir(join(compiled(), build))).toEqual(['start']);
+  return join(compiled(), build, 'start');
 }
 
 test('the first run keeps compiled code, and the next one leaves it', async () => {
