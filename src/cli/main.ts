@@ -78,6 +78,8 @@ async function runCommand(line: Leading, {context, dialect, voice}: Run): Promis
   if (first === 'help' || first === 'h') return await help(words.slice(1), context);
   const found = findCommand(words);
   if (found !== undefined) {
+    // Any command would ask for it as well, once it is loaded.
+    if (found.argv.length === 1 && found.argv[0] === '--help') throw new HelpRequest(found.words);
     const command = await found.load();
     return await new command(found.argv, NO_PLUGINS).execute(context, dialect, globals);
   }
