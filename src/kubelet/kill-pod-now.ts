@@ -1,6 +1,7 @@
 import type {Pod} from '../api/v1.js';
 import type {Clock} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
+import {doneWithin} from '../base/time-limit.js';
 import type {EventSink} from './container/events.js';
 import {formatPod, podRef} from './container/pod-ref.js';
 import type {PodWorkers} from './pod-workers/pod-workers.js';
@@ -29,19 +30,10 @@ export async function killPodNow(
 ): Promise<void> {
   const graceSeconds = kill.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
   const waitSeconds = Math.max(Math.trunc(graceSeconds * 1.5), SHORTEST_WAIT_SECONDS);
-  const waiting = new AbortController();
-  const isDone = await Promise.race([
-    new Promise<true>((resolve) => {
-      const onCompleted = (): void => {
-        resolve(true);
-      };
-      workers.update({type: 'kill', pod, kill: {...kill, evict: true, onCompleted}});
-    }),
-    clock.sleep(waitSeconds * 1000, AbortSignal.any([signal, waiting.signal])).then(() => false),
-  ]).finally(() => {
-    waiting.abort();
+  const completed = new Promise<void>((resolve) => {
+    workers.update({type: 'kill', pod, kill: {...kill, evict: true, onCompleted: resolve}});
   });
-  if (isDone) return;
+  if (await doneWithin(completed, waitSeconds * 1000, clock, signal)) return;
   const message = 'Container runtime did not kill the pod within specified grace period.';
   events({type: 'Warning', reason: 'ExceededGracePeriod', message, pod});
   throw new SystemError(`timeout waiting to kill pod ${formatPod(podRef(pod))}`, {

@@ -2,6 +2,7 @@ import {systemRandom, type Clock, type RandomSource} from '../base/clock.js';
 import {SystemError} from '../base/errors.js';
 import {acquireLock, type Lock} from '../base/lock.js';
 import type {Logger} from '../base/logger.js';
+import {doneWithin} from '../base/time-limit.js';
 import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
 import {Allocations} from './allocation/allocations.js';
 import type {SourceReport} from './config/pod-source.js';
@@ -252,7 +253,7 @@ export class Kubelet {
       this.#runtimeState.run(this.#end.signal, () => undefined),
       this.#pleg.run(),
       this.#logRotator().run(this.#end.signal),
-      this.#images?.run(this.#end.signal),
+      this.#images?.run(this.#end.signal) ?? Promise.resolve(),
       this.#sources.run(this.#end.signal),
     ];
     try {
@@ -261,8 +262,8 @@ export class Kubelet {
     } finally {
       const stopped = this.#workers.stop();
       for (const {uid} of this.#pods.owned()) this.#probes?.abandon(uid);
-      await Promise.race([stopped, clock.sleep(LAST_WORK_MS)]);
-      await Promise.race([this.#pods.settled(), clock.sleep(LAST_WORK_MS)]);
+      await doneWithin(stopped, LAST_WORK_MS, clock, this.#end.signal);
+      await doneWithin(this.#pods.settled(), LAST_WORK_MS, clock, this.#end.signal);
       this.#end.abort();
       await Promise.all(parts);
       logger.info('Kubelet has ended');
