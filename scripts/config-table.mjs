@@ -12,7 +12,7 @@ const {CONFIG_FIELDS} = await import(pathToFileURL(join(root, 'dist/kubelet/kube
 
 const INTRO = `# The fields of a KubeletConfiguration
 
-Made by \`scripts/config-table.mjs\` from the table in \`src/kubelet/kubelet-config\`. \`kcri kubelet --config FILE\` takes a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) of Kubernetes 1.36. A field is honoured; or ignored, because it is without effect on a node without a cluster; or not supported, though a kubelet would heed it. What is set and has no effect is told at the start, and by \`--check-config\`. A field that isn't here is an error. A flag counts before the file. SIGHUP has the files read again: some fields are taken up then, others by the next start, which the log tells; a configuration with a fault changes nothing.
+Made by \`scripts/config-table.mjs\` from the table in \`src/kubelet/kubelet-config\`. \`kcri kubelet --config FILE\` takes a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) of Kubernetes 1.36. A field is honoured; or ignored, because it is without effect on a node without a cluster; or not supported, though a kubelet would heed it. What is set and has no effect is told at the start, and by \`--check-config\`. A field that isn't here is an error. A flag counts before the file, in which a relative path is relative to the directory of the file. SIGHUP has the files read again: some fields are taken up then, others by the next start, which the log tells; a configuration with a fault changes nothing.
 
 Unlike a kubelet, kcri listens on loopback unless it is told otherwise, lets in nobody without a certificate or permission, and starts on a node with swap and with cgroup v1.
 

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import {Decoder, type DecodeProblem} from '../../api/decode.js';
 import {unsupportedValue} from '../../api/field-error.js';
 import {FieldPath} from '../../api/field-path.js';
@@ -7,6 +8,7 @@ import {text, type AnyField, type AnySchema} from '../../api/schema.js';
 import {SourceText} from '../../api/source-text.js';
 import {parseYaml} from '../../api/yaml-tree.js';
 import {CONFIG_FIELDS, CONFIG_PATHS, type ConfigPath} from './fields.js';
+import type {ConfigType} from './types.js';
 
 /** What a file says of one field, and where. */
 export interface GivenField {
@@ -59,10 +61,10 @@ export function decodeConfig(content: string, file: string): DecodedConfig {
   if (faults.length > 0) return {given: new Map(), issues: faults};
   if (root?.kind !== 'map')
     return {given: new Map(), issues: [source.issue(root?.offset ?? 0, '', `no ${KIND} is in the file`)]};
-  return decodeRoot(root, source);
+  return decodeRoot(root, source, dirname(file));
 }
 
-function decodeRoot(root: MapNode, source: SourceText): DecodedConfig {
+function decodeRoot(root: MapNode, source: SourceText, directory: string): DecodedConfig {
   const decoder = new Decoder();
   requireKind(root, decoder);
   const decoded = decoder.decode(CONFIGURATION, root, new FieldPath());
@@ -72,11 +74,19 @@ function decodeRoot(root: MapNode, source: SourceText): DecodedConfig {
     const value = valueAt(decoded, names);
     if (value === undefined) continue;
     const offset = locate(root, new FieldPath(names));
-    given.set(path, {value, issue: (message) => source.issue(offset, path, message)});
+    given.set(path, {
+      value: meantIn(directory, path, value),
+      issue: (message) => source.issue(offset, path, message),
+    });
   }
   const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
     source.issue(offset, path.toString(), message);
   return {given, issues: decoder.problems.map(toIssue)};
+}
+
+function meantIn(directory: string, path: ConfigPath, value: unknown): unknown {
+  const {inDirectory}: ConfigType<never> = CONFIG_FIELDS[path].type;
+  return inDirectory?.(value as never, directory) ?? value;
 }
 
 function requireKind(root: MapNode, decoder: Decoder): void {

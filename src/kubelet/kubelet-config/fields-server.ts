@@ -1,5 +1,5 @@
 import {between, honoured, ignored, notNegative, oneOf, unsupported} from './field.js';
-import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, TEXT, TEXTS} from './types.js';
+import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS} from './types.js';
 
 const NEEDS_API = 'there is no API server to ask';
 const PROFILING = '"kcri --profile-cpu kubelet" profiles it';
@@ -13,8 +13,8 @@ export const SERVER_FIELDS = {
   address: honoured(TEXT, '127.0.0.1', {flag: 'address'}),
   port: honoured(INT32, 10_250, {flag: 'port', check: between(1, 65_535)}),
   readOnlyPort: honoured(INT32, 0, {flag: 'read-only-port', check: port}),
-  tlsCertFile: honoured(TEXT, '', {flag: 'tls-cert-file'}),
-  tlsPrivateKeyFile: honoured(TEXT, '', {flag: 'tls-private-key-file'}),
+  tlsCertFile: honoured(PATH, '', {flag: 'tls-cert-file'}),
+  tlsPrivateKeyFile: honoured(PATH, '', {flag: 'tls-private-key-file'}),
   tlsCipherSuites: honoured(TEXTS, [], {flag: 'tls-cipher-suites'}),
   tlsCurvePreferences: unsupported('Node.js chooses the curves', NUMBERS, [], {
     flag: 'tls-curve-preferences',
@@ -25,7 +25,7 @@ export const SERVER_FIELDS = {
   }),
   rotateCertificates: ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'}),
   serverTLSBootstrap: unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
-  'authentication.x509.clientCAFile': honoured(TEXT, '', {flag: 'client-ca-file'}),
+  'authentication.x509.clientCAFile': honoured(PATH, '', {flag: 'client-ca-file'}),
   'authentication.webhook.enabled': unsupported(`${NEEDS_API}: bearer tokens let nobody in`, BOOL, false, {
     flag: 'authentication-token-webhook',
   }),

@@ -1,11 +1,11 @@
 import {honoured, ignored, notNegative, oneOf, unsupported} from './field.js';
-import {BOOL, BOOL_MAP, DURATION, HEADERS, INT32, TEXT, TEXTS, ANYTHING} from './types.js';
+import {BOOL, BOOL_MAP, DURATION, HEADERS, INT32, PATH, TEXT, TEXTS, ANYTHING} from './types.js';
 
 const NO_CLUSTER = 'there is no API server';
 
 /** Where pods come from, and how they are kept. */
 export const SOURCE_FIELDS = {
-  staticPodPath: honoured(TEXT, '', {flag: 'pod-manifest-path'}),
+  staticPodPath: honoured(PATH, '', {flag: 'pod-manifest-path'}),
   podLogsDir: honoured(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
   syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
   fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
@@ -58,7 +58,7 @@ export const SOURCE_FIELDS = {
   podCIDR: ignored("the runtime's network gives pods their addresses", TEXT, '', {flag: 'pod-cidr'}),
   volumePluginDir: unsupported(
     'there are no volume plugins',
-    TEXT,
+    PATH,
     '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
     {
       flag: 'volume-plugin-dir',
@@ -70,7 +70,7 @@ export const SOURCE_FIELDS = {
   tracing: unsupported('traces are sent by commands only', ANYTHING, undefined),
   clusterDomain: honoured(TEXT, '', {flag: 'cluster-domain'}),
   clusterDNS: honoured(TEXTS, [], {flag: 'cluster-dns'}),
-  resolvConf: honoured(TEXT, '/etc/resolv.conf', {flag: 'resolv-conf'}),
+  resolvConf: honoured(PATH, '/etc/resolv.conf', {flag: 'resolv-conf'}),
   hairpinMode: ignored("the runtime's network decides", TEXT, 'promiscuous-bridge', {
     flag: 'hairpin-mode',
     check: oneOf('promiscuous-bridge', 'hairpin-veth', 'none'),

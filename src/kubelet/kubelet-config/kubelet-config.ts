@@ -21,12 +21,18 @@ export interface ConfigFileText {
   readonly content: string;
 }
 
+/** What is set without effect, and why. */
+interface Ineffective {
+  readonly field: string;
+  readonly reason: string;
+}
+
 /** What a kubelet runs with. */
 export interface KubeletConfig {
   readonly values: ConfigValues;
   /** What somebody said that has no effect, and why; for the log at the start. */
-  readonly unsupported: readonly {readonly field: string; readonly reason: string}[];
-  readonly ignored: readonly {readonly field: string; readonly reason: string}[];
+  readonly unsupported: readonly Ineffective[];
+  readonly ignored: readonly Ineffective[];
 }
 
 /**
@@ -50,7 +56,11 @@ export function readKubeletConfig(
     ...conflictsIn(values).map((text) => `invalid configuration: ${text}`),
   ];
   if (faults.length > 0) throw new KubeletConfigError(faults);
-  return {values, unsupported: without(settings, 'not supported'), ignored: without(settings, 'ignored')};
+  return {
+    values,
+    unsupported: [...without(settings, 'not supported'), ...unknownGates(values.featureGates)],
+    ignored: without(settings, 'ignored'),
+  };
 }
 
 /** A field that somebody has set. */
@@ -111,11 +121,20 @@ function faultsOf({path, value, issue}: Setting): readonly string[] {
   return [issue === undefined ? message : renderIssue(issue(message))];
 }
 
+/** The gates that kcri has. */
+const GATES: ReadonlySet<string> = new Set(['ComponentFlagz', 'ComponentStatusz', 'EventedPLEG']);
+
+function unknownGates(gates: Readonly<Record<string, boolean>>): readonly Ineffective[] {
+  return Object.keys(gates)
+    .filter((name) => !GATES.has(name))
+    .map((name) => ({
+      field: `featureGates.${name}`,
+      reason: `kcri has the gates ${[...GATES].join(', ')}; of others the defaults of Kubernetes 1.36 hold`,
+    }));
+}
+
 /** What is set to something else than what holds anyway. */
-function without(
-  settings: readonly Setting[],
-  kind: 'ignored' | 'not supported',
-): readonly {readonly field: string; readonly reason: string}[] {
+function without(settings: readonly Setting[], kind: 'ignored' | 'not supported'): readonly Ineffective[] {
   return settings.flatMap(({path, value}) => {
     const {use, default: fallback} = CONFIG_FIELDS[path];
     if (use.kind !== kind || isSame(value, fallback)) return [];

@@ -1,3 +1,4 @@
+import {isAbsolute, resolve} from 'node:path';
 import {anything, bool, int32, int64, list, map, text, type Field} from '../../api/schema.js';
 import {parseQuantity} from '../../api/quantity.js';
 import {messageOf, UsageError} from '../../base/errors.js';
@@ -10,6 +11,8 @@ export interface ConfigType<T> {
   readonly schema: Field<T>;
   /** The value that one or several flags of the same name give. Throws Error with what is wrong. */
   readonly fromFlags: (texts: readonly string[]) => T;
+  /** What a value means in a file of that directory; itself by default. */
+  readonly inDirectory?: (value: T, directory: string) => T;
   /** What is wrong with a value that the schema lets pass. */
   readonly problem?: (value: T) => string | undefined;
 }
@@ -17,6 +20,12 @@ export interface ConfigType<T> {
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
 
 export const TEXT: ConfigType<string> = {name: 'string', schema: text, fromFlags: last};
+
+/** A relative one is relative to the directory of the file that has it (configfiles.go resolveRelativePaths). */
+export const PATH: ConfigType<string> = {
+  ...TEXT,
+  inDirectory: (path, directory) => (path === '' || isAbsolute(path) ? path : resolve(directory, path)),
+};
 
 export const BOOL: ConfigType<boolean> = {
   name: 'boolean',
@@ -41,8 +50,14 @@ export const FLOAT: ConfigType<unknown> = {
   problem: (value) => (typeof value === 'number' ? undefined : 'must be a number'),
 };
 
+/** In Go's words (time.ParseDuration). */
 function durationProblem(value: string): string | undefined {
-  return parseDuration(value) === undefined ? `time: invalid duration ${JSON.stringify(value)}` : undefined;
+  if (parseDuration(value) !== undefined) return undefined;
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value);
+  const text = JSON.stringify(value);
+  return isNumber
+    ? `time: missing unit in duration ${text} (write ${JSON.stringify(`${value}s`)} for seconds)`
+    : `time: invalid duration ${text}`;
 }
 
 /** As Go writes them: `1m30s`. */

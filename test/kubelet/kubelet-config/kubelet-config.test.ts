@@ -72,6 +72,27 @@ test('a later file wins: maps grow together, lists are replaced', () => {
   expect(values.kubeReserved).toEqual({cpu: '1', memory: '1Gi'});
 });
 
+test('a relative path in a file is relative to the directory of the file, and one in a flag is not', () => {
+  const text = `${HEAD}staticPodPath: manifests\nresolvConf: ""\ntlsCertFile: ../tls.crt\n`;
+  const {values} = readKubeletConfig(
+    [{path: '/etc/kcri/k.yaml', content: text}],
+    new Map([['tls-private-key-file', ['tls.key']]]),
+  );
+  expect(values).toMatchObject({
+    staticPodPath: '/etc/kcri/manifests',
+    resolvConf: '',
+    tlsCertFile: '/etc/tls.crt',
+    tlsPrivateKeyFile: 'tls.key',
+  });
+});
+
+test('gates that are not kcri’s have no effect, which is told', () => {
+  const {unsupported} = read('featureGates: {EventedPLEG: true, ComponentFlagz: false, NodeSwap: false}\n', {
+    'feature-gates': ['Other=true'],
+  });
+  expect(unsupported.map(({field}) => field)).toEqual(['featureGates.NodeSwap', 'featureGates.Other']);
+});
+
 test('what has no effect is told, unless it says what holds anyway', () => {
   const {unsupported, ignored} = read(
     'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\nkubeAPIQPS: 5\nregisterNode: true\n',
@@ -89,6 +110,10 @@ describe('what is wrong is told with its place', () => {
     ],
     ['maxPods: many\n', 'k.yaml:3:10: maxPods: Invalid value: "many": must be an integer, not a string'],
     ['syncFrequency: 1x\n', 'k.yaml:3:16: syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
+    [
+      'syncFrequency: "10"\n',
+      'k.yaml:3:16: syncFrequency: Invalid value: "10": time: missing unit in duration "10" (write "10s" for seconds)',
+    ],
     ['containerLogMaxSize: big\n', 'k.yaml:3:22: containerLogMaxSize: Invalid value: "big": '],
     [
       'port: 0\n',
