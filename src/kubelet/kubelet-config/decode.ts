@@ -8,7 +8,7 @@ import {text, type AnyField, type AnySchema} from '../../api/schema.js';
 import {SourceText} from '../../api/source-text.js';
 import {parseYaml} from '../../api/yaml-tree.js';
 import {CONFIG_FIELDS, CONFIG_PATHS, type ConfigPath} from './fields.js';
-import type {ConfigType} from './types.js';
+import type {ConfigField} from './field.js';
 
 /** What a file says of one field, and where. */
 export interface GivenField {
@@ -85,8 +85,8 @@ function decodeRoot(root: MapNode, source: SourceText, directory: string): Decod
 }
 
 function meantIn(directory: string, path: ConfigPath, value: unknown): unknown {
-  const {inDirectory}: ConfigType<never> = CONFIG_FIELDS[path].type;
-  return inDirectory?.(value as never, directory) ?? value;
+  const {type}: ConfigField = CONFIG_FIELDS[path];
+  return type.inDirectory === undefined ? value : type.inDirectory(value, directory);
 }
 
 function requireKind(root: MapNode, decoder: Decoder): void {
