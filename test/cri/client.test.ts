@@ -34,6 +34,19 @@ describe('connecting', () => {
     expect(started.fake.calls.map(({method}) => method)).toEqual(['ListContainers']);
   });
 
+  test('one signal may end any number of calls at once, which Node.js has no warning for', async ({
+    expect,
+  }) => {
+    await using started = await start();
+    const warnings: string[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', onWarning);
+    const {signal} = new AbortController();
+    await Promise.all(Array.from({length: 12}, async () => started.cri.runtime.version({}, {signal})));
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   test('images come from another endpoint when there is one', async ({expect}) => {
     await using runtime = await FakeRuntime.start();
     await using images = await FakeRuntime.start({images: []});
