@@ -1,7 +1,8 @@
 import {once} from 'node:events';
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {createServer, type AddressInfo} from 'node:net';
 import {join} from 'node:path';
+import {until} from '../../base/until.js';
 import {startPodGround, type PodGround} from './pod-ground.js';
 import type {RunningKcri} from './run-kcri.js';
 import type {RuntimeUnderTest} from './runtimes.js';
@@ -19,13 +20,22 @@ export interface KubeletGround extends AsyncDisposable {
   readonly ground: PodGround;
   /** Writes a manifest. */
   put(name: string, manifest: string): Promise<void>;
+  /** Removes a manifest, and waits until nothing of its pod is left. */
+  remove(name: string): Promise<void>;
   /** Starts a daemon on free ports, with further lines of configuration and flags. */
   start(config?: string, flags?: readonly string[]): Promise<ServingDaemon>;
 }
 
-/** Starts the runtime; its daemons are called `node`. Disposing ends what still runs, with its pods. */
-export async function startKubeletGround(which: RuntimeUnderTest, node: string): Promise<KubeletGround> {
-  const ground = await startPodGround(which);
+/**
+ * Starts the runtime, below `parent` when that is given; its daemons are called `node`. Disposing ends what still runs,
+ * with its pods.
+ */
+export async function startKubeletGround(
+  which: RuntimeUnderTest,
+  node: string,
+  parent?: string,
+): Promise<KubeletGround> {
+  const ground = await startPodGround(which, parent);
   const {rootDir, endpoint} = ground.runtime;
   const directory = join(rootDir, 'manifests');
   await mkdir(directory);
@@ -62,6 +72,13 @@ ${config}`,
     put: async (name, manifest) => {
       names.push(`${name}-${node}`);
       await writeFile(join(directory, `${name}.json`), manifest);
+    },
+    remove: async (name) => {
+      const {uid} = await ground.pod(`${name}-${node}`);
+      await rm(join(directory, `${name}.json`));
+      const left = async (): Promise<readonly string[]> =>
+        (await ground.leftoversOf(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
+      await until(async () => (await left()).length === 0);
     },
     [Symbol.asyncDispose]: async () => {
       for (const daemon of daemons) {

@@ -46,9 +46,9 @@ export interface PodGround extends AsyncDisposable {
   leftoversOf(uid: string): Promise<readonly string[]>;
 }
 
-/** Starts a private runtime for pods. */
-export async function startPodGround(which: RuntimeUnderTest): Promise<PodGround> {
-  const runtime = await startPrivateRuntime(which);
+/** Starts a private runtime for pods, below `parent` when that is given. */
+export async function startPodGround(which: RuntimeUnderTest, parent?: string): Promise<PodGround> {
+  const runtime = await startPrivateRuntime(which, parent);
   const logsDir = join(runtime.rootDir, 'logs');
   const cgroupRoot = `/kcri-e2e-${randomBytes(4).toString('hex')}`;
   const syncArgs = ['sync', '-', '--pod-logs-dir', logsDir, '--cgroup-root', cgroupRoot];

@@ -35,9 +35,9 @@ export interface UpStatus {
   readonly restrictOomScoreAdj: {readonly value: boolean; readonly reason: string};
 }
 
-/** Starts a private runtime in a temporary root directory and loads the busybox image. */
-export async function startPrivateRuntime(which: RuntimeUnderTest): Promise<TestRuntime> {
-  const rootDir = await mkdtemp(join(tmpdir(), 'kcri-e2e-'));
+/** Starts a private runtime in a temporary root directory, below `parent`, and loads the busybox image. */
+export async function startPrivateRuntime(which: RuntimeUnderTest, parent = tmpdir()): Promise<TestRuntime> {
+  const rootDir = await mkdtemp(join(parent, 'kcri-e2e-'));
   // As kcri makes it: pods with users of their own have to come through.
   await chmod(rootDir, 0o755);
   const kcri = (args: readonly string[]): Promise<KcriResult> =>

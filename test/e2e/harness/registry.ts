@@ -15,8 +15,8 @@ export interface Registry extends AsyncDisposable {
   readonly host: string;
   /** Puts the busybox image there under this name and tag; gives the complete name. */
   push(name: string, tag: string): Promise<string>;
-  /** The same with a layer that no runtime can have from elsewhere. */
-  pushOwn(name: string, tag: string): Promise<string>;
+  /** The same with a layer that no runtime can have from elsewhere, which is so many bytes larger: default 1 KiB. */
+  pushOwn(name: string, tag: string, bytes?: number): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -61,7 +61,8 @@ export async function startRegistry(user?: RegistryUser, port?: number): Promise
   return {
     host,
     push: async (name, tag) => await push(host, `${name}:${tag}`, headers, await busyboxImage()),
-    pushOwn: async (name, tag) => await push(host, `${name}:${tag}`, headers, await ownImage()),
+    pushOwn: async (name, tag, bytes = 1024) =>
+      await push(host, `${name}:${tag}`, headers, await ownImage(bytes)),
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -69,9 +70,9 @@ export async function startRegistry(user?: RegistryUser, port?: number): Promise
 
 type Headers = Readonly<Record<string, string>>;
 
-async function ownImage(): Promise<OciImage> {
+async function ownImage(bytes: number): Promise<OciImage> {
   const spec = await busyboxSpec();
-  return ociImage({...spec, files: [...spec.files, {type: 'file', path: 'own', data: randomBytes(1024)}]});
+  return ociImage({...spec, files: [...spec.files, {type: 'file', path: 'own', data: randomBytes(bytes)}]});
 }
 
 async function push(
