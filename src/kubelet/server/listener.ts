@@ -42,6 +42,8 @@ export interface Listener {
 
 /** What a server works with. */
 export interface ListenOptions {
+  /** What to do when the address can't be had. */
+  readonly wayOut: string;
   readonly respond: Respond;
   readonly clock: Clock;
   /** Plain HTTP without. */
@@ -51,7 +53,7 @@ export interface ListenOptions {
 /** Begins to listen. Rejects with SystemError when the address can't be had. */
 export async function listen(
   {address, port}: ListenAddress,
-  {respond, clock, tls}: ListenOptions,
+  {respond, clock, tls, wayOut}: ListenOptions,
 ): Promise<Listener> {
   const limits = {
     maxHeaderSize: MAX_HEAD_BYTES,
@@ -74,7 +76,7 @@ export async function listen(
   } catch (error) {
     throw new SystemError(`listening on ${hostPort(address, port)}: ${systemReason(error)}`, {
       cause: error,
-      hint: 'give another address or port, or 0 for no server',
+      hint: wayOut,
     });
   }
   // Later faults are of single connections, such as too many open files: the server goes on.

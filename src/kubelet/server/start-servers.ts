@@ -21,6 +21,13 @@ import {zpageRoutes} from './zpages.js';
 
 const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
 
+/** What to do when a server's address can't be had. */
+const WAYS_OUT = {
+  main: 'give another --port or --address, or --enable-server=false for no such server',
+  readOnly: 'give another --read-only-port or --address, or 0 for no such server',
+  health: 'give another --healthz-port or --healthz-bind-address, or 0 for no such server',
+} as const satisfies Record<keyof RunningServers['urls'], string>;
+
 /**
  * Begins to serve (ListenAndServeKubeletServer and its sisters): an authenticated port with TLS, a read-only port, a
  * health port, each as far as it is wanted, until the signal aborts. Rejects with SystemError and ConfigError, and
@@ -34,8 +41,12 @@ export async function startServers(
   const {main, readOnly, health, logger, clock} = options;
   const open = openRoutes(kubelet, options);
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
-  const serve = (site: Pick<SiteOptions, 'routes' | 'disabled' | 'access'>): ListenOptions => ({
+  const serve = (
+    name: keyof typeof WAYS_OUT,
+    site: Pick<SiteOptions, 'routes' | 'disabled' | 'access'>,
+  ): ListenOptions => ({
     clock,
+    wayOut: WAYS_OUT[name],
     respond: respondOf({...options, ...site, signal}),
   });
   const closeAll = async (): Promise<void> => {
@@ -46,18 +57,18 @@ export async function startServers(
       const {address, port} = main;
       logger.info('Starting to listen', {address, port});
       const site = await authenticatedSite(kubelet, options, open);
-      const served = serve(site);
+      const served = serve('main', site);
       listeners.set('main', await listen(main, {...served, tls: await tlsOptions(options)}));
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
       logger.info('Starting to listen read-only', {address, port});
       const site = {routes: open, disabled: disabledDebug(), access: undefined};
-      listeners.set('readOnly', await listen(readOnly, serve(site)));
+      listeners.set('readOnly', await listen(readOnly, serve('readOnly', site)));
     }
     if (health !== undefined) {
       const site = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
-      listeners.set('health', await listen(health, serve(site)));
+      listeners.set('health', await listen(health, serve('health', site)));
     }
   } catch (error) {
     await closeAll();
@@ -149,7 +160,9 @@ async function tlsOptions({certificate, access, node, clock}: ServerOptions): Pr
     ...(cipherSuites.length > 0 && {ciphers: ciphersOf(cipherSuites)}),
     // Who shows a bad certificate is told so in HTTP.
     ...(clientCaFile !== undefined && {
-      ca: await withFileErrors('reading', clientCaFile, () => readFile(clientCaFile)),
+      ca: await withFileErrors('reading the certificate authorities of clients', clientCaFile, () =>
+        readFile(clientCaFile),
+      ),
       requestCert: true,
       rejectUnauthorized: false,
     }),

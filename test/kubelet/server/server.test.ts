@@ -9,6 +9,27 @@ import {until} from '../../base/until.js';
 import {parseExposition} from '../metrics/parse-exposition.js';
 import {askAt, runningStatus, startGround, UID, webPod} from './server-ground.js';
 
+test.each([
+  ['main', '--port or --address, or --enable-server=false'],
+  ['readOnly', '--read-only-port or --address, or 0'],
+  ['health', '--healthz-port or --healthz-bind-address, or 0'],
+] as const)('an address of %s that is taken is an error that names its flags', async (name, flags) => {
+  const {servers} = await startGround();
+  const port = Number(new URL(servers.urls.main ?? '').port);
+  const options = {[name]: {address: '127.0.0.1', port}};
+  await expect(startGround({options})).rejects.toMatchObject({
+    message: `listening on 127.0.0.1:${port}: address already in use`,
+    hint: expect.stringContaining(flags) as string,
+  });
+});
+
+test('a file of certificate authorities that is not there is named', async () => {
+  const access = {clientCaFile: '/nonexistent/ca.crt'};
+  await expect(startGround({access})).rejects.toThrow(
+    'reading the certificate authorities of clients "/nonexistent/ca.crt": no such file or directory',
+  );
+});
+
 describe('health', () => {
   test.each(['/healthz', '/healthz/ping', '/healthz/log', '/healthz/syncloop'])('%s is ok', async (path) => {
     const {ask, servers} = await startGround();
