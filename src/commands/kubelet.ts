@@ -85,7 +85,10 @@ export default class Kubelet extends PodCommand {
     const config = await readConfig();
     if (flags['print-unit']) {
       const {unitFile} = await import('../cli/kubelet/unit-file.js');
-      this.show(unitFile({program: process.argv.slice(0, 2), argv: this.argv, directory: process.cwd()}));
+      const {env} = this.context;
+      this.show(
+        unitFile({program: process.argv.slice(0, 2), argv: this.argv, directory: process.cwd(), env}),
+      );
       return;
     }
     if (flags['check-config']) {
