@@ -14,8 +14,14 @@ export const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   img: 'images',
 };
 
-/** crictl's other names for commands below commands. */
-const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {js: 'jsonschema'};
+/** Other names for commands below commands: crictl's, and kubectl's for what "get" shows. */
+const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
+  js: 'jsonschema',
+  po: 'pods',
+  pod: 'pods',
+  ev: 'events',
+  event: 'events',
+};
 
 /**
  * The command that the words name: its file's path below commands/ is its words, `runtime/up` for

@@ -82,6 +82,15 @@ describe('commands', () => {
     expect((await load(name)).aliases).toContain(alias);
   });
 
+  test.each([
+    ['get', 'po', 'pods'],
+    ['get', 'pod', 'pods'],
+    ['get', 'ev', 'events'],
+    ['get', 'event', 'events'],
+  ])('%s %s is what kubectl means by it', (command, word, resource) => {
+    expect(findCommand([command, word, '-A'])).toMatchObject({words: [command, resource], argv: ['-A']});
+  });
+
   test("the global flags are crictl's and kcri's own", () => {
     const crictl =
       'config c runtime-endpoint r image-endpoint i timeout t debug D max-retries enable-tracing tracing-endpoint ' +
