@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {eventLines} from '../../src/cli/views/top.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {aManifest, aScene, type PodScene} from './pod-scene.js';
 import {QUICK} from './watching.js';
@@ -23,6 +24,21 @@ test('in a pipe pods, their containers and events are shown once, and nothing is
   expect(stdout).toMatch(/^default\/web +1\/1 +Running /m);
   expect(stdout).toMatch(/^\d+s +default\/web {2}Normal {2}Started {2}Container started$/m);
   expect(scene.changes).toEqual([]);
+});
+
+test('an event’s message ends without the line breaks that a probe left there', () => {
+  const event = {
+    type: 'Warning',
+    reason: 'Unhealthy',
+    message: 'Readiness probe failed: no\n',
+    count: 3,
+    firstTimestamp: '2026-01-01T00:00:00Z',
+    lastTimestamp: '2026-01-01T00:00:00Z',
+    namespace: 'default',
+    pod: 'web',
+  } as const;
+  const [line] = eventLines([event], Date.parse('2026-01-01T00:00:05Z'));
+  expect(line).toMatch(/Readiness probe failed: no \(x3\)$/);
 });
 
 test('-o json has pods, containers, what they use, and events', async () => {

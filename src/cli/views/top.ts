@@ -190,7 +190,7 @@ export function eventLines(events: readonly TopEvent[], nowMs: number): readonly
         `${namespace}/${pod}`,
         type,
         reason,
-        `${message}${count > 1 ? ` (x${count})` : ''}`,
+        `${message.trim()}${count > 1 ? ` (x${count})` : ''}`,
       ].join('  '),
     ),
   );
