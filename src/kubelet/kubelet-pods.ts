@@ -29,6 +29,8 @@ export interface KubeletPodsOptions {
   readonly networkError: () => string | undefined;
   /** Why a pod isn't granted the resources that it asks for. */
   readonly pendingResize: (uid: PodUid) => PendingResize | undefined;
+  /** Whether one of the sources has the pod. */
+  readonly isWanted: (uid: PodUid) => boolean;
   /** Where a pod that is wanted comes from, for its record. */
   readonly originOf: (uid: PodUid) => string;
   /** Counts what is done; by default nobody does. */
@@ -170,7 +172,11 @@ export class KubeletPods implements PodSyncHandler {
     // Nothing of it is this kubelet's: it was refused, or another kcri has it.
     if ((await this.#claim(podRef(pod))) === undefined) return;
     const syncer = await this.#own(pod, status);
-    await syncer.endKnown(status, {gracePeriodSeconds: end.gracePeriodSeconds, override: end.status});
+    await syncer.endKnown(status, {
+      gracePeriodSeconds: end.gracePeriodSeconds,
+      override: end.status,
+      isDeletion: !this.#options.isWanted(podRef(pod).uid),
+    });
     this.#options.pleg.requestRelist(podRef(pod).uid);
   }
 
@@ -180,7 +186,10 @@ export class KubeletPods implements PodSyncHandler {
     const record = known && (await this.#claim(known));
     if (record === undefined) return;
     const status = this.#options.pleg.cache.get(uid);
-    await this.#syncerOf(record).endKnown(status, {gracePeriodSeconds: ORPHAN_GRACE_SECONDS});
+    await this.#syncerOf(record).endKnown(status, {
+      gracePeriodSeconds: ORPHAN_GRACE_SECONDS,
+      isDeletion: true,
+    });
   }
 
   async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {

@@ -105,6 +105,7 @@ export class Kubelet {
       pleg: this.#pleg,
       logger,
       networkError: () => this.#runtimeState.networkError,
+      isWanted: (uid) => this.#manager.get(uid) !== undefined,
       originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
       pendingResize: (uid) => this.#allocations.pendingOf(uid),
       metrics,

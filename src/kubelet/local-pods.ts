@@ -18,7 +18,7 @@ import {allocationOf, isAllocated} from './container/pod-allocation.js';
 import {podRef, type PodRef} from './container/pod-ref.js';
 import {ALL_WELL} from './container/probe-results.js';
 import type {KubeServices} from './container/services.js';
-import {NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
+import {deletionAt, NO_HISTORY, type PodHistories, type PodHistory} from './events/pod-history.js';
 import type {NodeCredentials} from './images/credentials/node-credentials.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
 import {ImageManager, type ImageManagerOptions} from './images/image-manager.js';
@@ -435,9 +435,7 @@ export class LocalPods {
     gracePeriodSeconds = pod.spec.terminationGracePeriodSeconds ?? 0,
   ): Promise<void> {
     const {status = {}, reasons = {}} = (await history.lastKnown()) ?? {};
-    const until = this.#options.clock.now() + gracePeriodSeconds * 1000;
-    const deletionTimestamp = new Date(until).toISOString();
-    const deletion = {deletionTimestamp, deletionGracePeriodSeconds: gracePeriodSeconds};
+    const deletion = deletionAt(this.#options.clock.now(), gracePeriodSeconds);
     history.remember({status, reasons, deletion});
   }
 }

@@ -10,7 +10,13 @@ import {allocationOf, isAllocated, type PodAllocation} from './container/pod-all
 import {podRef} from './container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from './container/pod-status.js';
 import {failuresOf, syncErrorText, type SyncFailure, type SyncResult} from './container/sync-result.js';
-import {NO_HISTORY, type LastKnown, type PodHistory} from './events/pod-history.js';
+import {
+  deletionAt,
+  NO_HISTORY,
+  type LastKnown,
+  type PodDeletion,
+  type PodHistory,
+} from './events/pod-history.js';
 import {tellMissingPullSecrets} from './images/credentials/pull-secrets.js';
 import {computePodActions, type PodFacts} from './kuberuntime/compute-pod-actions.js';
 import {isRestartingAllContainers} from './kuberuntime/compute-restart-all.js';
@@ -54,6 +60,8 @@ export interface BackOff {
 interface EndOptions {
   readonly gracePeriodSeconds: number;
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
+  /** Nobody wants the pod any more, which is kept for who looks: it is told to be ending. */
+  readonly isDeletion?: boolean;
 }
 
 /** What a worker's sync goes by. */
@@ -103,6 +111,8 @@ export class PodSyncer {
   readonly #volumeLimit: VolumeLimit;
   readonly #resize: ResizeProgress;
   #remembered = '';
+  /** Since the pod is ended because nobody wants it. */
+  #deletion: PodDeletion | undefined;
   /** What was told of containers' ends, also by another process, which knew what is secret in it. */
   #told: ReadonlyMap<string, string> = new Map();
   /** What was kept of the pod by another process. */
@@ -194,6 +204,7 @@ export class PodSyncer {
     {networkError, pendingResize, signal}: KnownOptions,
   ): Promise<SyncPass> {
     await this.#recallKept();
+    this.#deletion = undefined;
     this.#resize.waitsFor(pendingResize);
     const before = await this.#pass(runtime, []);
     this.#takeDown(before);
@@ -211,8 +222,12 @@ export class PodSyncer {
   }
 
   /** Stops what runs of the pod for good (SyncTerminatingPod). Rejects with PodError when it could not be stopped. */
-  async endKnown(runtime: RuntimePodStatus, {gracePeriodSeconds, override}: EndOptions): Promise<void> {
+  async endKnown(
+    runtime: RuntimePodStatus,
+    {gracePeriodSeconds, override, isDeletion = false}: EndOptions,
+  ): Promise<void> {
     await this.#recallKept();
+    if (isDeletion) this.#deletion ??= deletionAt(this.#context.clock.now(), gracePeriodSeconds);
     this.#takeDown(await this.#pass(runtime, [], {override}));
     this.#throwFirst(await this.#kill(runtime, gracePeriodSeconds, undefined));
     const left = await this.#read();
@@ -260,7 +275,8 @@ export class PodSyncer {
   }
 
   #takeDown({status}: SyncPass): void {
-    const known = {status, reasons: Object.fromEntries(this.#reasons)};
+    const deletion = this.#deletion;
+    const known = {status, reasons: Object.fromEntries(this.#reasons), ...(deletion && {deletion})};
     const text = JSON.stringify(known);
     if (text !== this.#remembered) this.#history.remember(known);
     this.#remembered = text;

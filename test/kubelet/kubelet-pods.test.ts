@@ -18,7 +18,13 @@ function theirPods({
   results = [],
   phase = 'Running',
   seen = NOTHING,
-}: {results?: readonly SyncResult[]; phase?: string; seen?: RuntimePodStatus} = {}) {
+  isWanted = true,
+}: {
+  results?: readonly SyncResult[];
+  phase?: string;
+  seen?: RuntimePodStatus;
+  isWanted?: boolean;
+} = {}) {
   const done: string[] = [];
   const said: string[] = [];
   const fails = {removing: false};
@@ -28,7 +34,8 @@ function theirPods({
       done.push('sync');
       return {runtime: NOTHING, status: {phase}, results};
     },
-    endKnown: async () => void done.push('end'),
+    endKnown: async (_: unknown, {isDeletion}: {isDeletion: boolean}) =>
+      void done.push(isDeletion ? 'delete' : 'end'),
     concludeKnown: async () => void done.push('conclude'),
     settled: async () => undefined,
     removeGarbage: async ({containers}: {containers: readonly {name: string}[]}) => {
@@ -68,6 +75,7 @@ function theirPods({
     },
     networkError: () => undefined,
     pendingResize: () => undefined,
+    isWanted: () => isWanted,
     originOf: () => 'file.yaml',
   } as unknown as KubeletPodsOptions;
   return {pods: new KubeletPods(options), done, said, fails};
@@ -130,6 +138,16 @@ test('a pod that ends is stopped, concluded, its resources freed, and at last re
     ...['remove from the runtime', 'remove the rest', 'forget'],
   ]);
   expect(pods.isOurs(uid)).toBe(false);
+});
+
+test('a pod that nobody wants any more is deleted, also when its manifest went while no daemon ran', async () => {
+  const {pods, done} = theirPods({isWanted: false});
+  const pod = aPod();
+  await pods.syncPod(pod, NOTHING, signal);
+  done.length = 0;
+  await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
+  await pods.syncTerminatingRuntimePod({uid, name: 'web', namespace: 'default', isRunning: true});
+  expect(done).toEqual(['delete', `look at ${uid}`, 'delete']);
 });
 
 test('what could not be removed is told of and stays to be removed', async () => {

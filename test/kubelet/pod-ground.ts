@@ -10,6 +10,7 @@ import {NO_OBJECTS, type ApiObjects} from '../../src/kubelet/container/api-objec
 import type {NodeFacts} from '../../src/kubelet/container/node.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
 import type {PodFilesystem} from '../../src/kubelet/container/pod-filesystem.js';
+import {PodHistories} from '../../src/kubelet/events/pod-history.js';
 import {LocalPods, SILENT_OBSERVER} from '../../src/kubelet/local-pods.js';
 import {NodePodFilesystem} from '../../src/kubelet/node-pod-filesystem.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -23,6 +24,7 @@ export interface PodGround {
   readonly node: NodeFacts;
   readonly pods: LocalPods;
   readonly events: readonly PodEvent[];
+  readonly histories: PodHistories;
 }
 
 /** A ground that ends with the test; `files` may change what the node's file system does, `objects` is what pods refer to. */
@@ -40,6 +42,7 @@ export async function aPodGround(
   });
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
   const events: PodEvent[] = [];
+  const histories = new PodHistories(node.rootDir, systemClock);
   const pods = new LocalPods({
     services: connection,
     node,
@@ -47,10 +50,11 @@ export async function aPodGround(
     runtimeName: 'fake',
     clock: systemClock,
     objects,
+    histories,
     files: (facts) => files(new NodePodFilesystem(facts, () => runtime.calls.length, systemClock)),
     observer: {...SILENT_OBSERVER, event: (event) => void events.push(event)},
   });
-  return {runtime, node, pods, events};
+  return {runtime, node, pods, events, histories};
 }
 
 /** A pod as kcri syncs it, from the fields of pod-scene's aManifest. */

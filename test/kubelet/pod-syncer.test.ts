@@ -23,6 +23,24 @@ test('a pass of a pod that is as it should be finds nothing to do', async () => 
   expect(second.status).toMatchObject({phase: 'Running', containerStatuses: [{name: 'main', ready: true}]});
 });
 
+test('a pod that nobody wants is kept as one that is deleted, until it is wanted again', async () => {
+  const {pods, histories} = await aPodGround();
+  const pod = aLocalPod();
+  const {uid} = podRef(pod);
+  const syncer = pods.syncer(pod);
+  const {runtime} = await syncer.sync(signal);
+  const kept = async () => {
+    await syncer.settled();
+    return (await histories.lastKnown(uid))?.deletion;
+  };
+  await syncer.endKnown(runtime, {gracePeriodSeconds: 2});
+  expect(await kept()).toBeUndefined();
+  await syncer.endKnown(runtime, {gracePeriodSeconds: 2, isDeletion: true});
+  expect(await kept()).toMatchObject({deletionGracePeriodSeconds: 2});
+  await syncer.syncKnown(runtime, {networkError: undefined, pendingResize: undefined, signal});
+  expect(await kept()).toBeUndefined();
+});
+
 test('of a container that crashes one dead instance is kept', async () => {
   const {pods, runtime} = await aPodGround();
   for (let restart = 0; restart < 4; restart++) {

@@ -20,6 +20,15 @@ export interface PodDeletion {
   readonly deletionGracePeriodSeconds: number;
 }
 
+/** That a pod is deleted from now on, ms since the epoch, and has so long to end. */
+export function deletionAt(nowMs: number, gracePeriodSeconds: number): PodDeletion {
+  const until = nowMs + gracePeriodSeconds * 1000;
+  return {
+    deletionTimestamp: new Date(until).toISOString(),
+    deletionGracePeriodSeconds: gracePeriodSeconds,
+  };
+}
+
 /** What was last known of a pod. */
 export interface LastKnown {
   /** When that was, RFC 3339. */
