@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {CallOptions, MethodInfo} from './call.js';
 import {decode, encode} from './codec.js';
 import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
@@ -95,7 +96,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
     const watch = watchOf(service, info, request, wire);
     try {
       const bytes = await wire.transport.unary(`/${service}/${info.rpc}`, encode(info.request, request), {
-        signal: options.signal,
+        signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
         metadata: watch?.metadata,
       });
@@ -116,7 +117,7 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
     let failure: unknown;
     try {
       const frames = wire.transport.stream(`/${service}/${info.rpc}`, encode(info.request, request), {
-        signal: options.signal,
+        signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? Infinity,
         metadata: watch?.metadata,
       });
@@ -132,6 +133,12 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
       watch?.ended(failure);
     }
   };
+}
+
+/** One signal ends any number of calls, which Node.js would take for a leak. */
+function signalOf({signal}: CallOptions): CallOptions['signal'] {
+  if (signal !== undefined) setMaxListeners(0, signal);
+  return signal;
 }
 
 /** Undefined when nobody looks on, which is the rule. */

@@ -1,4 +1,3 @@
-import {setMaxListeners} from 'node:events';
 import {systemClock} from '../../base/clock.js';
 import {startTimer} from '../../base/timer.js';
 import type {Http2Connection} from '../http2/connection.js';
@@ -46,8 +45,6 @@ export class UnaryCall implements Exchange {
     this.#connection = connection;
     this.#waiter = waiter;
     const {timeoutMs, signal} = request.options;
-    // One signal ends any number of calls, which is no leak.
-    if (signal !== undefined) setMaxListeners(0, signal);
     signal?.addEventListener('abort', this.#onAbort, {once: true});
     if (timeoutMs <= LONGEST_DEADLINE_MS) this.#cancelTimeout = startTimer(timeoutMs, this.#onTimeout);
     this.#send();
