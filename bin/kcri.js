@@ -5,8 +5,11 @@ const {existsSync} = require('node:fs');
 /** What `npm run build` makes of dist/cli, see scripts/bundle.mjs. */
 const quick = `${__dirname}/../dist/quick/loader.cjs`;
 
+/** A kubelet's log names the source that each line comes from, which the bundle can't tell. */
+const isQuick = existsSync(quick) && !process.argv.includes('kubelet');
+
 async function program() {
-  return existsSync(quick) ? require(quick).program : await import('../dist/cli/main.js');
+  return isQuick ? require(quick).program : await import('../dist/cli/main.js');
 }
 
 program()

@@ -46,7 +46,7 @@ readOnlyPort: 0
     );
     const flags = ['--config', config, '--hostname-override', NODE, '--v=2', '--no-admission'];
     const started = ground.runtime.start(['kubelet', ...flags]);
-    await started.says(/"Starting kubelet main sync loop"/);
+    await started.says(/ sync-loop\.js:\d+\] "Starting kubelet main sync loop"/);
     return started;
   };
 
