@@ -281,7 +281,7 @@ export class KubeletHandler implements SyncLoopHandler {
   /** Pods of an earlier daemon or of a source that nobody wants any more: what runs is ended, what is left removed. */
   async #endOrphans(): Promise<void> {
     const {manager, workers, pods, pleg, metrics} = this.#options;
-    const orphans = pods.owned().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
+    const orphans = pods.records().filter(({uid}) => manager.get(uid) === undefined && !workers.isKnown(uid));
     const running = new Map(pleg.runningPods().map((pod) => [pod.uid, pod]));
     let [count, failures] = [0, 0];
     await concurrently(orphans, ORPHANS_AT_ONCE, async ({uid}) => {

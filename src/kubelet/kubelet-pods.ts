@@ -1,5 +1,6 @@
 import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
+import type {Clock} from '../base/clock.js';
 import {concurrently} from '../base/concurrently.js';
 import {SystemError} from '../base/errors.js';
 import type {Logger} from '../base/logger.js';
@@ -25,6 +26,7 @@ export interface KubeletPodsOptions {
   readonly local: LocalPods;
   readonly pleg: Pleg;
   readonly logger: Logger;
+  readonly clock: Clock;
   /** Why only pods in the host's network can be started now. */
   readonly networkError: () => string | undefined;
   /** Why a pod isn't granted the resources that it asks for. */
@@ -55,6 +57,8 @@ const NO_GARBAGE: Garbage = {containers: [], sandboxes: []};
 const PODS_AT_ONCE = 8;
 /** By what a pod was ended whose emptyDir volume takes more than it may (signalEmptyDirFsLimit). */
 const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
+/** How long a runtime keeps what is left of a pod that is gone. */
+const REMAINS_MS = 20_000;
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -66,7 +70,8 @@ export class KubeletPods implements PodSyncHandler {
   readonly #options: KubeletPodsOptions;
   readonly #records = new Map<PodUid, PodRecord>();
   readonly #syncers = new Map<PodUid, PodSyncer>();
-  readonly #removing = new Set<PodUid>();
+  /** The removals under way; never reject. */
+  readonly #removing = new Map<PodUid, Promise<boolean>>();
   /** The last removal of dead containers of each pod of which some are being removed; never rejects. */
   readonly #garbageRounds = new Map<PodUid, Promise<void>>();
   /** The pods of which it is certain that no other kcri works on them. */
@@ -82,8 +87,9 @@ export class KubeletPods implements PodSyncHandler {
 
   /** Takes over what an earlier daemon has left. Rejects with SystemError. */
   async load(): Promise<void> {
-    const {records, broken} = await this.#options.local.store.list();
-    for (const record of records) if (record.manager === 'kubelet') this.#records.set(record.uid, record);
+    const {records, gone, broken} = await this.#options.local.store.list();
+    for (const record of [...records, ...gone])
+      if (record.manager === 'kubelet') this.#records.set(record.uid, record);
     for (const {uid, error} of broken)
       this.#options.logger.error(error, 'Could not read the record of a pod', {podUID: uid});
   }
@@ -92,7 +98,13 @@ export class KubeletPods implements PodSyncHandler {
     return this.#records.has(uid);
   }
 
+  /** Those that are there. */
   owned(): readonly PodRecord[] {
+    return this.records().filter(({goneAt}) => goneAt === undefined);
+  }
+
+  /** Also those of which the runtime alone keeps something. */
+  records(): readonly PodRecord[] {
     return [...this.#records.values()];
   }
 
@@ -114,9 +126,14 @@ export class KubeletPods implements PodSyncHandler {
     }
   }
 
-  /** A pod of the daemon's, as it was wanted last. */
+  /** A pod of the daemon's that is there, as it was wanted last. */
   podOf(uid: PodUid): Pod | undefined {
-    return this.#records.get(uid)?.pod;
+    return this.#thereIs(uid)?.pod;
+  }
+
+  #thereIs(uid: PodUid): PodRecord | undefined {
+    const record = this.#records.get(uid);
+    return record?.goneAt === undefined ? record : undefined;
   }
 
   /** Which containers of a pod wait before they are started again, by name. */
@@ -146,7 +163,7 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
-    if (!this.isOurs(podRef(pod).uid)) this.#metrics.workerStarted(seenAtMs(pod));
+    if (this.#thereIs(podRef(pod).uid) === undefined) this.#metrics.workerStarted(seenAtMs(pod));
     const syncer = await this.#own(pod, status);
     const before = syncer.status?.phase;
     const pass = await syncer.syncKnown(status, {
@@ -244,30 +261,57 @@ export class KubeletPods implements PodSyncHandler {
   }
 
   /**
-   * Removes all that is left of a pod that nobody wants and of which nothing runs, and at last its record. False when
-   * that couldn't be, which is told, and is to be tried again.
+   * Removes what is left of a pod that nobody wants and of which nothing runs: at once what is on the node, and later
+   * what the runtime keeps of it, and its record. One that is wanted again meanwhile counts on from there, as in a
+   * kubelet, whose next round of garbage collection that waits for. False when something couldn't be removed, which is
+   * told, and is to be tried again.
    */
   async remove(uid: PodUid): Promise<boolean> {
     const record = this.#records.get(uid);
     if (record === undefined || this.#removing.has(uid)) return true;
-    this.#removing.add(uid);
-    const {local, logger} = this.#options;
+    const removal = this.#removeLeft(record);
+    this.#removing.set(uid, removal);
+    const isDone = await removal;
+    this.#removing.delete(uid);
+    return isDone;
+  }
+
+  async #removeLeft(record: PodRecord): Promise<boolean> {
+    const {clock, logger} = this.#options;
     try {
       if ((await this.#claim(record)) === undefined) return true;
-      const syncer = this.#syncerOf(record);
-      await syncer.removeFromRuntime();
-      await local.removeRest(record);
-      await syncer.settled();
-      await local.forget(record);
-      this.#forget(uid);
-      this.#metrics.podGone(record);
+      if (record.goneAt === undefined) await this.#leave(record);
+      else if (Date.parse(record.goneAt) + REMAINS_MS <= clock.now()) await this.#removeRemains(record);
       return true;
     } catch (error) {
-      logger.error(error, 'Failed to remove what is left of a pod', {pod: nameOf(record), podUID: uid});
+      const fields = {pod: nameOf(record), podUID: record.uid};
+      logger.error(error, 'Failed to remove what is left of a pod', fields);
       return false;
-    } finally {
-      this.#removing.delete(uid);
     }
+  }
+
+  async #leave(record: PodRecord): Promise<void> {
+    const {uid} = record;
+    const {local} = this.#options;
+    await local.removeRest(record);
+    await this.#syncers.get(uid)?.settled();
+    this.#syncers.delete(uid);
+    this.#records.set(uid, await local.leave(record));
+    this.#metrics.podGone(record);
+  }
+
+  /** Unless somebody else has made it his own since. */
+  async #removeRemains(record: PodRecord): Promise<void> {
+    const {uid} = record;
+    const {local} = this.#options;
+    await local.unlessBusy(record, async () => {
+      const isStillGone = (await local.store.get(uid))?.goneAt !== undefined;
+      if (isStillGone) {
+        await this.#syncerOf(record).removeFromRuntime();
+        await local.forget(record);
+      }
+    });
+    this.#forget(uid);
   }
 
   /**
@@ -296,8 +340,10 @@ export class KubeletPods implements PodSyncHandler {
   async #own(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
     const ref = podRef(pod);
     const {local} = this.#options;
+    await this.#removing.get(ref.uid);
     const known = await this.#claim(ref);
     if (known?.pod === pod) return this.#syncerOf(known);
+    if (known?.goneAt !== undefined) return await this.#record(pod, undefined);
     if (known !== undefined) {
       await local.keepActuated(known);
       return await this.#record(pod, known);

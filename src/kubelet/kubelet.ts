@@ -100,19 +100,19 @@ export class Kubelet {
     local.count(metrics);
     this.#runtimeState = new RuntimeState(runtime, clock);
     this.#pleg = this.#makePleg();
-    const pods = new KubeletPods({
+    this.#pods = new KubeletPods({
       local,
       pleg: this.#pleg,
       logger,
+      clock,
       networkError: () => this.#runtimeState.networkError,
       isWanted: (uid) => this.#manager.get(uid) !== undefined,
       originOf: (uid) => this.#manager.get(uid)?.origin ?? '',
       pendingResize: (uid) => this.#allocations.pendingOf(uid),
       metrics,
     });
-    this.#pods = pods;
     this.#workers = new PodWorkers({
-      handler: pods,
+      handler: this.#pods,
       cache: this.#pleg.cache,
       allocated: (pod) => this.#allocations.of(pod),
       clock,
@@ -127,7 +127,7 @@ export class Kubelet {
     this.#handler = new KubeletHandler({
       manager: this.#manager,
       workers: this.#workers,
-      pods,
+      pods: this.#pods,
       pleg: this.#pleg,
       allocations: this.#allocations,
       runtimeState: this.#runtimeState,

@@ -243,10 +243,11 @@ export class LocalPods {
    */
   async standing(pod: Pod): Promise<Standing> {
     const ref = podRef(pod);
-    const known = await this.store.get(ref.uid);
-    if (known === undefined) await this.#refuseForeign(ref);
-    else if (known.namespace !== ref.namespace || known.name !== ref.name) throw uidOfAnother(ref, known);
+    const found = await this.store.get(ref.uid);
+    if (found === undefined) await this.#refuseForeign(ref);
+    else if (found.namespace !== ref.namespace || found.name !== ref.name) throw uidOfAnother(ref, found);
     await this.#refuseBrokenNamesake(ref);
+    const known = found?.goneAt === undefined ? found : undefined;
     const namesake = await this.store.findByName(ref.namespace, ref.name);
     const older = namesake?.uid === ref.uid ? undefined : namesake;
     for (const record of [known, older])
@@ -423,9 +424,21 @@ export class LocalPods {
 
   /** The pod is no longer kcri's: nothing of it may be left. */
   async forget({uid}: PodRecord): Promise<void> {
+    await this.#forgetPast(uid);
+    await this.store.delete(uid);
+  }
+
+  /** The pod is gone but for what the runtime keeps of its end; gives its record. */
+  async leave(record: PodRecord): Promise<PodRecord> {
+    await this.#forgetPast(record.uid);
+    const gone = {...record, goneAt: new Date(this.#options.clock.now()).toISOString()};
+    await this.store.put(gone);
+    return gone;
+  }
+
+  async #forgetPast(uid: PodUid): Promise<void> {
     await this.#options.histories?.delete(uid);
     await this.#actuated.delete(uid);
-    await this.store.delete(uid);
   }
 
   /** The pod is told to be ending as long as it does, and when its end is interrupted. */

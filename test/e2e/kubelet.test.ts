@@ -143,6 +143,18 @@ readOnlyPort: 0
     expect((await ground.delete(name)).exitCode).toBe(0);
   });
 
+  test('a pod whose manifest comes back soon counts on from what the runtime keeps of it', async () => {
+    const {uid} = await runs();
+    const text = await readFile(join(directory, 'web.yaml'), 'utf8');
+    await rm(join(directory, 'web.yaml'));
+    const record = join(ground.runtime.rootDir, 'records', `${uid}.json`);
+    await until(async () => (await readFile(record, 'utf8')).includes('"goneAt"'));
+    expect((await ground.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
+    await writeFile(join(directory, 'web.yaml'), text);
+    expect(await runs()).toMatchObject({uid, attempt: 1});
+    expect((await ground.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
+  });
+
   test('ends the pod of a manifest that is removed, and touches nothing of others', async () => {
     const {uid} = await runs();
     await rm(join(directory, 'web.yaml'));

@@ -96,8 +96,8 @@ export class DaemonKeeper implements Keeper {
   }
 
   async #isSomethingLeft(): Promise<boolean> {
-    const {records} = await new PodStore(this.#options.node.rootDir).list();
-    return records.length > 0;
+    const {records, gone} = await new PodStore(this.#options.node.rootDir).list();
+    return records.length + gone.length > 0;
   }
 
   readonly #logger: Logger = {

@@ -76,7 +76,7 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
     },
     pods: {
       statusOf: (uid: PodUid) => statuses[uid],
-      owned: () => owned.map((uid) => ({uid: podUid(uid)})),
+      records: () => owned.map((uid) => ({uid: podUid(uid)})),
       remove: async (uid: PodUid) => void done.push(`remove ${uid}`),
       removeDead: async (uid: PodUid) => void done.push(`remove dead of ${uid}`),
       collectGarbage: async () => void done.push('collect garbage'),

@@ -4,6 +4,7 @@ import {podUid, type PodUid} from '../../src/cri/index.js';
 import {KubeletPods, type KubeletPodsOptions} from '../../src/kubelet/kubelet-pods.js';
 import type {RuntimePodStatus} from '../../src/kubelet/container/pod-status.js';
 import type {SyncResult} from '../../src/kubelet/container/sync-result.js';
+import type {PodRecord} from '../../src/kubelet/pod/pod-store.js';
 import {DEFAULT_CONTAINER_GC} from '../../src/kubelet/kuberuntime/garbage.js';
 import {aPod, aSandboxStatus, UID} from './kuberuntime/builders.js';
 import {anInstance, aRuntimePod} from './status/runtime-facts.js';
@@ -28,6 +29,8 @@ function theirPods({
   const done: string[] = [];
   const said: string[] = [];
   const fails = {removing: false};
+  const time = {ms: 0};
+  let kept: PodRecord | undefined;
   const syncer = {
     pod: undefined as Pod | undefined,
     syncKnown: async () => {
@@ -52,14 +55,23 @@ function theirPods({
   const options = {
     local: {
       store: {
-        put: async () => void done.push('put record'),
-        list: async () => ({records: [], broken: [{uid, error: new Error('not JSON')}]}),
+        put: async (record: PodRecord) => {
+          kept = record;
+          done.push('put record');
+        },
+        get: async () => kept,
+        list: async () => ({records: [], gone: [], broken: [{uid, error: new Error('not JSON')}]}),
         uids: async () => [],
       },
       recordOf: (pod: Pod, source: string) => ({uid, namespace: 'default', name: 'web', source, pod}),
       syncer: () => syncer,
       removeRest: async () => void done.push('remove the rest'),
       removeResources: async () => void done.push('remove resources'),
+      leave: async (record: PodRecord) => {
+        kept = {...record, goneAt: new Date(time.ms).toISOString()};
+        done.push('leave');
+        return kept;
+      },
       forget: async () => void done.push('forget'),
       unlessBusy: async (_: unknown, work: () => Promise<unknown>) => work(),
       keepActuated: async () => undefined,
@@ -73,12 +85,16 @@ function theirPods({
       info: () => undefined,
       error: (error: unknown, message: string) => void said.push(`${message}: ${(error as Error).message}`),
     },
+    clock: {now: () => time.ms},
     networkError: () => undefined,
     pendingResize: () => undefined,
     isWanted: () => isWanted,
     originOf: () => 'file.yaml',
   } as unknown as KubeletPodsOptions;
-  return {pods: new KubeletPods(options), done, said, fails};
+  const takeOver = (record: PodRecord | undefined): void => {
+    kept = record;
+  };
+  return {pods: new KubeletPods(options), done, said, fails, time, takeOver};
 }
 
 test('a pod has a record before anything of it is made, written once', async () => {
@@ -125,8 +141,11 @@ test("a pod whose UID runs already as somebody else's is refused, and nothing of
   expect(done).toEqual([]);
 });
 
+/** Longer than the runtime keeps what is left of a pod. */
+const LATER_MS = 20_000;
+
 test('a pod that ends is stopped, concluded, its resources freed, and at last removed and forgotten', async () => {
-  const {pods, done} = theirPods();
+  const {pods, done, time} = theirPods();
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   done.length = 0;
@@ -135,8 +154,52 @@ test('a pod that ends is stopped, concluded, its resources freed, and at last re
   await pods.remove(uid);
   expect(done).toEqual([
     ...['end', `look at ${uid}`, 'conclude', 'remove resources'],
-    ...['remove from the runtime', 'remove the rest', 'forget'],
+    ...['remove the rest', 'leave'],
   ]);
+  expect({owned: pods.owned(), pod: pods.podOf(uid)}).toEqual({owned: [], pod: undefined});
+  done.length = 0;
+  time.ms += LATER_MS - 1;
+  await pods.remove(uid);
+  expect(done).toEqual([]);
+  time.ms += 1;
+  await pods.remove(uid);
+  expect(done).toEqual(['remove from the runtime', 'forget']);
+  expect(pods.isOurs(uid)).toBe(false);
+});
+
+test('a pod that is wanted again soon after it has gone is there again, with all that the runtime kept of it', async () => {
+  const {pods, done, time} = theirPods();
+  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.remove(uid);
+  done.length = 0;
+  await pods.syncPod(aPod(), {...NOTHING, sandboxes: [aSandboxStatus()]}, signal);
+  expect(done).toEqual(['put record', 'sync']);
+  expect(pods.owned()).toHaveLength(1);
+  time.ms += LATER_MS;
+  await pods.remove(uid);
+  expect(done.slice(2)).toEqual(['remove the rest', 'leave']);
+});
+
+test('a pod that is wanted again while it is removed waits for that', async () => {
+  const {pods, done} = theirPods();
+  await pods.syncPod(aPod(), NOTHING, signal);
+  done.length = 0;
+  const removal = pods.remove(uid);
+  await pods.syncPod(aPod(), NOTHING, signal);
+  await removal;
+  expect(done).toEqual(['remove the rest', 'leave', 'put record', 'sync']);
+});
+
+test('what is left of a pod that somebody else has made his own since is his', async () => {
+  const {pods, done, time, takeOver} = theirPods();
+  await pods.syncPod(aPod(), NOTHING, signal);
+  const [record] = pods.owned();
+  await pods.remove(uid);
+  takeOver(record);
+  done.length = 0;
+  time.ms += LATER_MS;
+  await pods.remove(uid);
+  expect(done).toEqual([]);
   expect(pods.isOurs(uid)).toBe(false);
 });
 
@@ -151,8 +214,10 @@ test('a pod that nobody wants any more is deleted, also when its manifest went w
 });
 
 test('what could not be removed is told of and stays to be removed', async () => {
-  const {pods, said, fails} = theirPods();
+  const {pods, said, fails, time} = theirPods();
   await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.remove(uid);
+  time.ms += LATER_MS;
   fails.removing = true;
   await pods.remove(uid);
   expect(said).toEqual(['Failed to remove what is left of a pod: busy']);

@@ -25,9 +25,9 @@ pulled or loaded. Other runtimes are not touched. When none is there it does not
   async #removePods(endpoint: string): Promise<void> {
     const {describeAbandonedNode, openLocalPods, PodStore, SILENT_OBSERVER} =
       await import('../../kubelet/index.js');
-    const {records, broken} = await new PodStore(this.rootDir).list();
+    const {records, gone, broken} = await new PodStore(this.rootDir).list();
     for (const {error} of broken) this.warn(error);
-    const own = records.filter((record) => record.endpoint === endpoint);
+    const own = [...records, ...gone].filter((record) => record.endpoint === endpoint);
     if (own.length === 0) return;
     const node = await describeAbandonedNode(
       endpoint,

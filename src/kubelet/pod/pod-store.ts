@@ -30,6 +30,11 @@ export interface PodRecord {
   readonly place: PodPlace;
   /** The pod as it was synced, with its defaults. */
   readonly pod: Pod;
+  /**
+   * Since when nothing of it is left but what the runtime keeps of a pod that has ended, for a while: RFC 3339. For
+   * others than the daemon, which removes that, such a pod is gone.
+   */
+  readonly goneAt?: string;
 }
 
 /** A record that can't be used, and why. */
@@ -42,6 +47,8 @@ export interface BrokenRecord {
 export interface PodRecords {
   /** Oldest first. */
   readonly records: readonly PodRecord[];
+  /** Those of pods that are gone. */
+  readonly gone: readonly PodRecord[];
   readonly broken: readonly BrokenRecord[];
 }
 
@@ -91,7 +98,12 @@ export class PodStore {
         broken.push({uid, error});
       }
     }
-    return {records: records.sort(byAge), broken};
+    const isGone = ({goneAt}: PodRecord): boolean => goneAt !== undefined;
+    return {
+      records: records.filter((record) => !isGone(record)).sort(byAge),
+      gone: records.filter(isGone),
+      broken,
+    };
   }
 
   /** The record of the pod of that name: there is one at most, since a changed pod's older one is ended first. */
@@ -158,6 +170,7 @@ function wrongField(record: Readonly<Record<string, unknown>>, uid: PodUid): str
 }
 
 const isString = (value: unknown): boolean => typeof value === 'string';
+const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 
 const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUid) => boolean>> = {
   uid: (value, uid) => value === uid,
@@ -165,7 +178,8 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   name: isString,
   source: isString,
   manager: (value) => value === undefined || value === 'kubelet',
-  createdAt: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
+  createdAt: isTime,
+  goneAt: (value) => value === undefined || isTime(value),
   endpoint: isString,
   place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
   pod: (value, uid) =>

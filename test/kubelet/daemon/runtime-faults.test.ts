@@ -84,7 +84,8 @@ describe.each([
     await expectCleanEnd(ground);
 
     expect(ground.clock.now() - before).toBeGreaterThanOrEqual(2000);
-    expect(ground.clock.now() - before).toBeLessThan(20_000);
+    // The runtime keeps what is left of it for 20 s more.
+    expect(ground.clock.now() - before).toBeLessThan(40_000);
   });
 });
 

@@ -51,7 +51,7 @@ test('putting again replaces the record', async () => {
 test('without a root directory there are no records, and none is made by looking', async () => {
   const {store, directory} = await aStore();
   expect(await store.get(podUid('u1'))).toBeUndefined();
-  expect(await store.list()).toEqual({records: [], broken: []});
+  expect(await store.list()).toEqual({records: [], gone: [], broken: []});
   await store.delete(podUid('u1'));
   await expect(stat(directory)).rejects.toThrow('ENOENT');
 });
@@ -62,6 +62,16 @@ test('records are listed oldest first', async () => {
   await store.put(aRecord('b', {createdAt: '2026-11-20T12:00:01.000+02:00'}));
   const {records} = await store.list();
   expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
+});
+
+test('a pod that is gone is listed by itself, and its name is free', async () => {
+  const {store} = await aStore();
+  const gone = aRecord('a', {goneAt: '2026-11-20T10:00:02.000Z'});
+  await store.put(gone);
+  expect(await store.list()).toEqual({records: [], gone: [gone], broken: []});
+  expect(await store.findByName('default', 'web')).toBeUndefined();
+  await store.put(aRecord('a', {goneAt: 'yesterday'}));
+  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('its goneAt');
 });
 
 test('a record is found by namespace and name together', async () => {
