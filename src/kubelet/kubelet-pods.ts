@@ -58,7 +58,7 @@ const PODS_AT_ONCE = 8;
 /** By what a pod was ended whose emptyDir volume takes more than it may (signalEmptyDirFsLimit). */
 const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
 /** How long a runtime keeps what is left of a pod that is gone. */
-const REMAINS_MS = 20_000;
+const REMAINS_MS = 10_000;
 /** How long an ended pod's containers that only the runtime knows have to stop, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 

@@ -151,7 +151,8 @@ readOnlyPort: 0
     await until(async () => (await readFile(record, 'utf8')).includes('"goneAt"'));
     expect((await ground.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
     await writeFile(join(directory, 'web.yaml'), text);
-    expect(await runs()).toMatchObject({uid, attempt: 1});
+    // Whether its dead container is there still depends on when its death was seen, in a kubelet too.
+    expect(await runs()).toMatchObject({uid});
     expect((await ground.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
   });
 

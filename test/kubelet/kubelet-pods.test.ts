@@ -142,7 +142,7 @@ test("a pod whose UID runs already as somebody else's is refused, and nothing of
 });
 
 /** Longer than the runtime keeps what is left of a pod. */
-const LATER_MS = 20_000;
+const LATER_MS = 10_000;
 
 test('a pod that ends is stopped, concluded, its resources freed, and at last removed and forgotten', async () => {
   const {pods, done, time} = theirPods();

@@ -84,7 +84,7 @@ describe.each([
     await expectCleanEnd(ground);
 
     expect(ground.clock.now() - before).toBeGreaterThanOrEqual(2000);
-    // The runtime keeps what is left of it for 20 s more.
+    // The runtime keeps what is left of it for 10 s more.
     expect(ground.clock.now() - before).toBeLessThan(40_000);
   });
 });
