@@ -8,6 +8,8 @@ export type Parity =
       readonly kind: 'equal';
       readonly settleSeconds?: number;
       readonly meanwhile?: true;
+      /** By chance the next sync, which tells of a back-off, may have been already when the pod was shown. */
+      readonly mayBackOff?: true;
       readonly why?: string;
     }
   /** Calls and events are equal; containers are in back-offs that the kubelet's status doesn't show yet. */
@@ -91,11 +93,18 @@ const DIFFERENT: Readonly<Record<string, CaseParity>> = {
     },
     foreground: {kind: 'missing', why: 'needs somebody who rotates logs'},
   },
-  'restart-rules': inForeground({
-    kind: 'ahead',
-    settleSeconds: 30,
-    why: `${BACK_OFF}; deleted after 30 s, not 40, since a kubelet waits for up to half of a back-off more, by chance`,
-  }),
+  'restart-rules': {
+    daemon: {
+      kind: 'equal',
+      mayBackOff: true,
+      why: 'the last back-off is told or not yet: it depends on when the next sync was, which a kubelet leaves to chance',
+    },
+    foreground: {
+      kind: 'ahead',
+      settleSeconds: 30,
+      why: `${BACK_OFF}; deleted after 30 s, not 40, since a kubelet waits for up to half of a back-off more, by chance`,
+    },
+  },
   'runtimeclass-missing': both({
     kind: 'told',
     event: 'Failed to create pod sandbox: runtimeclass.node.k8s.io "nosuch" not found',

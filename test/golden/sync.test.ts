@@ -1,8 +1,7 @@
-import {isDeepStrictEqual} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import type {ContainerStatus, PodStatus} from '../../src/api/v1-status.js';
 import {KcriError} from '../../src/base/errors.js';
-import {callsByPod, type JsonObject} from './canon.js';
+import {beforeBackOff} from './before-back-off.js';
+import {callsByPod} from './canon.js';
 import {GOLDEN_CASES, readGoldenCase} from './cases.js';
 import {DIFFERENT_CASES} from './parity.js';
 import {casesOf, expectItIsTold, expectItRuns} from './parity-cases.js';
@@ -16,29 +15,6 @@ async function refusalOf(name: string): Promise<string> {
   );
   expect(error).toBeInstanceOf(KcriError);
   return (error as KcriError).message;
-}
-
-const LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
-
-/** The pod without the back-offs into which containers have come since they were recorded. */
-function beforeBackOff(now: JsonObject, recorded: JsonObject): object {
-  const statuses = (pod: JsonObject, list: (typeof LISTS)[number]): readonly ContainerStatus[] =>
-    (pod['status'] as unknown as PodStatus)[list] ?? [];
-  const lists = LISTS.flatMap((list) => {
-    const wanted = statuses(recorded, list);
-    const behind = statuses(now, list).map((status, index) => stepBack(status, wanted[index]!));
-    return behind.length === 0 ? [] : [[list, behind] as const];
-  });
-  return {...now, status: {...(now['status'] as JsonObject), ...Object.fromEntries(lists)}};
-}
-
-/** A back-off moves the end before it, when it isn't one already, to the last state. */
-function stepBack(status: ContainerStatus, {state, lastState}: ContainerStatus): ContainerStatus {
-  const end = state?.terminated === undefined ? lastState : state;
-  const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff';
-  return backsOff && isDeepStrictEqual(status.lastState, end)
-    ? {...status, ...(state && {state}), ...(lastState && {lastState})}
-    : status;
 }
 
 test('every difference is one of a recorded case', () => {
