@@ -5,15 +5,12 @@ const {existsSync} = require('node:fs');
 /** What `npm run build` makes of dist/cli, see scripts/bundle.mjs. */
 const quick = `${__dirname}/../dist/quick/loader.cjs`;
 
-/** A kubelet's log names the source that each line comes from, which the bundle can't tell. */
-const isQuick = existsSync(quick) && !process.argv.includes('kubelet');
-
 async function program() {
-  return isQuick ? require(quick).program : await import('../dist/cli/main.js');
+  return existsSync(quick) ? require(quick) : {program: await import('../dist/cli/main.js')};
 }
 
-program()
-  .then(({main}) => main(process.argv.slice(2)))
-  .then((exitCode) => {
-    process.exitCode = exitCode;
-  });
+program().then(async ({program: {main}, keepCompiled}) => {
+  process.exitCode = await main(process.argv.slice(2));
+  // What failed has not shown what the command needs.
+  if (process.exitCode === 0) keepCompiled?.();
+});

@@ -1,14 +1,19 @@
 /**
- * Makes dist/quick, what bin/kcri.js runs: the same program as dist/cli, in as few files as a command needs, beside a
- * loader that keeps them compiled. dist must be there: help is made by it.
+ * Makes of dist what the package has in place of it: dist/quick, which bin/kcri.js runs, is the same program as dist/cli
+ * in as few files as a command needs, beside a loader that keeps them compiled; dist/library is what programs import;
+ * the licences of what is in them; and the manual. dist must be there: help is made by it.
  */
 import {createHash} from 'node:crypto';
-import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {gzipSync} from 'node:zlib';
 import {transform} from 'esbuild';
 import {ENTRY, makeChunks} from './bundle/chunks.mjs';
 import {helpTexts} from './bundle/help.mjs';
+import {joined} from './bundle/join.mjs';
+import {bundleLibrary} from './bundle/library.mjs';
+import {notices, packagesOf} from './release/packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const START = 'start';
@@ -26,15 +31,16 @@ const EXTERNAL = ['@grpc/grpc-js', '@opentelemetry/*'];
 /** Writes the bundle to `folder`, and gives what is in it: what was bundled into which chunk. */
 export async function bundle(folder = join(ROOT, 'dist/quick')) {
   const {chunks, inputs} = await makeChunks(ROOT, await helpTexts(ROOT), EXTERNAL);
-  const start = withImports(chunks, [ENTRY]);
-  const hot = new Set([...withImports(chunks, HOT_ENTRIES)].filter((name) => !start.has(name)));
-  const files = new Map([
-    [START, fileOf(chunks.filter(({name}) => start.has(name)))],
-    [HOT, fileOf(chunks.filter(({name}) => hot.has(name)))],
-    ...chunks
-      .filter(({name}) => !start.has(name) && !hot.has(name))
-      .map((chunk) => [chunk.name, fileOf([chunk])]),
-  ]);
+  const byName = new Map(chunks.map((chunk) => [chunk.name, chunk]));
+  const start = withImports(chunks, byName, [ENTRY]);
+  const hot = new Set([...withImports(chunks, byName, HOT_ENTRIES)].filter((name) => !start.has(name)));
+  const groups = [
+    [START, chunks.filter(({name}) => start.has(name))],
+    [HOT, chunks.filter(({name}) => hot.has(name))],
+    ...chunks.filter(({name}) => !start.has(name) && !hot.has(name)).map((chunk) => [chunk.name, [chunk]]),
+  ];
+  const files = new Map();
+  for (const [name, members] of groups) files.set(name, await fileOf(members));
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder, {recursive: true});
   for (const [name, source] of files) writeFileSync(join(folder, `${name}.js`), source, 'latin1');
@@ -42,14 +48,31 @@ export async function bundle(folder = join(ROOT, 'dist/quick')) {
   return {chunks, inputs};
 }
 
-/** The names of the chunks for some modules, and of all that are loaded with them. */
-function withImports(chunks, entries) {
-  const byName = new Map(chunks.map((chunk) => [chunk.name, chunk]));
+/** `man` reads pages that are compressed too. */
+function compressManual() {
+  const folder = join(ROOT, 'dist/man');
+  rmSync(folder, {recursive: true, force: true});
+  mkdirSync(folder);
+  for (const page of readdirSync(join(ROOT, 'man')))
+    writeFileSync(join(folder, `${page}.gz`), gzipSync(readFileSync(join(ROOT, 'man', page)), {level: 9}));
+}
+
+/** The modules of which something is in a bundle. */
+export function bundledModules({chunks}) {
+  return chunks.flatMap(({modules}) =>
+    [...modules].flatMap(([module, bytes]) => (bytes > 0 ? [module] : [])),
+  );
+}
+
+/** The names of the chunks for some modules, and of all that are loaded with them. Throws when some need each other. */
+function withImports(chunks, byName, entries) {
   const names = new Set();
-  const add = (name) => {
+  const add = (name, within = []) => {
+    // What a chunk takes from another one must be there when it runs (join.mjs).
+    if (within.includes(name)) throw new Error(`chunks import each other: ${[...within, name].join(' → ')}`);
     if (names.has(name)) return;
     names.add(name);
-    byName.get(name).imports.forEach(add);
+    for (const imported of byName.get(name).imports) add(imported, [...within, name]);
   };
   for (const entry of entries) add(chunkFor(chunks, entry).name);
   return names;
@@ -62,13 +85,8 @@ function chunkFor(chunks, module) {
   return found;
 }
 
-/** A script that gives functions by the names of chunks. */
-function fileOf(chunks) {
-  const members = chunks.map(
-    ({name, code}) =>
-      `${JSON.stringify(name)}:function(exports,require,module,importMetaUrl,deferred){${code}\n}`,
-  );
-  const source = `({${members.join(',\n')}})`;
+async function fileOf(chunks) {
+  const source = await joined(chunks);
   // The loader reads bytes as characters; esbuild writes others as escapes.
   if (/[^\0-\x7f]/.test(source)) throw new Error(`${chunks[0].name} has characters beyond ASCII`);
   return source;
@@ -90,4 +108,9 @@ async function loader(chunks, files, hot) {
   return code;
 }
 
-if (fileURLToPath(import.meta.url) === process.argv[1]) await bundle();
+if (fileURLToPath(import.meta.url) === process.argv[1]) {
+  const packages = packagesOf(ROOT, bundledModules(await bundle()));
+  await bundleLibrary(ROOT);
+  writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));
+  compressManual();
+}

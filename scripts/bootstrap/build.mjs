@@ -1,31 +1,39 @@
 import {readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {whyNoExecutable} from './executables.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
 const DIST = join(ROOT, 'dist');
 /** Touched after every build that went through. */
 const STAMP = join(DIST, '.built');
 const INPUTS = [
+  'man',
   'src',
   'scripts/bundle',
   'scripts/bundle.mjs',
+  'scripts/binary',
+  'scripts/build-binary.mjs',
+  'test/cli/twin',
+  'scripts/release/packages.mjs',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
   'node_modules/.package-lock.json',
 ];
-/** The folder of what is made of the compiled files. */
-const BUNDLE = 'quick';
+/** The folders of what is made of the compiled files. */
+const MADE = /^(?:quick|library|binary|release)\//;
 
-/** Compiles src to dist and bundles that, unless nothing has changed since the last time. */
+/** Compiles src to dist, bundles that and makes executables of it, unless nothing has changed since the last time. */
 export async function build() {
   const started = Date.now();
   if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
-  say('building (tsc, then the bundle)');
+  say('building (tsc, then the bundle and the executable)');
   // What a source file that has gone was compiled to must not live on: a command would.
   if (hasOrphans()) rmSync(DIST, {recursive: true});
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
+  if (whyNoExecutable() === undefined)
+    await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
   writeFileSync(STAMP, `${started}\n`);
 }
 
@@ -40,8 +48,7 @@ async function step(name, args) {
 function hasOrphans() {
   const sources = new Set(filesBelow(join(ROOT, 'src')).map((file) => file.replace(/\.ts$/, '')));
   return filesBelow(DIST).some(
-    (file) =>
-      file.endsWith('.js') && !file.startsWith(`${BUNDLE}/`) && !sources.has(file.replace(/\.js$/, '')),
+    (file) => file.endsWith('.js') && !MADE.test(file) && !sources.has(file.replace(/\.js$/, '')),
   );
 }
 

@@ -2,7 +2,7 @@ import {runDemo} from './demo.mjs';
 import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
 import {build} from './build.mjs';
 import {SetupError, say} from './run.mjs';
-import {runTests} from './tests.mjs';
+import {runTests, runTestsOfExecutable} from './tests.mjs';
 import {ensureSecondContainerd} from '../second-containerd.mjs';
 
 /** What may follow `bootstrap.mjs`. */
@@ -14,6 +14,10 @@ const TASKS = {
   test: async (args) => {
     await setUp();
     return runTests(args, () => ensureSecondContainerd(say));
+  },
+  'test:binary': async (args) => {
+    await setUp();
+    return runTestsOfExecutable(args, () => ensureSecondContainerd(say));
   },
 };
 

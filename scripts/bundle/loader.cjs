@@ -1,10 +1,18 @@
 'use strict';
 /*
  * Loads the bundle that lies beside this file: the program in chunks, each with what V8 made of it. Compiling takes
- * longer than most commands do, so the first run of a Node.js that may write here keeps it for the next ones.
+ * longer than most commands do, so it is kept for the next runs of the same Node.js.
  */
-const {mkdirSync, readFileSync, renameSync, writeFileSync} = require('node:fs');
-const {pathToFileURL} = require('node:url');
+const {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = require('node:fs');
 const {Script} = require('node:vm');
 
 /**
@@ -13,28 +21,40 @@ const {Script} = require('node:vm');
  */
 /* global ENTRY, START, HOT, HOT_CHUNKS, BUILD */
 const KEPT = `${__dirname}/compiled/${BUILD}-${process.version}-${process.arch}`;
-const importMetaUrl = pathToFileURL(__filename).href;
 
-const loaded = new Map();
+/** What stands for import.meta in the bundle. */
+const here = {
+  get url() {
+    return require('node:url').pathToFileURL(__filename).href;
+  },
+};
+
+/** Functions that load chunks, by the chunks' names. */
+const provided = new Map();
+const begun = new Set();
 const outside = new Set();
-const uncached = new Map();
-const chunks = open(START);
+/** Scripts that V8 had to compile in this run, by the names that they are kept by. */
+const fresh = new Map();
+let owner;
+open(START, START);
 
 /** What a chunk exports, by the path that esbuild writes: `./name.js`. */
 function load(path) {
-  if (!path.startsWith('./')) {
-    outside.add(path);
-    return require(path);
-  }
   const name = path.slice(2, -3);
-  const before = loaded.get(name);
-  if (before !== undefined) return before.exports;
-  const module = {exports: {}};
-  loaded.set(name, module);
-  if (chunks[name] === undefined) Object.assign(chunks, open(HOT_CHUNKS.includes(name) ? HOT : name));
-  const run = chunks[name];
-  run(module.exports, load, module, importMetaUrl, deferred);
-  return module.exports;
+  if (!provided.has(name)) open(HOT_CHUNKS.includes(name) ? HOT : name, name);
+  return provided.get(name)();
+}
+
+/** A function that runs a chunk when it is first called: `{'member:its-name'() { its body }}`. */
+function once(chunk) {
+  const [id] = Object.keys(chunk);
+  let isBegun = false;
+  return () => {
+    if (isBegun) return;
+    isBegun = true;
+    begun.add(id);
+    chunk[id]();
+  };
 }
 
 /** What `make` makes when it is first asked for, as the member `$`. */
@@ -47,50 +67,102 @@ function deferred(make) {
   };
 }
 
-/** The chunks in a file, as functions. */
-function open(name) {
-  const filename = `${__dirname}/${name}.js`;
-  const source = readFileSync(filename, 'latin1');
-  const script = new Script(source, {filename, cachedData: compiled(name)});
-  // V8 refuses what another one, or one with other flags, has made.
-  if (script.cachedDataRejected !== false) uncached.set(name, {source, filename});
-  return script.runInThisContext();
+function requireOutside(path) {
+  outside.add(path);
+  return require(path);
 }
 
+/**
+ * Makes the chunks in a file known. Each chunk that a file is first opened for has compiled code of its own: that of
+ * the functions which this command needs.
+ */
+function open(file, chunk) {
+  const filename = `${__dirname}/${file}.js`;
+  const {bytes, stat} = read(filename);
+  owner = stat.uid;
+  const source = bytes.latin1Slice();
+  const script = new Script(source, {filename, cachedData: compiled(chunk)});
+  // V8 refuses what another one, or one with other flags, has made.
+  if (script.cachedDataRejected !== false) fresh.set(chunk, {script, source, filename});
+  script.runInThisContext()(
+    (name, run) => provided.set(name, run),
+    once,
+    load,
+    deferred,
+    here,
+    requireOutside,
+  );
+}
+
+/**
+ * What was kept, when only who may change the program may have written it: compiled code does what it likes. Undefined
+ * when there is none.
+ */
 function compiled(name) {
   try {
-    return readFileSync(`${KEPT}/${name}`);
+    const {bytes, stat} = read(`${KEPT}/${name}`);
+    return stat.uid === owner && (stat.mode & 0o022) === 0 ? bytes : undefined;
   } catch {
     // Nobody has kept it, or it can't be read: the source is there.
     return undefined;
   }
 }
 
-process.on('exit', () => {
-  if (uncached.size === 0) return;
+function read(file) {
+  const fd = openSync(file);
   try {
-    mkdirSync(KEPT, {recursive: true});
-    for (const [name, chunk] of uncached) keep(`${KEPT}/${name}`, chunk);
-  } catch {
-    // This user may not write here, or there is no room: the next run compiles again.
+    const stat = fstatSync(fd);
+    const bytes = Buffer.allocUnsafeSlow(stat.size);
+    const length = readSync(fd, bytes);
+    return {bytes: bytes.subarray(0, length), stat};
+  } finally {
+    closeSync(fd);
   }
-});
+}
 
-/** Compiles all functions, not only those that ran: another command needs others. */
-function keep(file, {source, filename}) {
+/**
+ * Keeps what V8 had to compile in this run, to be called at its end. Only the program's owner does so, that nobody else
+ * leaves files in the package.
+ */
+function keepCompiled() {
+  if (fresh.size === 0 || process.geteuid() !== owner) return;
+  try {
+    mkdirSync(KEPT, {recursive: true, mode: 0o755});
+    for (const [name, {script, source, filename}] of fresh)
+      keep(`${KEPT}/${name}`, name === START ? whole(source, filename) : script);
+  } catch {
+    // Nothing can be written here, or there is no room: the next run compiles again.
+  }
+}
+
+/** A script with all its functions compiled, not only those that ran: another command starts in another way. */
+function whole(source, filename) {
   const {setFlagsFromString} = require('node:v8');
   setFlagsFromString('--no-lazy');
   setFlagsFromString('--no-compilation-cache');
   const script = new Script(source, {filename});
   setFlagsFromString('--compilation-cache');
   setFlagsFromString('--lazy');
+  return script;
+}
+
+function keep(file, script) {
   const own = `${file}.${process.pid}`;
-  writeFileSync(own, script.createCachedData());
-  renameSync(own, file);
+  try {
+    writeFileSync(own, script.createCachedData(), {flag: 'wx', mode: 0o644});
+    renameSync(own, file);
+  } catch (error) {
+    if (error.code !== 'EEXIST') rmSync(own, {force: true});
+    throw error;
+  }
 }
 
 /** The program; and what has been loaded so far, chunks by their names and modules that are not in the bundle. */
 module.exports = {
   program: load(`./${ENTRY}.js`),
-  loaded: () => ({chunks: [...loaded.keys()], outside: [...outside]}),
+  keepCompiled,
+  loaded: () => ({
+    chunks: [...begun].map((id) => id.slice(id.indexOf(':') + 1)),
+    outside: [...outside],
+  }),
 };

@@ -1,0 +1,65 @@
+import {createHash} from 'node:crypto';
+import {mkdir, mkdtemp, readFile, rename, rm} from 'node:fs/promises';
+import {createReadStream, existsSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {execFile} from 'node:child_process';
+import {promisify} from 'node:util';
+import {pipeline} from 'node:stream/promises';
+
+const run = promisify(execFile);
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const CACHE = join(ROOT, 'node_modules/.cache/kcri-bun');
+
+/** The Bun that a standalone kcri is made with: its version, and the package of the npm registry for each target. */
+export const BUN = JSON.parse(await readFile(new URL('runtimes.json', import.meta.url), 'utf8'));
+
+export const TARGETS = Object.keys(BUN.packages);
+
+/** The target that is this machine, when it has glibc. */
+export const HOST_TARGET = `linux-${process.arch}`;
+
+/**
+ * The Bun executable for a target: npm fetches its package, as it is configured to, the first time. Nothing of the
+ * package is run before its content is the one that is known.
+ *
+ * @param {string} target one of TARGETS
+ * @returns {Promise<string>} the file
+ */
+export async function bunFor(target) {
+  const {name, integrity} = BUN.packages[target];
+  const folder = join(CACHE, `${target}-${BUN.version}`);
+  const file = join(folder, 'package/bin/bun');
+  if (existsSync(file)) return file;
+  await mkdir(CACHE, {recursive: true});
+  const scratch = await mkdtemp(join(CACHE, '.fetch-'));
+  try {
+    const archive = await npmPack(`${name}@${BUN.version}`, scratch);
+    const found = await integrityOf(archive);
+    if (found !== integrity)
+      throw new Error(
+        `${name}@${BUN.version} is not what it was: its integrity is ${found}, not ${integrity} (scripts/binary/runtimes.json)`,
+      );
+    const unpacked = join(scratch, 'unpacked');
+    await mkdir(unpacked);
+    await run('tar', ['-xzf', archive, '-C', unpacked]);
+    await rename(unpacked, folder).catch((error) => {
+      // Another process may have been quicker: its copy is as good.
+      if (!existsSync(file)) throw error;
+    });
+  } finally {
+    await rm(scratch, {recursive: true, force: true});
+  }
+  return file;
+}
+
+async function npmPack(spec, folder) {
+  const {stdout} = await run('npm', ['pack', '--json', '--pack-destination', folder, spec], {cwd: folder});
+  return join(folder, JSON.parse(stdout)[0].filename);
+}
+
+async function integrityOf(file) {
+  const hash = createHash('sha512');
+  await pipeline(createReadStream(file), hash);
+  return `sha512-${hash.digest('base64')}`;
+}

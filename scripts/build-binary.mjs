@@ -1,0 +1,104 @@
+/**
+ * Makes dist/binary/kcri-TARGET: kcri and Bun in one executable, with the program compiled. dist must be there. For
+ * another target than this machine nothing more is needed than its Bun.
+ * Usage: npm run build:binary [-- TARGET…]      (default linux-x64 and linux-arm64; others are linux-x64-musl and …)
+ */
+import {execFile} from 'node:child_process';
+import {mkdir, mkdtemp, rename, rm} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {parseArgs, promisify} from 'node:util';
+import {build} from 'esbuild';
+import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
+import {helpTexts} from './bundle/help.mjs';
+import {programOptions} from './bundle/program.mjs';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const FOLDER = join(ROOT, 'dist/binary');
+/** What is made: its name, and the module that starts the program. */
+const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts'};
+/** The twin of the executable, made in the same way of the same program: the tests tell it what to run. */
+const TWIN = {name: 'kcri-twin', entry: 'test/cli/twin/twin.ts'};
+
+/** Whatever lies in the folder that kcri is called in must not change what it does: it runs as root. */
+const NOTHING_FROM_OUTSIDE = [
+  '--no-compile-autoload-dotenv',
+  '--no-compile-autoload-bunfig',
+  '--no-compile-autoload-tsconfig',
+  '--no-compile-autoload-package-json',
+];
+
+/** How much later than usual code becomes machine code: a command is over before that would pay. */
+const JIT_POLICY = 5;
+
+/** Makes the executables for some targets, and gives their files. */
+export async function buildBinaries(targets, {name, entry} = KCRI) {
+  await mkdir(FOLDER, {recursive: true});
+  const scratch = await mkdtemp(join(FOLDER, '.build-'));
+  try {
+    const program = join(scratch, 'program');
+    const metafile = await writeProgram(program, entry);
+    const bun = await bunFor(HOST_TARGET);
+    const files = [];
+    for (const target of targets)
+      files.push(await compile(bun, {name: `${name}-${target}`, target, program, scratch}));
+    return {files, metafile};
+  } finally {
+    await rm(scratch, {recursive: true, force: true});
+  }
+}
+
+/** Makes the twin for this machine. */
+export async function buildTwin() {
+  await buildBinaries([HOST_TARGET], TWIN);
+}
+
+/** Modules that are loaded as they are used, as Bun takes them in. */
+async function writeProgram(outdir, entry) {
+  const {metafile} = await build({
+    ...programOptions(ROOT, await helpTexts(ROOT)),
+    entryPoints: [entry],
+    entryNames: 'program',
+    chunkNames: '[name]-[hash]',
+    outdir,
+    minifyWhitespace: true,
+    // Of packages that look for files beside them, which kcri doesn't ask for; Bun would write where it was built.
+    define: {__dirname: '"/"', __filename: '"/kcri"'},
+  });
+  return metafile;
+}
+
+async function compile(bun, {name, target, program, scratch}) {
+  const made = join(scratch, name);
+  await promisify(execFile)(
+    bun,
+    [
+      'build',
+      '--compile',
+      `--compile-executable-path=${await bunFor(target)}`,
+      ...NOTHING_FROM_OUTSIDE,
+      `--compile-jit-policy=${JIT_POLICY}`,
+      '--bytecode',
+      '--format=esm',
+      '--splitting',
+      `--outfile=${made}`,
+      join(program, 'program.js'),
+    ],
+    {cwd: scratch},
+  );
+  const file = join(FOLDER, name);
+  await rename(made, file);
+  return file;
+}
+
+if (fileURLToPath(import.meta.url) === process.argv[1]) {
+  const {positionals} = parseArgs({allowPositionals: true});
+  const targets = positionals.length > 0 ? positionals : ['linux-x64', 'linux-arm64'];
+  const unknown = targets.find((target) => !TARGETS.includes(target));
+  if (unknown === undefined) {
+    for (const file of (await buildBinaries(targets)).files) process.stdout.write(`${file}\n`);
+  } else {
+    process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Checks what `npm pack` makes of the built checkout: how large it is, that nothing is in it that nobody needs and
+ * nothing lacks, and what publint says.
+ */
+import {execFileSync} from 'node:child_process';
+import {readdirSync, readFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {publint} from 'publint';
+import {formatMessage} from 'publint/utils';
+import {packageFaults} from './release/package-faults.mjs';
+import {readJson} from './release/packages.mjs';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const manifest = readJson(join(ROOT, 'package.json'));
+
+const pack = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+const files = JSON.parse(pack)[0].files.map(({path, size}) => ({
+  path,
+  size,
+  text: readFileSync(join(ROOT, path), 'latin1'),
+}));
+const pages = readdirSync(join(ROOT, 'man'));
+const {messages} = await publint({
+  pkgDir: '/package',
+  strict: true,
+  pack: {files: files.map(({path}) => ({name: `/package/${path}`, data: readFileSync(join(ROOT, path))}))},
+});
+const faults = [
+  ...packageFaults({files, manifest, pages, root: ROOT}),
+  ...messages.map((message) => `publint: ${formatMessage(message, manifest, {color: false})}`),
+];
+for (const fault of faults) process.stderr.write(`${fault}\n`);
+if (faults.length > 0) process.exitCode = 1;

@@ -1,0 +1,126 @@
+/**
+ * Makes dist/release: what is published of one version. The package for npm, and for each target an archive that is
+ * unpacked into /usr/local, each with a bill of materials; and the checksums of all. The same commit gives the same bytes.
+ * Usage: npm run release [-- [--folder FOLDER] TARGET…]      (default all targets)
+ */
+import {execFile} from 'node:child_process';
+import {chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {parseArgs, promisify} from 'node:util';
+import {bundle, bundledModules} from './bundle.mjs';
+import {buildBinaries} from './build-binary.mjs';
+import {BUN, TARGETS} from './binary/runtimes.mjs';
+import {sha256, writeArchive} from './release/archive.mjs';
+import {modulesIn, notices, packagesOf, readJson} from './release/packages.mjs';
+import {sbom} from './release/sbom.mjs';
+
+const run = promisify(execFile);
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** What Bun is made of, as its own LICENSE.md has it. */
+const BUN_COMPONENTS = readJson(join(ROOT, 'scripts/release/bun-components.json'));
+
+/** Writes a release of the built checkout to a folder. */
+export async function release(folder, targets) {
+  const manifest = readJson(join(ROOT, 'package.json'));
+  const {packages: locked} = readJson(join(ROOT, 'package-lock.json'));
+  const time = await commitTime();
+  await rm(folder, {recursive: true, force: true});
+  await mkdir(folder, {recursive: true});
+  const describe = async (name, packages, runtime) => {
+    const file = {name, sha256: await sha256(join(folder, name))};
+    const bill = sbom({manifest, file, packages, locked, runtime, time});
+    await writeFile(
+      join(folder, `${name.replace(/\.(?:tgz|tar\.gz)$/, '')}.cdx.json`),
+      `${JSON.stringify(bill, null, 2)}\n`,
+    );
+  };
+  await describe(await packForNpm(folder), await packagesOfBundle());
+  const {files, metafile} = await buildBinaries(targets);
+  const packages = packagesOf(ROOT, modulesIn(metafile));
+  for (const [index, target] of targets.entries()) {
+    const name = `kcri-${manifest.version}-${target}.tar.gz`;
+    const runtime = {...BUN.packages[target], version: BUN.version, components: BUN_COMPONENTS};
+    await withFolder(async (stage) => {
+      await layOut(stage, {program: files[index], noticesText: notices(ROOT, packages, runtime)});
+      await writeArchive(stage, join(folder, name), time);
+    });
+    await describe(name, packages, runtime);
+  }
+  await writeChecksums(folder);
+}
+
+/** When the commit was made that this is a release of, or what SOURCE_DATE_EPOCH says. */
+async function commitTime() {
+  const given = process.env.SOURCE_DATE_EPOCH;
+  if (given !== undefined) return Number(given);
+  const {stdout} = await run('git', ['log', '-1', '--format=%ct'], {cwd: ROOT});
+  return Number(stdout);
+}
+
+async function packForNpm(folder) {
+  const options = ['--json', '--ignore-scripts', '--pack-destination', folder];
+  const {stdout} = await run('npm', ['pack', ...options], {cwd: ROOT});
+  return JSON.parse(stdout)[0].filename;
+}
+
+/** Those of the bundle that npm's package has, which is made anew to know them. */
+async function packagesOfBundle() {
+  return await withFolder(async (folder) => packagesOf(ROOT, bundledModules(await bundle(folder))));
+}
+
+async function withFolder(use) {
+  const folder = await mkdtemp(join(tmpdir(), 'kcri-release-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, {recursive: true});
+  }
+}
+
+/** Puts all where a system looks for it that has the folder as its /usr/local. */
+async function layOut(folder, {program, noticesText}) {
+  const {SCRIPTS} = await import(pathToFileURL(join(ROOT, 'dist/cli/completion/scripts.js')).href);
+  const texts = {
+    'share/bash-completion/completions/kcri': SCRIPTS.bash,
+    'share/zsh/site-functions/_kcri': SCRIPTS.zsh,
+    'share/fish/vendor_completions.d/kcri.fish': SCRIPTS.fish,
+    'share/doc/kcri/THIRD-PARTY-NOTICES.txt': noticesText,
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    await mkdir(join(folder, dirname(name)), {recursive: true});
+    await writeFile(join(folder, name), text);
+  }
+  for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md'])
+    await copyFile(join(ROOT, name), join(folder, 'share/doc/kcri', name));
+  await cp(join(ROOT, 'man'), join(folder, 'share/man/man1'), {recursive: true});
+  for (const entry of await readdir(folder, {recursive: true, withFileTypes: true}))
+    if (entry.isFile()) await chmod(join(entry.parentPath ?? entry.path, entry.name), 0o644);
+  await mkdir(join(folder, 'bin'));
+  await copyFile(program, join(folder, 'bin/kcri'));
+  await chmod(join(folder, 'bin/kcri'), 0o755);
+}
+
+/** As `sha256sum --check` reads them. */
+async function writeChecksums(folder) {
+  const names = (await readdir(folder)).sort();
+  const lines = [];
+  for (const name of names) lines.push(`${await sha256(join(folder, name))}  ${name}\n`);
+  await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
+}
+
+if (fileURLToPath(import.meta.url) === process.argv[1]) {
+  const {positionals, values} = parseArgs({
+    allowPositionals: true,
+    options: {folder: {type: 'string', default: join(ROOT, 'dist/release')}},
+  });
+  const unknown = positionals.find((target) => !TARGETS.includes(target));
+  if (unknown !== undefined) {
+    process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
+    process.exitCode = 1;
+  } else {
+    await release(values.folder, positionals.length > 0 ? positionals : TARGETS);
+    for (const name of await readdir(values.folder)) process.stdout.write(`${join(values.folder, name)}\n`);
+  }
+}

@@ -1,0 +1,50 @@
+import {spawn} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {createReadStream, createWriteStream} from 'node:fs';
+import {readdir} from 'node:fs/promises';
+import {once} from 'node:events';
+import {join, relative} from 'node:path';
+import {pipeline} from 'node:stream/promises';
+import {createGzip} from 'node:zlib';
+
+/**
+ * Writes a .tar.gz of a folder's files. The same files give the same bytes: in the order of their names, root's, all of
+ * one time. Folders aren't in it, so that unpacking changes nothing of those that are there.
+ *
+ * @param {string} folder
+ * @param {string} file
+ * @param {number} time seconds since the epoch
+ */
+export async function writeArchive(folder, file, time) {
+  const names = await filesBelow(folder);
+  const options = [
+    '--format=gnu',
+    `--mtime=@${time}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--no-recursion',
+  ];
+  const tar = spawn('tar', ['-C', folder, ...options, '-cf', '-', ...names], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(tar, 'close');
+  await pipeline(tar.stdout, createGzip(), createWriteStream(file));
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`tar failed with exit code ${code}`);
+}
+
+async function filesBelow(folder) {
+  const entries = await readdir(folder, {recursive: true, withFileTypes: true});
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
+}
+
+/** A file's SHA-256 in hexadecimal digits. */
+export async function sha256(file) {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}

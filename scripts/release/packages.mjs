@@ -1,0 +1,81 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+/**
+ * A package that something of is in a bundle.
+ *
+ * @typedef {object} BundledPackage
+ * @property {string} name
+ * @property {string} version
+ * @property {string} license an SPDX expression
+ * @property {string} path in the checkout, as package-lock.json has it: `node_modules/yaml`
+ * @property {readonly string[]} dependencies names
+ */
+
+/**
+ * The packages that modules are of, by name and version.
+ *
+ * @param {string} root the checkout
+ * @param {Iterable<string>} modules paths relative to the checkout, as esbuild has them
+ * @returns {readonly BundledPackage[]}
+ */
+export function packagesOf(root, modules) {
+  const paths = new Set(
+    [...modules].flatMap((module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module) ?? []),
+  );
+  return [...paths].sort().map((path) => {
+    const {name, version, license, ...needs} = readJson(join(root, path, 'package.json'));
+    if (typeof license !== 'string') throw new Error(`${path} does not say under which licence it is`);
+    return {
+      name,
+      version,
+      license,
+      path,
+      dependencies: Object.keys({...needs.dependencies, ...needs.optionalDependencies}),
+    };
+  });
+}
+
+/** The modules of which something is in a bundle. */
+export function modulesIn({outputs}) {
+  return Object.values(outputs).flatMap(({inputs}) =>
+    Object.entries(inputs).flatMap(([module, {bytesInOutput}]) => (bytesInOutput > 0 ? [module] : [])),
+  );
+}
+
+/**
+ * What the licences of packages want to be passed on: their texts, and notices.
+ *
+ * @param {string} root the checkout
+ * @param {readonly BundledPackage[]} packages
+ * @param {import('./sbom.mjs').Runtime} [runtime] the Bun that runs it, when it is part of it
+ */
+export function notices(root, packages, runtime) {
+  const parts = packages.map(({name, version, license, path}) => {
+    const files = readdirSync(join(root, path)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+    if (files.length === 0) throw new Error(`${path} has no text of its licence`);
+    const texts = files.sort().map((file) => readFileSync(join(root, path, file), 'utf8').trim());
+    return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${texts.join('\n\n')}\n`;
+  });
+  const all = runtime === undefined ? parts : [...parts, noticeOfBun(runtime)];
+  return `kcri is made with the following, which is under licences of its own.\n\n${all.join('\n')}`;
+}
+
+function noticeOfBun({version, components}) {
+  const rows = components.map(({name, licence, url}) => `- ${name}: ${licence}; ${url}\n`);
+  return `${RULE}
+Bun ${version} (MIT), https://bun.com
+${RULE}
+
+The executable is the unchanged JavaScript runtime Bun with kcri in it. Bun's sources, its licence, how to build it with
+other versions of what it links, and the licences of those are at https://github.com/oven-sh/bun/tree/bun-v${version}
+(LICENSE.md). It links:
+
+${rows.join('')}`;
+}
+
+const RULE = '-'.repeat(80);
+
+export function readJson(file) {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
