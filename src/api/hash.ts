@@ -1,24 +1,33 @@
 import {createHash} from 'node:crypto';
 import type {Container, Pod} from './v1.js';
 
-interface FnvParameters {
-  readonly offset: bigint;
-  readonly prime: bigint;
-  readonly bits: number;
+/** FNV-1a, 32 bits, of the text's UTF-8 bytes. */
+function fnv32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
 }
 
-const FNV_32: FnvParameters = {offset: 0x811c9dc5n, prime: 0x01000193n, bits: 32};
-const FNV_128: FnvParameters = {
-  offset: 0x6c62272e07bb014262b821756295c58dn,
-  prime: 0x0000000001000000000000000000013bn,
-  bits: 128,
-};
+/** The prime of FNV with 128 bits is 2^88 + this. */
+const FNV_128_LOW = 0x13b;
 
-/** FNV-1a of the text's UTF-8 bytes. */
-function fnv1a(text: string, {offset, prime, bits}: FnvParameters): bigint {
-  let hash = offset;
-  for (const byte of Buffer.from(text)) hash = BigInt.asUintN(bits, (hash ^ BigInt(byte)) * prime);
-  return hash;
+/**
+ * FNV-1a, 128 bits, of the text's UTF-8 bytes, as 32 hex digits. In four numbers of 32 bits, the lowest first: bigints
+ * take ten times as long, and this is done with each manifest as a whole.
+ */
+function fnv128(text: string): string {
+  let [a, b, c, d] = [0x6295c58d, 0x62b82175, 0x07bb0142, 0x6c62272e];
+  for (const byte of Buffer.from(text)) {
+    a = (a ^ byte) >>> 0;
+    const [low, high] = [a << 24, (a >>> 8) | (b << 24)];
+    // No product has more than 41 bits: numbers hold them exactly.
+    a *= FNV_128_LOW;
+    b = b * FNV_128_LOW + Math.floor(a / 2 ** 32);
+    c = c * FNV_128_LOW + Math.floor(b / 2 ** 32) + (low >>> 0);
+    d = d * FNV_128_LOW + Math.floor(c / 2 ** 32) + (high >>> 0);
+    [a, b, c, d] = [a >>> 0, b >>> 0, c >>> 0, d >>> 0];
+  }
+  return [d, c, b, a].map((part) => part.toString(16).padStart(8, '0')).join('');
 }
 
 /** JSON as Go writes it: these characters are escaped although JSON doesn't ask for it. */
@@ -35,7 +44,7 @@ export function goJson(value: unknown): string {
  */
 export function containerHash(container: Pick<Container, 'name' | 'image'>): string {
   const json = goJson({image: container.image, name: container.name});
-  return fnv1a(`([]uint8)[${Buffer.from(json).join(' ')}]`, FNV_32).toString(16);
+  return fnv32(`([]uint8)[${Buffer.from(json).join(' ')}]`).toString(16);
 }
 
 function sortKeys(_key: string, value: unknown): unknown {
@@ -60,9 +69,7 @@ function uidContent(pod: Pod): string {
  * `url:URL`. The digits differ from the kubelet's, which hashes Go's memory dump; what changes them doesn't.
  */
 export function staticPodUid(pod: Pod, origin: string): string {
-  return fnv1a(`${uidContent(pod)}${origin}`, FNV_128)
-    .toString(16)
-    .padStart(32, '0');
+  return fnv128(`${uidContent(pod)}${origin}`);
 }
 
 /**

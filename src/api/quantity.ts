@@ -89,6 +89,19 @@ function splitQuantity(text: string): QuantityText {
  * @throws ConfigError with upstream's words when it isn't one.
  */
 export function parseQuantity(text: Quantity): Amount {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const amount = parseAnew(text);
+  if (parsed.size >= MOST_PARSED) parsed.clear();
+  parsed.set(text, amount);
+  return amount;
+}
+
+/** The same few texts are read again and again: with every sync of every pod. */
+const parsed = new Map<Quantity, Amount>();
+const MOST_PARSED = 1000;
+
+function parseAnew(text: Quantity): Amount {
   const {negative, whole, fraction, suffix} = splitQuantity(text);
   const {numerator, exponent, format} = scaleOf(suffix);
 

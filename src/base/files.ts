@@ -1,9 +1,9 @@
 import {randomBytes} from 'node:crypto';
 import {constants} from 'node:fs';
-import {chown, mkdir, open, rename, rmdir, unlink, type FileHandle} from 'node:fs/promises';
+import {chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
-import {getSystemErrorMap} from 'node:util';
-import {hasErrno, messageOf, SystemError} from './errors.js';
+import {hasErrno, SystemError} from './errors.js';
+import {systemReason} from './system-reason.js';
 
 const HINTS: Readonly<Record<string, string>> = {
   EACCES: 'run as root, or choose a directory of your own with --root-dir',
@@ -23,14 +23,6 @@ const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up: free some space, or name a file elsewhere',
   ENOTDIR: 'a part of the path is not a directory: move it away, or name another file',
 };
-
-/** What the system said, without Node.js' code, call and path: `no space left on device`. */
-export function systemReason(error: unknown): string {
-  const {errno, code} = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  const [systemCode, text] = getSystemErrorMap().get(Number(errno)) ?? [];
-  // Libraries such as zlib have numbers of their own.
-  return systemCode === code && text !== undefined ? text : messageOf(error);
-}
 
 /**
  * The error of a file operation for a person: `writing "/x/y": no space left on device`, and what to do. An error
@@ -77,6 +69,11 @@ export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined
     if (hasErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** Whether something is at the path, which a link may lead to. Rejects with SystemError. */
+export async function isPresent(path: string): Promise<boolean> {
+  return (await withFileErrors('looking at', path, () => ifPresent(() => stat(path)))) !== undefined;
 }
 
 const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -150,18 +147,33 @@ export async function writeFileAtomic(
   mode: number,
   owner?: FileOwner,
 ): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   await withFileErrors('writing', path, async () => {
-    try {
-      await writeNewFile(temporary, content, mode);
+    await exchange(path, async (temporary) => {
+      await writeNewFile(temporary, content, {mode, isDurable: true});
       if (owner !== undefined) await chown(temporary, owner.uid, owner.gid);
-      await rename(temporary, path);
-      await syncDirectory(dirname(path));
-    } catch (error) {
-      await unlink(temporary).catch(() => undefined);
-      throw error;
-    }
+    });
+    await syncDirectory(dirname(path));
   });
+}
+
+/**
+ * The same without waiting for the disk, which takes longer than all else: after a power failure the file may be empty,
+ * or as it was. For what counts no longer then, or is written anew. Rejects with the system's error.
+ */
+export async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+  await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: false}));
+}
+
+/** Puts what is written beside the file into its place; nothing is left when it fails. */
+async function exchange(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await write(temporary);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** True for the temporary files that a killed writeFileAtomic of `path` left. */
@@ -169,11 +181,15 @@ export function isLeftoverOf(path: string, fileName: string): boolean {
   return fileName.startsWith(`.${basename(path)}.`) && fileName.endsWith('.tmp');
 }
 
-async function writeNewFile(path: string, content: string, mode: number): Promise<void> {
+async function writeNewFile(
+  path: string,
+  content: string,
+  {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
+): Promise<void> {
   await withFile(path, 'wx', mode, async (file) => {
     await file.chmod(mode);
     await file.writeFile(content);
-    await file.sync();
+    if (isDurable) await file.sync();
   });
 }
 

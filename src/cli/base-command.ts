@@ -36,6 +36,7 @@ export abstract class BaseCommand extends Command {
   #dialect: Dialect = OWN;
   #voice: Voice | undefined;
   #globals: Values = {};
+  #reading: Promise<Settings> | undefined;
   #settings: Settings | undefined;
   #connection: Connection | undefined;
   readonly #connections: Connection[] = [];
@@ -163,19 +164,22 @@ export abstract class BaseCommand extends Command {
     return rootDir(this.#globals, this.#context.env);
   }
 
-  /** What flags, environment and config file say. Valid after `parse`. */
-  protected get settings(): Settings {
-    if (this.#settings === undefined) {
-      const {configFileMayBeMissing: mayBeMissing} = this.ctor as typeof BaseCommand;
-      this.#settings = resolveSettings(this.#globals, this.#context, {
-        mayBeMissing,
-        onWarning: (text) => {
-          // crictl tells of its config file before it looks at the command.
-          if (!this.compat) this.warn(text);
-        },
-      });
-    }
+  /** What flags, environment and config file say. Valid after `parse`. Rejects with ConfigError. */
+  protected async settings(): Promise<Settings> {
+    this.#reading ??= this.#readSettings();
+    this.#settings = await this.#reading;
     return this.#settings;
+  }
+
+  async #readSettings(): Promise<Settings> {
+    const {configFileMayBeMissing: mayBeMissing} = this.ctor as typeof BaseCommand;
+    return await resolveSettings(this.#globals, this.#context, {
+      mayBeMissing,
+      onWarning: (text) => {
+        // crictl tells of its config file before it looks at the command.
+        if (!this.compat) this.warn(text);
+      },
+    });
   }
 
   /**
@@ -191,7 +195,7 @@ export abstract class BaseCommand extends Command {
 
   /** The endpoint that the settings name, or the one that is found. Valid after `parse`. */
   protected async endpoint(): Promise<string> {
-    return this.settings.runtimeEndpoint ?? (await this.#findEndpoint());
+    return (await this.settings()).runtimeEndpoint ?? (await this.#findEndpoint());
   }
 
   async #findEndpoint(): Promise<string> {
@@ -209,10 +213,11 @@ export abstract class BaseCommand extends Command {
   protected async connectTo(
     endpoint: string,
     timeoutMs = 0,
-    imageEndpoint = this.settings.imageEndpoint,
+    givenImageEndpoint?: string,
     observers: readonly CallObserver[] = [],
   ): Promise<Connection> {
     const command = this.words.join(' ');
+    const imageEndpoint = givenImageEndpoint ?? (await this.settings()).imageEndpoint;
     const connection = await this.#open(this.#dialect.address(endpoint, command), {
       imageEndpoint,
       observers,
@@ -224,7 +229,7 @@ export abstract class BaseCommand extends Command {
 
   async #open(endpoint: string, options: ConnectOptions): Promise<Connection> {
     const {connect} = await import('../cri/index.js');
-    const {timeoutMs, maxRetries} = this.settings;
+    const {timeoutMs, maxRetries} = await this.settings();
     const connection = connect(endpoint, {
       timeoutMs,
       maxRetries,
@@ -240,7 +245,7 @@ export abstract class BaseCommand extends Command {
 
   async #observers(): Promise<readonly CallObserver[]> {
     const measuring = this.#instruments.flatMap(({observer}) => (observer === undefined ? [] : [observer]));
-    if (!this.settings.debug) return measuring;
+    if (!(await this.settings()).debug) return measuring;
     const {debugLog} = await import('./instruments/debug-log.js');
     return [
       ...measuring,

@@ -1,6 +1,4 @@
 import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import type * as Yaml from 'yaml';
 import {closest} from '../base/closest.js';
 import {ConfigError, hasErrno} from '../base/errors.js';
 import {parseDuration} from '../format/duration.js';
@@ -103,11 +101,11 @@ export function readConfigText(path: string): string | undefined {
 /**
  * The settings in the text of a config file. Plain `key: value` lines are read here, so that no YAML library
  * is needed on the way to every command; it is loaded for whatever else YAML has, JSON among it. The last of
- * two equal keys counts, as in crictl. Throws ConfigError.
+ * two equal keys counts, as in crictl. Rejects with ConfigError.
  */
-export function parseConfigFile(source: string, dialect: ConfigDialect): ConfigFile {
+export async function parseConfigFile(source: string, dialect: ConfigDialect): Promise<ConfigFile> {
   const settings: Record<string, unknown> = {};
-  for (const [key, value] of plainEntries(source) ?? yamlEntries(source)) {
+  for (const [key, value] of plainEntries(source) ?? (await yamlEntries(source))) {
     if (!isConfigKey(key)) dialect.onUnknown(key);
     else if (value !== '' || !dialect.lenient) settings[key] = configValue(key, value, dialect);
   }
@@ -130,8 +128,8 @@ function plainEntries(source: string): Entry[] | undefined {
   ]);
 }
 
-function yamlEntries(source: string): Entry[] {
-  const {isMap, isScalar, parseDocument} = createRequire(import.meta.url)('yaml') as typeof Yaml;
+async function yamlEntries(source: string): Promise<Entry[]> {
+  const {isMap, isScalar, parseDocument} = await import('yaml');
   const {contents, errors} = parseDocument(source, {uniqueKeys: false});
   const [error] = errors;
   if (error !== undefined)

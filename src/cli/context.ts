@@ -1,14 +1,9 @@
-import {basename, dirname} from 'node:path';
-import type {Readable, Writable} from 'node:stream';
+import {basename} from 'node:path';
+import type {Readable} from 'node:stream';
 import {systemClock, type Clock} from '../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
+import {standardOutput, type OutputStream} from './standard-output.js';
 
-/** A stream that a command writes to. */
-export type OutputStream = Writable & {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  readonly rows?: number;
-};
 /** The stream that a command reads from. */
 export type InputStream = Readable & {readonly isTTY?: boolean};
 
@@ -29,14 +24,22 @@ export interface CliContext {
   readonly cgroupMount: string | undefined;
   /** Where the kernel says what it swaps to. */
   readonly swapsFile: string;
-  /** The folder of the program, where crictl looks for a config file when there is none elsewhere. */
-  readonly programFolder: string;
+  /** How this program is started: its file, which follows that of Node.js unless it needs none. */
+  readonly program: readonly string[];
   /** Behave as crictl to the byte, faults included: run under its name, or asked to by KCRI_COMPAT. */
   readonly compat: boolean;
 }
 
+/** What starts this process's program, see CliContext. */
+const SCRIPT: readonly string[] = process.argv.slice(0, 2);
+
 /** The context of this process. Without a signal nothing interrupts the command but the process's end. */
-export function processContext(signal: AbortSignal = new AbortController().signal): CliContext {
+export function processContext(
+  signal: AbortSignal = new AbortController().signal,
+  program = SCRIPT,
+): CliContext {
+  let stdout: OutputStream | undefined;
+  let stderr: OutputStream | undefined;
   return {
     env: process.env,
     // Node.js opens a standard stream when it is first asked for; most commands read no input.
@@ -44,10 +47,10 @@ export function processContext(signal: AbortSignal = new AbortController().signa
       return process.stdin;
     },
     get stdout() {
-      return process.stdout;
+      return (stdout ??= standardOutput(1));
     },
     get stderr() {
-      return process.stderr;
+      return (stderr ??= standardOutput(2));
     },
     clock: systemClock,
     signal,
@@ -55,14 +58,14 @@ export function processContext(signal: AbortSignal = new AbortController().signa
     defaultConfigFile: '/etc/crictl.yaml',
     cgroupMount: '/sys/fs/cgroup',
     swapsFile: '/proc/swaps',
-    programFolder: dirname(process.argv[1] ?? ''),
-    compat: calledAsCrictl(),
+    program,
+    compat: calledAsCrictl(program),
   };
 }
 
 /** Whether this process was called as crictl. */
-export function calledAsCrictl(): boolean {
-  return isCompat(process.env, process.argv[1]) || isCompat({}, process.argv0);
+export function calledAsCrictl(program = SCRIPT): boolean {
+  return isCompat(process.env, program.at(-1)) || isCompat({}, process.argv0);
 }
 
 /** Whether kcri was called as crictl: by the program's name (a link to it), or with KCRI_COMPAT=crictl. */

@@ -52,7 +52,7 @@ export interface Dialect {
   /** Whether a command takes no notice of arguments that it has no use for. */
   ignoresArguments(command: string): boolean;
   /** What comes before every command line but a request for help or the version. */
-  before(line: LineStart, context: CliContext, voice: Voice): void;
+  before(line: LineStart, context: CliContext, voice: Voice): Promise<void>;
   /** The endpoint to connect to for one that was given. Throws ConfigError. */
   address(endpoint: string, command: string): string;
   /** The endpoint when none was given. Rejects with KcriError when there is none. */
@@ -67,7 +67,9 @@ export const OWN: Dialect = {
   voice: ownVoice,
   helpFor: () => undefined,
   ignoresArguments: () => false,
-  before: () => undefined,
+  before: async () => {
+    await Promise.resolve();
+  },
   address: givenEndpoint,
   find: async ({wellKnown, rootDir}) => await discoverEndpoint(wellKnown, rootDir),
   check: async () => {

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {closest} from '../base/closest.js';
 import {UsageError} from '../base/errors.js';
-import {toJson, type Init, type MessageTypes} from '../cri/index.js';
+import type {Init, MessageTypes} from '../cri/index.js';
 import {asFloat64, jsonText, withoutNulls, type Json} from '../format/json.js';
 import type {Form, Format, FormFlags, ObjectForm} from './form.js';
 
@@ -68,6 +68,7 @@ export async function messageText<Name extends keyof MessageTypes>(
   name: Name,
   message: Init<MessageTypes[Name]>,
 ): Promise<string> {
+  const {toJson} = await import('../cri/index.js');
   const json = withoutNulls(toJson(name, message, {emitDefaults: true}));
   return form.kind === 'json' ? jsonText(json) : await otherText(form, json);
 }

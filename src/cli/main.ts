@@ -1,4 +1,3 @@
-import {stripVTControlCharacters} from 'node:util';
 import type {Config} from '@oclif/core/interfaces';
 import {closest} from '../base/closest.js';
 import {calledAsCrictl, processContext, type CliContext} from './context.js';
@@ -17,10 +16,7 @@ import type {Voice} from './voice.js';
 /**
  * Runs one command line and gives the exit code; nothing is thrown. Only the named command's file is loaded.
  */
-export async function main(
-  argv: readonly string[],
-  context = processContext(interruptSignal({compat: calledAsCrictl()})),
-): Promise<number> {
+export async function main(argv: readonly string[], context = thisProcess()): Promise<number> {
   const dialect = await dialectOf(context);
   const voice = dialect.voice(
     {
@@ -37,6 +33,11 @@ export async function main(
     voice.end();
     return exitCode;
   }
+}
+
+/** The context of this process, which Ctrl-C and SIGTERM interrupt; without `program` it is a script's. */
+export function thisProcess(program?: readonly string[]): CliContext {
+  return processContext(interruptSignal({compat: calledAsCrictl(program)}), program);
 }
 
 /** The dialect of a run; crictl's is only loaded when it is spoken. */
@@ -72,7 +73,7 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
 async function runCommand(line: Leading, {context, dialect, voice}: Run): Promise<number> {
   const {globals, version, words} = line;
   if (version) return await print(`${versionLine(context)}\n`, context);
-  dialect.before(line, context, voice);
+  await dialect.before(line, context, voice);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), context);
@@ -138,7 +139,7 @@ function versionLine({compat}: CliContext): string {
 /** Prints a text that may have colours. */
 async function print(text: string, {stdout, env}: CliContext): Promise<number> {
   const output = new Output(stdout, 'standard output');
-  output.write(wantsColor(env, output) ? text : stripVTControlCharacters(text));
+  output.write(wantsColor(env, output) ? text : (await import('node:util')).stripVTControlCharacters(text));
   await output.flush();
   return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 import {hasErrno, SystemError} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
-import type {OutputStream} from './context.js';
+import {systemReason} from '../base/system-reason.js';
+import type {OutputStream} from './standard-output.js';
 
 /**
  * A standard stream that may go away: when its reader closes it (`| head -1`) or it takes no more (a full disk),

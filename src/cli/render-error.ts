@@ -16,13 +16,18 @@ export function renderError(error: unknown, debug: boolean): string {
 }
 
 function bug(error: unknown): string {
-  const shown = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  const shown = error instanceof Error ? stackOf(error) : messageOf(error);
   return `kcri: ${shown}\nthis is a bug in kcri; please report it with the lines above`;
 }
 
 function* causes(error: Error): Generator<string> {
-  for (let next: unknown = error; next instanceof Error; next = next.cause)
-    yield maskedText(next.stack ?? next.message);
+  for (let next: unknown = error; next instanceof Error; next = next.cause) yield maskedText(stackOf(next));
+}
+
+/** The stack below what went wrong; that of a DOMException has only Node.js there. */
+function stackOf(error: Error): string {
+  const {name, message, stack = ''} = error;
+  return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`.trimEnd();
 }
 
 /** The exit code that an error ends the process with. */

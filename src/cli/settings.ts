@@ -1,6 +1,6 @@
-import {join, resolve} from 'node:path';
+import {dirname, join, resolve} from 'node:path';
 import {ConfigError, isSystemCallError, messageOf} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
+import {systemReason} from '../base/system-reason.js';
 import {DEFAULT_TIMEOUT_MS} from '../cri/deadlines.js';
 import {
   CONFIG_KEYS,
@@ -62,16 +62,16 @@ export function configPath(
 }
 
 /**
- * The settings of one run: a flag before the environment before the config file before the default. Throws
- * ConfigError for a bad file, and for a missing one that the user named unless it `mayBeMissing`.
+ * The settings of one run: a flag before the environment before the config file before the default. Rejects
+ * with ConfigError for a bad file, and for a missing one that the user named unless it `mayBeMissing`.
  */
-export function resolveSettings(
+export async function resolveSettings(
   flags: Values,
   context: CliContext,
   {mayBeMissing = false, onWarning}: SettingsOptions,
-): Settings {
+): Promise<Settings> {
   const wanted = {...configPath(flags, context), mayBeMissing, onWarning};
-  const read = (context.compat ? readAsCrictl : readOwn)(wanted, context);
+  const read = await (context.compat ? readAsCrictl : readOwn)(wanted, context);
   const option = (key: ConfigKey): EffectiveOption =>
     effective(key, {flags, read, env: context.env, defaults: context.compat ? CRICTL_DEFAULTS : DEFAULTS});
   const value = (key: ConfigKey): EffectiveOption['value'] => option(key).value;
@@ -101,7 +101,7 @@ interface WantedFile extends SettingsOptions {
 }
 
 /** A missing file is empty unless it was named; an unknown option is a warning. */
-function readOwn(file: WantedFile, context: CliContext): ReadFile {
+async function readOwn(file: WantedFile, context: CliContext): Promise<ReadFile> {
   const {path: wanted, named, mayBeMissing, onWarning} = file;
   const dialect = ownDialect((warning) => {
     onWarning(`${wanted}: ${warning}`);
@@ -109,7 +109,7 @@ function readOwn(file: WantedFile, context: CliContext): ReadFile {
   try {
     const {path, source} = findConfig(wanted, context);
     if (source === undefined && named && !mayBeMissing) throw new ConfigError('no such file or directory');
-    return {options: parseConfigFile(source ?? '', dialect), path};
+    return {options: await parseConfigFile(source ?? '', dialect), path};
   } catch (error) {
     throw new ConfigError(`get server config: reading "${wanted}": ${systemReason(error)}`, {
       cause: error,
@@ -122,7 +122,7 @@ function readOwn(file: WantedFile, context: CliContext): ReadFile {
  * As crictl: it tells of a missing file, and a broken one is an error only when it was named. Without a file
  * it tries a runtime again that does not answer, with one only when the file says so.
  */
-function readAsCrictl(file: WantedFile, context: CliContext): ReadFile {
+async function readAsCrictl(file: WantedFile, context: CliContext): Promise<ReadFile> {
   const {path: wanted, named, mayBeMissing, onWarning} = file;
   try {
     const {path, source} = findConfig(wanted, context);
@@ -130,7 +130,7 @@ function readAsCrictl(file: WantedFile, context: CliContext): ReadFile {
       onWarning(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
     if (source === undefined && mayBeMissing) return {options: {}, path: wanted};
     if (source === undefined) throw new ConfigError(`stat ${path}: no such file or directory`);
-    const options = parseConfigFile(source, CRICTL_DIALECT);
+    const options = await parseConfigFile(source, CRICTL_DIALECT);
     return {options: {'max-retries': 0, ...options}, path};
   } catch (error) {
     if (named)
@@ -151,10 +151,10 @@ function goReason(path: string, error: unknown): string {
 }
 
 /** The file's text, or that of the one in the program's folder; undefined with the latter's path for neither. */
-function findConfig(wanted: string, {programFolder}: CliContext): {path: string; source: string | undefined} {
+function findConfig(wanted: string, {program}: CliContext): {path: string; source: string | undefined} {
   const source = readConfigText(wanted);
   if (source !== undefined) return {path: wanted, source};
-  const next = join(programFolder, 'crictl.yaml');
+  const next = join(dirname(program.at(-1) ?? ''), 'crictl.yaml');
   return {path: next, source: readConfigText(next)};
 }
 

@@ -67,7 +67,7 @@ export default class Completion extends BaseCommand {
   readonly #ask: Ask = async (kind, globals): Promise<readonly Suggestion[]> => {
     const {liveSuggestions} = await import('../cli/completion/live.js');
     try {
-      const {runtimeEndpoint} = resolveSettings({...this.globals, ...globals}, this.context, {
+      const {runtimeEndpoint} = await resolveSettings({...this.globals, ...globals}, this.context, {
         onWarning: () => undefined,
       });
       const connection =

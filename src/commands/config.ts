@@ -68,16 +68,17 @@ export default class Config extends BaseCommand {
   }
 
   #actions(path: string): ConfigActions {
-    const valueOf = (name: string): string => {
+    const valueOf = async (name: string): Promise<string> => {
       const key = knownKey(name);
-      return String(this.settings.options.find((option) => option.key === key)?.value ?? '');
+      const {options} = await this.settings();
+      return String(options.find((option) => option.key === key)?.value ?? '');
     };
     return {
-      get: (key) => Promise.resolve(valueOf(key)),
+      get: valueOf,
       set: (assignments) => onNamedFiles(() => change(path, parseAssignments(assignments))),
-      list: () => Promise.resolve(renderTable(COLUMNS, this.settings.options)),
+      list: async () => renderTable(COLUMNS, (await this.settings()).options),
       legacy: async (key, value) => {
-        if (value === undefined) return `${valueOf(key)}\n`;
+        if (value === undefined) return `${await valueOf(key)}\n`;
         await onNamedFiles(() => change(path, [checkedChange(key, value)]));
         return '';
       },

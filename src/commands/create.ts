@@ -22,7 +22,7 @@ export default class Create extends ContainerCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Create);
     const {signal, compat: literal} = this;
-    const pulls = wantsPull(flags, this.settings.pullImageOnCreate);
+    const pulls = wantsPull(flags, (await this.settings()).pullImageOnCreate);
     const configs = await this.configs();
     const plan = await configs.saying('creating container', async (): Promise<ContainerPlan> => ({
       config: await configs.container(args['container-config']),

@@ -35,7 +35,7 @@ export default class Delete extends PodCommand {
     const records = await this.#records(argv);
     const {stdin} = this.context;
     const chosen = await chosenRecords(records, argv as string[], {stdin, signal: this.signal});
-    for (const [endpoint, group] of this.#byEndpoint(chosen)) {
+    for (const [endpoint, group] of await this.#byEndpoint(chosen)) {
       const pods = await this.#openOrFail(endpoint);
       if (pods === undefined) continue;
       for (const record of group) {
@@ -59,10 +59,11 @@ export default class Delete extends PodCommand {
   }
 
   /** The runtime that was named is asked for all pods; else each pod's own. */
-  #byEndpoint(records: readonly PodRecord[]): ReadonlyMap<string, readonly PodRecord[]> {
+  async #byEndpoint(records: readonly PodRecord[]): Promise<ReadonlyMap<string, readonly PodRecord[]>> {
+    const {runtimeEndpoint} = await this.settings();
     const groups = new Map<string, PodRecord[]>();
     for (const record of records) {
-      const endpoint = this.settings.runtimeEndpoint ?? record.endpoint;
+      const endpoint = runtimeEndpoint ?? record.endpoint;
       groups.set(endpoint, [...(groups.get(endpoint) ?? []), record]);
     }
     return groups;

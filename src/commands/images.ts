@@ -5,8 +5,15 @@ import {BaseCommand} from '../cli/base-command.js';
 import {IMAGE_FILTER} from '../cli/filter-flags.js';
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
 import {arranger, listFlags, listTable, type ListFlagValues} from '../cli/list-flags.js';
-import {IMAGE_ORDERS, imageBlock, imageColumns, imageDetailColumns, imageRows} from '../cli/views/images.js';
-import type {Image} from '../cri/index.js';
+import {
+  IMAGE_COLUMN_FIELDS,
+  IMAGE_ORDERS,
+  imageBlock,
+  imageColumns,
+  imageDetailColumns,
+  imageRows,
+} from '../cli/views/images.js';
+import type {FieldMask, Image} from '../cri/index.js';
 import {imageDetails} from '../operations/details.js';
 import {imageName} from '../operations/image-names.js';
 import {containersPerImage, listImages, type ImageQuery} from '../operations/images.js';
@@ -70,7 +77,8 @@ export default class Images extends BaseCommand {
     const arrange = arranger(flags, IMAGE_ORDERS);
     const services = await this.cri();
     const onNote = (text: string): void => void this.warn(text);
-    const listed = listImages(services.images, query, {signal: this.signal, onNote});
+    const wanted = {...query, fields: fieldsFor(form, flags)};
+    const listed = listImages(services.images, wanted, {signal: this.signal, onNote});
     await this.#print(form, arrange(await withContext('listing images', listed)), flags);
   }
 
@@ -112,4 +120,9 @@ export default class Images extends BaseCommand {
     const counts = containersPerImage(images, containers);
     return imageDetailColumns({facts: byId, containers: counts}, this.context.clock.now());
   }
+}
+
+/** What is needed of each image; undefined = all. */
+function fieldsFor({kind}: ListForm, {verbose}: ImagesFlags): FieldMask<Image> | undefined {
+  return (kind === 'table' || kind === 'name') && !verbose ? IMAGE_COLUMN_FIELDS : undefined;
 }

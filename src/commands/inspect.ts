@@ -6,7 +6,7 @@ import {INSPECT_FLAGS, InspectCommand} from '../cli/inspect-command.js';
 import {containerStatusFacts} from '../cli/views/status-facts.js';
 import {containerStatusJson} from '../cli/views/status-json.js';
 import {containerStatusText} from '../cli/views/status-text.js';
-import {containerId, type ContainerId} from '../cri/index.js';
+import {containerId, type ContainerId} from '../cri/ids.js';
 import {inspectContainer} from '../operations/inspect.js';
 import {nothingFound, type Target} from '../operations/resolve.js';
 

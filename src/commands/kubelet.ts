@@ -85,10 +85,8 @@ export default class Kubelet extends PodCommand {
     const config = await readConfig();
     if (flags['print-unit']) {
       const {unitFile} = await import('../cli/kubelet/unit-file.js');
-      const {env} = this.context;
-      this.show(
-        unitFile({program: process.argv.slice(0, 2), argv: this.argv, directory: process.cwd(), env}),
-      );
+      const {env, program} = this.context;
+      this.show(unitFile({program, argv: this.argv, directory: process.cwd(), env}));
       return;
     }
     if (flags['check-config']) {
@@ -115,7 +113,7 @@ export default class Kubelet extends PodCommand {
       open: async (observer) => {
         const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
         const endpoint = given === '' ? await this.endpoint() : given;
-        const imageEndpoint = images === '' ? this.settings.imageEndpoint : images;
+        const imageEndpoint = images === '' ? (await this.settings()).imageEndpoint : images;
         const timeoutMs = durationMs(values.runtimeRequestTimeout);
         const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint, [observer]);
         await validateConnection(connection, {endpoint, imageEndpoint}, this.signal);

@@ -6,13 +6,14 @@ import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/f
 import {arranger, listFlags, listTable, type ListFlagValues} from '../cli/list-flags.js';
 import {
   podContainers,
+  SANDBOX_COLUMN_FIELDS,
   SANDBOX_ORDERS,
   sandboxBlock,
   sandboxColumns,
   sandboxDetailColumns,
 } from '../cli/views/sandboxes.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
-import type {PodSandbox} from '../cri/index.js';
+import type {FieldMask, PodSandbox} from '../cri/index.js';
 import {sandboxDetails} from '../operations/details.js';
 import {listAllContainers} from '../cri/list-all.js';
 import {SANDBOX_KIND} from '../operations/look-up.js';
@@ -60,7 +61,7 @@ export default class Pods extends BaseCommand {
 
   async #list(flags: PodsFlags): Promise<void> {
     const form = await formOf(flags, FORMATS, this);
-    const query = sandboxQuery(flags);
+    const query = {...sandboxQuery(flags), fields: fieldsFor(form, flags)};
     const arrange = arranger(flags, SANDBOX_ORDERS);
     const {runtime} = await this.cri();
     const listed = await withContext('listing pod sandboxes', listSandboxes(runtime, query, this.signal));
@@ -103,6 +104,11 @@ export default class Pods extends BaseCommand {
     if (failure !== undefined) this.warn(`some details are missing: ${failure.message}`);
     return sandboxDetailColumns(byId, podContainers(containers));
   }
+}
+
+/** What is needed of each pod; undefined = all. */
+function fieldsFor({kind}: ListForm, {verbose}: PodsFlags): FieldMask<PodSandbox> | undefined {
+  return (kind === 'table' || kind === 'name') && !verbose ? SANDBOX_COLUMN_FIELDS : undefined;
 }
 
 /** Throws ArgumentsError. */

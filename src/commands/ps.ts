@@ -4,13 +4,14 @@ import {CONTAINER_FILTERS, containerQuery, type ContainerFilterValues} from '../
 import {formOf, messageText, outputFlag, templateFlag, type Form} from '../cli/formats.js';
 import {arranger, listFlags, listTable, type ListFlagValues} from '../cli/list-flags.js';
 import {
+  CONTAINER_COLUMN_FIELDS,
   CONTAINER_ORDERS,
   containerBlock,
   containerColumns,
   containerDetailColumns,
   type ContainerRow,
 } from '../cli/views/containers.js';
-import type {Connection, Container} from '../cri/index.js';
+import type {Connection, Container, FieldMask} from '../cri/index.js';
 import {imageTags, listContainers} from '../operations/containers.js';
 import {containerDetails} from '../operations/details.js';
 import {containerKind} from '../operations/look-up.js';
@@ -76,7 +77,7 @@ export default class Ps extends BaseCommand {
 
   async #list(flags: PsFlags): Promise<void> {
     const form = await formOf(flags, FORMATS, this);
-    const query = containerQuery(flags);
+    const query = {...containerQuery(flags), fields: fieldsFor(form, flags)};
     const arrange = arranger(flags, CONTAINER_ORDERS);
     const services = await this.cri();
     const {signal} = this;
@@ -135,6 +136,12 @@ export default class Ps extends BaseCommand {
     if (failure !== undefined) this.warn(`some details are missing: ${failure.message}`);
     return byId;
   }
+}
+
+/** What is needed of each container; undefined = all. */
+function fieldsFor({kind}: ListForm, flags: PsFlags): FieldMask<Container> | undefined {
+  const columnsOnly = (kind === 'table' || kind === 'name') && !flags.verbose && !flags['resolve-image-path'];
+  return columnsOnly ? CONTAINER_COLUMN_FIELDS : undefined;
 }
 
 interface PrintOptions {

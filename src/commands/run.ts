@@ -17,7 +17,7 @@ export default class Run extends ContainerCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Run);
-    const pulls = wantsPull(flags, !this.settings.disablePullOnRun);
+    const pulls = wantsPull(flags, !(await this.settings()).disablePullOnRun);
     const configs = await this.configs();
     const sandboxConfig = await configs.saying('running container: load podSandboxConfig', () =>
       configs.sandbox(args['pod-config']),

@@ -1,7 +1,7 @@
-import {Client, credentials, Metadata, status as grpcStatus, type ServiceError} from '@grpc/grpc-js';
+import type {Client, Metadata, ServiceError} from '@grpc/grpc-js';
 import {systemClock} from '../base/clock.js';
 import {messageOf} from '../base/errors.js';
-import {CriError, grpcCodeOf} from './errors.js';
+import {CriError, grpcCodeOf, type GrpcCode} from './errors.js';
 import {Reader, WIRE, Writer} from './wire.js';
 
 /** What a server says of a service (grpc.health.v1 HealthCheckResponse.ServingStatus); others are told by number. */
@@ -40,7 +40,10 @@ export async function checkHealth(request: HealthRequest, signal: AbortSignal): 
   signal.throwIfAborted();
   const {address, timeoutMs, userAgent} = request;
   const deadline = systemClock.now() + timeoutMs;
-  const client = new Client(address, credentials.createInsecure(), {
+  // A kubelet without such probes needs none of it.
+  const grpc = await import('@grpc/grpc-js');
+  signal.throwIfAborted();
+  const client = new grpc.Client(address, grpc.credentials.createInsecure(), {
     'grpc.primary_user_agent': userAgent,
     'grpc.enable_http_proxy': 0,
     'grpc.service_config_disable_resolution': 1,
@@ -53,7 +56,7 @@ export async function checkHealth(request: HealthRequest, signal: AbortSignal): 
   signal.addEventListener('abort', close, {once: true});
   try {
     if (!(await isReady(client, deadline))) return {kind: 'no connection'};
-    return await check(client, request, deadline);
+    return await check({client, metadata: new grpc.Metadata()}, request, deadline);
   } finally {
     signal.removeEventListener('abort', close);
     client.close();
@@ -69,14 +72,18 @@ async function isReady(client: Client, deadline: number): Promise<boolean> {
   });
 }
 
-async function check(client: Client, {address, service}: HealthRequest, deadline: number): Promise<Health> {
+async function check(
+  {client, metadata}: {readonly client: Client; readonly metadata: Metadata},
+  {address, service}: HealthRequest,
+  deadline: number,
+): Promise<Health> {
   return await new Promise((resolve) => {
     client.makeUnaryRequest(
       `/grpc.health.v1.Health/${METHOD}`,
       identity,
       identity,
       encodeRequest(service),
-      new Metadata(),
+      metadata,
       {deadline},
       (error, response) => {
         resolve(
@@ -89,15 +96,12 @@ async function check(client: Client, {address, service}: HealthRequest, deadline
   });
 }
 
-function codeOf(error: ServiceError | null): number {
-  return error?.code ?? grpcStatus.UNKNOWN;
+function codeOf(error: ServiceError | null): GrpcCode {
+  return error === null ? 'UNKNOWN' : grpcCodeOf(error.code);
 }
 
-function failure(endpoint: string, code: number, details: string): Health {
-  return {
-    kind: 'failed',
-    error: new CriError({method: METHOD, endpoint, grpcCode: grpcCodeOf(code), details}),
-  };
+function failure(endpoint: string, grpcCode: GrpcCode, details: string): Health {
+  return {kind: 'failed', error: new CriError({method: METHOD, endpoint, grpcCode, details})};
 }
 
 function encodeRequest(service: string): Buffer {
@@ -116,7 +120,7 @@ function answerOf(response: Buffer, address: string): Health {
   } catch (error) {
     return failure(
       address,
-      grpcStatus.INTERNAL,
+      'INTERNAL',
       `grpc: failed to unmarshal the received message: ${messageOf(error)}`,
     );
   }

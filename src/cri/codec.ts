@@ -1,8 +1,17 @@
 import type {Init} from './call.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
-import {messageSchema, type FieldSchema, type FieldType, type ScalarKind} from './schema.js';
-import {Reader, WIRE, Writer} from './wire.js';
+import {
+  EMPTY_MAP,
+  messageSchema,
+  narrowedSchema,
+  type FieldMask,
+  type FieldSchema,
+  type FieldType,
+  type MessageSchema,
+  type ScalarKind,
+} from './schema.js';
+import {END, Reader, WIRE, Writer} from './wire.js';
 
 /*
  * Protobuf, driven by the generated tables: one small interpreter instead of generated functions for 175
@@ -19,39 +28,42 @@ export function encode<Name extends MessageName>(name: Name, message: Init<Messa
 
 /**
  * A message from its bytes: unknown fields are skipped, absent ones get their default (`''`, `0`, `0n`,
- * `false`, `[]`, `{}`, the enum's first value), absent sub-messages are undefined. Throws WireError.
+ * `false`, `[]`, `{}`, the enum's first value), absent sub-messages are undefined. With `fields` the others are skipped
+ * as well. Throws WireError.
  */
-export function decode<Name extends MessageName>(name: Name, bytes: Buffer): MessageTypes[Name] {
-  return decodeFields(name, new Reader(bytes)) as MessageTypes[Name];
+export function decode<Name extends MessageName>(
+  name: Name,
+  bytes: Buffer,
+  fields?: FieldMask<MessageTypes[Name]>,
+): MessageTypes[Name] {
+  const schema = fields === undefined ? messageSchema(name) : narrowedSchema(name, fields);
+  return decodeFields(schema, new Reader(bytes)) as MessageTypes[Name];
 }
 
-function decodeFields(name: MessageName, reader: Reader): unknown {
-  const schema = messageSchema(name);
-  const message: Fields = {...schema.defaults};
-  while (!reader.done) {
-    const tag = reader.uint32();
-    const field = schema.byNumber.get(tag >>> 3);
+function decodeFields(schema: MessageSchema, reader: Reader): unknown {
+  const {defaults, byNumber} = schema;
+  const message: Fields = {...defaults};
+  for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
+    const field = byNumber[tag >>> 3];
     if (field === undefined) reader.skip(tag & 7);
-    else decodeField(message, field, tag & 7, reader);
+    else if (field.wireType !== (tag & 7)) decodeOddly(message, field, tag & 7, reader);
+    else if (field.type.kind === 'map') decodeMapEntry(message, field.name, reader);
+    else if (field.repeated) append(message, field.name, decodeValue(field.type, reader));
+    else message[field.name] = decodeValue(field.type, reader);
   }
   return message;
 }
 
-function decodeField(message: Fields, field: FieldSchema, wireType: number, reader: Reader): void {
-  const {type, name} = field;
-  const expected = wireTypeOf(type);
-  if (field.repeated && wireType === WIRE.bytes && expected !== WIRE.bytes) {
-    const packed = reader.nested();
-    while (!packed.done) append(message, name, decodeValue(type, packed));
-    return;
-  }
-  if (wireType !== expected) {
-    reader.skip(wireType);
-    return;
-  }
-  if (type.kind === 'map') decodeMapEntry(message, name, reader.nested());
-  else if (field.repeated) append(message, name, decodeValue(type, reader));
-  else message[name] = decodeValue(type, reader);
+/** A field that is written otherwise than its type is: numbers in one piece, or what can't be it. */
+function decodeOddly(message: Fields, field: FieldSchema, wireType: number, reader: Reader): void {
+  if (field.repeated && wireType === WIRE.bytes) decodePacked(message, field, reader);
+  else reader.skip(wireType);
+}
+
+function decodePacked(message: Fields, {type, name}: FieldSchema, reader: Reader): void {
+  const outerEnd = reader.enter();
+  while (!reader.done) append(message, name, decodeValue(type, reader));
+  reader.leave(outerEnd);
 }
 
 /** Frozen defaults are replaced by the message's own list at its first item. */
@@ -61,55 +73,68 @@ function append(message: Fields, name: string, value: unknown): void {
   else list.push(value);
 }
 
-function decodeMapEntry(message: Fields, name: string, entry: Reader): void {
+function decodeMapEntry(message: Fields, name: string, reader: Reader): void {
   let key = '';
   let value = '';
-  while (!entry.done) {
-    const tag = entry.uint32();
-    if (tag === ((1 << 3) | WIRE.bytes)) key = entry.string();
-    else if (tag === ((2 << 3) | WIRE.bytes)) value = entry.string();
-    else entry.skip(tag & 7);
+  const outerEnd = reader.enter();
+  for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
+    if (tag === ((1 << 3) | WIRE.bytes)) key = reader.name();
+    else if (tag === ((2 << 3) | WIRE.bytes)) value = reader.string();
+    else reader.skip(tag & 7);
   }
+  reader.leave(outerEnd);
   let map = message[name] as Record<string, string>;
-  if (Object.isFrozen(map)) message[name] = map = {};
+  if (map === EMPTY_MAP) message[name] = map = {};
   // A plain assignment of "__proto__" would change the prototype: keys come from the runtime.
   if (key === '__proto__')
     Object.defineProperty(map, key, {value, enumerable: true, writable: true, configurable: true});
   else map[key] = value;
 }
 
-function wireTypeOf(type: FieldType): number {
+function decodeValue(type: FieldType, reader: Reader): unknown {
   switch (type.kind) {
     case 'string':
-    case 'bytes':
-    case 'map':
+      return reader.string();
     case 'message':
-      return WIRE.bytes;
-    case 'double':
-      return WIRE.fixed64;
+      return decodeNested(type.narrowed ?? messageSchema(type.name), reader);
+    case 'enum': {
+      const number = reader.uint32() | 0;
+      // A newer runtime may know more values than we do: the number then stands for itself.
+      return type.values.names.get(number) ?? String(number);
+    }
+    case 'map':
+      throw new TypeError('a map entry can only be decoded into its message');
     default:
-      return WIRE.varint;
+      return decodeOther(type.kind, reader);
   }
 }
 
-const DECODERS: Readonly<Record<ScalarKind, (reader: Reader) => unknown>> = {
-  string: (reader) => reader.string(),
-  bytes: (reader) => reader.bytes(),
-  bool: (reader) => reader.uint64() !== 0n,
-  int32: (reader) => reader.uint32() | 0,
-  uint32: (reader) => reader.uint32(),
-  int64: (reader) => BigInt.asIntN(64, reader.uint64()),
-  uint64: (reader) => reader.uint64(),
-  double: (reader) => reader.double(),
-};
+function decodeNested(schema: MessageSchema, reader: Reader): unknown {
+  const outerEnd = reader.enter();
+  const message = decodeFields(schema, reader);
+  reader.leave(outerEnd);
+  return message;
+}
 
-function decodeValue(type: FieldType, reader: Reader): unknown {
-  if (type.kind === 'message') return decodeFields(type.name, reader.nested());
-  if (type.kind === 'map') throw new TypeError('a map entry can only be decoded into its message');
-  if (type.kind !== 'enum') return DECODERS[type.kind](reader);
-  const number = reader.uint32() | 0;
-  // A newer runtime may know more values than we do: the number then stands for itself.
-  return type.values.names.get(number) ?? String(number);
+function decodeOther(kind: Exclude<ScalarKind, 'string'>, reader: Reader): unknown {
+  switch (kind) {
+    case 'bytes':
+      return reader.bytes();
+    case 'bool':
+      return reader.bool();
+    case 'int32':
+      return reader.uint32() | 0;
+    case 'uint32':
+      return reader.uint32();
+    case 'int64':
+      return reader.int64();
+    case 'uint64':
+      return reader.uint64();
+    case 'double':
+      return reader.double();
+    default:
+      return kind satisfies never;
+  }
 }
 
 function encodeFields(name: MessageName, message: Fields): Buffer {
@@ -123,7 +148,7 @@ function encodeFields(name: MessageName, message: Fields): Buffer {
 
 function encodeField(writer: Writer, field: FieldSchema, value: unknown): void {
   const {type} = field;
-  const tag = (field.number << 3) | wireTypeOf(type);
+  const tag = (field.number << 3) | field.wireType;
   if (type.kind === 'map') encodeMap(writer, tag, value as Record<string, string>);
   else if (field.repeated) encodeRepeated(writer, field, value as readonly unknown[]);
   else if (type.kind === 'message' || !isDefault(type, value)) {
@@ -135,7 +160,7 @@ function encodeField(writer: Writer, field: FieldSchema, value: unknown): void {
 function encodeRepeated(writer: Writer, field: FieldSchema, list: readonly unknown[]): void {
   if (list.length === 0) return;
   const {type} = field;
-  const packed = wireTypeOf(type) !== WIRE.bytes;
+  const packed = field.wireType !== WIRE.bytes;
   const target = packed ? new Writer() : writer;
   for (const item of list) {
     if (!packed) target.uint32((field.number << 3) | WIRE.bytes);

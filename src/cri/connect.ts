@@ -100,7 +100,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
         timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
         metadata: watch?.metadata,
       });
-      const response = decode(info.response, bytes);
+      const response = decode(info.response, bytes, watch === undefined ? options.fields : undefined);
       watch?.received(response);
       watch?.ended();
       return response;
@@ -122,7 +122,7 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
         metadata: watch?.metadata,
       });
       for await (const bytes of frames) {
-        const message = decode(info.response, bytes);
+        const message = decode(info.response, bytes, watch === undefined ? options.fields : undefined);
         watch?.received(message);
         yield message;
       }

@@ -1,4 +1,3 @@
-import {realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {ConfigError, isSystemCallError} from '../base/errors.js';
 
@@ -35,6 +34,7 @@ export async function canonicalEndpoint(endpoint: string): Promise<string> {
 
 async function canonicalPath(path: string): Promise<string> {
   try {
+    const {realpath} = await import('node:fs/promises');
     return await realpath(path);
   } catch (error) {
     if (!isSystemCallError(error)) throw error;

@@ -1,6 +1,7 @@
 /** The typed CRI client: `import {connect} from 'kcri'`. */
 export {connect, type ConnectOptions, type Connection} from './connect.js';
 export type {CallOptions, Init} from './call.js';
+export type {FieldMask} from './schema.js';
 export type {CallObserver, CallWatch, ObservedCall} from './observe.js';
 export {CriError, isNotFound, isUnavailable, isUnimplemented, type GrpcCode} from './errors.js';
 export {WELL_KNOWN_ENDPOINTS, socketPath} from './endpoint.js';

@@ -2,6 +2,7 @@ import {KcriError} from '../base/errors.js';
 import {DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {CriError, isUnimplemented} from './errors.js';
 import type {Init} from './call.js';
+import type {FieldMask} from './schema.js';
 import type {ImageService, RuntimeService} from './gen/services.js';
 import type {
   Container,
@@ -63,15 +64,21 @@ function listTooLong(cause: CriError): ListTooLongError {
   return new ListTooLongError(`the list is too long for one message: ${cause.message}`, {cause, hint});
 }
 
-/** All containers that the runtime lets through its filter. Throws CriError and ListTooLongError, as all of these. */
+/**
+ * All containers that the runtime lets through its filter, with the fields that are wanted of `each`. Throws CriError
+ * and ListTooLongError, as all of these.
+ */
 export async function listAllContainers(
   runtime: Pick<RuntimeService, 'listContainers' | 'streamContainers'>,
   filter: Init<ContainerFilter>,
   signal: AbortSignal,
+  each?: FieldMask<Container>,
 ): Promise<readonly Container[]> {
+  const fields = each === undefined ? undefined : {containers: each};
   return await listAll({
-    whole: async () => (await runtime.listContainers({filter}, {signal})).containers,
-    pages: () => mapped(runtime.streamContainers({filter}, pageCall(signal)), ({containers}) => containers),
+    whole: async () => (await runtime.listContainers({filter}, {signal, fields})).containers,
+    pages: () =>
+      mapped(runtime.streamContainers({filter}, {...pageCall(signal), fields}), ({containers}) => containers),
   });
 }
 
@@ -80,23 +87,29 @@ export async function listAllSandboxes(
   runtime: Pick<RuntimeService, 'listPodSandbox' | 'streamPodSandboxes'>,
   filter: Init<PodSandboxFilter>,
   signal: AbortSignal,
+  each?: FieldMask<PodSandbox>,
 ): Promise<readonly PodSandbox[]> {
+  const [fields, pageFields] = each === undefined ? [] : [{items: each}, {podSandboxes: each}];
   return await listAll({
-    whole: async () => (await runtime.listPodSandbox({filter}, {signal})).items,
-    pages: () => mapped(runtime.streamPodSandboxes({filter}, pageCall(signal)), (page) => page.podSandboxes),
+    whole: async () => (await runtime.listPodSandbox({filter}, {signal, fields})).items,
+    pages: () =>
+      mapped(
+        runtime.streamPodSandboxes({filter}, {...pageCall(signal), fields: pageFields}),
+        (page) => page.podSandboxes,
+      ),
   });
 }
 
-/** All images; `name` is what the CRI's filter is told, which containerd does not look at. */
+/** All images. */
 export async function listAllImages(
   images: ImageService,
   signal: AbortSignal,
-  name?: string,
+  each?: FieldMask<Image>,
 ): Promise<readonly Image[]> {
-  const request = name === undefined ? {} : {filter: {image: {image: name}}};
+  const fields = each === undefined ? undefined : {images: each};
   return await listAll({
-    whole: async () => (await images.listImages(request, {signal})).images,
-    pages: () => mapped(images.streamImages(request, pageCall(signal)), (page) => page.images),
+    whole: async () => (await images.listImages({}, {signal, fields})).images,
+    pages: () => mapped(images.streamImages({}, {...pageCall(signal), fields}), (page) => page.images),
   });
 }
 

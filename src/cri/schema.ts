@@ -1,14 +1,18 @@
+import {WIRE} from './wire.js';
 import {ENUMS, MESSAGES, type EnumName, type MessageName} from './gen/schema.js';
 
 export const SCALARS = ['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'double', 'bytes'] as const;
 export type ScalarKind = (typeof SCALARS)[number];
 
-/** What a field holds. Messages are looked up by name when used: they may be recursive. */
+/**
+ * What a field holds. Messages are looked up by name when used, since they may be recursive, but for those of which
+ * only some fields are wanted.
+ */
 export type FieldType =
   | {readonly kind: ScalarKind}
   | {readonly kind: 'map'}
   | {readonly kind: 'enum'; readonly values: EnumSchema}
-  | {readonly kind: 'message'; readonly name: MessageName};
+  | {readonly kind: 'message'; readonly name: MessageName; readonly narrowed?: MessageSchema};
 
 /** One field of a message. */
 export interface FieldSchema {
@@ -17,6 +21,8 @@ export interface FieldSchema {
   /** The name in the .proto file, such as `pod_sandbox_id`. */
   readonly protoName: string;
   readonly number: number;
+  /** How one value of it is written. */
+  readonly wireType: number;
   readonly repeated: boolean;
   readonly type: FieldType;
 }
@@ -25,7 +31,8 @@ export interface MessageSchema {
   readonly name: MessageName;
   /** In the order of the .proto file. */
   readonly fields: readonly FieldSchema[];
-  readonly byNumber: ReadonlyMap<number, FieldSchema>;
+  /** At the place of their numbers. */
+  readonly byNumber: readonly (FieldSchema | undefined)[];
   /** A message with every field at its default: what an empty message decodes to. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
@@ -54,11 +61,37 @@ export function messageSchema(name: MessageName): MessageSchema {
   const schema: MessageSchema = {
     name,
     fields,
-    byNumber: new Map(fields.map((field) => [field.number, field])),
+    byNumber: atNumbers(fields),
     defaults: Object.fromEntries(fields.map((field) => [field.name, defaultOf(field)])),
   };
   messages.set(name, schema);
   return schema;
+}
+
+/** Which fields of a message are wanted: of a sub-message, and of those in a list, all or again some. */
+export type FieldMask<T> = {
+  readonly [Key in keyof T]?:
+    | true
+    | (NonNullable<T[Key]> extends readonly (infer Item)[] ? FieldMask<Item> : FieldMask<NonNullable<T[Key]>>)
+    | undefined;
+};
+
+type AnyMask = {readonly [name: string]: true | AnyMask | undefined};
+
+/** The schema of a message of which only some fields are known; what is not is skipped as if it were newer. */
+export function narrowedSchema(name: MessageName, mask: AnyMask): MessageSchema {
+  const schema = messageSchema(name);
+  const byNumber = schema.byNumber.map((field) => {
+    const wanted = field === undefined ? undefined : mask[field.name];
+    return field === undefined || wanted === undefined ? undefined : narrowedField(field, wanted);
+  });
+  return {...schema, byNumber};
+}
+
+function narrowedField(field: FieldSchema, mask: true | AnyMask): FieldSchema {
+  const {type} = field;
+  if (mask === true || type.kind !== 'message') return field;
+  return {...field, type: {...type, narrowed: narrowedSchema(type.name, mask)}};
 }
 
 /** True when the table holds a message of that name. */
@@ -69,13 +102,36 @@ export function isMessageName(name: string): name is MessageName {
 function parseField(text: string): FieldSchema {
   const [protoName = '', number = '', kind = ''] = text.split(' ');
   const repeated = kind.startsWith('[]');
+  const type = fieldType(repeated ? kind.slice(2) : kind);
   return {
     name: protoName.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
     protoName,
     number: Number(number),
+    wireType: wireTypeOf(type),
     repeated,
-    type: fieldType(repeated ? kind.slice(2) : kind),
+    type,
   };
+}
+
+function wireTypeOf({kind}: FieldType): number {
+  switch (kind) {
+    case 'string':
+    case 'bytes':
+    case 'map':
+    case 'message':
+      return WIRE.bytes;
+    case 'double':
+      return WIRE.fixed64;
+    default:
+      return WIRE.varint;
+  }
+}
+
+function atNumbers(fields: readonly FieldSchema[]): readonly (FieldSchema | undefined)[] {
+  const last = Math.max(0, ...fields.map(({number}) => number));
+  const places = Array<FieldSchema | undefined>(last + 1).fill(undefined);
+  for (const field of fields) places[field.number] = field;
+  return places;
 }
 
 function fieldType(kind: string): FieldType {
@@ -114,7 +170,7 @@ const SCALAR_DEFAULTS = {
 
 /** Empty lists and maps are shared between messages, so they are frozen. */
 const EMPTY_LIST: readonly unknown[] = Object.freeze([]);
-const EMPTY_MAP: Readonly<Record<string, string>> = Object.freeze({});
+export const EMPTY_MAP: Readonly<Record<string, string>> = Object.freeze({});
 
 function defaultOf(field: FieldSchema): unknown {
   if (field.repeated) return EMPTY_LIST;

@@ -58,13 +58,13 @@ function decimal(nanos: bigint, unit: bigint): string {
 
 const HOUR_MS = 3_600_000;
 
-/** upper limit in hours → how to say it; the first that fits wins */
-const LONG_SPANS: readonly (readonly [number, number, string])[] = [
-  [48, 1, 'hours'],
-  [24 * 14, 24, 'days'],
-  [24 * 60, 24 * 7, 'weeks'],
-  [24 * 365 * 2, 24 * 30, 'months'],
-];
+/** The first whose limit, in hours, is not reached says it. */
+const LONG_SPANS = [
+  {limit: 48, hours: 1, unit: 'hours'},
+  {limit: 24 * 14, hours: 24, unit: 'days'},
+  {limit: 24 * 60, hours: 24 * 7, unit: 'weeks'},
+  {limit: 24 * 365 * 2, hours: 24 * 30, unit: 'months'},
+] as const;
 
 /**
  * A span of time in words, as go-units' HumanDuration says it: `Less than a second`, `About a minute`,
@@ -84,10 +84,9 @@ export function humanDuration(ms: number): string {
 function humanHours(ms: number): string {
   const hours = Math.trunc(ms / HOUR_MS + 0.5);
   if (hours === 1) return 'About an hour';
-  const [, divisor, unit] = LONG_SPANS.find(([limit]) => hours < limit) ?? [];
-  return divisor === undefined || unit === undefined
-    ? `${Math.trunc(ms / HOUR_MS / 24 / 365)} years`
-    : `${Math.trunc(hours / divisor)} ${unit}`;
+  for (const span of LONG_SPANS)
+    if (hours < span.limit) return `${Math.trunc(hours / span.hours)} ${span.unit}`;
+  return `${Math.trunc(ms / HOUR_MS / 24 / 365)} years`;
 }
 
 /** How long ago something was: `About an hour ago`. */

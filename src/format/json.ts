@@ -96,12 +96,15 @@ export function asFloat64(value: Json): Json {
 
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const BIG = '\u0000big:';
+/** Fewer digits always fit into a JavaScript number. */
+const MAY_BE_BIG = /\d{16}/;
 
 /**
  * The data in JSON text; whole numbers that a JavaScript number can't hold exactly become bigint. Throws
  * SyntaxError.
  */
 export function parseJson(text: string): Json {
+  if (!MAY_BE_BIG.test(text)) return JSON.parse(text) as Json;
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
     /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? JSON.stringify(BIG + token) : token,
   );

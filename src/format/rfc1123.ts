@@ -1,3 +1,5 @@
+import {localOffsetMinutes} from '../base/time-zone.js';
+
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
@@ -8,7 +10,7 @@ const ZERO = 'Mon, 01 Jan 0001 00:00:00 +0000';
 export function formatRfc1123(time: string | undefined): string {
   if (time === undefined) return ZERO;
   const date = new Date(time);
-  const minutes = -date.getTimezoneOffset();
+  const minutes = localOffsetMinutes(date);
   const local = new Date(date.getTime() + minutes * 60_000);
   const offset = `${two(Math.trunc(Math.abs(minutes) / 60))}${two(Math.abs(minutes) % 60)}`;
   const day = `${DAYS[local.getUTCDay()] ?? ''}, ${two(local.getUTCDate())} ${MONTHS[local.getUTCMonth()] ?? ''}`;

@@ -16,8 +16,13 @@ export function humanSize(bytes: bigint | number, digits = 4): string {
 
 /** Go's `%.{digits}g`: no trailing zeros, an exponent of at least two digits when the number needs one. */
 function general(value: number, digits: number): string {
-  const [mantissa = '', exponent] = value.toPrecision(digits).split('e');
-  const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa;
-  if (exponent === undefined) return short;
-  return `${short}e${exponent.charAt(0)}${exponent.slice(1).padStart(2, '0')}`;
+  const text = value.toPrecision(digits);
+  const exponentAt = text.indexOf('e');
+  if (exponentAt === -1) return withoutZeros(text);
+  const exponent = text.slice(exponentAt + 2).padStart(2, '0');
+  return `${withoutZeros(text.slice(0, exponentAt))}e${text.charAt(exponentAt + 1)}${exponent}`;
+}
+
+function withoutZeros(decimal: string): string {
+  return decimal.endsWith('0') && decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
 }

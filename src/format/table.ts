@@ -17,22 +17,45 @@ export function renderTable<Row>(
   rows: readonly Row[],
   minWidth = MIN_WIDTH,
 ): string {
-  const lines = [
-    columns.map(({header}) => header),
-    ...rows.map((row) => columns.map(({value}) => value(row))),
-  ];
-  const widths = columns.map((_, index) =>
-    lines.reduce((width, cells) => Math.max(width, codePoints(cells[index] ?? '') + PADDING), minWidth),
-  );
-  return lines.map((cells) => `${line(cells, widths)}\n`).join('');
+  const lines = [columns.map(({header}) => header)];
+  for (const row of rows) lines.push(columns.map(({value}) => value(row)));
+  const text = laidOut(lines, minWidth, codeUnits);
+  // Hardly any text has characters of two code units, and to ask once is quick.
+  return SURROGATE.test(text) ? laidOut(lines, minWidth, codePoints) : text;
 }
 
-function line(cells: readonly string[], widths: readonly number[]): string {
-  return cells
-    .map((cell, index) =>
-      index === cells.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - codePoints(cell)),
-    )
-    .join('');
+const SURROGATE = /[\ud800-\udbff]/;
+
+type Lines = readonly (readonly string[])[];
+
+/** The text of a table from the cells of its lines. */
+function laidOut(lines: Lines, minWidth: number, lengthOf: (text: string) => number): string {
+  const widths = widthsOf(lines, minWidth, lengthOf);
+  const blanks = ' '.repeat(Math.max(0, ...widths));
+  let text = '';
+  for (const cells of lines) {
+    for (let column = 0; column < widths.length; column++) {
+      const cell = cells[column] ?? '';
+      text += cell + blanks.slice(0, (widths[column] ?? 0) - lengthOf(cell));
+    }
+    text += `${cells[widths.length] ?? ''}\n`;
+  }
+  return text;
+}
+
+/** The widths of all columns but the last. */
+function widthsOf(lines: Lines, minWidth: number, lengthOf: (text: string) => number): readonly number[] {
+  const widths = Array<number>(Math.max(0, (lines[0]?.length ?? 0) - 1)).fill(minWidth);
+  for (const cells of lines)
+    for (let column = 0; column < widths.length; column++) {
+      const width = lengthOf(cells[column] ?? '') + PADDING;
+      if (width > (widths[column] ?? 0)) widths[column] = width;
+    }
+  return widths;
+}
+
+function codeUnits(text: string): number {
+  return text.length;
 }
 
 function codePoints(text: string): number {

@@ -1,3 +1,5 @@
+import {localOffsetMinutes} from '../base/time-zone.js';
+
 const NANOS_PER_SECOND = 1_000_000_000n;
 /** Go's zero time, which crictl shows for what has not happened. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z';
@@ -26,7 +28,7 @@ export function formatGoTime(nanos: bigint): string {
 
 function localTime(nanos: bigint): LocalTime {
   const date = new Date(Number(floorDivide(nanos, NANOS_PER_SECOND)) * 1000);
-  const minutes = -date.getTimezoneOffset();
+  const minutes = localOffsetMinutes(date);
   const shifted = new Date(date.getTime() + minutes * 60_000).toISOString();
   const fraction = String(((nanos % NANOS_PER_SECOND) + NANOS_PER_SECOND) % NANOS_PER_SECOND)
     .padStart(9, '0')

@@ -1,6 +1,7 @@
 /** The kubelet's only door: what commands may use of it. */
 export {describeAbandonedNode, describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
-export {SILENT_OBSERVER, type LocalPods, type PodObserver} from './local-pods.js';
+export type {LocalPods} from './local-pods.js';
+export {SILENT_OBSERVER, type PodObserver} from './local-pods-options.js';
 export {recordsNamed, recordsOfManifest} from './find-records.js';
 export {planPods, type PodPlan} from './plan/plan-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';

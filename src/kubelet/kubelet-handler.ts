@@ -1,4 +1,3 @@
-import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import type {Clock} from '../base/clock.js';
 import {concurrently} from '../base/concurrently.js';
@@ -13,12 +12,13 @@ import type {KubeletMetrics} from './container/kubelet-metrics.js';
 import type {NodeFacts} from './container/node.js';
 import type {Pleg, PodLifecycleEvent} from './container/pleg.js';
 import type {ProbeOutcome} from './container/probe-results.js';
-import {podRef} from './container/pod-ref.js';
+import {namespacedName, podRef} from './container/pod-ref.js';
 import type {DesiredPod, PodSourceName, PodUpdate} from './container/pod-update.js';
-import type {GarbageRules, KubeletPods} from './kubelet-pods.js';
+import type {KubeletPods} from './kubelet-pods.js';
 import {DEFAULT_CONTAINER_GC, type ContainerGcPolicy} from './kuberuntime/garbage.js';
 import {podQosClass} from './kuberuntime/qos.js';
 import type {RuntimeState} from './node-status/runtime-state.js';
+import type {GarbageRules} from './pod-garbage.js';
 import type {PodManager} from './pod/pod-manager.js';
 import {preemptPods} from './preempt-pods.js';
 import type {PodWorkers} from './pod-workers/pod-workers.js';
@@ -88,7 +88,7 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
-    const names = pods.map(({pod}) => nameOf(pod));
+    const names = pods.map(({pod}) => namespacedName(podRef(pod)));
     this.#options.logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
     switch (op) {
       case 'ADD':
@@ -197,7 +197,7 @@ export class KubeletHandler implements SyncLoopHandler {
       else {
         logger.info(
           'SyncLoop (PLEG): event for pod',
-          {pod: nameOf(desired.pod), event: {ID: uid, Type: type, Data: id}},
+          {pod: namespacedName(podRef(desired.pod)), event: {ID: uid, Type: type, Data: id}},
           2,
         );
         this.#sync(desired);
@@ -218,10 +218,16 @@ export class KubeletHandler implements SyncLoopHandler {
     for (const desired of manager.list()) this.#sync(desired);
   }
 
-  handleProbe({uid, probe, status}: ProbeOutcome): void {
+  handleProbe(outcome: ProbeOutcome): void {
+    const {uid, probe, status} = outcome;
     const desired = this.#options.manager.get(uid);
-    if (desired === undefined) return;
-    this.#options.logger.info('SyncLoop (probe)', {probe, status, pod: nameOf(desired.pod)}, 1);
+    if (desired === undefined || this.#rejected.has(uid)) return;
+    this.#options.pods.probed(outcome);
+    this.#options.logger.info(
+      'SyncLoop (probe)',
+      {probe, status, pod: namespacedName(podRef(desired.pod))},
+      1,
+    );
     this.#sync(desired);
   }
 
@@ -233,7 +239,11 @@ export class KubeletHandler implements SyncLoopHandler {
       .list()
       .filter((desired) => uids.has(desired.uid) || this.#isPastDeadline(desired, now));
     if (due.length === 0) return;
-    logger.info('SyncLoop (SYNC) pods', {total: due.length, pods: due.map(({pod}) => nameOf(pod))}, 4);
+    logger.info(
+      'SyncLoop (SYNC) pods',
+      {total: due.length, pods: due.map(({pod}) => namespacedName(podRef(pod)))},
+      4,
+    );
     for (const desired of due) this.#sync(desired);
   }
 
@@ -302,11 +312,6 @@ export class KubeletHandler implements SyncLoopHandler {
     const isUnwanted = (uid: PodUid): boolean => workers.shouldContentBeRemoved(uid);
     return {policy: containerGc, now: clock.now(), isUnwanted};
   }
-}
-
-function nameOf(pod: Pod): string {
-  const {namespace, name} = podRef(pod);
-  return `${namespace}/${name}`;
 }
 
 function byCreation(a: DesiredPod, b: DesiredPod): number {

@@ -5,7 +5,7 @@ import type {PlegReport} from './container/pleg.js';
 import type {ProbeKind, ProbeResult, ProbeState} from './container/probe-results.js';
 import {podRef} from './container/pod-ref.js';
 import type {DesiredPod} from './container/pod-update.js';
-import type {BackOff} from './pod-syncer.js';
+import type {BackOff} from './pod-status-keeper.js';
 import type {WorkerReport} from './pod-workers/worker-state.js';
 
 /** What a running daemon tells of itself to other kcris. All times are RFC 3339. */

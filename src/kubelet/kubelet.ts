@@ -7,7 +7,7 @@ import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
 import {Allocations} from './allocation/allocations.js';
 import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
-import {podRef} from './container/pod-ref.js';
+import {namespacedName, podRef} from './container/pod-ref.js';
 import {KubeletHandler} from './kubelet-handler.js';
 import {KubeletPods} from './kubelet-pods.js';
 import {KubeletView} from './kubelet-view.js';
@@ -206,7 +206,7 @@ export class Kubelet {
       waiting: () => undefined,
       secret: hide,
       unrecorded: (ref: ReturnType<typeof podRef>, error: unknown): void => {
-        logger.error(error, 'Failed to record what happens to a pod', {pod: `${ref.namespace}/${ref.name}`});
+        logger.error(error, 'Failed to record what happens to a pod', {pod: namespacedName(ref)});
       },
     };
   }
@@ -214,9 +214,8 @@ export class Kubelet {
   /** As the kubelet's log has events (client-go's StartStructuredLogging). */
   #event(event: PodEvent): void {
     const {type, reason, message, pod, fieldPath = ''} = event;
-    const {namespace, name} = podRef(pod);
     this.#options.logger.info('Event occurred', {
-      object: `${namespace}/${name}`,
+      object: namespacedName(podRef(pod)),
       fieldPath,
       kind: 'Pod',
       apiVersion: 'v1',

@@ -2,7 +2,7 @@ import type {Pod} from '../api/v1.js';
 import type {PodStatus} from '../api/v1-status.js';
 import type {Logger} from '../base/logger.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
-import {podRef} from './container/pod-ref.js';
+import {namespacedName, podRef} from './container/pod-ref.js';
 import {killPodNow, type KillContext} from './kill-pod-now.js';
 import {DISRUPTION_TARGET} from './status/conditions.js';
 
@@ -35,8 +35,12 @@ export async function preemptPods(
   const status = (before: PodStatus): PodStatus => preempted(before, new Date(clock.now()).toISOString());
   for (const victim of victims) {
     events({type: 'Warning', reason: REASON, message: MESSAGE, pod: victim});
-    const fields = {pod: nameOf(victim), podUID: podRef(victim).uid};
-    logger.info('Preempting pod to free up resources', {...fields, requestingPod: nameOf(pod)}, 2);
+    const fields = {pod: namespacedName(podRef(victim)), podUID: podRef(victim).uid};
+    logger.info(
+      'Preempting pod to free up resources',
+      {...fields, requestingPod: namespacedName(podRef(pod))},
+      2,
+    );
     try {
       await killPodNow(context, victim, {status}, signal);
     } catch (error) {
@@ -60,9 +64,4 @@ function preempted(status: PodStatus, now: string): PodStatus {
     lastTransitionTime: before?.lastTransitionTime ?? now,
   } as const;
   return {...status, phase: 'Failed', reason: REASON, message: MESSAGE, conditions: [...others, condition]};
-}
-
-function nameOf(pod: Pod): string {
-  const {namespace, name} = podRef(pod);
-  return `${namespace}/${name}`;
 }

@@ -1,7 +1,8 @@
 import {lstat, readdir, rm} from 'node:fs/promises';
 import {basename, dirname, isAbsolute, join} from 'node:path';
 import {hasErrno, SystemError} from '../base/errors.js';
-import {ifPresent, systemReason} from '../base/files.js';
+import {ifPresent} from '../base/files.js';
+import {systemReason} from '../base/system-reason.js';
 
 /** A container that is gone, as far as its logs matter. */
 export interface GoneContainer {

@@ -1,14 +1,14 @@
-import {
-  containerId,
-  podSandboxId,
-  type Connection,
-  type Container,
-  type ContainerFilter,
-  type ContainerState,
-  type Image,
-  type ImageService,
-  type Init,
-  type RuntimeService,
+import {containerId, podSandboxId} from '../cri/ids.js';
+import type {
+  Connection,
+  Container,
+  ContainerFilter,
+  ContainerState,
+  FieldMask,
+  Image,
+  ImageService,
+  Init,
+  RuntimeService,
 } from '../cri/index.js';
 import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
 import {goesBy, imageFinder, namesOf, usesImage} from './image-names.js';
@@ -32,6 +32,8 @@ export interface ContainerQuery {
   readonly image?: string | undefined;
   /** Only the newest so many. */
   readonly limit?: number | undefined;
+  /** What is wanted of each, besides what the query itself looks at; all unless given. */
+  readonly fields?: FieldMask<Container> | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function listContainers(
   signal: AbortSignal,
 ): Promise<readonly Container[]> {
   const [all, sandboxes, image] = await Promise.all([
-    listAllContainers(runtime, filterOf(query), signal),
+    listAllContainers(runtime, filterOf(query), signal, fieldsOf(query)),
     sandboxesOf(runtime, query, signal),
     imageMatcher(images, query.image, signal),
   ]);
@@ -66,6 +68,20 @@ function filterOf({id, pod, state, labels}: ContainerQuery): Init<ContainerFilte
     ...(pod !== undefined && isFullId(pod) ? {podSandboxId: podSandboxId(pod)} : {}),
     ...(state === undefined ? {} : {state: {state}}),
     ...(labels === undefined ? {} : {labelSelector: labels}),
+  };
+}
+
+/** What an image is found by is most of a container. */
+function fieldsOf({fields, image}: ContainerQuery): FieldMask<Container> | undefined {
+  if (fields === undefined || image !== undefined) return undefined;
+  return {
+    ...fields,
+    id: true,
+    podSandboxId: true,
+    metadata: true,
+    state: true,
+    labels: true,
+    createdAt: true,
   };
 }
 

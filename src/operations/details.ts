@@ -1,14 +1,13 @@
 import {concurrently} from '../base/concurrently.js';
-import {
-  CriError,
-  isNotFound,
-  type Container,
-  type ContainerStatusResponse,
-  type Image,
-  type ImageService,
-  type PodSandbox,
-  type PodSandboxStatusResponse,
-  type RuntimeService,
+import {CriError, isNotFound} from '../cri/errors.js';
+import type {
+  Container,
+  ContainerStatusResponse,
+  Image,
+  ImageService,
+  PodSandbox,
+  PodSandboxStatusResponse,
+  RuntimeService,
 } from '../cri/index.js';
 import {
   annotatedPorts,

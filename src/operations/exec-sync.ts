@@ -1,4 +1,5 @@
-import {CriError, type ContainerId, type ExecSyncResponse, type RuntimeService} from '../cri/index.js';
+import {CriError} from '../cri/errors.js';
+import type {ContainerId, ExecSyncResponse, RuntimeService} from '../cri/index.js';
 import {ExecFailedError, ExecTimeoutError} from './exec-failure.js';
 
 /** A command to run in a container. */

@@ -20,13 +20,12 @@ export function repoDigest({repoDigests}: Pick<Image, 'repoDigests'>): {repo: st
 
 /** The names of an image with their tags; an untagged image has its digest's repository and `<none>`. */
 export function repoTags(image: Pick<Image, 'repoTags' | 'repoDigests'>): readonly RepoTag[] {
-  const {repo: fallback} = repoDigest(image);
-  if (image.repoTags.length === 0) return [{repo: fallback, tag: NONE}];
+  if (image.repoTags.length === 0) return [{repo: repoDigest(image).repo, tag: NONE}];
   return image.repoTags.map((name) => {
     const colon = name.lastIndexOf(':');
     if (colon === -1) return {repo: 'errorRepoTag', tag: 'errorRepoTag'};
     const repo = name.slice(0, colon);
-    return {repo: repo === NONE ? fallback : repo, tag: name.slice(colon + 1)};
+    return {repo: repo === NONE ? repoDigest(image).repo : repo, tag: name.slice(colon + 1)};
   });
 }
 

@@ -1,5 +1,5 @@
 import {UsageError} from '../base/errors.js';
-import type {Container, Image, ImageService} from '../cri/index.js';
+import type {Container, FieldMask, Image, ImageService} from '../cri/index.js';
 import {imageDetails} from './details.js';
 import {namePattern} from './filters.js';
 import {goesBy, imageFinder, isDangling, namedLike, referencesOf} from './image-names.js';
@@ -11,6 +11,8 @@ export interface ImageQuery {
   readonly name?: string | undefined;
   /** Conditions, applied in their order: `dangling=`, `reference=`, `before=`, `since=`. */
   readonly filters?: readonly string[] | undefined;
+  /** What is wanted of each, besides its names; all unless given. */
+  readonly fields?: FieldMask<Image> | undefined;
 }
 
 /** What a list is made with beside the query. */
@@ -27,11 +29,11 @@ export interface ImageListOptions {
  */
 export async function listImages(
   service: ImageService,
-  {name, filters = []}: ImageQuery,
+  {name, filters = [], fields}: ImageQuery,
   {signal, onNote = () => undefined}: ImageListOptions,
 ): Promise<readonly Image[]> {
   const conditions = filters.map(parseCondition);
-  const all = orderImages(await listAllImages(service, signal));
+  const all = orderImages(await listAllImages(service, signal, fields && {...fields, ...NAMES}));
   const context: ConditionContext = {
     all,
     onNote,
@@ -44,6 +46,8 @@ export async function listImages(
   for (const condition of conditions) left = await condition(left, context);
   return left;
 }
+
+const NAMES = {id: true, repoTags: true, repoDigests: true} as const;
 
 /** How many containers there are of each image, by the image's id. */
 export function containersPerImage(
@@ -61,7 +65,11 @@ export function containersPerImage(
 
 /** Images by first tag, else by first digest, else by id. */
 export function orderImages(images: readonly Image[]): readonly Image[] {
-  return images.toSorted(byName);
+  const tags = images.flatMap(({repoTags: [tag]}) => tag ?? []);
+  if (tags.length < images.length) return images.toSorted(byName);
+  const keys = ownTexts(tags);
+  const tagged = images.map((image, index) => ({image, tag: keys[index] ?? ''}));
+  return tagged.sort((a, b) => compare(a.tag, b.tag)).map(({image}) => image);
 }
 
 function byName(a: Image, b: Image): number {
@@ -70,6 +78,11 @@ function byName(a: Image, b: Image): number {
   const [digestA, digestB] = [a.repoDigests[0], b.repoDigests[0]];
   if (digestA !== undefined && digestB !== undefined) return compare(digestA, digestB);
   return compare(a.id, b.id);
+}
+
+/** The same texts, none of which is a part of a longer one: V8 compares such several times as quickly. */
+function ownTexts(texts: readonly string[]): readonly string[] {
+  return JSON.parse(JSON.stringify(texts)) as readonly string[];
 }
 
 function compare(a: string, b: string): number {

@@ -9,7 +9,7 @@ import {PodValidationError} from '../api/manifest-issue.js';
 import type {Pod} from '../api/v1.js';
 import type {ApiObject} from '../api/v1-objects.js';
 import {ConfigError, isSystemCallError, UsageError} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
+import {systemReason} from '../base/system-reason.js';
 import {notAFile} from '../base/read-text-file.js';
 import {readFileText, readStreamText, type NamedText} from './read-text.js';
 

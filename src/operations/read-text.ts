@@ -1,8 +1,8 @@
 import {openSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import {Socket} from 'node:net';
 import {addAbortSignal, type Readable} from 'node:stream';
 import {LARGEST_MANIFEST_BYTES} from '../api/manifest.js';
+import {pipeStream} from '../base/pipe-stream.js';
 import {decodeUtf8, READ_WITHOUT_BLOCKING, readTextFile, tooLarge} from '../base/read-text-file.js';
 
 /** What a person wrote, and what it is called in messages. */
@@ -19,11 +19,7 @@ export async function readFileText(file: string, signal: AbortSignal): Promise<s
 /** As readFileText; a pipe, such as the shell's `<(…)`, is read to its end. */
 export async function readFileOrPipeText(path: string, signal: AbortSignal): Promise<string> {
   if (!(await stat(path)).isFIFO()) return await readFileText(path, signal);
-  return await readStreamText(
-    new Socket({fd: openSync(path, READ_WITHOUT_BLOCKING), writable: false}),
-    path,
-    signal,
-  );
+  return await readStreamText(pipeStream(openSync(path, READ_WITHOUT_BLOCKING)), path, signal);
 }
 
 /** As readFileText, of a stream, which is closed at the end or when the signal aborts: a terminal may never end. */

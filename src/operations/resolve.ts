@@ -1,12 +1,11 @@
-import {
-  containerId,
-  podSandboxId,
-  type Container,
-  type ContainerId,
-  type ImageService,
-  type PodSandbox,
-  type PodSandboxId,
-  type RuntimeService,
+import {containerId, podSandboxId} from '../cri/ids.js';
+import type {
+  Container,
+  ContainerId,
+  ImageService,
+  PodSandbox,
+  PodSandboxId,
+  RuntimeService,
 } from '../cri/index.js';
 import {usersOf} from './containers.js';
 import {isFullId} from './filters.js';

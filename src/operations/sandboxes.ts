@@ -1,5 +1,6 @@
 import {
   podSandboxId,
+  type FieldMask,
   type Init,
   type PodSandbox,
   type PodSandboxFilter,
@@ -19,6 +20,8 @@ export interface SandboxQuery {
   readonly namespace?: RegExp | undefined;
   /** Only the newest so many. */
   readonly limit?: number | undefined;
+  /** What is wanted of each, besides what the query itself looks at; all unless given. */
+  readonly fields?: FieldMask<PodSandbox> | undefined;
 }
 
 /** The sandboxes that match, newest first. One ListPodSandbox, whose answer is checked here as well. */
@@ -27,7 +30,7 @@ export async function listSandboxes(
   query: SandboxQuery,
   signal: AbortSignal,
 ): Promise<readonly PodSandbox[]> {
-  const all = await listAllSandboxes(runtime, filterOf(query), signal);
+  const all = await listAllSandboxes(runtime, filterOf(query), signal, fieldsOf(query));
   return newestFirst(
     all.filter((sandbox) => matchesQuery(sandbox, query)),
     query.limit,
@@ -41,6 +44,12 @@ function filterOf({id, state, labels}: SandboxQuery): Init<PodSandboxFilter> {
     ...(state === undefined ? {} : {state: {state}}),
     ...(labels === undefined ? {} : {labelSelector: labels}),
   };
+}
+
+function fieldsOf({fields, labels}: SandboxQuery): FieldMask<PodSandbox> | undefined {
+  if (fields === undefined) return undefined;
+  const always = {...fields, id: true, metadata: true, state: true, createdAt: true} as const;
+  return labels === undefined ? always : {...always, labels: true};
 }
 
 function matchesQuery({id, metadata, state, labels}: PodSandbox, query: SandboxQuery): boolean {

@@ -2,7 +2,7 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {basename, delimiter} from 'node:path';
 import {Readable} from 'node:stream';
 import {hasErrno, SystemError} from '../base/errors.js';
-import {systemReason} from '../base/files.js';
+import {systemReason} from '../base/system-reason.js';
 import {searchDirs} from './search-path.js';
 
 /** How to run a program. */

@@ -133,11 +133,23 @@ async function secured(
     return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', signal);
   } catch (error) {
     socket.destroy();
-    throw new StreamingError(`TLS with ${authority(address)}: ${messageOf(error)}`, {
+    throw new StreamingError(`TLS with ${authority(address)}: ${tlsFault(error)}`, {
       cause: error,
       hint: "name the server's certificate authority with --tls-ca and its name with --tls-server-name",
     });
   }
+}
+
+/** What OpenSSL 3 says of a certificate: it has other words than those before it and than BoringSSL, which Bun has. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'self-signed certificate in certificate chain',
+};
+
+function tlsFault(error: unknown): string {
+  const known =
+    error instanceof Error && 'code' in error ? CERTIFICATE_FAULTS[String(error.code)] : undefined;
+  return known ?? messageOf(error);
 }
 
 async function tlsSettings(host: string, tls: TlsOptions): Promise<ConnectionOptions> {

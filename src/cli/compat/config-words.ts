@@ -1,5 +1,5 @@
 import {hasErrno} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {goQuote} from '../../format/go-quote.js';
 import type {ConfigWords} from '../../operations/config-files.js';
 

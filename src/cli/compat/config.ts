@@ -39,7 +39,7 @@ export async function crictlConfigActions(
   const found = await ifPresent(() => readFile(path, 'utf8'));
   const source = found ?? (await rewritten('', {}));
   if (found === undefined) await write(path, source);
-  const values: Record<string, unknown> = {...ZEROS, ...parseConfigFile(source, CRICTL_DIALECT)};
+  const values: Record<string, unknown> = {...ZEROS, ...(await parseConfigFile(source, CRICTL_DIALECT))};
   const assign = (key: string, value: string): void => {
     values[key] = checkedValue(key, value);
   };

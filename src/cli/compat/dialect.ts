@@ -26,8 +26,8 @@ export const CRICTL: Dialect = {
     return new HelpRequest(words);
   },
   ignoresArguments: (command) => crictlCommand(command).ignoresArguments === true,
-  before: ({globals, words}, context, voice) => {
-    resolveSettings(globals, context, {
+  before: async ({globals, words}, context, voice) => {
+    await resolveSettings(globals, context, {
       mayBeMissing: words[0] === 'config',
       onWarning: (text) => {
         voice.warn(text);

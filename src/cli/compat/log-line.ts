@@ -1,3 +1,4 @@
+import {localOffsetMinutes} from '../../base/time-zone.js';
 import {goQuote} from '../../format/go-quote.js';
 
 /** How bad it is, as logrus names it. */
@@ -30,7 +31,7 @@ function value(text: string): string {
 
 /** RFC 3339 with seconds, in the machine's time zone. */
 function localTime(ms: number): string {
-  const offset = -new Date(ms).getTimezoneOffset();
+  const offset = localOffsetMinutes(new Date(ms));
   const text = new Date(ms + offset * 60_000).toISOString().slice(0, 19);
   if (offset === 0) return `${text}Z`;
   const two = (number: number): string => String(Math.floor(number)).padStart(2, '0');

@@ -1,7 +1,7 @@
 import {readdir, unlink} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {hasErrno} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import type {GoneContainer} from '../../operations/container-logs.js';
 
 /**

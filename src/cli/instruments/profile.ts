@@ -1,7 +1,7 @@
 import {writeFile} from 'node:fs/promises';
 import {Session} from 'node:inspector/promises';
 import {resolve} from 'node:path';
-import {messageOf} from '../../base/errors.js';
+import {messageOf, SystemError} from '../../base/errors.js';
 import {onNamedFiles, withFileErrors} from '../../base/files.js';
 import type {Instrument, InstrumentedCommand} from './instrument.js';
 
@@ -30,10 +30,13 @@ const KINDS = {
   },
 } as const;
 
+/** Bun has V8's way of asking for a CPU profile only. */
+const NO_PROFILER = 'a kcri that needs no Node.js can not profile memory; use one that runs on Node.js';
+
 /**
  * Profiles this process with V8's own profilers until `finish`, which writes the files: a .cpuprofile and a
  * .heapprofile, as Chrome's and VS Code's tools read them (crictl's are Go's). Throws SystemError when a file
- * can't be made.
+ * can't be made, and when there is no such profiler.
  */
 export async function startProfiles(paths: ProfilePaths, command: InstrumentedCommand): Promise<Instrument> {
   const session = new Session();
@@ -43,10 +46,15 @@ export async function startProfiles(paths: ProfilePaths, command: InstrumentedCo
     return path === undefined ? [] : [{...KINDS[kind], path: resolve(path)}];
   });
   for (const {title, path, start} of wanted) {
+    await start(session).catch((error: unknown) => {
+      throw new SystemError(`starting the ${title} profile: ${messageOf(error)}`, {
+        cause: error,
+        hint: NO_PROFILER,
+      });
+    });
     // The command should not do its work for a profile that has no place.
     await onNamedFiles(() => withFileErrors('writing', path, () => writeFile(path, '')));
     command.inform(`Creating ${title} profile in: ${path}`);
-    await start(session);
   }
   const finish = async (): Promise<void> => {
     for (const {title, path, stop} of wanted) {

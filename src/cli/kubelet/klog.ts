@@ -1,7 +1,7 @@
 import type {Clock} from '../../base/clock.js';
 import type {LogFields, Logger} from '../../base/logger.js';
 import {klogJson, klogText, type LogRecord} from '../../format/klog.js';
-import type {OutputStream} from '../context.js';
+import type {OutputStream} from '../standard-output.js';
 import {LogWriter} from './log-writer.js';
 
 /** How a daemon logs. */
@@ -37,14 +37,34 @@ export class Klog implements Logger {
     );
   }
 
-  readonly info = (message: string, fields: LogFields = {}, verbosity = 0): void => {
-    if (verbosity > this.#options.verbosity) return;
-    this.#log({severity: 'info', message, fields, verbosity, caller: callerOf(this.info)});
+  readonly info = (message: string, fields?: LogFields, verbosity?: number): void => {
+    this.#info(callerOf(this.info), message, fields, verbosity);
   };
 
-  readonly error = (error: unknown, message: string, fields: LogFields = {}): void => {
-    this.#log({severity: 'error', error, message, fields, verbosity: 0, caller: callerOf(this.error)});
+  readonly error = (error: unknown, message: string, fields?: LogFields): void => {
+    this.#error(callerOf(this.error), error, message, fields);
   };
+
+  at(caller: string): Logger {
+    return {
+      info: (...said) => {
+        this.#info(caller, ...said);
+      },
+      error: (...said) => {
+        this.#error(caller, ...said);
+      },
+      at: (place) => this.at(place),
+    };
+  }
+
+  #info(caller: string, message: string, fields: LogFields = {}, verbosity = 0): void {
+    if (verbosity > this.#options.verbosity) return;
+    this.#log({severity: 'info', message, fields, verbosity, caller});
+  }
+
+  #error(caller: string, error: unknown, message: string, fields: LogFields = {}): void {
+    this.#log({severity: 'error', error, message, fields, verbosity: 0, caller});
+  }
 
   #log(record: Omit<LogRecord, 'time' | 'pid'>): void {
     this.#writer.write(this.#line(record));

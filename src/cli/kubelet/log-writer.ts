@@ -1,5 +1,5 @@
 import type {Clock} from '../../base/clock.js';
-import type {OutputStream} from '../context.js';
+import type {OutputStream} from '../standard-output.js';
 
 /** So many bytes may wait for a slow reader; what comes then is lost. */
 const MOST_WAITING = 4 * 1024 * 1024;

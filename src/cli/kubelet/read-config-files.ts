@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {ConfigError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {readTextFile} from '../../base/read-text-file.js';
 import type {ConfigFileText} from '../../kubelet/index.js';
 

@@ -1,4 +1,4 @@
-import type {Container, ContainerState} from '../../cri/index.js';
+import type {Container, ContainerState, FieldMask} from '../../cri/index.js';
 import {humanAgo} from '../../format/duration.js';
 import {truncateDigest, truncateId} from '../../format/id.js';
 import type {Column} from '../../format/table.js';
@@ -34,6 +34,17 @@ export const CONTAINER_ORDERS = {
   namespace: byText(({pod}) => `${pod?.namespace ?? ''} ${pod?.name ?? ''}`),
   id: byText(({container}) => container.id),
 } as const satisfies Orders<ContainerRow>;
+
+/** What the columns of `ps` show, and its orders go by. */
+export const CONTAINER_COLUMN_FIELDS = {
+  id: true,
+  podSandboxId: true,
+  metadata: true,
+  image: {image: true},
+  state: true,
+  createdAt: true,
+  labels: true,
+} as const satisfies FieldMask<Container>;
 
 /** How containers are shown. */
 export interface ContainerViewOptions {

@@ -1,4 +1,4 @@
-import type {Image} from '../../cri/index.js';
+import type {FieldMask, Image} from '../../cri/index.js';
 import {humanAgo} from '../../format/duration.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
@@ -15,6 +15,15 @@ export const IMAGE_ORDERS = {
   id: byText((image) => image.id),
 } as const satisfies Orders<Image>;
 
+/** What the columns of `images` show, and its orders go by. */
+export const IMAGE_COLUMN_FIELDS = {
+  id: true,
+  repoTags: true,
+  repoDigests: true,
+  size: true,
+  pinned: true,
+} as const satisfies FieldMask<Image>;
+
 /** How images are shown. */
 export interface ImageViewOptions {
   readonly digests: boolean;
@@ -30,7 +39,9 @@ export interface ImageRow extends RepoTag {
 
 /** One row for each name of each image. */
 export function imageRows(images: readonly Image[]): readonly ImageRow[] {
-  return images.flatMap((image) => repoTags(image).map((name) => ({...name, image})));
+  const rows: ImageRow[] = [];
+  for (const image of images) for (const {repo, tag} of repoTags(image)) rows.push({repo, tag, image});
+  return rows;
 }
 
 /** The columns of `images`. */

@@ -1,4 +1,4 @@
-import type {Container, PodSandbox, PodSandboxMetadata, PodSandboxState} from '../../cri/index.js';
+import type {Container, FieldMask, PodSandbox, PodSandboxMetadata, PodSandboxState} from '../../cri/index.js';
 import {humanAgo} from '../../format/duration.js';
 import {truncateId} from '../../format/id.js';
 import type {Column} from '../../format/table.js';
@@ -25,6 +25,15 @@ export const SANDBOX_ORDERS = {
   runtime: byText(runtimeName),
   id: byText((row) => row.id),
 } as const satisfies Orders<PodSandbox>;
+
+/** What the columns of `pods` show, and its orders go by. */
+export const SANDBOX_COLUMN_FIELDS = {
+  id: true,
+  metadata: true,
+  state: true,
+  createdAt: true,
+  runtimeHandler: true,
+} as const satisfies FieldMask<PodSandbox>;
 
 /** The columns of `pods`; `full` = whole ids. */
 export function sandboxColumns(nowMs: number, full: boolean): readonly Column<PodSandbox>[] {

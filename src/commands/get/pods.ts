@@ -1,31 +1,23 @@
 import * as Flags from '@oclif/core/flags';
 import type {Pod} from '../../api/v1.js';
-import {formOf, outputFlag, templateFlag, type Form, type ObjectForm} from '../../cli/formats.js';
-import {POD_CHOICE, SeenPodsCommand, type PodChoiceValues} from '../../cli/seen-pods-command.js';
+import {formOf, type Form, type ObjectForm} from '../../cli/formats.js';
+import {GetCommand, getFlags, type PodsToShow} from '../../cli/get-command.js';
 import {PodChanges} from '../../cli/views/pod-changes.js';
 import {podDocument, podsText, sortPods} from '../../cli/views/pod-json.js';
 import {podRow, type PodRow} from '../../cli/views/pod-row.js';
 import {GrowingTable, podColumns} from '../../cli/views/pod-table.js';
-import {repeated} from '../../cli/watch.js';
-import type {PodRecord, SeenPod} from '../../kubelet/index.js';
+import type {SeenPod} from '../../kubelet/index.js';
 
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 
 type PodForm = Form<(typeof FORMATS)[number]>;
 
-interface GetFlags extends PodChoiceValues {
-  readonly 'all-namespaces': boolean;
-  readonly 'no-headers': boolean;
+interface GetFlags {
+  readonly namespace?: string | undefined;
   readonly 'sort-by'?: string | undefined;
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
-  readonly watch: boolean;
 }
 
-/** How often a watch looks: as often as the kubelet asks a runtime what has changed. */
-const WATCH_MS = 1000;
-
-export default class GetPods extends SeenPodsCommand {
+export default class GetPods extends GetCommand {
   static override summary = 'List the pods that kcri made, with their status';
   static override description =
     'Shows what "kubectl get pods" would: how many containers are ready, what the pod waits for, restarts and age, ' +
@@ -40,39 +32,23 @@ export default class GetPods extends SeenPodsCommand {
     "<%= config.bin %> get pods -l app=web -o jsonpath='{.items[*].status.podIP}'",
   ];
   static override flags = {
-    ...POD_CHOICE,
-    'all-namespaces': Flags.boolean({
-      char: 'A',
-      description: 'Show the namespaces of the pods, of all namespaces.',
-    }),
-    'no-headers': Flags.boolean({description: 'Leave the names of the columns out.'}),
+    ...getFlags(FORMATS, 'Go on, and show each pod again when it has changed.'),
     'sort-by': Flags.string({
       helpValue: 'JSONPATH',
       description: 'What to sort by, such as .metadata.creationTimestamp. [default: namespace and name]',
     }),
-    watch: Flags.boolean({char: 'w', description: 'Go on, and show each pod again when it has changed.'}),
-    output: outputFlag(FORMATS),
-    template: templateFlag,
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(GetPods);
-    const words = argv as string[];
     const form = await formOf(flags, FORMATS, this);
-    const choice = flags['all-namespaces'] ? {...flags, namespace: undefined} : flags;
-    const records = await this.chosenRecords(words, choice);
-    // Of those that are named none is there, which has been told.
-    if (words.length > 0 && records.length === 0) return;
-    const layout = {form, table: this.#table(form, flags, records)};
-    if (flags.watch) await this.#watch(choice, words, layout);
+    const asked = await this.podsToShow(argv as string[], flags);
+    if (asked === undefined) return;
+    const {words, records, showsNamespace} = asked;
+    const columns = podColumns({wide: form.kind === 'wide', namespace: showsNamespace});
+    const layout = {form, table: new GrowingTable(columns, {header: !flags['no-headers']})};
+    if (flags.watch) await this.#watch(asked, layout);
     else await this.#once(await this.see(records), {...layout, single: words.length === 1}, flags);
-  }
-
-  /** The namespace is shown when it is asked for, and when it tells pods apart from those of `default`. */
-  #table(form: PodForm, flags: GetFlags, records: readonly PodRecord[]): GrowingTable<PodRow> {
-    const others = flags.namespace === undefined && records.some(({namespace}) => namespace !== 'default');
-    const columns = podColumns({wide: form.kind === 'wide', namespace: flags['all-namespaces'] || others});
-    return new GrowingTable(columns, {header: !flags['no-headers']});
   }
 
   async #once(
@@ -96,22 +72,16 @@ export default class GetPods extends SeenPodsCommand {
   }
 
   /** Every pod once, and then again when something of it but its age has changed, and when it is gone. */
-  async #watch(choice: PodChoiceValues, words: readonly string[], layout: Layout): Promise<void> {
-    const {clock} = this.context;
-    const signal = AbortSignal.any([this.signal, this.stdout.closed]);
+  async #watch(asked: PodsToShow, layout: Layout): Promise<void> {
     const changes = new PodChanges();
-    const look = async (): Promise<readonly SeenPod[]> =>
-      await this.see(await this.chosenRecords(words, choice, () => undefined));
-    try {
-      for await (const seen of repeated(look, {clock, pauseMs: WATCH_MS, signal})) {
+    await this.watchPods(
+      asked,
+      async (records) => this.see(records),
+      async (seen) => {
         const pods = seen.map(({pod}) => pod);
-        await this.#showChanged(changes.since(pods, clock.now()), layout);
-        await this.stdout.ready(signal);
-      }
-    } catch (error) {
-      // Ctrl-C is how a watch ends.
-      if (!signal.aborted) throw error;
-    }
+        await this.#showChanged(changes.since(pods, this.context.clock.now()), layout);
+      },
+    );
   }
 
   async #showChanged(pods: readonly Pod[], layout: Layout): Promise<void> {

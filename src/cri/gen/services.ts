@@ -6,95 +6,95 @@ import type {AttachRequest, AttachResponse, CheckpointContainerRequest, Checkpoi
 /** Sandboxes, containers, commands in containers, stats and events. A runtime answers UNIMPLEMENTED to what it lacks. */
 export interface RuntimeService {
   /** Who the runtime is, and which version of this interface it speaks. */
-  version(request?: Init<VersionRequest>, options?: CallOptions): Promise<VersionResponse>;
+  version(request?: Init<VersionRequest>, options?: CallOptions<VersionResponse>): Promise<VersionResponse>;
   /** Creates and starts a pod sandbox; it is READY when this returns. */
-  runPodSandbox(request?: Init<RunPodSandboxRequest>, options?: CallOptions): Promise<RunPodSandboxResponse>;
+  runPodSandbox(request?: Init<RunPodSandboxRequest>, options?: CallOptions<RunPodSandboxResponse>): Promise<RunPodSandboxResponse>;
   /** Ends every process of the sandbox and gives its network back. Succeeds for one that is stopped or gone. */
-  stopPodSandbox(request?: Init<StopPodSandboxRequest>, options?: CallOptions): Promise<StopPodSandboxResponse>;
+  stopPodSandbox(request?: Init<StopPodSandboxRequest>, options?: CallOptions<StopPodSandboxResponse>): Promise<StopPodSandboxResponse>;
   /** Removes the sandbox with its containers, by force if some still run. Succeeds for one that is gone. */
-  removePodSandbox(request?: Init<RemovePodSandboxRequest>, options?: CallOptions): Promise<RemovePodSandboxResponse>;
+  removePodSandbox(request?: Init<RemovePodSandboxRequest>, options?: CallOptions<RemovePodSandboxResponse>): Promise<RemovePodSandboxResponse>;
   /** One sandbox; NOT_FOUND when there is none with that id. */
-  podSandboxStatus(request?: Init<PodSandboxStatusRequest>, options?: CallOptions): Promise<PodSandboxStatusResponse>;
+  podSandboxStatus(request?: Init<PodSandboxStatusRequest>, options?: CallOptions<PodSandboxStatusResponse>): Promise<PodSandboxStatusResponse>;
   /** Every sandbox that the filter lets through, without its network. */
-  listPodSandbox(request?: Init<ListPodSandboxRequest>, options?: CallOptions): Promise<ListPodSandboxResponse>;
+  listPodSandbox(request?: Init<ListPodSandboxRequest>, options?: CallOptions<ListPodSandboxResponse>): Promise<ListPodSandboxResponse>;
   /** ListPodSandbox in pages, for lists larger than one message may be. */
-  streamPodSandboxes(request?: Init<StreamPodSandboxesRequest>, options?: CallOptions): AsyncIterable<StreamPodSandboxesResponse>;
+  streamPodSandboxes(request?: Init<StreamPodSandboxesRequest>, options?: CallOptions<StreamPodSandboxesResponse>): AsyncIterable<StreamPodSandboxesResponse>;
   /** Creates a container in a READY sandbox from a pulled image, without starting it. */
-  createContainer(request?: Init<CreateContainerRequest>, options?: CallOptions): Promise<CreateContainerResponse>;
+  createContainer(request?: Init<CreateContainerRequest>, options?: CallOptions<CreateContainerResponse>): Promise<CreateContainerResponse>;
   /** Starts a created container; an exited one can't be started again. */
-  startContainer(request?: Init<StartContainerRequest>, options?: CallOptions): Promise<StartContainerResponse>;
+  startContainer(request?: Init<StartContainerRequest>, options?: CallOptions<StartContainerResponse>): Promise<StartContainerResponse>;
   /** Sends the stop signal, waits for the grace period, then kills. Succeeds for one that is stopped or gone. */
-  stopContainer(request?: Init<StopContainerRequest>, options?: CallOptions): Promise<StopContainerResponse>;
+  stopContainer(request?: Init<StopContainerRequest>, options?: CallOptions<StopContainerResponse>): Promise<StopContainerResponse>;
   /** Removes a container, killing it first if it runs. Succeeds for one that is gone. */
-  removeContainer(request?: Init<RemoveContainerRequest>, options?: CallOptions): Promise<RemoveContainerResponse>;
+  removeContainer(request?: Init<RemoveContainerRequest>, options?: CallOptions<RemoveContainerResponse>): Promise<RemoveContainerResponse>;
   /** Every container that the filter lets through. */
-  listContainers(request?: Init<ListContainersRequest>, options?: CallOptions): Promise<ListContainersResponse>;
+  listContainers(request?: Init<ListContainersRequest>, options?: CallOptions<ListContainersResponse>): Promise<ListContainersResponse>;
   /** ListContainers in pages. */
-  streamContainers(request?: Init<StreamContainersRequest>, options?: CallOptions): AsyncIterable<StreamContainersResponse>;
+  streamContainers(request?: Init<StreamContainersRequest>, options?: CallOptions<StreamContainersResponse>): AsyncIterable<StreamContainersResponse>;
   /** One container; NOT_FOUND when there is none with that id. */
-  containerStatus(request?: Init<ContainerStatusRequest>, options?: CallOptions): Promise<ContainerStatusResponse>;
+  containerStatus(request?: Init<ContainerStatusRequest>, options?: CallOptions<ContainerStatusResponse>): Promise<ContainerStatusResponse>;
   /** Changes the limits of a container in place; fields at zero stay as they are. */
-  updateContainerResources(request?: Init<UpdateContainerResourcesRequest>, options?: CallOptions): Promise<UpdateContainerResourcesResponse>;
+  updateContainerResources(request?: Init<UpdateContainerResourcesRequest>, options?: CallOptions<UpdateContainerResourcesResponse>): Promise<UpdateContainerResourcesResponse>;
   /** Makes the runtime open the log's path anew, after the old file was moved away. */
-  reopenContainerLog(request?: Init<ReopenContainerLogRequest>, options?: CallOptions): Promise<ReopenContainerLogResponse>;
+  reopenContainerLog(request?: Init<ReopenContainerLogRequest>, options?: CallOptions<ReopenContainerLogResponse>): Promise<ReopenContainerLogResponse>;
   /** Runs a command in a running container to its end and gives its whole output. */
-  execSync(request?: Init<ExecSyncRequest>, options?: CallOptions): Promise<ExecSyncResponse>;
+  execSync(request?: Init<ExecSyncRequest>, options?: CallOptions<ExecSyncResponse>): Promise<ExecSyncResponse>;
   /** Prepares a streaming session for a command; the client then connects to the URL in the answer. */
-  exec(request?: Init<ExecRequest>, options?: CallOptions): Promise<ExecResponse>;
+  exec(request?: Init<ExecRequest>, options?: CallOptions<ExecResponse>): Promise<ExecResponse>;
   /** Prepares a streaming session with the container's first process. */
-  attach(request?: Init<AttachRequest>, options?: CallOptions): Promise<AttachResponse>;
+  attach(request?: Init<AttachRequest>, options?: CallOptions<AttachResponse>): Promise<AttachResponse>;
   /** Prepares a streaming session with ports in the sandbox's network. */
-  portForward(request?: Init<PortForwardRequest>, options?: CallOptions): Promise<PortForwardResponse>;
+  portForward(request?: Init<PortForwardRequest>, options?: CallOptions<PortForwardResponse>): Promise<PortForwardResponse>;
   /** Resource usage of one container. */
-  containerStats(request?: Init<ContainerStatsRequest>, options?: CallOptions): Promise<ContainerStatsResponse>;
+  containerStats(request?: Init<ContainerStatsRequest>, options?: CallOptions<ContainerStatsResponse>): Promise<ContainerStatsResponse>;
   /** Resource usage of every running container that the filter lets through. */
-  listContainerStats(request?: Init<ListContainerStatsRequest>, options?: CallOptions): Promise<ListContainerStatsResponse>;
+  listContainerStats(request?: Init<ListContainerStatsRequest>, options?: CallOptions<ListContainerStatsResponse>): Promise<ListContainerStatsResponse>;
   /** ListContainerStats in pages. */
-  streamContainerStats(request?: Init<StreamContainerStatsRequest>, options?: CallOptions): AsyncIterable<StreamContainerStatsResponse>;
+  streamContainerStats(request?: Init<StreamContainerStatsRequest>, options?: CallOptions<StreamContainerStatsResponse>): AsyncIterable<StreamContainerStatsResponse>;
   /** Resource usage of one sandbox and the containers in it. */
-  podSandboxStats(request?: Init<PodSandboxStatsRequest>, options?: CallOptions): Promise<PodSandboxStatsResponse>;
+  podSandboxStats(request?: Init<PodSandboxStatsRequest>, options?: CallOptions<PodSandboxStatsResponse>): Promise<PodSandboxStatsResponse>;
   /** Resource usage of every sandbox that the filter lets through. */
-  listPodSandboxStats(request?: Init<ListPodSandboxStatsRequest>, options?: CallOptions): Promise<ListPodSandboxStatsResponse>;
+  listPodSandboxStats(request?: Init<ListPodSandboxStatsRequest>, options?: CallOptions<ListPodSandboxStatsResponse>): Promise<ListPodSandboxStatsResponse>;
   /** ListPodSandboxStats in pages. */
-  streamPodSandboxStats(request?: Init<StreamPodSandboxStatsRequest>, options?: CallOptions): AsyncIterable<StreamPodSandboxStatsResponse>;
+  streamPodSandboxStats(request?: Init<StreamPodSandboxStatsRequest>, options?: CallOptions<StreamPodSandboxStatsResponse>): AsyncIterable<StreamPodSandboxStatsResponse>;
   /** Tells the runtime about the node, which so far is the range of pod addresses. */
-  updateRuntimeConfig(request?: Init<UpdateRuntimeConfigRequest>, options?: CallOptions): Promise<UpdateRuntimeConfigResponse>;
+  updateRuntimeConfig(request?: Init<UpdateRuntimeConfigRequest>, options?: CallOptions<UpdateRuntimeConfigResponse>): Promise<UpdateRuntimeConfigResponse>;
   /** Whether the runtime and its network are ready, and what they can do. */
-  status(request?: Init<StatusRequest>, options?: CallOptions): Promise<StatusResponse>;
+  status(request?: Init<StatusRequest>, options?: CallOptions<StatusResponse>): Promise<StatusResponse>;
   /** Writes the state of a running container to a file. */
-  checkpointContainer(request?: Init<CheckpointContainerRequest>, options?: CallOptions): Promise<CheckpointContainerResponse>;
+  checkpointContainer(request?: Init<CheckpointContainerRequest>, options?: CallOptions<CheckpointContainerResponse>): Promise<CheckpointContainerResponse>;
   /** Writes the state of a whole pod to a file. */
-  checkpointPod(request?: Init<CheckpointPodRequest>, options?: CallOptions): Promise<CheckpointPodResponse>;
+  checkpointPod(request?: Init<CheckpointPodRequest>, options?: CallOptions<CheckpointPodResponse>): Promise<CheckpointPodResponse>;
   /** Makes a pod from what CheckpointPod wrote. */
-  restorePod(request?: Init<RestorePodRequest>, options?: CallOptions): Promise<RestorePodResponse>;
+  restorePod(request?: Init<RestorePodRequest>, options?: CallOptions<RestorePodResponse>): Promise<RestorePodResponse>;
   /** What happens to containers and sandboxes from now on; may repeat recent events at first. */
-  getContainerEvents(request?: Init<GetEventsRequest>, options?: CallOptions): AsyncIterable<ContainerEventResponse>;
+  getContainerEvents(request?: Init<GetEventsRequest>, options?: CallOptions<ContainerEventResponse>): AsyncIterable<ContainerEventResponse>;
   /** Describes the metrics that ListPodSandboxMetrics gives; both belong together. */
-  listMetricDescriptors(request?: Init<ListMetricDescriptorsRequest>, options?: CallOptions): Promise<ListMetricDescriptorsResponse>;
+  listMetricDescriptors(request?: Init<ListMetricDescriptorsRequest>, options?: CallOptions<ListMetricDescriptorsResponse>): Promise<ListMetricDescriptorsResponse>;
   /** The metrics of every sandbox, ready to be exposed. */
-  listPodSandboxMetrics(request?: Init<ListPodSandboxMetricsRequest>, options?: CallOptions): Promise<ListPodSandboxMetricsResponse>;
+  listPodSandboxMetrics(request?: Init<ListPodSandboxMetricsRequest>, options?: CallOptions<ListPodSandboxMetricsResponse>): Promise<ListPodSandboxMetricsResponse>;
   /** ListPodSandboxMetrics in pages. */
-  streamPodSandboxMetrics(request?: Init<StreamPodSandboxMetricsRequest>, options?: CallOptions): AsyncIterable<StreamPodSandboxMetricsResponse>;
+  streamPodSandboxMetrics(request?: Init<StreamPodSandboxMetricsRequest>, options?: CallOptions<StreamPodSandboxMetricsResponse>): AsyncIterable<StreamPodSandboxMetricsResponse>;
   /** The part of the runtime's configuration that a kubelet must agree with. */
-  runtimeConfig(request?: Init<RuntimeConfigRequest>, options?: CallOptions): Promise<RuntimeConfigResponse>;
+  runtimeConfig(request?: Init<RuntimeConfigRequest>, options?: CallOptions<RuntimeConfigResponse>): Promise<RuntimeConfigResponse>;
   /** Tells the runtime that the resources of a pod as a whole have changed. */
-  updatePodSandboxResources(request?: Init<UpdatePodSandboxResourcesRequest>, options?: CallOptions): Promise<UpdatePodSandboxResourcesResponse>;
+  updatePodSandboxResources(request?: Init<UpdatePodSandboxResourcesRequest>, options?: CallOptions<UpdatePodSandboxResourcesResponse>): Promise<UpdatePodSandboxResourcesResponse>;
 }
 
 /** The images on the node. */
 export interface ImageService {
   /** Every image; containerd ignores the filter. */
-  listImages(request?: Init<ListImagesRequest>, options?: CallOptions): Promise<ListImagesResponse>;
+  listImages(request?: Init<ListImagesRequest>, options?: CallOptions<ListImagesResponse>): Promise<ListImagesResponse>;
   /** ListImages in pages. */
-  streamImages(request?: Init<StreamImagesRequest>, options?: CallOptions): AsyncIterable<StreamImagesResponse>;
+  streamImages(request?: Init<StreamImagesRequest>, options?: CallOptions<StreamImagesResponse>): AsyncIterable<StreamImagesResponse>;
   /** One image; an answer without an image, and no error, when it isn't on the node. */
-  imageStatus(request?: Init<ImageStatusRequest>, options?: CallOptions): Promise<ImageStatusResponse>;
+  imageStatus(request?: Init<ImageStatusRequest>, options?: CallOptions<ImageStatusResponse>): Promise<ImageStatusResponse>;
   /** Fetches an image; tells nothing about its progress. */
-  pullImage(request?: Init<PullImageRequest>, options?: CallOptions): Promise<PullImageResponse>;
+  pullImage(request?: Init<PullImageRequest>, options?: CallOptions<PullImageResponse>): Promise<PullImageResponse>;
   /** Removes an image with all its names. Succeeds for one that is gone. */
-  removeImage(request?: Init<RemoveImageRequest>, options?: CallOptions): Promise<RemoveImageResponse>;
+  removeImage(request?: Init<RemoveImageRequest>, options?: CallOptions<RemoveImageResponse>): Promise<RemoveImageResponse>;
   /** How full the file systems of images and containers are. */
-  imageFsInfo(request?: Init<ImageFsInfoRequest>, options?: CallOptions): Promise<ImageFsInfoResponse>;
+  imageFsInfo(request?: Init<ImageFsInfoRequest>, options?: CallOptions<ImageFsInfoResponse>): Promise<ImageFsInfoResponse>;
 }
 
 export const RUNTIME_METHODS = {

@@ -1,4 +1,5 @@
-import {connect, type Socket} from 'node:net';
+import {connect, type OnReadOpts, type Socket} from 'node:net';
+import {hasErrno} from '../../base/errors.js';
 import {startTimer} from '../../base/timer.js';
 import {FrameReader, type FrameHandler} from './frame-reader.js';
 import {goAway, pong, PREFACE, rstStream, settings, SETTINGS_ACK, windowUpdate} from './frames.js';
@@ -11,6 +12,8 @@ import {Http2Stream, type ConnectionFailure, type Exchange} from './stream.js';
 
 /** What may be on its way to this side: more than the longest answer, since whoever asked for it takes all at once. */
 const RECEIVE_WINDOW = 2 ** 28;
+/** What one read brings at most. */
+const READ_BYTES = 64 * 1024;
 /** A status message may be long. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -61,7 +64,7 @@ export class Http2Connection implements FrameHandler {
   constructor({path, connectTimeoutMs, onEnd, firstStreamId = 1}: ConnectionOptions) {
     this.#onEnd = onEnd;
     this.#firstId = this.#nextId = firstStreamId;
-    this.#socket = connect({path}).unref();
+    this.#socket = connect({path, onread: this.#onRead()}).unref();
     this.#outbox = new Outbox(this.#socket);
     this.#listen(this.#socket);
     this.#outbox.write(GREETING);
@@ -103,9 +106,6 @@ export class Http2Connection implements FrameHandler {
     socket.on('connect', () => {
       this.#dialled = true;
     });
-    socket.on('data', (chunk: Buffer) => {
-      this.#read(chunk);
-    });
     socket.on('error', (error) => {
       this.#lose(error);
     });
@@ -117,8 +117,20 @@ export class Http2Connection implements FrameHandler {
     });
   }
 
+  /** All is read into the same memory: a new buffer for each read costs more than to copy what stays. */
+  #onRead(): OnReadOpts {
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const callback = (length: number): boolean => {
+      this.#read(buffer.subarray(0, length));
+      return true;
+    };
+    return {buffer, callback};
+  }
+
   #lose(cause?: Error): void {
-    const kind = this.#state !== 'connecting' ? 'lost' : this.#dialled ? 'preface' : 'dial';
+    // Only who has accepted can reset: Bun tells of that before it tells of the connection.
+    const isDialled = this.#dialled || hasErrno(cause, 'ECONNRESET');
+    const kind = this.#state !== 'connecting' ? 'lost' : isDialled ? 'preface' : 'dial';
     this.#fail({kind, cause});
   }
 

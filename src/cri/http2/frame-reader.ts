@@ -2,7 +2,7 @@ import {DEFAULT_MAX_FRAME_SIZE, ERROR, FLAG, FRAME, FRAME_HEADER_LENGTH, Protoco
 
 /** Told what comes in. */
 export interface FrameHandler {
-  /** A piece of a DATA frame without its padding; a frame may come in several. */
+  /** A piece of a DATA frame without its padding, only lent; a frame may come in several. */
   onData(streamId: number, piece: Buffer): void;
   /** A DATA frame is complete; `length` is all that counts for flow control. */
   onDataEnd(streamId: number, flags: number, length: number): void;

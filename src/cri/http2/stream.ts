@@ -17,6 +17,7 @@ export interface Exchange {
   readonly body: Buffer;
   /** The answer's headers or trailers, undefined when they are too long; ends it when they are the last. */
   onHeaders(fields: readonly HeaderField[] | undefined, last: boolean): void;
+  /** The piece is only lent. */
   onData(piece: Buffer): void;
   /** Ends it after its last data. */
   onEnd(): void;

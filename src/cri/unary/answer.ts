@@ -10,7 +10,7 @@ const internal = (details: string): Status => ({code: 'INTERNAL', details});
 
 /** Makes the outcome of a unary call from its HTTP/2 answer, whatever that is. Each step may bring it about. */
 export class Answer {
-  readonly #message = new MessageReader();
+  readonly #reader = new MessageReader();
   #httpStatus: number | undefined;
 
   /** Undefined fields are too many or too long ones. */
@@ -30,7 +30,11 @@ export class Answer {
 
   onData(piece: Buffer): Outcome | undefined {
     if (this.#httpStatus === undefined) return internal('protocol error: an answer without headers');
-    return this.#message.push(piece);
+    const refused = this.#reader.push(piece);
+    const {messages, isPartial} = this.#reader;
+    if (messages.length + Number(isPartial) > 1)
+      return {code: 'UNIMPLEMENTED', details: 'Too many responses received'};
+    return refused;
   }
 
   /** The answer is over without trailers. */
@@ -45,9 +49,8 @@ export class Answer {
     if (status === undefined) return statusOfHttp(this.#httpStatus ?? 0);
     const code = grpcCodeOf(/^\d+$/.test(status) ? Number(status) : NaN);
     if (code !== 'OK') return {code, details: decodeStatusMessage(valueOf(fields, 'grpc-message') ?? '')};
-    const message = this.#message.result;
-    if (message === 'nothing') return {code: 'UNIMPLEMENTED', details: 'No message received'};
-    return message === 'part' ? internal('the answer is cut off') : message;
+    if (this.#reader.isPartial) return internal('the answer is cut off');
+    return this.#reader.messages[0] ?? {code: 'UNIMPLEMENTED', details: 'No message received'};
   }
 }
 

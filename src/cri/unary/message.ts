@@ -3,8 +3,6 @@ import type {Status} from './status.js';
 
 /** A flag and the length. */
 const PREFIX_LENGTH = 5;
-/** So many pieces of less than a KiB on average are put together, so that they cost no more than their bytes. */
-const SMALL_PIECES = 1024;
 
 /** A message as gRPC sends it. */
 export function frameMessage(message: Uint8Array): Buffer {
@@ -15,53 +13,50 @@ export function frameMessage(message: Uint8Array): Buffer {
   return framed;
 }
 
-/**
- * Reads the one message of an answer from pieces, which it keeps and joins once at the end; a message that comes in
- * one piece is not copied.
- */
+/** Reads messages from pieces, of which it keeps nothing: they may be lent. */
 export class MessageReader {
+  /** Whole messages, for whoever reads them to take away. */
+  readonly messages: Buffer[] = [];
   readonly #prefix = Buffer.alloc(PREFIX_LENGTH);
   #prefixLength = 0;
-  #pieces: Buffer[] = [];
-  #left = 0;
-  /** Of the newest pieces: how many, and their bytes. */
-  #newPieces = 0;
-  #newBytes = 0;
+  /** What there is of a message, and room for the rest of it. */
+  #message: Buffer | undefined;
+  #length = 0;
 
-  /** The message, when it is there: `nothing` came at all, or only a `part`. */
-  get result(): Buffer | 'nothing' | 'part' {
-    if (this.#prefixLength === 0) return 'nothing';
-    if (this.#prefixLength < PREFIX_LENGTH || this.#left > 0) return 'part';
-    const [only] = this.#pieces;
-    return this.#pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.#pieces);
+  /** Whether there is the beginning of another message. */
+  get isPartial(): boolean {
+    return this.#prefixLength > 0;
   }
 
   /** Takes the next piece of the body; the result is what ends the call at once. */
   push(piece: Buffer): Status | undefined {
-    let body = piece;
-    if (this.#prefixLength < PREFIX_LENGTH) {
-      const used = piece.copy(this.#prefix, this.#prefixLength);
-      this.#prefixLength += used;
-      if (this.#prefixLength < PREFIX_LENGTH) return undefined;
-      this.#left = this.#prefix.readUInt32BE(1);
-      const refused = refusal(this.#prefix[0] ?? 0, this.#left);
+    for (let at = 0; at < piece.length;) {
+      at += this.#message === undefined ? this.#pushPrefix(piece, at) : this.#fill(this.#message, piece, at);
+      if (this.#prefixLength < PREFIX_LENGTH || this.#message !== undefined) continue;
+      const length = this.#prefix.readUInt32BE(1);
+      const refused = refusal(this.#prefix[0] ?? 0, length);
       if (refused !== undefined) return refused;
-      body = piece.subarray(used);
+      this.#fill(Buffer.allocUnsafe(length), piece, piece.length);
     }
-    if (body.length > this.#left) return {code: 'UNIMPLEMENTED', details: 'Too many responses received'};
-    if (body.length > 0) this.#keep(body);
     return undefined;
   }
 
-  #keep(piece: Buffer): void {
-    this.#left -= piece.length;
-    this.#pieces.push(piece);
-    this.#newPieces += 1;
-    this.#newBytes += piece.length;
-    if (this.#newPieces < SMALL_PIECES) return;
-    if (this.#newBytes < SMALL_PIECES * 1024)
-      this.#pieces.push(Buffer.concat(this.#pieces.splice(-SMALL_PIECES), this.#newBytes));
-    this.#newPieces = this.#newBytes = 0;
+  #pushPrefix(piece: Buffer, at: number): number {
+    const used = piece.copy(this.#prefix, this.#prefixLength, at);
+    this.#prefixLength += used;
+    return used;
+  }
+
+  #fill(message: Buffer, piece: Buffer, at: number): number {
+    const used = piece.copy(message, this.#length, at);
+    this.#length += used;
+    this.#message = message;
+    if (this.#length === message.length) {
+      this.messages.push(message);
+      this.#message = undefined;
+      this.#length = this.#prefixLength = 0;
+    }
+    return used;
   }
 }
 

@@ -44,13 +44,14 @@ export function requestOf(pod: Pod, resource: string): bigint {
 /** The resources that the node has too little of for the pod beside the others (noderesources Fits). */
 export function shortages(pod: Pod, others: readonly Pod[], node: NodeFacts): readonly Shortage[] {
   return [...requestsOf(pod)]
+    .filter(([, requested]) => requested > 0n)
     .map(([resource, requested]) => ({
       resource,
       requested,
       used: others.reduce((sum, other) => sum + requestOf(other, resource), 0n),
       capacity: capacityOf(resource, node),
     }))
-    .filter(({requested, used, capacity}) => requested > 0n && requested > capacity - used);
+    .filter(({requested, used, capacity}) => requested > capacity - used);
 }
 
 function capacityOf(resource: string, node: NodeFacts): bigint {

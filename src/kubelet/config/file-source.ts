@@ -2,7 +2,7 @@ import {basename, join} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {concurrently} from '../../base/concurrently.js';
 import {isSystemCallError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {ChangedNames, EVERYTHING} from './changed-names.js';
 import {DirectoryWatch} from './directory-watch.js';
 import {ManifestFiles, type Look} from './manifest-files.js';
@@ -64,6 +64,14 @@ export class FileSource implements PodSource {
       follower.close();
     }
   }
+}
+
+/** How files are read. */
+interface Reading {
+  /** Nobody can have begun to write them since kcri runs. */
+  readonly settled: boolean;
+  /** Not those that look as they did at the last two looks: nobody has told of a change. */
+  readonly onlyNew: boolean;
 }
 
 /** One run of a FileSource. */
@@ -139,7 +147,8 @@ class Follower {
     this.#problems = new Map();
     this.#nextList = clock.now() + (place.kind === 'missing' ? RETRY_MS : checkFrequencyMs);
     await this.#follow(place);
-    if (place.kind === 'directory' || place.kind === 'file') await this.#readAll(place, before === undefined);
+    if (place.kind === 'directory' || place.kind === 'file')
+      await this.#readAll(place, {settled: before === undefined, onlyNew: look === 'list'});
     else if (place.kind === 'unreadable') this.#addProblem(place.error);
     else if (before !== undefined && before.kind !== 'missing') return;
     else {
@@ -149,12 +158,11 @@ class Follower {
     this.#emit(place.kind === 'file' && look === 'list' ? 'single' : look);
   }
 
-  /** Files that nobody can have begun to write since kcri runs are `settled`. */
-  async #readAll({kind}: Place, settled: boolean): Promise<void> {
+  async #readAll({kind}: Place, reading: Reading): Promise<void> {
     const {path} = this.#options;
     try {
       const paths = kind === 'directory' ? await manifestPaths(path) : [path];
-      await this.#read(paths, settled);
+      await this.#read(paths, reading);
       this.#files.keepOnly(new Set(paths));
     } catch (error) {
       this.#signal.throwIfAborted();
@@ -170,13 +178,14 @@ class Follower {
         : [...names].filter((name) => name === basename(path)).map(() => path);
     const paths = new Set([...own, ...(settles ? this.#files.suspects : [])]);
     if (paths.size === 0) return;
-    await this.#read([...paths], false);
+    await this.#read([...paths], {settled: false, onlyNew: false});
     this.#emit('change');
   }
 
-  async #read(paths: readonly string[], settled: boolean): Promise<void> {
+  async #read(paths: readonly string[], {settled, onlyNew}: Reading): Promise<void> {
     await concurrently(paths, FILES_AT_ONCE, async (path) => {
-      this.#files.put(path, await contentAt(path, this.#signal), settled);
+      const before = onlyNew ? this.#files.contentOf(path) : undefined;
+      this.#files.put(path, await contentAt(path, this.#signal, before), settled);
     });
   }
 

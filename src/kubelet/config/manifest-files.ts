@@ -15,7 +15,14 @@ import {ToldProblems, type Problems} from './told-problems.js';
 
 /** What was found at a path of the manifest directory. */
 export type FileContent =
-  | {readonly kind: 'text'; readonly text: string}
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      /** The file and when it was last changed, as far as its directory tells. */
+      readonly stamp: string;
+      /** Found with the same stamp before. */
+      readonly isConfirmed: boolean;
+    }
   /** No text can be read there; in the kubelet's words. */
   | {
       readonly kind: 'unreadable';
@@ -31,7 +38,7 @@ export type Look = 'list' | 'change' | 'single';
 
 interface ManifestFile {
   readonly path: string;
-  readonly content: FileContent;
+  content: FileContent;
   /** Another number for each content. */
   readonly version: number;
   /** What it says; undefined for what can't be read. */
@@ -71,8 +78,14 @@ export class ManifestFiles {
   put(path: string, content: FileContent | undefined, isSettled = false): void {
     const known = this.#files.get(path);
     if (content === undefined) this.#files.delete(path);
-    else if (known !== undefined && isSame(known.content, content)) known.isSettled = true;
+    else if (known !== undefined && isSame(known.content, content))
+      Object.assign(known, {content, isSettled: true});
     else this.#files.set(path, this.#newVersion(path, content, {known, isSettled}));
+  }
+
+  /** What was found at a path when it was last looked at. */
+  contentOf(path: string): FileContent | undefined {
+    return this.#files.get(path)?.content;
   }
 
   /** Forgets all other paths. */

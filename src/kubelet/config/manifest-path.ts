@@ -3,7 +3,8 @@ import {lstat, readdir, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {LARGEST_MANIFEST_BYTES} from '../../api/manifest.js';
 import {hasErrno, isSystemCallError, KcriError} from '../../base/errors.js';
-import {ifPresent, systemReason} from '../../base/files.js';
+import {ifPresent} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {readTextFile} from '../../base/read-text-file.js';
 import type {FileContent} from './manifest-files.js';
 
@@ -39,20 +40,34 @@ export async function manifestPaths(directory: string): Promise<readonly string[
 
 /**
  * What is at a path of the directory; undefined for nothing. Only regular files are opened: a FIFO or device must not
- * hang or do anything. Rejects with the signal's reason.
+ * hang or do anything. A file that has been read twice with the times and size that it has now is not read once more,
+ * when `before` is what was found at the last look. Rejects with the signal's reason.
  */
-export async function contentAt(path: string, signal: AbortSignal): Promise<FileContent | undefined> {
+export async function contentAt(
+  path: string,
+  signal: AbortSignal,
+  before?: FileContent,
+): Promise<FileContent | undefined> {
   try {
     const found = await ifPresent(() => stat(path));
     if (found === undefined) return await danglingLink(path);
     if (!found.isFile()) return notAManifest(found);
-    return {kind: 'text', text: await readTextFile(path, LARGEST_MANIFEST_BYTES, signal)};
+    const stamp = stampOf(found);
+    const isKnown = before?.kind === 'text' && before.stamp === stamp;
+    // Once isn't enough: it may have been changed again at the same time, as coarse as clocks of file systems are.
+    if (isKnown && before.isConfirmed) return before;
+    const text = await readTextFile(path, LARGEST_MANIFEST_BYTES, signal);
+    return {kind: 'text', text, stamp, isConfirmed: isKnown};
   } catch (error) {
     signal.throwIfAborted();
     if (hasErrno(error, 'ENOENT')) return undefined;
     const reason = error instanceof KcriError ? error.message : goError('open', path, error);
     return {kind: 'unreadable', message: 'Could not process manifest file', error: reason};
   }
+}
+
+function stampOf({dev, ino, size, mtimeMs, ctimeMs}: Stats): string {
+  return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 }
 
 async function danglingLink(path: string): Promise<FileContent | undefined> {

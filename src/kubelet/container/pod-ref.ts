@@ -25,3 +25,8 @@ export function formatPod({name, namespace, uid}: PodRef): string {
 export function podFullName({name, namespace}: PodRef): string {
   return `${name}_${namespace}`;
 }
+
+/** `namespace/name`, as messages and logs have it (klog.KObj). */
+export function namespacedName({name, namespace}: Pick<PodRef, 'name' | 'namespace'>): string {
+  return `${namespace}/${name}`;
+}

@@ -42,3 +42,11 @@ export function findContainerStatus(
 ): RuntimeContainerStatus | undefined {
   return status.containers.find((container) => container.name === name);
 }
+
+/** Whether something of the pod runs: a container, or a sandbox that is ready. */
+export function isLive({sandboxes, containers}: Pick<RuntimePodStatus, 'sandboxes' | 'containers'>): boolean {
+  return (
+    sandboxes.some(({state}) => state === 'SANDBOX_READY') ||
+    containers.some(({state}) => state === 'CONTAINER_RUNNING')
+  );
+}

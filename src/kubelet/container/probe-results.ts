@@ -21,6 +21,8 @@ export const NO_PROBES: ProbeResults = {liveness: new Map(), startup: new Map()}
 /** A probe's result that has changed. */
 export interface ProbeOutcome {
   readonly uid: PodUid;
+  /** The container instance. */
+  readonly id: ContainerId;
   readonly probe: ProbeKind;
   readonly status: 'unhealthy' | 'ready' | 'not ready' | 'started' | 'unstarted';
 }

@@ -1,12 +1,12 @@
-import {randomBytes} from 'node:crypto';
 import {constants} from 'node:fs';
-import {readdir, readFile, rename, unlink, writeFile, type FileHandle} from 'node:fs/promises';
-import {basename, dirname, join} from 'node:path';
+import {readdir, readFile, unlink, type FileHandle} from 'node:fs/promises';
+import {join} from 'node:path';
 import {
   ifPresent,
   isLeftoverOf,
   makeDirectories,
   pathSegment,
+  replaceFile,
   withFile,
   withFileErrors,
 } from '../../base/files.js';
@@ -48,7 +48,11 @@ export class PodFiles<T extends object> {
   /** Writes or replaces the pod's file; the root directory's parent must exist. */
   async write(uid: PodUid, value: T): Promise<void> {
     const path = this.#path(uid);
-    const replace = async (): Promise<true> => replaceFile(path, lineOf({version: VERSION, ...value}));
+    const replace = async (): Promise<true> => {
+      // What a power failure takes of it is the past, and a pod should not start later for it.
+      await replaceFile(path, lineOf({version: VERSION, ...value}), 0o600);
+      return true;
+    };
     await withFileErrors('writing', path, async () => {
       // Nearly always the directories are there.
       if ((await ifPresent(replace)) === true) return;
@@ -99,22 +103,6 @@ export class PodFiles<T extends object> {
 /** JSON has no line ends of its own. */
 function lineOf(value: object): string {
   return `${JSON.stringify(value)}\n`;
-}
-
-/**
- * Readers see the old content or the new one. Nothing waits for the disk: what a power failure takes of it is the past,
- * and a pod should not start later for it.
- */
-async function replaceFile(path: string, content: string): Promise<true> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await writeFile(temporary, content, {mode: 0o600, flag: 'wx'});
-    await rename(temporary, path);
-    return true;
-  } catch (error) {
-    await ifPresent(() => unlink(temporary));
-    throw error;
-  }
 }
 
 /** What a full disk has taken a part of is cut off again. */

@@ -80,7 +80,7 @@ class PodResize {
   async checkMemory(): Promise<void> {
     const {memory, wholePod} = this.#input.resize;
     if (memory.length === 0 && !wholePod) return;
-    const problems = [...(await this.#podMemoryProblem())];
+    const problems = [...this.#podMemoryProblem()];
     for (const update of memory.filter(takesMemory)) problems.push(...(await this.#memoryProblem(update)));
     const [first, ...others] = problems;
     if (first === undefined) return;
@@ -88,7 +88,7 @@ class PodResize {
     throw new Error(`cannot decrease memory limits: ${text}`);
   }
 
-  async #podMemoryProblem(): Promise<readonly string[]> {
+  #podMemoryProblem(): readonly string[] {
     const {memoryBytes: limit} = this.#desired;
     const {memoryBytes: present, memoryUsageBytes: usage} = this.#present;
     if (limit === undefined || usage === undefined || (present !== undefined && limit >= present)) return [];

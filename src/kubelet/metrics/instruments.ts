@@ -159,3 +159,8 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
   return bounds;
 }
+
+/** A duration in seconds, at least 0: clocks are put back, and one number that is none would spoil a sum for ever. */
+export function seconds(ms: number): number {
+  return ms > 0 ? ms / 1000 : 0;
+}

@@ -2,7 +2,8 @@ import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
 import {arch, cpus, hostname, networkInterfaces, release} from 'node:os';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {fileError, systemReason} from '../../base/files.js';
+import {fileError} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {isUnimplemented, type RuntimeService} from '../../cri/index.js';
 import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../container/node.js';
 

@@ -1,5 +1,5 @@
 import {NO_HISTORY, type PodHistories} from '../events/pod-history.js';
-import type {KeptHistories} from '../local-pods.js';
+import type {KeptHistories} from '../local-pods-options.js';
 
 /** What was known of the pods before counts for a plan as it does for a sync; nothing is added to it. */
 export function readHistories(histories: PodHistories): KeptHistories {

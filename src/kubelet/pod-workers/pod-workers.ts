@@ -1,19 +1,18 @@
 import type {Pod} from '../../api/v1.js';
-import type {PodStatus} from '../../api/v1-status.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {EventSink} from '../container/events.js';
 import type {KubeletMetrics} from '../container/kubelet-metrics.js';
-import type {PodCache, RunningPod} from '../container/pleg.js';
-import {podFullName, podRef, type PodRef} from '../container/pod-ref.js';
-import type {RuntimePodStatus} from '../container/pod-status.js';
-import {messageOf} from '../../base/errors.js';
+import type {PodCache} from '../container/pleg.js';
+import {namespacedName, podFullName, podRef, type PodRef} from '../container/pod-ref.js';
+import {carryOut, type PodSyncHandler} from './carry-out.js';
 import {StaticTurns} from './static-turns.js';
 import {
   effectiveGracePeriod,
   endingOf,
+  hasEndedBefore,
   jittered,
   newWorker,
   requeueDelay,
@@ -30,23 +29,6 @@ import {
   type WorkerUpdate,
 } from './worker-state.js';
 import {WorkQueue} from './work-queue.js';
-
-/** What workers do to pods (pod_workers.go podSyncer). What a method rejects with is tried again later. */
-export interface PodSyncHandler {
-  syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Resolves when no container of the pod runs any more. */
-  syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: PodEnd): Promise<void>;
-  /** The same for a pod that only the runtime knows. */
-  syncTerminatingRuntimePod(pod: RunningPod): Promise<void>;
-  /** Resolves when what the pod had on the node is gone. */
-  syncTerminatedPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<void>;
-}
-
-/** How a pod ends. */
-export interface PodEnd {
-  readonly gracePeriodSeconds: number;
-  readonly status: ((status: PodStatus) => PodStatus) | undefined;
-}
 
 /** A pod's worker as others see it. */
 export interface WorkerSummary {
@@ -101,7 +83,7 @@ export class PodWorkers {
     const worker = known ?? newWorker(ref);
     this.#workers.set(ref.uid, worker);
     const update = withKnownPod(given, worker);
-    if (known === undefined && hasEndedBefore(update, cache, ref.uid)) {
+    if (known === undefined && hasEndedBefore(update, () => cache.get(ref.uid))) {
       worker.terminatingAt = now;
       worker.terminatedAt = now;
     }
@@ -177,7 +159,7 @@ export class PodWorkers {
   async #work(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<void> {
     const kind = workKind(worker);
     try {
-      const outcome = await this.#sync(worker, work, {kind, signal});
+      const outcome = await this.#carryOut(worker, work, {kind, signal});
       worker.lastError = outcome.error;
       this.#options.metrics?.worked(work.type, this.#options.clock.now() - work.requestedAt);
       this.#complete(worker, work, kind, outcome);
@@ -188,51 +170,15 @@ export class PodWorkers {
     }
   }
 
-  async #sync(
+  async #carryOut(
     worker: WorkerState,
     work: PendingWork,
-    {kind, signal}: {readonly kind: WorkKind; readonly signal: AbortSignal},
+    how: {readonly kind: WorkKind; readonly signal: AbortSignal},
   ): Promise<SyncOutcome> {
-    const {handler, clock} = this.#options;
-    const {pod, running} = work;
-    const done: SyncOutcome = {isTerminal: false};
     try {
-      if (pod === undefined) {
-        if (running !== undefined) await handler.syncTerminatingRuntimePod(running);
-        return done;
-      }
-      const status = await this.#statusOf(worker, pod, signal);
-      switch (kind) {
-        case 'sync':
-          worker.observedRuntime = true;
-          return await handler.syncPod(pod, status, signal);
-        case 'terminating':
-          await handler.syncTerminatingPod(pod, status, {
-            gracePeriodSeconds: worker.gracePeriodSeconds,
-            status: worker.statusOverride,
-          });
-          return done;
-        case 'terminated':
-          await handler.syncTerminatedPod(pod, status, signal);
-          return done;
-      }
+      return await carryOut(this.#options, worker, work, how);
     } finally {
-      worker.lastSyncTime = clock.now();
-    }
-  }
-
-  async #statusOf(worker: WorkerState, pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
-    const {cache, events} = this.#options;
-    worker.waitsFor = 'status';
-    try {
-      return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      const message = `error determining status: ${messageOf(error)}`;
-      events({type: 'Warning', reason: 'FailedSync', message, pod});
-      throw error;
-    } finally {
-      worker.waitsFor = undefined;
+      worker.lastSyncTime = this.#options.clock.now();
     }
   }
 
@@ -258,11 +204,9 @@ export class PodWorkers {
     }
   }
 
-  #logFailure({name, namespace, uid}: PodRef, error: unknown): void {
-    this.#options.logger.error(error, 'Error syncing pod, skipping', {
-      pod: `${namespace}/${name}`,
-      podUID: uid,
-    });
+  #logFailure(ref: PodRef, error: unknown): void {
+    const fields = {pod: namespacedName(ref), podUID: ref.uid};
+    this.#options.logger.error(error, 'Error syncing pod, skipping', fields);
   }
 
   #requeue(worker: WorkerState, work: PendingWork, outcome: Pick<SyncOutcome, 'error' | 'retryAt'>): void {
@@ -399,15 +343,4 @@ export class PodWorkers {
   #isIdle(): boolean {
     return [...this.#workers.values()].every(({isRunning}) => !isRunning);
   }
-}
-
-/** It had run to its end before this kubelet knew of it: only what it left is to be cleared. */
-function hasEndedBefore(update: WorkerUpdate, cache: PodCache, uid: PodUid): boolean {
-  const phase = 'pod' in update ? update.pod.status?.phase : undefined;
-  if (phase !== 'Failed' && phase !== 'Succeeded') return false;
-  const {containers, sandboxes} = cache.get(uid);
-  return (
-    containers.every(({state}) => state !== 'CONTAINER_RUNNING') &&
-    sandboxes.every(({state}) => state !== 'SANDBOX_READY')
-  );
 }

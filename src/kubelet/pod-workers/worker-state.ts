@@ -2,6 +2,7 @@ import type {Pod} from '../../api/v1.js';
 import type {PodStatus} from '../../api/v1-status.js';
 import type {RunningPod} from '../container/pleg.js';
 import type {PodRef} from '../container/pod-ref.js';
+import {isLive, type RuntimePodStatus} from '../container/pod-status.js';
 
 /** How a pod is to be ended (pod_workers.go KillPodOptions). */
 export interface KillOptions {
@@ -212,4 +213,10 @@ export function takeKillOptions(worker: WorkerState, update: WorkerUpdate): bool
   const pod = 'pod' in update ? update.pod : undefined;
   worker.gracePeriodSeconds = effectiveGracePeriod(before, pod, gracePeriodSeconds);
   return before !== 0 && before !== worker.gracePeriodSeconds;
+}
+
+/** Whether the pod had run to its end before this kubelet knew of it: only what it left is to be cleared. */
+export function hasEndedBefore(update: WorkerUpdate, lastSeen: () => RuntimePodStatus): boolean {
+  const phase = 'pod' in update ? update.pod.status?.phase : undefined;
+  return (phase === 'Failed' || phase === 'Succeeded') && !isLive(lastSeen());
 }

@@ -5,12 +5,13 @@ import type {Pod} from '../../api/v1.js';
 import type {RandomSource} from '../../base/clock.js';
 import {
   ifPresent,
+  isPresent,
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   pathSegment,
+  replaceFile,
   withFile,
   withFileErrors,
-  writeFileAtomic,
   type DirectoryToMake,
 } from '../../base/files.js';
 import {removeTree} from '../../base/remove-tree.js';
@@ -34,14 +35,15 @@ function podDataDir(node: RootFacts, pod: Pod): string {
 /** Makes the pod's data directories (Kubelet.makePodDataDirs); idempotent. Rejects with SystemError. */
 export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
   const directory = podDataDir(node, pod);
+  const innermost = [join(directory, 'volumes'), join(directory, 'plugins')];
+  // Nearly always these are there, and with them those in which they are; what keeps one from looking is told below.
+  const isThere = await Promise.all(innermost.map(isPresent)).catch(() => [false]);
+  if (!isThere.includes(false)) return;
   await makeDirectories(
-    [
-      node.rootDir,
-      join(node.rootDir, 'pods'),
-      directory,
-      join(directory, 'volumes'),
-      join(directory, 'plugins'),
-    ].map((path) => ({path, mode: DATA_MODE})),
+    [node.rootDir, join(node.rootDir, 'pods'), directory, ...innermost].map((path) => ({
+      path,
+      mode: DATA_MODE,
+    })),
   );
 }
 
@@ -57,12 +59,12 @@ export function needsHostsFile({pod, container, podIps}: ContainerInstance): boo
 
 /**
  * Writes the pod's hosts file and gives its path. One that says the same is left alone; a changed one is written in
- * place, since running containers have this very file mounted. Rejects with SystemError.
+ * place, since running containers have this very file mounted. After a power failure it is compared again. Rejects with SystemError.
  */
 export async function writeHostsFile(node: RootFacts, pod: Pod, content: string): Promise<string> {
   const path = join(podDataDir(node, pod), 'etc-hosts');
   const isSame = await withFileErrors('reading', path, () => ifPresent(() => holds(path, content)));
-  if (isSame === undefined) await writeFileAtomic(path, content, 0o644);
+  if (isSame === undefined) await withFileErrors('writing', path, () => replaceFile(path, content, 0o644));
   else if (!isSame)
     await withFileErrors('writing', path, () =>
       withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {

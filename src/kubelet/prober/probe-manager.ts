@@ -173,7 +173,7 @@ export class ProbeManager {
     if (results.get(id) === result) return;
     results.set(id, result);
     const status = toldAs(probe, result);
-    if (status !== undefined) for (const listener of this.#listeners) listener({uid, probe, status});
+    if (status !== undefined) for (const listener of this.#listeners) listener({uid, id, probe, status});
   }
 
   /** A container that has become unready, or waits for its first probe, is probed at once when its status is made. */

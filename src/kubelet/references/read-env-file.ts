@@ -3,7 +3,7 @@ import {open, realpath, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
 import {messageOf, SystemError} from '../../base/errors.js';
 import {fdPath} from '../../base/file-handles.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {openBeneath} from '../../base/open-beneath.js';
 import type {EnvFile} from '../container/pod-filesystem.js';
 

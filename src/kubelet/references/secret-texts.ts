@@ -4,6 +4,7 @@ import {bytesToText} from '../../base/byte-text.js';
 import {hiddenTexts} from '../../format/hidden-texts.js';
 import type {ApiObjects} from '../container/api-objects.js';
 import {podRef} from '../container/pod-ref.js';
+import type {SyncResult} from '../container/sync-result.js';
 
 /** Shorter values are in too many words. */
 const SHORTEST = 4;
@@ -59,6 +60,15 @@ export class SecretTexts {
   /** The message without them. */
   mask(message: string): string {
     return withoutTexts(message, [...this.#texts]);
+  }
+
+  /** The results, and why what of them failed, without them. */
+  maskResults(results: readonly SyncResult[]): readonly SyncResult[] {
+    return results.map((result) => {
+      const {failure} = result;
+      if (failure === undefined) return result;
+      return {...result, failure: {...failure, message: this.mask(failure.message)}};
+    });
   }
 }
 

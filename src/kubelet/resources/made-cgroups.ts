@@ -1,7 +1,7 @@
 import {readFile, rm, stat} from 'node:fs/promises';
 import {bootId} from '../../base/boot-id.js';
 import {SystemError} from '../../base/errors.js';
-import {ifPresent, withFileErrors, writeFileAtomic} from '../../base/files.js';
+import {ifPresent, replaceFile, withFileErrors} from '../../base/files.js';
 
 /** In place of the inode of a directory that kcri is about to make, or has made when it was killed. */
 const BEGUN = '';
@@ -63,7 +63,8 @@ export class MadeCgroups {
     const text = await withFileErrors('reading', this.#path, () =>
       ifPresent(() => readFile(this.#path, 'utf8')),
     );
-    const known = text === undefined ? undefined : this.#parse(text);
+    // A power failure may leave it empty, and was the end of the boot that it told of.
+    const known = text === undefined || text === '' ? undefined : this.#parse(text);
     this.#content = known?.bootId === bootId() ? known : {bootId: bootId(), inodes: {}};
     return this.#content;
   }
@@ -90,7 +91,10 @@ export class MadeCgroups {
     const content = {bootId: bootId(), inodes};
     if (Object.keys(inodes).length === 0)
       await withFileErrors('removing', this.#path, () => rm(this.#path, {force: true}));
-    else await writeFileAtomic(this.#path, JSON.stringify(content), 0o600);
+    else
+      await withFileErrors('writing', this.#path, () =>
+        replaceFile(this.#path, JSON.stringify(content), 0o600),
+      );
     this.#content = content;
   }
 }

@@ -1,8 +1,9 @@
-import {mkdir, readdir, readFile, rmdir, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rmdir, writeFile} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {hasErrno, SystemError} from '../../base/errors.js';
-import {ifPresent, systemReason, withFileErrors} from '../../base/files.js';
+import {ifPresent, isPresent, withFileErrors} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {acquireLock} from '../../base/lock.js';
 import {CGROUPS_LOCK} from '../../base/machine-locks.js';
 import type {CgroupLimits, PodCgroup} from '../container/cgroup-limits.js';
@@ -39,7 +40,7 @@ interface Hierarchy {
 export async function makePodCgroup(ground: CgroupGround, path: string, limits: CgroupLimits): Promise<void> {
   const hierarchies = await controlledHierarchies(ground);
   const directories = hierarchies.map(({path: root}) => root + path);
-  const isThere = await Promise.all(directories.map(exists));
+  const isThere = await Promise.all(directories.map(isPresent));
   if (!isThere.includes(false) && !(await new MadeCgroups(ground.rootDir).hasBegun(directories))) return;
   const values = cgroupValues(ground.version, limits);
   await withLock(ground, async (made) => {
@@ -160,7 +161,7 @@ async function makeLevel(
   made: MadeCgroups,
 ): Promise<void> {
   const directory = hierarchy.path + level;
-  const isMissing = !(await exists(directory));
+  const isMissing = !(await isPresent(directory));
   if (isMissing) await made.begin([directory]);
   let isNew = false;
   try {
@@ -265,10 +266,6 @@ async function namesIn(path: string): Promise<readonly string[]> {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENODEV')) return [];
     throw cgroupError(path, error);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await withFileErrors('looking at', path, () => ifPresent(() => stat(path)))) !== undefined;
 }
 
 async function readText(path: string): Promise<string> {

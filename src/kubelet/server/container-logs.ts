@@ -4,7 +4,7 @@ import type {ServerResponse} from 'node:http';
 import type {Pod} from '../../api/v1.js';
 import type {ContainerStatus} from '../../api/v1-status.js';
 import {isSystemCallError, messageOf} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {containerId, type ContainerId} from '../../cri/index.js';
 import {goQuote} from '../../format/go-quote.js';
 import {isRunning, logPathOf, statusOf} from '../../operations/logs/container-log.js';

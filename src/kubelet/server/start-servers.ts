@@ -1,6 +1,5 @@
 import {readFile} from 'node:fs/promises';
-import type {ServerOptions as TlsServerOptions} from 'node:https';
-import {getCiphers} from 'node:tls';
+import {getCiphers, type TlsOptions} from 'node:tls';
 import {ConfigError} from '../../base/errors.js';
 import {withFileErrors} from '../../base/files.js';
 import {ALLOW_ALL, readPolicy, type Authorize} from './access/policy.js';
@@ -149,7 +148,7 @@ function disabledParts({systemLogHandler}: ServerOptions): ReadonlyMap<string, s
 
 const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
 
-async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsServerOptions> {
+async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsOptions> {
   const {certificate: cert, key} = await servingPair(certificate, node.nodeName, clock);
   const {clientCaFile} = access;
   const {minVersion = 'VersionTLS12', cipherSuites = []} = certificate;

@@ -10,6 +10,9 @@ export const DISRUPTION_TARGET = 'DisruptionTarget';
 
 type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 
+/** A condition's type, and what is said of it. */
+type ConditionFacts = readonly [type: string, facts: Facts];
+
 /** How a pod's resize stands: of each condition that holds, why. */
 export type ResizeConditions = Readonly<
   Partial<Record<'PodResizePending' | 'PodResizeInProgress', Pick<Facts, 'reason' | 'message'>>>
@@ -50,30 +53,48 @@ export function resizeConditionsOf(conditions: readonly PodCondition[] = []): Re
 
 /** The kubelet's own conditions in its order; a transition time is kept until the status flips. */
 export function podConditions(input: ConditionInput): readonly PodCondition[] {
-  const ready = containersReady(input);
-  const facts: readonly (readonly [string, Facts])[] = [
+  const facts: readonly ConditionFacts[] = [
     ...Object.entries(input.resize ?? {}).map(([type, why]) => [type, {status: 'True', ...why}] as const),
     [
       'PodReadyToStartContainers',
       {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
     ],
     ['Initialized', initialized(input)],
-    ['Ready', podReady(input.pod, ready)],
-    ['ContainersReady', ready],
+    ...readyConditions(input),
     ['PodScheduled', {status: 'True'}],
     ...(couldRestartAllContainers(input.pod)
       ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
       : []),
   ];
-  const own = facts.map(([type, fact]) => {
-    const before = input.previous.find((condition) => condition.type === type);
+  const own = dated(facts, input.previous, input.now);
+  if (ended(input.phase) === undefined) return own;
+  return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
+}
+
+/** The conditions with the time since when each holds: that of before, until its status flips. */
+export function dated(
+  facts: readonly ConditionFacts[],
+  previous: readonly PodCondition[],
+  now: string,
+): readonly PodCondition[] {
+  return facts.map(([type, fact]) => {
+    const before = previous.find((condition) => condition.type === type);
     const isSame =
       before?.status === fact.status && (!(type in RESIZE_TYPES) || before.reason === fact.reason);
     const kept = isSame ? before.lastTransitionTime : undefined;
-    return {type, ...fact, lastTransitionTime: kept ?? input.now};
+    return {type, ...fact, lastTransitionTime: kept ?? now};
   });
-  if (ended(input.phase) === undefined) return own;
-  return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
+}
+
+type ReadyInput = Pick<ConditionInput, 'pod' | 'phase' | 'initStatuses' | 'statuses'>;
+
+/** What follows from how ready the containers are. */
+export function readyConditions(input: ReadyInput): readonly ConditionFacts[] {
+  const ready = containersReady(input);
+  return [
+    ['Ready', podReady(input.pod, ready)],
+    ['ContainersReady', ready],
+  ];
 }
 
 /** Ready once what others say of the pod is good too; here nobody says anything (GeneratePodReadyCondition). */
@@ -106,7 +127,7 @@ function hasStarted({state}: ContainerStatus): boolean {
 }
 
 /** Sidecars count, other init containers don't (GenerateContainersReadyCondition). */
-function containersReady({pod, phase, initStatuses, statuses}: ConditionInput): Facts {
+function containersReady({pod, phase, initStatuses, statuses}: ReadyInput): Facts {
   const over = ended(phase);
   if (over !== undefined) return over;
   const {containers, initContainers = []} = pod.spec;

@@ -367,3 +367,8 @@ function userOf({cri}: RuntimeContainerStatus): {readonly user?: ContainerUser} 
 export function timeOf(nanos: bigint): string {
   return new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().replace('.000Z', 'Z');
 }
+
+/** The same of milliseconds. */
+export function timeOfMs(ms: number): string {
+  return timeOf(BigInt(Math.floor(ms)) * 1_000_000n);
+}

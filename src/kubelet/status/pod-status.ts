@@ -9,7 +9,7 @@ import {podQosClass} from '../kuberuntime/qos.js';
 import {podLimits, podRequests} from '../kuberuntime/resource-amounts.js';
 import {sortPodIps} from '../network/pod-ips.js';
 import {podConditions, type ResizeConditions} from './conditions.js';
-import {containerStatus, timeOf, type ContainerStatusInput} from './container-status.js';
+import {containerStatus, timeOfMs, type ContainerStatusInput} from './container-status.js';
 import {DEADLINE_EXCEEDED, deadlineExceeded} from './deadline.js';
 import {podPhase} from './pod-phase.js';
 
@@ -33,7 +33,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
   const {pod, runtime, previous} = input;
   const restartsAll = shouldRestartAllContainers(pod, runtime, previous);
   const facts = {...input, restartsAll};
-  const now = timeOf(BigInt(Math.floor(input.now)) * 1_000_000n);
+  const now = timeOfMs(input.now);
   const initStatuses = (pod.spec.initContainers ?? []).map((container) =>
     containerStatus(facts, container, 'init'),
   );

@@ -2,10 +2,10 @@ import type {Pod} from '../../api/v1.js';
 import {concurrently} from '../../base/concurrently.js';
 import type {PodUid} from '../../cri/index.js';
 import {PodHistories, type LastKnown} from '../events/pod-history.js';
-import {SILENT_OBSERVER} from '../local-pods.js';
+import {SILENT_OBSERVER} from '../local-pods-options.js';
 import {openLocalPods, type DescribedNode} from '../open-local-pods.js';
 import type {PodRecord} from '../pod/pod-store.js';
-import {timeOf} from './container-status.js';
+import {timeOfMs} from './container-status.js';
 
 /** One of kcri's pods, as it was seen. */
 export interface SeenPod {
@@ -75,7 +75,7 @@ function unseen({createdAt}: PodRecord): LastKnown {
 
 function seenPod(record: PodRecord, known: LastKnown): SeenPod {
   const {metadata, ...pod} = ending(record.pod, known);
-  const creationTimestamp = timeOf(BigInt(Date.parse(record.createdAt)) * 1_000_000n);
+  const creationTimestamp = timeOfMs(Date.parse(record.createdAt));
   return {record, known, pod: {...pod, metadata: {...metadata, creationTimestamp}, status: known.status}};
 }
 

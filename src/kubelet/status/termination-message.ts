@@ -1,5 +1,6 @@
 import {constants} from 'node:fs';
-import {systemReason, withFile} from '../../base/files.js';
+import {withFile} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {hasErrno} from '../../base/errors.js';
 import {parseLine, type ContainerId} from '../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';

@@ -1,7 +1,7 @@
 import {lstatSync} from 'node:fs';
 import {dirname} from 'node:path';
 import {hasErrno, isSystemCallError, SystemError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {goQuote} from '../../format/go-quote.js';
 import type {LogStream} from '../../cri/index.js';
 import type {LogManner} from './manner.js';

@@ -1,6 +1,7 @@
 import {stat} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
-import {ifPresent, systemReason} from '../../base/files.js';
+import {ifPresent} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import type {LineView, LogStream} from '../../cri/index.js';
 import {LineReader} from './line-reader.js';
 import {openLog, PlainLogFile} from './log-file.js';

@@ -1,5 +1,5 @@
 import {isSystemCallError, KcriError, SystemError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {JoiningPen, type Pen, type PenOptions} from './pen.js';
 import {planHistory, type HistoryOptions, type LogPlan} from './plan.js';
 import type {LogSelection} from './selection.js';

@@ -1,4 +1,5 @@
-import {ifPresent, systemReason} from '../../base/files.js';
+import {ifPresent} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {LineReader} from './line-reader.js';
 import {openLog, PlainLogFile, type LogFile} from './log-file.js';
 import {BLOCK, findTime, firstTime} from './seek.js';

@@ -1,6 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {ConfigError, messageOf} from '../../base/errors.js';
-import {ifPresent, systemReason} from '../../base/files.js';
+import {ifPresent} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
 import {fitOf, type ImagePlace} from './registry-of.js';
 

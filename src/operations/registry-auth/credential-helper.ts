@@ -1,5 +1,5 @@
 import {SystemError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import {runProgram} from '../../base/run-program.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
 import {helperServer} from './registry-of.js';

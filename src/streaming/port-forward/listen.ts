@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
 import {hasErrno, isSystemCallError} from '../../base/errors.js';
-import {systemReason} from '../../base/files.js';
+import {systemReason} from '../../base/system-reason.js';
 import type {AddressGroup} from './addresses.js';
 import type {PortSpec} from './port-spec.js';
 

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
 import {ConfigError, messageOf, SystemError} from '../../../base/errors.js';
-import {systemReason} from '../../../base/files.js';
+import {systemReason} from '../../../base/system-reason.js';
 import {runProgram, type ProgramEnd} from '../../../base/run-program.js';
 import {parseDuration} from '../../../format/duration.js';
 import type {DockerConfig, RegistryLogin} from './docker-config.js';

@@ -2,7 +2,8 @@ import {constants} from 'node:fs';
 import {join, resolve} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
 import {SystemError} from '../../../base/errors.js';
-import {ifPresent, systemReason, withFile} from '../../../base/files.js';
+import {ifPresent, withFile} from '../../../base/files.js';
+import {systemReason} from '../../../base/system-reason.js';
 import {parseDockerConfig, type DockerConfig, type DockerConfigFormat} from './docker-config.js';
 
 /** Where a node's docker config may be. */

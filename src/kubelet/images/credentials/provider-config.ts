@@ -17,7 +17,7 @@ import {anything, list, object, objectSchema, required, secretText, text} from '
 import {SourceText} from '../../../api/source-text.js';
 import {parseYaml} from '../../../api/yaml-tree.js';
 import {ConfigError} from '../../../base/errors.js';
-import {systemReason} from '../../../base/files.js';
+import {systemReason} from '../../../base/system-reason.js';
 import {parseDuration} from '../../../format/duration.js';
 import {isRegistryPattern} from './registry-match.js';
 

@@ -1,4 +1,5 @@
 import type {ContainerStats, CpuUsage, MemoryUsage, UInt64Value} from '../../../cri/index.js';
+import {namespacedName} from '../../container/pod-ref.js';
 import type {MetricFamily, Sample} from '../../metrics/exposition.js';
 import type {PodUsage, Usage} from './usage.js';
 
@@ -58,7 +59,7 @@ function nodeFamilies({node}: Usage): readonly MetricFamily[] {
 function withoutNamesakes(pods: readonly PodUsage[]): readonly PodUsage[] {
   const byName = new Map<string, PodUsage>();
   for (const pod of pods) {
-    const name = `${pod.ref.namespace}/${pod.ref.name}`;
+    const name = namespacedName(pod.ref);
     if (startOf(pod) >= startOf(byName.get(name))) byName.set(name, pod);
   }
   return [...byName.values()];

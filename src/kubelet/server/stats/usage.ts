@@ -11,6 +11,12 @@ import {
   type SwapUsage,
 } from '../../../cri/index.js';
 import {measureContainers, measureSandboxes} from '../../../operations/stats.js';
+import {
+  CONTAINER_NAME_LABEL,
+  POD_NAME_LABEL,
+  POD_NAMESPACE_LABEL,
+  POD_UID_LABEL,
+} from '../../kuberuntime/labels.js';
 import type {ServerOptions} from '../options.js';
 import type {ServedKubelet} from '../served-kubelet.js';
 import {CpuRates} from './cpu-rates.js';
@@ -54,13 +60,6 @@ export interface Usage {
   readonly nodeNanoCores: bigint | undefined;
   readonly pods: readonly PodUsage[];
 }
-
-const LABELS = {
-  name: 'io.kubernetes.pod.name',
-  namespace: 'io.kubernetes.pod.namespace',
-  uid: 'io.kubernetes.pod.uid',
-  container: 'io.kubernetes.container.name',
-} as const;
 
 const NODE = 'node';
 
@@ -148,7 +147,7 @@ function podsOf(
   for (const stats of containers) {
     const labels = stats.attributes?.labels ?? {};
     const pod = gathered(pods, labels);
-    const name = labels[LABELS.container];
+    const name = labels[CONTAINER_NAME_LABEL];
     if (pod === undefined || name === undefined) continue;
     const other = pod.containers.get(name);
     // Of several instances the newest counts.
@@ -175,11 +174,11 @@ function gathered(
   pods: Map<string, Gathered>,
   labels: Readonly<Record<string, string>>,
 ): Gathered | undefined {
-  const [name = '', namespace = '', uid = ''] = [
-    labels[LABELS.name],
-    labels[LABELS.namespace],
-    labels[LABELS.uid],
-  ];
+  const {
+    [POD_NAME_LABEL]: name = '',
+    [POD_NAMESPACE_LABEL]: namespace = '',
+    [POD_UID_LABEL]: uid = '',
+  } = labels;
   if (uid === '') return undefined;
   const known = pods.get(uid) ?? {ref: {name, namespace, uid}, containers: new Map(), stats: undefined};
   pods.set(uid, known);
