@@ -66,3 +66,15 @@ test.each([
 ])('the UID of a static pod changes with the %s', (_what, other) => {
   expect(staticPodUid(pod, other)).not.toBe(staticPodUid(pod, source));
 });
+
+test.each([
+  ['ASCII text', pod, source, 'f81667019403a1310d01334da403652f'],
+  [
+    'longer characters',
+    {...pod, metadata: {...pod.metadata, annotations: {a: 'é漢'}}},
+    'url:http://x',
+    '5603b360ae0bbca82b7c15965e1edda6',
+  ],
+])('the UID of a static pod of %s stays the same from version to version', (_what, subject, origin, uid) => {
+  expect(staticPodUid(subject, origin)).toBe(uid);
+});

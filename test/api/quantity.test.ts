@@ -128,3 +128,11 @@ test.each([
 ])('%s is stored as %s', (text, stored) => {
   expect(roundUpToMilli(text)).toBe(stored);
 });
+
+test('a quantity is read the same however many were read since', () => {
+  const [amount, fault] = [parseQuantity('1500m'), () => parseQuantity('1x')];
+  for (let n = 0; n < 2500; n += 1) expect(parseQuantity(`${n}`).nanos).toBe(BigInt(n) * 1_000_000_000n);
+  expect(parseQuantity('1500m')).toEqual(amount);
+  expect(fault).toThrow();
+  expect(fault).toThrow();
+});

@@ -8,6 +8,7 @@ import {
   makeDirectories,
   onNamedFiles,
   pathSegment,
+  replaceFile,
   writeFileAtomic,
 } from '../../src/base/files.js';
 import {temporaryDirectory} from './temporary-directory.js';
@@ -23,15 +24,25 @@ function withUmask(mask: number): void {
   });
 }
 
-test('a file is replaced as a whole, with its mode, and nothing else is left', async () => {
+test.each([
+  ['durably', writeFileAtomic],
+  ['without waiting for the disk', replaceFile],
+])('a file is replaced as a whole %s, with exactly the mode that is asked for', async (_how, write) => {
   withUmask(0o077);
   const directory = await temporaryDirectory();
   const path = join(directory, 'file');
-  await writeFileAtomic(path, 'one', 0o644);
-  await writeFileAtomic(path, 'two', 0o666);
+  await write(path, 'one', 0o644);
+  await write(path, 'two', 0o666);
   expect(await readFile(path, 'utf8')).toBe('two');
   expect(await mode(path)).toBe(0o666);
   expect(await readdir(directory)).toEqual(['file']);
+});
+
+test('nothing stays of a file that cannot be replaced without waiting for the disk either', async () => {
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'occupied', 'sub'), {recursive: true});
+  await expect(replaceFile(join(directory, 'occupied'), 'x', 0o600)).rejects.toThrow('EISDIR');
+  expect(await readdir(directory)).toEqual(['occupied']);
 });
 
 test('a file that cannot be replaced is named, and no temporary file stays', async () => {

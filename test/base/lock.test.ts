@@ -44,7 +44,16 @@ const PROGRAMS = {
 
 beforeAll(async () => {
   modules = await mkdtemp(join(tmpdir(), 'kcri-lock-'));
-  const needed = ['boot-id', 'clock', 'errors', 'file-handles', 'files', 'lock', 'make-directory-path'];
+  const needed = [
+    'boot-id',
+    'clock',
+    'errors',
+    'file-handles',
+    'files',
+    'lock',
+    'make-directory-path',
+    'system-reason',
+  ];
   await transpile(
     needed.map((name) => `base/${name}`),
     modules,

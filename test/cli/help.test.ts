@@ -1,15 +1,15 @@
 import {describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {execFile} from 'node:child_process';
 
 /** oclif reads the built package for its help, so the built program is what is asked; `npm test` builds it first. */
-const BIN = 'bin/kcri.js';
-
 function kcri(args: readonly string[], env: Record<string, string> = {}) {
+  const [program, ...before] = KCRI_COMMAND;
   return new Promise<{stdout: string; stderr: string; exitCode: number}>((resolve) => {
     const child = execFile(
-      process.execPath,
-      [BIN, ...args],
+      program,
+      [...before, ...args],
       {env: {PATH: process.env['PATH'], ...env}},
       (error, stdout, stderr) => {
         resolve({stdout, stderr, exitCode: error === null ? 0 : Number(error.code)});
@@ -43,7 +43,7 @@ describe('the built program', () => {
     const {spawn} = await import('node:child_process');
     const child = spawn(
       'sh',
-      ['-c', `{ "$0" ${BIN} ps -v; echo "exit $?" >&2; } | head -1`, process.execPath],
+      ['-c', '{ "$@" ps -v; echo "exit $?" >&2; } | head -1', 'sh', ...KCRI_COMMAND],
       {env: {PATH: process.env['PATH'], CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint}},
     );
     const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);

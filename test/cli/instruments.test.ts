@@ -1,10 +1,11 @@
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
 import {OtlpReceiver} from './otlp-receiver.js';
+import {programPid, RUNTIME} from './program.js';
 import {runKcri} from './run-kcri.js';
 
 describe('--enable-tracing', () => {
@@ -33,7 +34,7 @@ describe('--enable-tracing', () => {
         'rpc.grpc.status_code': 0,
       },
     });
-    expect(resource).toMatchObject({'service.name': 'kcri', 'process.pid': process.pid});
+    expect(resource).toMatchObject({'service.name': 'kcri', 'process.pid': programPid()});
     expect(runtime.calls[0]?.metadata['traceparent']).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
   });
 
@@ -98,17 +99,38 @@ describe('--profile-cpu and --profile-mem', () => {
     rmSync(folder, {recursive: true});
   });
 
-  test("write V8's profiles", async () => {
+  const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+
+  test("write V8's profile of the CPU", async () => {
     await using runtime = await FakeRuntime.start();
-    const [cpu, memory] = [join(folder, 'a.cpuprofile'), join(folder, 'a.heapprofile')];
-    const args = ['--profile-cpu', cpu, 'version', '--profile-mem', memory];
+    const path = join(folder, 'a.cpuprofile');
+    const args = ['--profile-cpu', path, 'version'];
     expect(await runKcri(args, {endpoint: runtime.endpoint})).toMatchObject({stderr: '', exitCode: 0});
-    const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
-    expect(json(cpu)).toMatchObject({
+    expect(json(path)).toMatchObject({
       nodes: expect.any(Array) as unknown,
       samples: expect.any(Array) as unknown,
     });
-    expect(json(memory)).toMatchObject({head: expect.any(Object) as unknown});
+  });
+
+  test('write V8’s profile of memory, which Bun has not', async () => {
+    await using runtime = await FakeRuntime.start();
+    const path = join(folder, 'a.heapprofile');
+    const {stderr, exitCode} = await runKcri(['version', '--profile-mem', path], {
+      endpoint: runtime.endpoint,
+    });
+    if (RUNTIME === 'bun') {
+      expect(stderr).toMatch(
+        /^kcri: starting the memory profile: .*\nhint: .* use one that runs on Node\.js\n$/,
+      );
+      expect({exitCode, calls: runtime.calls, isThere: existsSync(path)}).toEqual({
+        exitCode: 1,
+        calls: [],
+        isThere: false,
+      });
+    } else {
+      expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+      expect(json(path)).toMatchObject({head: expect.any(Object) as unknown});
+    }
   });
 
   test('that have no place keep the command from its work', async () => {

@@ -14,13 +14,13 @@ afterEach(() => {
   rmSync(folder, {recursive: true});
 });
 
-function settings(flags: object, env: Record<string, string>, file?: string) {
+async function settings(flags: object, env: Record<string, string>, file?: string) {
   const path = join(folder, 'crictl.yaml');
   if (file !== undefined) writeFileSync(path, file);
   const warnings: string[] = [];
   const onWarning = (text: string) => warnings.push(text);
   const context = {...processContext(), env, defaultConfigFile: path};
-  return {...resolveSettings({...flags}, context, {onWarning}), warnings};
+  return {...(await resolveSettings({...flags}, context, {onWarning})), warnings};
 }
 
 describe('a setting comes from the flag, the environment, the file, the default', () => {
@@ -33,8 +33,8 @@ describe('a setting comes from the flag, the environment, the file, the default'
     [{}, {}, FILE, 'unix:///file'],
     [{}, {}, 'runtime-endpoint: ""\n', undefined],
     [{}, {}, undefined, undefined],
-  ])('endpoint of %j, %j, %j is %s', (flags, env: Record<string, string>, file, endpoint) => {
-    expect(settings(flags, env, file).runtimeEndpoint).toBe(endpoint);
+  ])('endpoint of %j, %j, %j is %s', async (flags, env: Record<string, string>, file, endpoint) => {
+    expect((await settings(flags, env, file)).runtimeEndpoint).toBe(endpoint);
   });
 
   test.each([
@@ -43,54 +43,64 @@ describe('a setting comes from the flag, the environment, the file, the default'
     [{}, FILE, 7000],
     [{}, 'timeout: 0\n', 120_000],
     [{}, undefined, 120_000],
-  ])('timeout of %j and %j is %d ms', (flags, file, ms) => {
-    expect(settings(flags, {}, file).timeoutMs).toBe(ms);
+  ])('timeout of %j and %j is %d ms', async (flags, file, ms) => {
+    expect((await settings(flags, {}, file)).timeoutMs).toBe(ms);
   });
 
-  test('the config file is named by the flag before the environment', () => {
+  test('the config file is named by the flag before the environment', async () => {
     const [a, b] = [join(folder, 'a'), join(folder, 'b')];
     writeFileSync(a, 'image-endpoint: unix:///a');
     writeFileSync(b, 'image-endpoint: unix:///b');
-    expect(settings({config: a}, {CRI_CONFIG_FILE: b}).imageEndpoint).toBe('unix:///a');
-    expect(settings({}, {CRI_CONFIG_FILE: b}).imageEndpoint).toBe('unix:///b');
+    expect((await settings({config: a}, {CRI_CONFIG_FILE: b})).imageEndpoint).toBe('unix:///a');
+    expect((await settings({}, {CRI_CONFIG_FILE: b})).imageEndpoint).toBe('unix:///b');
   });
 
-  test('an endpoint that is given and empty is told from one that is not given', () => {
-    expect(settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''}).runtimeEndpoint).toBe('');
-    expect(settings({'runtime-endpoint': ''}, {}).runtimeEndpoint).toBe('');
-    expect(settings({}, {}, 'runtime-endpoint: ""\n').runtimeEndpoint).toBeUndefined();
+  test('an endpoint that is given and empty is told from one that is not given', async () => {
+    expect((await settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''})).runtimeEndpoint).toBe('');
+    expect((await settings({'runtime-endpoint': ''}, {})).runtimeEndpoint).toBe('');
+    expect((await settings({}, {}, 'runtime-endpoint: ""\n')).runtimeEndpoint).toBeUndefined();
   });
 
-  test('a missing file is an error only when it was named', () => {
-    expect(settings({}, {})).toMatchObject({debug: false, warnings: []});
-    expect(() => settings({config: join(folder, 'none')}, {})).toThrow(
+  test('a missing file is an error only when it was named', async () => {
+    expect(await settings({}, {})).toMatchObject({debug: false, warnings: []});
+    await expect(settings({config: join(folder, 'none')}, {})).rejects.toThrow(
       /^get server config: reading ".*none": no such file or directory$/,
     );
-    expect(() => settings({}, {CRI_CONFIG_FILE: folder})).toThrow(/illegal operation on a directory$/);
+    await expect(settings({}, {CRI_CONFIG_FILE: folder})).rejects.toThrow(
+      /illegal operation on a directory$/,
+    );
   });
 
-  test("the file in the program's folder is the second choice", () => {
+  test("the file in the program's folder is the second choice", async () => {
     writeFileSync(join(folder, 'crictl.yaml'), 'timeout: 9');
-    const context = {...processContext(), env: {}, defaultConfigFile: '/nonexistent', programFolder: folder};
-    expect(resolveSettings({}, context, {onWarning: () => undefined}).timeoutMs).toBe(9000);
+    const context = {
+      ...processContext(),
+      env: {},
+      defaultConfigFile: '/nonexistent',
+      program: ['node', join(folder, 'kcri')],
+    };
+    expect((await resolveSettings({}, context, {onWarning: () => undefined})).timeoutMs).toBe(9000);
   });
 
-  test('debug and max-retries come from the flag, the file, the default', () => {
+  test('debug and max-retries come from the flag, the file, the default', async () => {
     const file = 'debug: true\nmax-retries: -1\n';
-    expect(settings({}, {}, file)).toMatchObject({debug: true, maxRetries: Infinity});
-    expect(settings({debug: false, 'max-retries': 2}, {}, file)).toMatchObject({debug: false, maxRetries: 2});
-    expect(settings({}, {}, 'timeout: 1')).toMatchObject({debug: false, maxRetries: 0});
-    expect(settings({}, {}).maxRetries).toBe(0);
+    expect(await settings({}, {}, file)).toMatchObject({debug: true, maxRetries: Infinity});
+    expect(await settings({debug: false, 'max-retries': 2}, {}, file)).toMatchObject({
+      debug: false,
+      maxRetries: 2,
+    });
+    expect(await settings({}, {}, 'timeout: 1')).toMatchObject({debug: false, maxRetries: 0});
+    expect((await settings({}, {})).maxRetries).toBe(0);
   });
 
-  test('an unknown option is told of and does no harm', () => {
-    const {timeoutMs, warnings} = settings({}, {}, 'timeuot: 3\ntimeout: 4');
+  test('an unknown option is told of and does no harm', async () => {
+    const {timeoutMs, warnings} = await settings({}, {}, 'timeuot: 3\ntimeout: 4');
     expect(timeoutMs).toBe(4000);
     expect(warnings).toEqual([expect.stringMatching(/the option "timeuot" .*; did you mean "timeout"\?$/)]);
   });
 
-  test('every option says what set it', () => {
-    const {options} = settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
+  test('every option says what set it', async () => {
+    const {options} = await settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
     expect(options.slice(0, 4)).toEqual([
       {key: 'runtime-endpoint', value: 'unix:///env', source: '$CONTAINER_RUNTIME_ENDPOINT'},
       {key: 'image-endpoint', value: 'unix:///i', source: join(folder, 'crictl.yaml')},
@@ -107,28 +117,28 @@ describe('a setting comes from the flag, the environment, the file, the default'
 });
 
 describe('as crictl', () => {
-  function compat(flags: object, file?: string) {
+  async function compat(flags: object, file?: string) {
     const path = join(folder, 'crictl.yaml');
     if (file !== undefined) writeFileSync(path, file);
-    const context = {...processContext(), env: {}, compat: true, programFolder: '/nowhere'};
+    const context = {...processContext(), env: {}, compat: true, program: ['/nowhere/kcri']};
     const warnings: string[] = [];
     const onWarning = (text: string) => warnings.push(text);
-    const settings = resolveSettings({...flags}, {...context, defaultConfigFile: path}, {onWarning});
+    const settings = await resolveSettings({...flags}, {...context, defaultConfigFile: path}, {onWarning});
     return {...settings, warnings};
   }
 
-  test('a missing file is told of, and has other defaults than an empty one', () => {
+  test('a missing file is told of, and has other defaults than an empty one', async () => {
     const warning = `Config "${join(folder, 'crictl.yaml')}" does not exist, trying next: "/nowhere/crictl.yaml"`;
-    expect(compat({})).toMatchObject({timeoutMs: 2000, maxRetries: 3, warnings: [warning]});
-    expect(compat({}, '')).toMatchObject({timeoutMs: 2000, maxRetries: 0, warnings: []});
+    expect(await compat({})).toMatchObject({timeoutMs: 2000, maxRetries: 3, warnings: [warning]});
+    expect(await compat({}, '')).toMatchObject({timeoutMs: 2000, maxRetries: 0, warnings: []});
   });
 
-  test('a broken file is an error only when it was named', () => {
-    expect(compat({}, 'foo: 1')).toMatchObject({maxRetries: 3, warnings: []});
-    expect(() => compat({config: join(folder, 'crictl.yaml')})).toThrow(
+  test('a broken file is an error only when it was named', async () => {
+    expect(await compat({}, 'foo: 1')).toMatchObject({maxRetries: 3, warnings: []});
+    await expect(compat({config: join(folder, 'crictl.yaml')})).rejects.toThrow(
       /^get server config: load config file: Config option 'foo' is not valid$/,
     );
-    expect(() => compat({config: '/nonexistent'})).toThrow(
+    await expect(compat({config: '/nonexistent'})).rejects.toThrow(
       'get server config: load config file: stat /nowhere/crictl.yaml: no such file or directory',
     );
   });
@@ -139,7 +149,7 @@ const OWN = ownDialect((warning) => {
 });
 
 describe('parseConfigFile', () => {
-  test('reads all that crictl writes', () => {
+  test('reads all that crictl writes', async () => {
     const text = [
       '# comment',
       '---',
@@ -152,7 +162,7 @@ describe('parseConfigFile', () => {
       'max-retries: 3\r',
       '',
     ].join('\n');
-    expect(parseConfigFile(text, OWN)).toEqual({
+    expect(await parseConfigFile(text, OWN)).toEqual({
       'runtime-endpoint': 'unix:///run/a b.sock',
       'image-endpoint': 'unix:///i',
       timeout: 10,
@@ -163,8 +173,8 @@ describe('parseConfigFile', () => {
     });
   });
 
-  test('an empty file has no settings', () => {
-    expect(parseConfigFile('', OWN)).toEqual({});
+  test('an empty file has no settings', async () => {
+    expect(await parseConfigFile('', OWN)).toEqual({});
   });
 
   test.each([
@@ -174,14 +184,14 @@ describe('parseConfigFile', () => {
     ["timeout: '7'\ndebug: 1\nruntime-endpoint:\n  unix:///r"],
     ['timeout: &t 7\ndebug: !!bool true\nruntime-endpoint: >-\n  unix:///r\n'],
     ['timeout: 7s\ndebug: True\nruntime-endpoint: unix:///r\nimage-endpoint:\nmax-retries: ~'],
-  ])('reads %j', (text) => {
+  ])('reads %j', async (text) => {
     const expected = {timeout: 7, debug: true, 'runtime-endpoint': 'unix:///r'};
-    expect(parseConfigFile(text, OWN)).toEqual(expected);
+    expect(await parseConfigFile(text, OWN)).toEqual(expected);
   });
 
-  test('the last of two equal keys counts', () => {
-    expect(parseConfigFile('timeout: 1\ntimeout: 2', OWN)).toEqual({timeout: 2});
-    expect(parseConfigFile('{timeout: 1, timeout: 2}', OWN)).toEqual({timeout: 2});
+  test('the last of two equal keys counts', async () => {
+    expect(await parseConfigFile('timeout: 1\ntimeout: 2', OWN)).toEqual({timeout: 2});
+    expect(await parseConfigFile('{timeout: 1, timeout: 2}', OWN)).toEqual({timeout: 2});
   });
 
   test.each([
@@ -191,8 +201,8 @@ describe('parseConfigFile', () => {
     ['just text', 'it does not say "option: value"'],
     ['- a', 'it does not say "option: value"'],
     ['a: [', 'Flow sequence in block collection'],
-  ])('%j is refused', (text, message) => {
-    expect(() => parseConfigFile(text, OWN)).toThrow(message);
+  ])('%j is refused', async (text, message) => {
+    await expect(parseConfigFile(text, OWN)).rejects.toThrow(message);
   });
 
   test.each([
@@ -200,7 +210,7 @@ describe('parseConfigFile', () => {
     ['timeout: 2s', `parsing config option 'timeout': strconv.Atoi: parsing "2s": invalid syntax`],
     ['timeout:', `parsing config option 'timeout': strconv.Atoi: parsing "": invalid syntax`],
     ['debug: maybe', `parsing config option 'debug': strconv.ParseBool: parsing "maybe": invalid syntax`],
-  ])("%j is refused in crictl's words", (text, message) => {
-    expect(() => parseConfigFile(text, CRICTL_DIALECT)).toThrow(message);
+  ])("%j is refused in crictl's words", async (text, message) => {
+    await expect(parseConfigFile(text, CRICTL_DIALECT)).rejects.toThrow(message);
   });
 });

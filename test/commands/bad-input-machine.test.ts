@@ -1,13 +1,12 @@
 import {execFile, spawn} from 'node:child_process';
 import {chmod, mkdir, readdir, rm, statfs, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {aContainerSpec, aManifest, aScene, expectPlainError, NOTHING, type PodScene} from './pod-scene.js';
 import {until} from '../base/until.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 
-const KCRI = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
 const NOBODY = 65534;
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -29,7 +28,7 @@ async function shell(scene: PodScene, line: string, options: {uid?: number} = {}
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
-      KCRI: `${process.execPath} ${KCRI}`,
+      KCRI: KCRI_COMMAND.join(' '),
       CONTAINER_RUNTIME_ENDPOINT: scene.runtime.endpoint,
       KCRI_ROOT_DIR: scene.rootDir,
     },

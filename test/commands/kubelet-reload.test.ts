@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {until} from '../base/until.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
+import {hangUp} from '../cli/program.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 
@@ -29,7 +30,7 @@ async function logOf(texts: readonly string[], flags: readonly string[] = []): P
   await until(() => log.includes('Starting kubelet main sync loop'));
   for (const [index, text] of others.entries()) {
     await writeFile(config, HEAD + text);
-    process.emit('SIGHUP', 'SIGHUP');
+    hangUp();
     await until(() => log.split('because of SIGHUP').length === index + 2);
     await until(() => /SIGHUP"[^]*configuration/.test(log.slice(log.lastIndexOf('Reading all'))));
   }

@@ -7,6 +7,7 @@ import {podUid} from '../../src/cri/index.js';
 import {PodHistories} from '../../src/kubelet/events/pod-history.js';
 import {kubeletLock, publishKubelet} from '../../src/kubelet/kubelet-file.js';
 import {until} from '../base/until.js';
+import {programPid} from '../cli/program.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import type {FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {aContainerSpec, aManifest, aScene, type PodScene} from './pod-scene.js';
@@ -164,7 +165,7 @@ test('commands find the runtime of the kubelet, and get kubelet tells how it is,
   );
   const report = JSON.parse((await run(['get', 'kubelet', '-o', 'json'])).stdout) as object;
   expect(report).toMatchObject({
-    pid: process.pid,
+    pid: programPid(),
     endpoint: scene.runtime.endpoint,
     wantedPods: 1,
     pods: [{namespace: 'default', name: 'web-n1', worker: {}, containers: [{name: 'main'}]}],
@@ -269,7 +270,7 @@ test('a second kubelet says whose place it is, and leaves the first one alone', 
     {endpoint: scene.runtime.endpoint},
   );
   expect(second.exitCode).toBe(1);
-  expect(second.stderr).toContain(`another kcri kubelet (pid ${process.pid}) runs with the root directory`);
+  expect(second.stderr).toContain(`another kcri kubelet (pid ${programPid()}) runs with the root directory`);
   expect((await run(['get', 'kubelet'])).exitCode).toBe(0);
 });
 

@@ -3,6 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {until} from '../base/until.js';
+import {hangUp, programPid} from '../cli/program.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {anImage, FakeRuntime} from '../fakes/fake-runtime.js';
 
@@ -140,8 +141,8 @@ describe('on a runtime', () => {
     });
     await until(() => runtime.callsTo('StartContainer').length === 1);
     const found = JSON.parse(await readFile(join(rootDir, 'kubelet.json'), 'utf8')) as object;
-    expect(found).toMatchObject({pid: process.pid, endpoint: runtime.endpoint});
-    process.emit('SIGHUP', 'SIGHUP');
+    expect(found).toMatchObject({pid: programPid(), endpoint: runtime.endpoint});
+    hangUp();
     end.abort();
     const {stdout, stderr, exitCode} = await ended;
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});

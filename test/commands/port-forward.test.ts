@@ -49,8 +49,8 @@ async function forwarding(
     signal: stop.signal,
     onStdout: (text) => (said += text),
   });
-  const lines = args.filter((arg) => /^:?\d+/.test(arg)).length;
-  await Promise.race([running, until(() => said.split('\n').length > lines)]);
+  const last = args.findLast((arg) => /^\d*:?\d+$/.test(arg))?.replace(/.*:/, '') ?? '';
+  await Promise.race([running, until(() => said.includes(` -> ${last}\n`))]);
   const ports = [...said.matchAll(/127\.0\.0\.1:(\d+) ->/g)].map(([, port]) => Number(port));
   await during(ports);
   stop.abort(new InterruptedError('SIGINT'));

@@ -1,4 +1,7 @@
-import {describe, test} from 'vitest';
+import {mkdtempSync, rmSync, symlinkSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, describe, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
 import {interruption} from '../../src/cli/interrupt.js';
 import {runKcri} from '../cli/run-kcri.js';
@@ -6,6 +9,7 @@ import {CASES} from './cases.js';
 import {knownDifference} from './known-differences.js';
 import {HELP, readRecordings} from './recordings.js';
 import {runCase, type Call, type Outcome} from './run-case.js';
+import {runProgram} from './run-program.js';
 
 process.env['TZ'] = 'UTC';
 
@@ -42,6 +46,42 @@ for (const [command, cases] of Object.entries(CASES)) {
       },
     );
   });
+}
+
+/** Every command line once more with the executable's own file, where there is one, which a link calls crictl. */
+const executable = process.env['KCRI_TEST_PROGRAM'];
+if (executable !== undefined) {
+  const links = mkdtempSync(join(tmpdir(), 'kcri-compat-link-'));
+  const link = join(links, 'crictl');
+  symlinkSync(executable, link);
+  afterAll(() => {
+    rmSync(links, {recursive: true});
+  });
+  const call = async (made: Call): Promise<Outcome> => await runProgram(link, made);
+
+  for (const [command, cases] of Object.entries(CASES)) {
+    const {outcomes} = await readRecordings(command);
+    describe(`${command}, as crictl has it, in a process of its own`, () => {
+      const alike = cases.filter(({title}) => knownDifference(title) === undefined);
+      test.concurrent.for(alike.map((each) => [each.title, each] as const))(
+        '%s',
+        async ([, each], {expect}) => {
+          const recorded = outcomes[each.title]!;
+          // As crictl, it names the folder of its own file, not that of the link.
+          const said = await runCase(each, {path: executable, call});
+          expect({...said, stdout: withoutAges(withoutHelp(said.stdout, recorded.stdout))}).toEqual({
+            ...recorded,
+            stdout: withoutAges(recorded.stdout),
+          });
+        },
+      );
+    });
+  }
+}
+
+/** Ages are others today, and so are the columns they stand in. */
+function withoutAges(stdout: string): string {
+  return stdout.replace(/(?:About an? |Less than an? |\d+ )\w+ ago/g, '{AGE}').replace(/ {2,}/g, '  ');
 }
 
 /** Where crictl shows its help, kcri shows its own in other words: only that there is one is compared. */

@@ -215,6 +215,29 @@ function decodeOrRefuse(name: MessageName, bytes: Uint8Array): 'decoded' | 'refu
   }
 }
 
+test('names of labels that differ little are told apart, whichever came before', ({expect}) => {
+  const keys = [
+    'io.kubernetes.pod.name',
+    'io.kubernetes.pid.name',
+    'ab',
+    'Ab',
+    '',
+    'a',
+    'é',
+    'e\u0301',
+    '漢字',
+  ];
+  const labels = Object.fromEntries(keys.map((key) => [key, `of ${key}`]));
+  const bytes = encode('Container', {
+    labels,
+    annotations: Object.fromEntries(Object.entries(labels).reverse()),
+  });
+  for (const look of [1, 2]) {
+    const {labels: read, annotations} = decode('Container', bytes);
+    expect({look, read, annotations}).toEqual({look, read: labels, annotations: labels});
+  }
+});
+
 describe('malformed input', () => {
   test('a message that is cut off anywhere is decoded or refused, never worse', ({expect}) => {
     const seen = {decoded: 0, refused: 0};
@@ -272,6 +295,27 @@ describe('malformed input', () => {
     const bytes = Buffer.from([field(1, 2), 2, field(1, 2), 200, 1, 2, 3]);
     expect(() => decode('RunPodSandboxRequest', bytes)).toThrow(WireError);
   });
+});
+
+test('of the fields that are wanted all is decoded, of others nothing', ({expect}) => {
+  const container = {
+    id: 'c1' as never,
+    metadata: {name: 'main', attempt: 3},
+    image: {image: 'busybox', userSpecifiedImage: 'bb'},
+    createdAt: 5n,
+    labels: {app: 'wéb'},
+    annotations: {note: 'n'},
+  };
+  const bytes = encode('ListContainersResponse', {containers: [container, container]});
+  const fields = {containers: {metadata: true, image: {image: true}, labels: true}} as const;
+  const {containers} = decode('ListContainersResponse', bytes, fields);
+  const [empty] = decode(
+    'ListContainersResponse',
+    encode('ListContainersResponse', {containers: [{}]}),
+  ).containers;
+  const image = decode('ImageSpec', encode('ImageSpec', {image: 'busybox'}));
+  const narrowed = {...empty, metadata: container.metadata, image, labels: container.labels};
+  expect(containers).toEqual([narrowed, narrowed]);
 });
 
 test('a value that an enum does not have is refused with its name', ({expect}) => {

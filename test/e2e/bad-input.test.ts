@@ -2,7 +2,6 @@ import {execFile, execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {mkdir, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -10,9 +9,8 @@ import {aContainer, aManifest, shell, type Fields} from './harness/manifests.js'
 import {startPodGround, type PodGround} from './harness/pod-ground.js';
 import type {UpStatus} from './harness/private-runtime.js';
 import type {KcriResult} from './harness/run-kcri.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
-
-const KCRI = fileURLToPath(new URL('../../bin/kcri.js', import.meta.url));
 
 const filesIn = (dir: string): readonly string[] =>
   existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
@@ -193,8 +191,8 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
   }
 
   test.each([
-    ['sync', 'sync "$0" --pod-logs-dir "$1"'],
-    ['plan', 'plan "$0"'],
+    ['sync', 'sync "$file" --pod-logs-dir "$logs"'],
+    ['plan', 'plan "$file"'],
     ['ps', 'ps'],
   ])('%s whose output is closed early ends without a word', async (_, command) => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
@@ -204,10 +202,10 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
       KCRI_ROOT_DIR: ground.runtime.rootDir,
       CONTAINER_RUNTIME_ENDPOINT: ground.runtime.endpoint,
     };
-    const script = `"$2" "$3" ${command} | head -1`;
+    const script = `file=$1 logs=$2; shift 2; "$@" ${command} | head -1`;
     const {stdout, stderr} = await promisify(execFile)(
       'sh',
-      ['-c', script, file, ground.logsDir, process.execPath, KCRI],
+      ['-c', script, 'sh', file, ground.logsDir, ...KCRI_COMMAND],
       {env},
     );
     expect(stdout.split('\n')).toHaveLength(2);

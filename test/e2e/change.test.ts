@@ -7,7 +7,8 @@ import {ociArchive, ociArchitecture} from '../../src/private-runtime/oci-image.j
 import {IMAGE, SLEEP} from './harness/manifests.js';
 import {containerState, runPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
-import {KCRI, type KcriResult} from './harness/run-kcri.js';
+import type {KcriResult} from './harness/run-kcri.js';
+import {KCRI_FILE} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
 
 const NAMESPACE = 'kcri-e2e';
@@ -18,7 +19,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
     dir = await mkdtemp(join(tmpdir(), 'kcri-change-'));
-    await symlink(KCRI, join(dir, 'crictl'));
+    await symlink(KCRI_FILE, join(dir, 'crictl'));
   });
   afterAll(async () => {
     await runtime.stop();

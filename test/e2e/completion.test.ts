@@ -1,8 +1,9 @@
 import {mkdtemp, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
-import {join, resolve} from 'node:path';
+import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
+import {KCRI_FILE} from '../kcri-command.js';
 import {runKcri} from './harness/run-kcri.js';
 import {Terminal} from './harness/terminal.js';
 
@@ -33,7 +34,7 @@ beforeEach(async () => {
     images: [anImage({name: 'localhost:5000/team/app:1'})],
   });
   folder = await mkdtemp(join(tmpdir(), 'kcri-completion-'));
-  await symlink(resolve('bin/kcri.js'), join(folder, 'kcri'));
+  await symlink(KCRI_FILE, join(folder, 'kcri'));
   await writeFile(join(folder, 'manifest.yaml'), '');
 });
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type {ContainerId} from '../../src/cri/index.js';
 import {IMAGE} from './harness/manifests.js';
 import {containerState, runPod, type RunningPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
-import {KCRI} from './harness/run-kcri.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
 import {Terminal} from './harness/terminal.js';
 
@@ -25,7 +25,7 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
     const terminal = new Terminal(80, 24, {
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
       KCRI_ROOT_DIR: runtime.rootDir,
-      K: `${process.execPath} ${KCRI}`,
+      K: KCRI_COMMAND.join(' '),
       C: pod.containerId,
     });
     onTestFinished(() => {

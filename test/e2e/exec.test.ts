@@ -7,7 +7,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {IMAGE} from './harness/manifests.js';
 import {runPod, type RunningPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
-import {KCRI, type KcriOptions, type KcriResult} from './harness/run-kcri.js';
+import type {KcriOptions, KcriResult} from './harness/run-kcri.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
 
 const MiB = 1024 * 1024;
@@ -63,7 +64,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
   });
 
   test('a reader that goes away ends it quietly', () => {
-    const script = `"${process.execPath}" "${KCRI}" exec main yes | head -1; exit $\{PIPESTATUS[0]}`;
+    const script = `${KCRI_COMMAND.join(' ')} exec main yes | head -1; exit $\{PIPESTATUS[0]}`;
     const env = {
       ...process.env,
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
@@ -119,7 +120,8 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
       KCRI_ROOT_DIR: runtime.rootDir,
     };
     const command = ['dd', 'if=/dev/zero', 'bs=1M', 'count=2048'];
-    const kcri = spawn(process.execPath, [KCRI, 'exec', 'main', ...command], {
+    const [program, ...before] = KCRI_COMMAND;
+    const kcri = spawn(program, [...before, 'exec', 'main', ...command], {
       env,
       stdio: ['ignore', 'pipe', 'ignore'],
     });

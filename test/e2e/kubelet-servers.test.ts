@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../base/until.js';
 import {clientPair} from '../kubelet/server/client-pair.js';
+import {clusterRole, clusterRoleBinding, policyFile} from '../kubelet/server/rbac.js';
 import {askAt, type Asked, type AskOptions} from '../kubelet/server/server-ground.js';
 import {startKubeletGround, type KubeletGround, type ServingDaemon} from './harness/kubelet-ground.js';
 import {aContainer, aManifest, shell} from './harness/manifests.js';
@@ -17,28 +18,12 @@ const admin = clientPair('alice', 'admins');
 const scraper = clientPair('bob');
 const stranger = clientPair('mallory');
 
-const POLICY = `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: all}
-rules: [{apiGroups: [""], resources: ["*"], verbs: ["*"]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: metrics}
-rules: [{apiGroups: [""], resources: [nodes/metrics, nodes/pods], verbs: [get]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: admins}
-subjects: [{kind: Group, name: admins}]
-roleRef: {kind: ClusterRole, name: all}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: scrapers}
-subjects: [{kind: User, name: bob}]
-roleRef: {kind: ClusterRole, name: metrics}
-`;
+const POLICY = policyFile(
+  clusterRole('all', '{apiGroups: [""], resources: ["*"], verbs: ["*"]}'),
+  clusterRole('metrics', '{apiGroups: [""], resources: [nodes/metrics, nodes/pods], verbs: [get]}'),
+  clusterRoleBinding('admins', '{kind: Group, name: admins}', 'all'),
+  clusterRoleBinding('scrapers', '{kind: User, name: bob}', 'metrics'),
+);
 
 /** Says three lines, and goes on until a file is there. */
 const SAYS =

@@ -2,6 +2,7 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../base/until.js';
+import {groundConfig} from './harness/kubelet-ground.js';
 import {runPod, type RunningPod} from './harness/pods.js';
 import {startPodGround, type PodGround} from './harness/pod-ground.js';
 import type {RunningKcri} from './harness/run-kcri.js';
@@ -29,24 +30,14 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
   let daemon: RunningKcri;
 
   const start = async (): Promise<RunningKcri> => {
-    const {endpoint} = ground.runtime;
     const config = join(ground.runtime.rootDir, 'kubelet.yaml');
     await writeFile(
       config,
-      `apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-staticPodPath: ${directory}
-containerRuntimeEndpoint: ${endpoint}
-podLogsDir: ${ground.logsDir}
-cgroupRoot: ${ground.cgroupRoot}
-enableServer: false
-healthzPort: 0
-readOnlyPort: 0
-`,
+      `${groundConfig(ground, directory)}enableServer: false\nhealthzPort: 0\nreadOnlyPort: 0\n`,
     );
     const flags = ['--config', config, '--hostname-override', NODE, '--v=2', '--no-admission'];
     const started = ground.runtime.start(['kubelet', ...flags]);
-    await started.says(/ sync-loop\.js:\d+\] "Starting kubelet main sync loop"/);
+    await started.says(/ sync-loop\.ts:\d+\] "Starting kubelet main sync loop"/);
     return started;
   };
 

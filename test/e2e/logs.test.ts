@@ -115,8 +115,8 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
   test('a whole pod is shown in the order of time, long lines whole', async () => {
     const pod = await aPod('several');
     const long = 40_000;
-    await pod.run('talker', 0, `sleep 0.2; head -c ${long} /dev/zero | tr '\\0' x; echo; echo late >&2`);
     await pod.run('first', 0, 'echo early');
+    await pod.run('talker', 0, `sleep 0.2; head -c ${long} /dev/zero | tr '\\0' x; echo; echo late >&2`);
     const following = runtime.start(['logs', '-f', '--pod', 'several']);
     await following.says(/^talker \| late$/m);
     following.kill('SIGINT');

@@ -2,7 +2,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {until} from '../base/until.js';
 import {aContainer, aManifest} from './harness/manifests.js';
 import {startPodGround, type PodGround} from './harness/pod-ground.js';
-import {KCRI} from './harness/run-kcri.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
 import {Terminal} from './harness/terminal.js';
 
@@ -29,7 +29,7 @@ describe.each(runtimes)('top at a terminal: $name', (which) => {
   test('it is drawn in place, follows the size of the terminal, and leaves all as it was at Ctrl-C', async () => {
     const terminal = new Terminal(110, 24, {
       KCRI_ROOT_DIR: ground.runtime.rootDir,
-      K: `${process.execPath} ${KCRI}`,
+      K: KCRI_COMMAND.join(' '),
     });
     onTestFinished(() => {
       terminal[Symbol.dispose]();

@@ -8,7 +8,8 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {cgroupsAt} from './harness/leftovers.js';
 import {IMAGE, SLEEP, shell} from './harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
-import {KCRI, type KcriResult} from './harness/run-kcri.js';
+import type {KcriResult} from './harness/run-kcri.js';
+import {KCRI_FILE} from '../kcri-command.js';
 import {runtimes} from './harness/runtimes.js';
 
 /** A line of a script or runbook, and what it prints on standard output, but for blanks at the end. */
@@ -230,7 +231,7 @@ describe.each(runtimes)('as crictl is used: $name', (which) => {
     for (const manner of ['own', 'crictl']) {
       const bin = join(folder, manner);
       await mkdir(bin);
-      await symlink(KCRI, join(bin, manner === 'own' ? 'kcri' : 'crictl'));
+      await symlink(KCRI_FILE, join(bin, manner === 'own' ? 'kcri' : 'crictl'));
       for (const file of ['life.main.json', 'life.pod.json']) await symlink(`../${file}`, join(bin, file));
       await writeFile(
         join(bin, 'crictl.yaml'),

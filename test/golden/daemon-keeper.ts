@@ -1,12 +1,12 @@
 import {mkdir, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import type {Logger} from '../../src/base/logger.js';
 import {PodStore, type PodEvent} from '../../src/kubelet/index.js';
 import type {Kubelet, KubeletOptions} from '../../src/kubelet/kubelet.js';
 import {aKubelet} from '../kubelet/daemon/a-kubelet.js';
 import {curl, serveApi, type ServedApi} from './kubelet-api.js';
 import type {ShownPod} from './canon-pod.js';
 import {byName, type Keeper, type KeeperOptions} from './keeper.js';
+import {fakeLogger} from '../base/fake-logger.js';
 
 /**
  * Waits that are drawn by lot are nearly as long as they may be: so they were when "pull-missing" and "restart-rules"
@@ -100,12 +100,12 @@ export class DaemonKeeper implements Keeper {
     return records.length + gone.length > 0;
   }
 
-  readonly #logger: Logger = {
+  readonly #logger = fakeLogger({
     info: (message) => {
       if (message === MISSED) this.refusals.push(message);
     },
     error: (error, message) => {
       if (message === REFUSED) this.refusals.push(String(error).replaceAll(this.#directory, '<MANIFESTS>'));
     },
-  };
+  });
 }

@@ -7,7 +7,8 @@ import {connect} from '../../src/cri/index.js';
 import {podDir} from '../../src/kubelet/container/node.js';
 import {podRef} from '../../src/kubelet/container/pod-ref.js';
 import {judge} from '../../src/kubelet/foreground/judge.js';
-import {SILENT_OBSERVER, type LocalPods} from '../../src/kubelet/local-pods.js';
+import type {LocalPods} from '../../src/kubelet/local-pods.js';
+import {SILENT_OBSERVER} from '../../src/kubelet/local-pods-options.js';
 import {openLocalPods} from '../../src/kubelet/open-local-pods.js';
 import {BUSYBOX} from '../fakes/fake-runtime.js';
 import {aLocalPod, aPodGround, type PodGround} from './pod-ground.js';
@@ -37,6 +38,17 @@ test('nothing is told of a pod that could be ended', async () => {
   await syncer.sync(signal);
   await syncer.terminate(0);
   expect(events.filter(({type}) => type === 'Warning')).toEqual([]);
+});
+
+test('nothing of a pod is removed while it runs, when that is not asked for', async () => {
+  const {pods, runtime} = await aPodGround();
+  const syncer = pods.syncer(aLocalPod());
+  await syncer.sync(signal);
+  expect(await syncer.removeUnlessLive()).toBe(false);
+  expect(runtime.callsTo('RemoveContainer')).toEqual([]);
+  await syncer.terminate(0);
+  expect(await syncer.removeUnlessLive()).toBe(true);
+  expect(runtime.callsTo('RemovePodSandbox')).toHaveLength(1);
 });
 
 /** The pods as each process has them, which keep what is known of them between two. */

@@ -2,11 +2,11 @@ import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
 import type {PodStatus} from '../../src/api/v1-status.js';
 import type {Clock} from '../../src/base/clock.js';
-import type {Logger} from '../../src/base/logger.js';
-import {podUid, type PodUid} from '../../src/cri/index.js';
+import {containerId, podUid, type PodUid} from '../../src/cri/index.js';
 import type {PodEvent} from '../../src/kubelet/container/events.js';
 import {Allocations} from '../../src/kubelet/allocation/allocations.js';
 import type {RunningPod} from '../../src/kubelet/container/pleg.js';
+import type {ProbeOutcome} from '../../src/kubelet/container/probe-results.js';
 import type {DesiredPod, PodOperation} from '../../src/kubelet/container/pod-update.js';
 import {KubeletHandler, type KubeletHandlerOptions} from '../../src/kubelet/kubelet-handler.js';
 import {PodManager} from '../../src/kubelet/pod/pod-manager.js';
@@ -16,6 +16,7 @@ import {GOLDEN_NODE} from '../golden/cases.js';
 import {ManualClock} from '../streaming/manual-clock.js';
 import {aClock} from './images/a-clock.js';
 import {aContainer, aPod} from './kuberuntime/builders.js';
+import {fakeLogger} from '../base/fake-logger.js';
 
 /** What there is besides what the sources want. */
 interface World {
@@ -53,10 +54,10 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
   const nameOf = (update: WorkerUpdate): string =>
     'pod' in update ? (update.pod.metadata.name ?? '') : `running ${update.running.name}`;
   const said: string[] = [];
-  const logger: Logger = {
+  const logger = fakeLogger({
     info: (message, _fields, verbosity = 0) => void said.push(`${verbosity} ${message}`),
     error: (_error, message) => void said.push(`error ${message}`),
-  };
+  });
   const options = {
     manager: new PodManager(),
     workers: {
@@ -81,6 +82,7 @@ function aHandler<C extends Clock = ReturnType<typeof aClock>>(
       removeDead: async (uid: PodUid) => void done.push(`remove dead of ${uid}`),
       collectGarbage: async () => void done.push('collect garbage'),
       objectsChanged: () => void done.push('renew volumes'),
+      probed: ({uid, probe, status}: ProbeOutcome) => void done.push(`${uid}: ${probe} ${status}`),
     },
     pleg: {
       unhealthy: () => undefined,
@@ -157,7 +159,7 @@ describe('a pod that the node has no room for', () => {
 
     done.length = 0;
     handler.handlePleg({uid: refused.uid, type: 'ContainerStarted'});
-    handler.handleProbe({uid: refused.uid, probe: 'liveness', status: 'unhealthy'});
+    handler.handleProbe({uid: refused.uid, id: containerId('c1'), probe: 'liveness', status: 'unhealthy'});
     await handler.handleHousekeeping();
     await tell('REMOVE', refused);
     expect(done).toEqual(['collect garbage']);
@@ -243,6 +245,13 @@ describe('what happens to containers', () => {
     expect(done).toEqual(['remove dead of x']);
   });
 
+  test('by a probe is shown at once, and then the pod synced', async () => {
+    const {tell, done, handler} = aHandler();
+    await tell('ADD', wanted('a'));
+    handler.handleProbe({uid: podUid('a'), id: containerId('c1'), probe: 'readiness', status: 'ready'});
+    expect(done).toEqual(['create a', 'a: readiness ready', 'sync a']);
+  });
+
   test('to objects has all volumes renewed and all pods synced', async () => {
     const {tell, done, handler} = aHandler();
     await tell('ADD', wanted('a'), wanted('b'));
@@ -258,7 +267,7 @@ test('what it does is logged in a kubelet’s words, as loud as a kubelet’s', 
   await tell('RECONCILE', wanted('a'));
   handler.handlePleg({uid: podUid('a'), type: 'ContainerStarted'});
   handler.handlePleg({uid: podUid('x'), type: 'ContainerStarted'});
-  handler.handleProbe({uid: podUid('a'), probe: 'liveness', status: 'unhealthy'});
+  handler.handleProbe({uid: podUid('a'), id: containerId('c1'), probe: 'liveness', status: 'unhealthy'});
   due.push(podUid('a'));
   handler.handleSync();
   await handler.handleHousekeeping();

@@ -30,6 +30,8 @@ function theirPods({
   const said: string[] = [];
   const fails = {removing: false};
   const time = {ms: 0};
+  const wanted = {is: isWanted};
+  const runtime = {isLive: false};
   let kept: PodRecord | undefined;
   const syncer = {
     pod: undefined as Pod | undefined,
@@ -47,9 +49,11 @@ function theirPods({
       await new Promise((resolve) => setImmediate(resolve));
       done.push(`removed ${names}`);
     },
-    removeFromRuntime: async () => {
+    removeUnlessLive: async () => {
       if (fails.removing) throw new Error('busy');
+      if (runtime.isLive) return false;
       done.push('remove from the runtime');
+      return true;
     },
   };
   const options = {
@@ -82,19 +86,19 @@ function theirPods({
       cache: {get: () => seen},
     },
     logger: {
-      info: () => undefined,
+      info: (message: string) => void said.push(message),
       error: (error: unknown, message: string) => void said.push(`${message}: ${(error as Error).message}`),
     },
     clock: {now: () => time.ms},
     networkError: () => undefined,
     pendingResize: () => undefined,
-    isWanted: () => isWanted,
+    isWanted: () => wanted.is,
     originOf: () => 'file.yaml',
   } as unknown as KubeletPodsOptions;
   const takeOver = (record: PodRecord | undefined): void => {
     kept = record;
   };
-  return {pods: new KubeletPods(options), done, said, fails, time, takeOver};
+  return {pods: new KubeletPods(options), done, said, fails, time, wanted, runtime, takeOver};
 }
 
 test('a pod has a record before anything of it is made, written once', async () => {
@@ -145,15 +149,16 @@ test("a pod whose UID runs already as somebody else's is refused, and nothing of
 const LATER_MS = 10_000;
 
 test('a pod that ends is stopped, concluded, its resources freed, and at last removed and forgotten', async () => {
-  const {pods, done, time} = theirPods();
+  const {pods, done, time, wanted} = theirPods();
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   done.length = 0;
+  wanted.is = false;
   await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
   await pods.syncTerminatedPod(pod, NOTHING);
   await pods.remove(uid);
   expect(done).toEqual([
-    ...['end', `look at ${uid}`, 'conclude', 'remove resources'],
+    ...['delete', `look at ${uid}`, 'conclude', 'remove resources'],
     ...['remove the rest', 'leave'],
   ]);
   expect({owned: pods.owned(), pod: pods.podOf(uid)}).toEqual({owned: [], pod: undefined});
@@ -203,18 +208,67 @@ test('what is left of a pod that somebody else has made his own since is his', a
   expect(pods.isOurs(uid)).toBe(false);
 });
 
+test.each([
+  ['is wanted again', {isWanted: true, isLive: false}],
+  ['runs again', {isWanted: false, isLive: true}],
+])('what the runtime keeps of a gone pod that %s is not removed', async (_, {isWanted, isLive}) => {
+  const {pods, done, time, wanted, runtime} = theirPods({isWanted: false});
+  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.remove(uid);
+  done.length = 0;
+  wanted.is = isWanted;
+  runtime.isLive = isLive;
+  time.ms += LATER_MS;
+  expect(await pods.remove(uid)).toBe(true);
+  expect(done).toEqual([]);
+  expect(pods.isOurs(uid)).toBe(true);
+});
+
+const RUNS = {uid, name: 'web', namespace: 'default', isRunning: true};
+const NANOS_PER_MS = 1_000_000n;
+
+test.each([
+  ['since then is left to whoever made it', 1n, ['forget'], false],
+  ['before is ended', -1n, ['delete'], true],
+])('of a gone pod, what was made %s', async (_, ms, then, isOurs) => {
+  const goneAtMs = Date.parse('2026-05-01T12:00:00Z');
+  const createdAt = (BigInt(goneAtMs) + ms) * NANOS_PER_MS;
+  const seen = {...NOTHING, sandboxes: [{...aSandboxStatus(), createdAt}]};
+  const {pods, done, time} = theirPods({isWanted: false, seen});
+  time.ms = goneAtMs;
+  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.remove(uid);
+  done.length = 0;
+  await pods.syncTerminatingRuntimePod(RUNS);
+  expect(done).toEqual(then);
+  expect(pods.isOurs(uid)).toBe(isOurs);
+});
+
+test('a gone pod that "kcri sync" has made again is neither ended nor made by the daemon', async () => {
+  const {pods, done, takeOver} = theirPods({isWanted: false});
+  await pods.syncPod(aPod(), NOTHING, signal);
+  const [record] = pods.owned();
+  if (record === undefined) throw new Error('no record');
+  await pods.remove(uid);
+  takeOver({...record, manager: undefined} as unknown as PodRecord);
+  done.length = 0;
+  await pods.syncTerminatingRuntimePod(RUNS);
+  expect(done).toEqual([]);
+  expect(pods.isOurs(uid)).toBe(false);
+});
+
 test('a pod that nobody wants any more is deleted, also when its manifest went while no daemon ran', async () => {
   const {pods, done} = theirPods({isWanted: false});
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   done.length = 0;
   await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
-  await pods.syncTerminatingRuntimePod({uid, name: 'web', namespace: 'default', isRunning: true});
+  await pods.syncTerminatingRuntimePod(RUNS);
   expect(done).toEqual(['delete', `look at ${uid}`, 'delete']);
 });
 
 test('what could not be removed is told of and stays to be removed', async () => {
-  const {pods, said, fails, time} = theirPods();
+  const {pods, said, fails, time} = theirPods({isWanted: false});
   await pods.syncPod(aPod(), NOTHING, signal);
   await pods.remove(uid);
   time.ms += LATER_MS;

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
 import type {Pod} from '../../src/api/v1.js';
 import {SystemError} from '../../src/base/errors.js';
+import {containerId} from '../../src/cri/index.js';
 import {NO_OBJECTS, type ApiObjects} from '../../src/kubelet/container/api-objects.js';
 import {podDir} from '../../src/kubelet/container/node.js';
 import {podRef} from '../../src/kubelet/container/pod-ref.js';
@@ -39,6 +40,25 @@ test('a pod that nobody wants is kept as one that is deleted, until it is wanted
   expect(await kept()).toMatchObject({deletionGracePeriodSeconds: 2});
   await syncer.syncKnown(runtime, {networkError: undefined, pendingResize: undefined, signal});
   expect(await kept()).toBeUndefined();
+});
+
+test('what a probe has found is shown, and kept, before the next sync', async () => {
+  const {pods, histories, runtime} = await aPodGround();
+  const pod = aLocalPod();
+  const {uid} = podRef(pod);
+  const syncer = pods.syncer(pod);
+  await syncer.sync(signal);
+  const {id} = runtime.containers[0]!;
+  const shown = {containerStatuses: [{ready: false, started: true}]};
+  const outcome = {uid, probe: 'readiness', status: 'not ready'} as const;
+
+  syncer.probed({...outcome, id: containerId('another')});
+  expect(syncer.status).not.toMatchObject(shown);
+  syncer.probed({...outcome, id: containerId(id)});
+  await syncer.settled();
+
+  expect(syncer.status).toMatchObject(shown);
+  expect((await histories.lastKnown(uid))?.status).toEqual(syncer.status);
 });
 
 test('of a container that crashes one dead instance is kept', async () => {

@@ -1,10 +1,11 @@
 import {expect, test} from 'vitest';
-import {podUid} from '../../src/cri/index.js';
+import {containerId, podUid} from '../../src/cri/index.js';
 import type {PodLifecycleEvent} from '../../src/kubelet/container/pleg.js';
 import {SyncLoop, type SyncLoopHandler} from '../../src/kubelet/sync-loop.js';
 import {until} from '../base/until.js';
 import {ManualClock} from '../streaming/manual-clock.js';
 import {UID} from './kuberuntime/builders.js';
+import {fakeLogger} from '../base/fake-logger.js';
 
 const uid = podUid(UID);
 const DIED: PodLifecycleEvent = {uid, type: 'ContainerDied', id: 'c1'};
@@ -24,11 +25,11 @@ function aLoop(overrides: Partial<SyncLoopHandler> = {}) {
     errors: () => [],
     ...overrides,
   };
-  const logger = {
+  const logger = fakeLogger({
     info: (message: string) => void said.push({message}),
     error: (error: unknown, message: string, fields: object = {}) =>
       void said.push({message, error: String(error), fields}),
-  };
+  });
   return {loop: new SyncLoop(handler, clock, logger), clock, done, said};
 }
 
@@ -44,7 +45,7 @@ test('each kind of event is handled, one after the other in the order in which t
   const {loop, done} = aLoop();
   loop.config({op: 'ADD', source: 'file', pods: []});
   loop.pleg(DIED);
-  loop.probe({uid, probe: 'liveness', status: 'unhealthy'});
+  loop.probe({uid, id: containerId('c1'), probe: 'liveness', status: 'unhealthy'});
   loop.objectsChanged();
 
   await running(loop, async () => {

@@ -13,6 +13,9 @@ import {connect} from '../../../dist/cri/index.js';
 import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+const {KCRI_TEST_PROGRAM: EXECUTABLE} = process.env;
+/** What starts kcri: as in test/kcri-command.ts. */
+const [PROGRAM, ...BEFORE] = EXECUTABLE === undefined ? [process.execPath, KCRI] : [EXECUTABLE];
 const NODE_NAME = 'benchnode';
 const CGROUP_ROOT = `/kcri-bench-${process.pid}`;
 export const BUSYBOX = 'docker.io/library/busybox:1.36';
@@ -25,7 +28,7 @@ export async function withNode({folder, runc}, use) {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-node-'));
   const env = {...process.env, KCRI_ROOT_DIR: rootDir};
   const kcri = async (...args) => {
-    const {stdout} = await promisify(execFile)(process.execPath, [KCRI, ...args], {env});
+    const {stdout} = await promisify(execFile)(PROGRAM, [...BEFORE, ...args], {env});
     return stdout.trim();
   };
   const manifestsDir = join(rootDir, 'manifests');
@@ -62,7 +65,7 @@ class BenchNode {
       ...['--hostname-override', NODE_NAME, '--cgroup-root', CGROUP_ROOT, '--no-admission'],
       ...['--config', await this.#config()],
     ];
-    this.daemon = spawn(process.execPath, [KCRI, ...args], {
+    this.daemon = spawn(PROGRAM, [...BEFORE, ...args], {
       env: this.env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -1,10 +1,13 @@
-// A kubelet on a quick clock that tells its parent what it costs: forked by kubelet-scale.mjs.
+// A kubelet on a quick clock that tells its parent what it costs: forked by scale-node.mjs.
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {connect} from '../../../dist/cri/index.js';
 import {describeNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
+import {NO_METRICS} from '../../../dist/kubelet/container/kubelet-metrics.js';
 import {quickClock} from './quick-clock.mjs';
 
-const {endpoint, rootDir, podLogsDir, manifestsDir, origin, factor} = JSON.parse(process.argv[2]);
+const {endpoint, rootDir, podLogsDir, manifestsDir, origin, factor, eventedPleg, watchesDelay} = JSON.parse(
+  process.argv[2],
+);
 const clock = quickClock(origin, factor);
 const connection = connect(endpoint);
 const end = new AbortController();
@@ -14,6 +17,8 @@ const described = await describeNode(
   {clock, signal: end.signal},
 );
 const errors = new Map();
+const done = {syncs: 0, relists: 0};
+let sink;
 const places = {
   manifestPath: manifestsDir,
   fileCheckFrequencyMs: 20_000,
@@ -25,7 +30,7 @@ const kubelet = new Kubelet({
   // However small the machine is, it takes the pods.
   node: {...described, node: {...described.node, maxPods: 1000}},
   runtime: connection.runtime,
-  openSources: (sink) => openPodSources(places, sink),
+  openSources: (given) => openPodSources(places, (sink = given)),
   logger: {
     info: () => undefined,
     error: (error, message) => errors.set(message, (errors.get(message) ?? 0) + 1),
@@ -33,13 +38,23 @@ const kubelet = new Kubelet({
   clock,
   syncFrequencyMs: 60_000,
   admission: true,
-  eventedPleg: true,
+  eventedPleg,
   stopPodsOnExit: false,
   hide: () => undefined,
+  metrics: {
+    ...NO_METRICS,
+    worked: () => {
+      done.syncs += 1;
+    },
+    pleg: ({kind}) => {
+      if (kind === 'relisted') done.relists += 1;
+    },
+  },
 });
 
 const delay = monitorEventLoopDelay({resolution: 5});
-delay.enable();
+// It wakes the process up again and again.
+if (watchesDelay) delay.enable();
 let cpu = process.cpuUsage();
 
 /** What it has cost since it was last asked; delays in ms, CPU in seconds, memory in MiB. */
@@ -49,6 +64,7 @@ function cost() {
   const ms = (nanos) => nanos / 1e6;
   const measured = {
     cpuSeconds: (user + system) / 1e6,
+    ...done,
     delayP99: ms(delay.percentile(99)),
     delayMax: ms(delay.max),
     rss: process.memoryUsage.rss() / 1024 ** 2,
@@ -59,11 +75,13 @@ function cost() {
       .reduce((sum, {restartCount}) => sum + restartCount, 0),
   };
   delay.reset();
+  Object.assign(done, {syncs: 0, relists: 0});
   return measured;
 }
 
-process.on('message', () => {
-  process.send(cost());
+process.on('message', (message) => {
+  if (message === 'sync') sink.objectsChanged([]);
+  else process.send(cost());
 });
 process.on('disconnect', () => {
   end.abort();

@@ -7,12 +7,17 @@ const EMPTY = fileURLToPath(new URL('empty.cjs', import.meta.url));
 const MEASURES = ['wall', 'cpu', 'memory'];
 
 /**
- * Runs crictl, kcri and an empty script one after the other, again and again, so that what else the machine does falls
- * on all of them. Gives medians, and the medians of each round's ratios to crictl.
+ * Runs crictl, kcri, an empty script and, when there is one, kcri's executable one after the other, again and again, so
+ * that what else the machine does falls on all of them. Gives medians, and the medians of each round's ratios to crictl.
  */
-export function pairs({node, args, env, rounds}) {
-  const tools = {crictl: ['crictl', ...args], kcri: [node, KCRI, ...args], floor: [node, EMPTY]};
-  const samples = {crictl: [], kcri: [], floor: []};
+export function pairs({node, program, args, env, rounds}) {
+  const tools = {
+    crictl: ['crictl', ...args],
+    kcri: [node, KCRI, ...args],
+    floor: [node, EMPTY],
+    ...(program !== undefined && {program: [program, ...args]}),
+  };
+  const samples = Object.fromEntries(Object.keys(tools).map((name) => [name, []]));
   // The first round is for the caches, of the disk's content and of compiled code.
   for (let round = 0; round <= rounds; round += 1)
     for (const [name, command] of Object.entries(tools)) {
@@ -24,10 +29,14 @@ export function pairs({node, args, env, rounds}) {
     kcri: medians(samples.kcri),
     ratio: ratios(samples.kcri, samples.crictl),
     floor: ratios(samples.floor, samples.crictl),
+    ...(program !== undefined && {
+      program: medians(samples.program),
+      programRatio: ratios(samples.program, samples.crictl),
+    }),
   };
 }
 
-function runOnce(command, env) {
+export function runOnce(command, env) {
   const {stdout, stderr, status} = spawnSync('perl', [RUN_ONCE, ...command], {env, encoding: 'utf8'});
   if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
   const [exitCode, wall, cpu, kib] = stdout.split(' ').map(Number);
@@ -37,11 +46,11 @@ function runOnce(command, env) {
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-function medians(samples) {
+export function medians(samples) {
   return Object.fromEntries(MEASURES.map((name) => [name, median(samples.map((sample) => sample[name]))]));
 }
 
-function ratios(samples, others) {
+export function ratios(samples, others) {
   return Object.fromEntries(
     MEASURES.map((name) => [name, median(samples.map((sample, i) => sample[name] / others[i][name]))]),
   );

@@ -2,7 +2,7 @@ import {PassThrough, Writable} from 'node:stream';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {Klog} from '../../../src/cli/kubelet/klog.js';
-import type {OutputStream} from '../../../src/cli/context.js';
+import type {OutputStream} from '../../../src/cli/standard-output.js';
 import {LogWriter} from '../../../src/cli/kubelet/log-writer.js';
 
 const klog = (stream: OutputStream, verbosity = 0): Klog =>
@@ -25,6 +25,18 @@ test('says from where it was called, hides secrets, and leaves out what is too v
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(/^I.* 7 klog\.test\.ts:\d+\] "Known" token="\*\*\*"$/);
   expect(lines[1]).toMatch(/^E.* 7 klog\.test\.ts:\d+\] "Failed" err="why"$/);
+});
+
+test('says from the place that the bundler names', () => {
+  const stream = new PassThrough();
+  const logger = klog(stream).at('kubelet/kubelet.ts:12');
+  logger.info('Known');
+  logger.info('Too much', {}, 3);
+  logger.at('kubelet/pod-workers.ts:3').error('why', 'Failed');
+  const lines = String(stream.read()).trim().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/ kubelet\.ts:12\] "Known"$/);
+  expect(lines[1]).toMatch(/ pod-workers\.ts:3\] "Failed" err="why"$/);
 });
 
 test('drops what a reader that stands still leaves no room for, tells how many lines, and ends all the same', async () => {

@@ -200,7 +200,7 @@ describe('what else is written to the terminal', () => {
     });
     const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
     const {exitCode} = await runOnTerminal(scene, terminal, args, {
-      clock: fastClock(200),
+      clock: fastClock(60),
       stderr: terminal.stream,
     });
     expect(exitCode).toBe(124);

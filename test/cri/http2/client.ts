@@ -1,5 +1,5 @@
 import {CriError} from '../../../src/cri/errors.js';
-import type {UnaryTransport} from '../../../src/cri/unary/unary-transport.js';
+import {unaryTransport, type UnaryTransport} from '../../../src/cri/unary/unary-transport.js';
 import {answer, ScriptedPeer, settingsFrame, type PeerConnection, type Request} from './scripted-peer.js';
 
 export type Script = (peer: PeerConnection) => unknown;
@@ -49,6 +49,11 @@ export async function against(
       await peer[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Our own transport to a peer with scripts. */
+export async function againstOurs(...scripts: readonly Script[]): Promise<Client> {
+  return await against(unaryTransport, ...scripts);
 }
 
 /** Begins as a server does and answers each request with what is given. */

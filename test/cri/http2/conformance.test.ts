@@ -13,11 +13,14 @@ import {
   dataFrame,
   END,
   goAwayFrame,
+  headers,
+  message,
   HEADERS,
   headersFrame,
   OK,
   resetFrame,
   settingsFrame,
+  trailers,
   type PeerConnection,
   type Request,
 } from './scripted-peer.js';
@@ -202,9 +205,6 @@ describe.each([
   describe('an answer that is wrong', () => {
     const answering = (...parts: ((id: number) => Buffer)[]) =>
       to(serve(({streamId}) => Buffer.concat(parts.map((part) => part(streamId)))));
-    const headers = (id: number) => headersFrame(id, HEADERS);
-    const trailers = (id: number) => headersFrame(id, OK, END);
-    const message = (id: number) => dataFrame(id, frameMessage(Buffer.from('message')));
 
     test('for having no message', async ({expect}) => {
       await using server = await answering(headers, trailers);

@@ -54,13 +54,15 @@ export const resetFrame = (id: number, code: number) => frame(FRAME.rstStream, 0
 export const windowFrame = (id: number, increment: number) =>
   frame(FRAME.windowUpdate, 0, id, uint32(increment));
 
+/** The parts of a good answer. */
+export const headers = (id: number): Buffer => headersFrame(id, HEADERS);
+export const message = (id: number, content: string | Buffer = 'message'): Buffer =>
+  dataFrame(id, frameMessage(Buffer.from(content)));
+export const trailers = (id: number): Buffer => headersFrame(id, OK, END);
+
 /** A good answer of one message. */
-export function answer(id: number, message: string | Buffer): Buffer {
-  return Buffer.concat([
-    headersFrame(id, HEADERS),
-    dataFrame(id, frameMessage(Buffer.from(message))),
-    headersFrame(id, OK, END),
-  ]);
+export function answer(id: number, content: string | Buffer): Buffer {
+  return Buffer.concat([headers(id), message(id, content), trailers(id)]);
 }
 
 /** One connection of the client's: reads its frames and says whatever a script has it say. */

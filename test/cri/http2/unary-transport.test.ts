@@ -4,26 +4,21 @@ import {ERROR, FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
 import {frameMessage} from '../../../src/cri/unary/message.js';
 import {unaryTransport, type UnaryTransportOptions} from '../../../src/cri/unary/unary-transport.js';
 import {until} from '../../base/until.js';
-import {against, echo, serve, type Script} from './client.js';
+import {against, againstOurs as to, echo, serve, type Script} from './client.js';
 import {
   answer,
   dataFrame,
-  END,
   goAwayFrame,
-  HEADERS,
-  headersFrame,
-  OK,
+  headers,
   resetFrame,
   settingsFrame,
+  trailers,
   uint32,
   windowFrame,
 } from './scripted-peer.js';
 
-const to = async (...scripts: readonly Script[]) => await against(unaryTransport, ...scripts);
 const withOptions = async (options: UnaryTransportOptions, ...scripts: readonly Script[]) =>
   await against((endpoint) => unaryTransport(endpoint, options), ...scripts);
-const headers = (id: number): Buffer => headersFrame(id, HEADERS);
-const trailers = (id: number): Buffer => headersFrame(id, OK, END);
 
 describe('a connection', () => {
   test('begins as a client does, and takes answers that are longer than anything', async () => {

@@ -2,27 +2,23 @@ import {describe, expect, test} from 'vitest';
 import {frame, frameHeader} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
 import {FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
-import {frameMessage} from '../../../src/cri/unary/message.js';
-import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
 import {until} from '../../base/until.js';
-import {against, echo, serve, type Script} from './client.js';
+import {againstOurs as to, echo, serve} from './client.js';
 import {
   answer,
   dataFrame,
   END,
+  headers,
+  message,
   HEADERS,
   headersFrame,
   OK,
   resetFrame,
   settingsFrame,
+  trailers,
   uint32,
   windowFrame,
 } from './scripted-peer.js';
-
-const to = async (...scripts: readonly Script[]) => await against(unaryTransport, ...scripts);
-const headers = (id: number): Buffer => headersFrame(id, HEADERS);
-const trailers = (id: number): Buffer => headersFrame(id, OK, END);
-const message = (id: number): Buffer => dataFrame(id, frameMessage(Buffer.from('message')));
 
 describe('an answer that is wrong fails its call alone', () => {
   test.each<[string, ((id: number) => Buffer)[], string, string]>([

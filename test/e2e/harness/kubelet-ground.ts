@@ -36,7 +36,7 @@ export async function startKubeletGround(
   parent?: string,
 ): Promise<KubeletGround> {
   const ground = await startPodGround(which, parent);
-  const {rootDir, endpoint} = ground.runtime;
+  const {rootDir} = ground.runtime;
   const directory = join(rootDir, 'manifests');
   await mkdir(directory);
   const daemons: RunningKcri[] = [];
@@ -46,13 +46,7 @@ export async function startKubeletGround(
     const file = join(rootDir, 'kubelet.yaml');
     await writeFile(
       file,
-      `apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-staticPodPath: ${directory}
-containerRuntimeEndpoint: ${endpoint}
-podLogsDir: ${ground.logsDir}
-cgroupRoot: ${ground.cgroupRoot}
-port: ${port}
+      `${groundConfig(ground, directory)}port: ${port}
 readOnlyPort: ${readOnlyPort}
 healthzPort: ${healthzPort}
 ${config}`,
@@ -89,6 +83,17 @@ ${config}`,
       await ground[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The configuration of a kubelet on the ground, with manifests in `directory`, to which lines may be added. */
+export function groundConfig({runtime, logsDir, cgroupRoot}: PodGround, directory: string): string {
+  return `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+staticPodPath: ${directory}
+containerRuntimeEndpoint: ${runtime.endpoint}
+podLogsDir: ${logsDir}
+cgroupRoot: ${cgroupRoot}
+`;
 }
 
 /** Ports that are free, each another. */

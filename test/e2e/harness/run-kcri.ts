@@ -1,10 +1,7 @@
 import {spawn} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
-import {fileURLToPath} from 'node:url';
 import {logCommandLine} from '../../argv-log.js';
-
-/** The built program. */
-export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
+import {KCRI_COMMAND, throughLink} from '../../kcri-command.js';
 
 /** What a run of kcri came to. */
 export interface KcriResult {
@@ -21,7 +18,7 @@ export interface KcriOptions {
   /** What it reads from standard input; default nothing. */
   readonly input?: string;
   readonly cwd?: string;
-  /** A link to bin/kcri.js, whose name may matter. */
+  /** A link to the program (KCRI_FILE), whose name may matter. */
   readonly program?: string;
   /** Ends it with SIGTERM. */
   readonly signal?: AbortSignal;
@@ -42,15 +39,16 @@ export interface RunningKcri {
   readonly ended: Promise<KcriResult>;
 }
 
-/** Runs the built bin/kcri.js to its end, as a process of its own. */
+/** Runs the built kcri to its end, as a process of its own. */
 export async function runKcri(args: readonly string[], options: KcriOptions = {}): Promise<KcriResult> {
   return await startKcri(args, options).ended;
 }
 
-/** Starts the built bin/kcri.js as a process of its own. */
+/** Starts the built kcri as a process of its own. */
 export function startKcri(args: readonly string[], options: KcriOptions = {}): RunningKcri {
   logCommandLine(args);
-  const child = spawn(process.execPath, [options.program ?? KCRI, ...args], {
+  const [program, ...before] = options.program === undefined ? KCRI_COMMAND : throughLink(options.program);
+  const child = spawn(program, [...before, ...args], {
     cwd: options.cwd,
     env: {...process.env, ...OWN_VARIABLES, ...options.env},
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -28,16 +28,15 @@ export function choiceOf({folder, runc}: RuntimePrograms): readonly string[] {
 
 /**
  * The runtimes to test on, for `describe.each`: the machine's containerd and the second one that `npm test`
- * unpacked (see scripts/second-containerd.mjs).
+ * unpacked (see scripts/second-containerd.mjs); with KCRI_TEST_RUNTIMES=newest only the newer of them.
  */
 export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
 
 async function findRuntimes(): Promise<RuntimeUnderTest[]> {
   const second = givenByBootstrap() ?? (await unpackedHere());
-  return [OWN_PROGRAMS, ...(second === undefined ? [] : [second])].map((programs) => ({
-    name: `containerd ${versionOf(programs.folder)}`,
-    ...programs,
-  }));
+  const found = [OWN_PROGRAMS, ...(second === undefined ? [] : [second])];
+  const wanted = process.env['KCRI_TEST_RUNTIMES'] === 'newest' ? found.slice(-1) : found;
+  return wanted.map((programs) => ({name: `containerd ${versionOf(programs.folder)}`, ...programs}));
 }
 
 function givenByBootstrap(): RuntimePrograms | undefined {

@@ -11,6 +11,7 @@ import type {ContainerRecord} from '../../fakes/records.js';
 import {GOLDEN_NODE} from '../../golden/cases.js';
 import {SteppingClock} from '../../golden/stepping-clock.js';
 import {aKubelet} from './a-kubelet.js';
+import {fakeLogger} from '../../base/fake-logger.js';
 
 /** What a test may say of its ground. */
 export interface DaemonSeed {
@@ -139,11 +140,11 @@ export class DaemonGround implements AsyncDisposable {
       clock,
       manifestsDir,
       eventedPleg: this.#seed.eventedPleg ?? false,
-      logger: {
+      logger: fakeLogger({
         info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
         error: (error, message, fields = {}) =>
           void this.log.push({at: clock.now(), message, fields, error: error ?? message}),
-      },
+      }),
       onEvent: (event) => void this.events.push(event),
       ...(this.#seed.metrics && {overrides: {metrics: this.#seed.metrics}}),
     });

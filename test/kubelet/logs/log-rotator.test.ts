@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {mkdir, readdir, readFile, rename, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {gunzipSync} from 'node:zlib';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import {containerId, type ContainerId} from '../../../src/cri/index.js';
 import {
   DEFAULT_LOG_ROTATION,
@@ -10,9 +10,11 @@ import {
   type LoggedContainer,
   type LogRotationOptions,
 } from '../../../src/kubelet/logs/log-rotator.js';
+import {LogDirectory} from '../../../src/kubelet/logs/log-directory.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {ManualClock} from '../../streaming/manual-clock.js';
+import {fakeLogger} from '../../base/fake-logger.js';
 
 const POD = 'default_web_u1';
 const NOW = new Date(2026, 0, 2, 3, 4, 5).getTime();
@@ -62,10 +64,10 @@ async function aGround(
       },
       running: () => [container],
       clock,
-      logger: {
+      logger: fakeLogger({
         info: () => undefined,
         error: (error, message) => void errors.push(`${message}: ${(error as Error).message}`),
-      },
+      }),
     },
     settings,
   );
@@ -95,6 +97,20 @@ test('a log is rotated from its limit on, and the runtime writes to a new one', 
   expect(await readFile(join(directory, NAME), 'utf8')).toBe('1234567890');
   expect(reopened).toEqual(['c1']);
   expect(errors).toEqual([]);
+});
+
+test('a small log is left with one look at it', async () => {
+  const open = vi.spyOn(LogDirectory, 'open');
+  onTestFinished(() => {
+    open.mockRestore();
+  });
+  const {directory, rotate} = await aGround();
+  await writeFile(join(directory, '0.log'), '123456789');
+  await rotate();
+  expect(open).not.toHaveBeenCalled();
+  await writeFile(join(directory, '0.log'), '1234567890');
+  await rotate();
+  expect(open).toHaveBeenCalledOnce();
 });
 
 test('the one rotated before is compressed with all that is in it and the rights that it has, and the oldest go', async () => {

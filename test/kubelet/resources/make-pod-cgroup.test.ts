@@ -150,6 +150,15 @@ describe('in the unified layout', () => {
     expect(existsSync(join(ground.mount, 'kcri'))).toBe(false);
   });
 
+  test('what a power failure has left empty tells of nothing', async () => {
+    const ground = await aUnifiedGround();
+    await writeFile(join(ground.rootDir, 'cgroups.json'), '');
+
+    await makePodCgroup(ground, POD, LIMITS);
+
+    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+  });
+
   test('a cgroup that is there keeps its limits', async () => {
     const ground = await aUnifiedGround();
     await makePodCgroup(ground, POD, LIMITS);

@@ -7,6 +7,7 @@ import {policyOf} from '../../../src/kubelet/server/access/policy.js';
 import {requestAttributes} from '../../../src/kubelet/server/access/attributes.js';
 import {selfSignedPair} from '../../../src/kubelet/server/certificate/self-signed.js';
 import {clientPair} from './client-pair.js';
+import {clusterRole, clusterRoleBinding, policyFile} from './rbac.js';
 import {startGround, type ServerGround} from './server-ground.js';
 
 const alice = clientPair('alice', 'admins', 'people');
@@ -14,42 +15,25 @@ const bob = clientPair('bob');
 const stranger = clientPair('alice', 'admins');
 const server = selfSignedPair({commonName: 'alice', names: ['alice'], notBeforeMs: 0, notAfterMs: 4e12});
 
-const POLICY = `
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: metrics}
-rules:
-- {apiGroups: [""], resources: [nodes/metrics, nodes/stats], verbs: [get]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: all}
-rules:
-- {apiGroups: ["*"], resources: ["*"], verbs: ["*"], resourceNames: [node-1]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: scraper}
-subjects:
-- {kind: User, name: bob}
-- {kind: Group, name: system:unauthenticated}
-roleRef: {kind: ClusterRole, name: metrics}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: admins}
-subjects: [{kind: Group, name: admins}]
-roleRef: {kind: ClusterRole, name: all}
-`;
+const POLICY = policyFile(
+  clusterRole('metrics', '{apiGroups: [""], resources: [nodes/metrics, nodes/stats], verbs: [get]}'),
+  clusterRole('all', '{apiGroups: ["*"], resources: ["*"], verbs: ["*"], resourceNames: [node-1]}'),
+  clusterRoleBinding(
+    'scraper',
+    '{kind: User, name: bob}, {kind: Group, name: system:unauthenticated}',
+    'metrics',
+  ),
+  clusterRoleBinding('admins', '{kind: Group, name: admins}', 'all'),
+);
 
 async function start(anonymous: boolean, policy?: string, clock = systemClock): Promise<ServerGround> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-access-'));
   onTestFinished(() => rm(directory, {recursive: true}));
   const clientCaFile = join(directory, 'ca.crt');
   await writeFile(clientCaFile, [alice, bob, server].map(({certificate}) => certificate).join(''));
-  const policyFile = policy === undefined ? undefined : join(directory, 'policy.yaml');
-  if (policyFile !== undefined && policy !== undefined) await writeFile(policyFile, policy);
-  return await startGround({access: {anonymous, clientCaFile, policyFile}, options: {clock}});
+  const path = policy === undefined ? undefined : join(directory, 'policy.yaml');
+  if (path !== undefined && policy !== undefined) await writeFile(path, policy);
+  return await startGround({access: {anonymous, clientCaFile, policyFile: path}, options: {clock}});
 }
 
 describe('who is let in', () => {

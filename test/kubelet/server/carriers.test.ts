@@ -3,6 +3,8 @@ import {createServer, type AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {systemClock, type Clock} from '../../../src/base/clock.js';
+import {HEAD_LIMIT_MS} from '../../../src/kubelet/server/request-limits.js';
 import {until} from '../../base/until.js';
 import {askForUpgrade, dial, SpdyClient} from '../../e2e/harness/spdy-client.js';
 import {openWebSocket} from '../../e2e/harness/websocket-client.js';
@@ -197,7 +199,10 @@ describe('the end of a connection', () => {
     ['it is no HTTP', 'what is this', 400],
     ['it is for a proxy', 'CONNECT x:1 HTTP/1.1\r\n', 405],
   ])('is not waited for when %s', async (_why, head, status) => {
-    const clock = {now: () => Date.now(), sleep: async () => Promise.resolve()};
+    // No time passes at a connection that has been ended.
+    const sleep: Clock['sleep'] = (ms, signal) =>
+      ms < HEAD_LIMIT_MS ? Promise.resolve() : systemClock.sleep(ms, signal);
+    const clock = {now: () => Date.now(), sleep};
     const {servers} = await startGround({access: {anonymous: false}, options: {clock}});
     const socket = await dial(servers.urls.main ?? '');
     let said = '';

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {aContainer, aSandbox} from '../../fakes/fake-runtime.js';
 import {cpuStats, ioStats} from '../../../src/kubelet/server/stats/summary-parts.js';
+import {systemClock} from '../../../src/base/clock.js';
 import {until} from '../../base/until.js';
 import {scraped, type ParsedFamily, type ParsedSample} from '../metrics/parse-exposition.js';
 import {askAt, startGround, UID, type ServerGround} from './server-ground.js';
@@ -118,7 +119,7 @@ describe('the summary', () => {
 
   test("has the node's rate of CPU as soon as there are two looks at it", async () => {
     let now = Date.now();
-    const clock = {now: () => now, sleep: () => Promise.resolve()};
+    const clock = {...systemClock, now: () => now};
     const ground = await startGround({options: {clock}});
     expect((await summary(ground)).node['cpu']).not.toHaveProperty('usageNanoCores');
     now += 10_000;

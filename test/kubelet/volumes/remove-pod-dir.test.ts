@@ -256,7 +256,14 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     await removePodDir({rootDir}, 'u1');
   `;
   const MODULES = [
-    ...['base/errors', 'base/files', 'base/file-handles', 'base/remove-tree', 'base/shell-word'],
+    ...[
+      'base/errors',
+      'base/files',
+      'base/file-handles',
+      'base/remove-tree',
+      'base/shell-word',
+      'base/system-reason',
+    ],
     ...['kubelet/container/node', 'kubelet/volumes/mounts', 'kubelet/volumes/remove-pod-dir'],
   ];
 

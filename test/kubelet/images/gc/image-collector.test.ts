@@ -8,6 +8,7 @@ import {until} from '../../../base/until.js';
 import {aContainer, anImage, aSandbox} from '../../../fakes/builders.js';
 import {FakeRuntime} from '../../../fakes/fake-runtime.js';
 import {ManualClock} from '../../../streaming/manual-clock.js';
+import {fakeLogger} from '../../../base/fake-logger.js';
 
 const {signal} = new AbortController();
 const MB = 1_000_000;
@@ -58,10 +59,10 @@ async function aGround({policy, freeMb = 10}: Seed = {}) {
       diskUsage: () =>
         Promise.resolve({capacityBytes: BigInt(100 * MB), availableBytes: BigInt(freeMb * MB)}),
       clock,
-      logger: {
+      logger: fakeLogger({
         info: () => undefined,
         error: (error, message) => void logged.push(`${message}: ${(error as Error).message}`),
-      },
+      }),
       nodeWarning: (reason, message) => void told.push(`${reason}: ${message}`),
     },
     rules,

@@ -1,0 +1,95 @@
+// Pods on a fake runtime, and a kubelet in a process of its own that keeps them, all on one quick clock.
+import {fork} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {compileFakes} from '../../../scripts/compile-fakes.mjs';
+import {quickClock} from './quick-clock.mjs';
+
+const DAEMON = fileURLToPath(new URL('scale-daemon.mjs', import.meta.url));
+const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
+export const CONTAINERS = 3;
+
+/** Makes so many manifests and a fake runtime, and takes all down when `use` is done with it. */
+export async function withScaleNode({pods, factor, profile}, use) {
+  const directory = await mkdtemp(join(tmpdir(), 'kcri-scale-'));
+  const manifestsDir = join(directory, 'manifests');
+  await mkdir(manifestsDir);
+  for (let n = 0; n < pods; n += 1) await writeFile(join(manifestsDir, `${n}.json`), manifest(n));
+  const origin = Date.now();
+  const clock = quickClock(origin, factor);
+  const fake = await FakeRuntime.start({clock});
+  const node = new ScaleNode({pods, factor, profile, directory, manifestsDir, origin, clock, fake});
+  try {
+    await use(node);
+  } finally {
+    await node.stop();
+    await fake.stop();
+    await rm(directory, {recursive: true});
+  }
+}
+
+class ScaleNode {
+  constructor(options) {
+    Object.assign(this, options);
+  }
+
+  /** Starts the daemon; `eventedPleg` as in KubeletOptions, `watchesDelay` for the event loop's delay in its cost. */
+  start({eventedPleg, watchesDelay = false}) {
+    const {fake, directory, manifestsDir, origin, factor, profile} = this;
+    const options = {
+      endpoint: fake.endpoint,
+      rootDir: join(directory, 'root'),
+      podLogsDir: join(directory, 'logs'),
+      ...{manifestsDir, origin, factor, eventedPleg, watchesDelay},
+    };
+    const execArgv = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+    this.daemon = fork(DAEMON, [JSON.stringify(options)], {execArgv});
+  }
+
+  /** What the daemon has cost since it was last asked: see scale-daemon.mjs. */
+  async cost() {
+    this.daemon.send('cost');
+    const [cost] = await once(this.daemon, 'message');
+    return cost;
+  }
+
+  /** Has every pod synced, with its volumes. */
+  syncAll() {
+    this.daemon.send('sync');
+  }
+
+  /** Ends the daemon; pods stay. */
+  async stop() {
+    const {daemon} = this;
+    this.daemon = undefined;
+    if (daemon === undefined) return;
+    daemon.disconnect();
+    await once(daemon, 'exit');
+  }
+
+  get running() {
+    return this.fake.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+  }
+
+  get isComplete() {
+    return this.running.length === this.pods * CONTAINERS;
+  }
+}
+
+function manifest(n) {
+  const containers = Array.from({length: CONTAINERS}, (_, index) => ({
+    name: `c${index}`,
+    image: 'localhost:5000/busybox:1',
+    imagePullPolicy: 'IfNotPresent',
+    command: ['sleep', 'infinity'],
+  }));
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: `scale-${n}`},
+    spec: {containers, hostNetwork: false},
+  });
+}
