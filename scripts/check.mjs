@@ -18,6 +18,8 @@ const CHECKS = [
   ['dead code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
   ['build', ['tsc', '-p', 'tsconfig.build.json']],
+  ['bundle', ['node', 'scripts/bundle.mjs']],
+  ['package', ['node', 'scripts/check-package.mjs']],
   ['start-up budget', ['node', 'scripts/startup-budget.mjs']],
   ['manual pages', ['node', 'scripts/man.mjs', '--check']],
   ['flag table', ['node', 'scripts/flag-table.mjs', '--check']],

@@ -3,3 +3,8 @@ export declare function fetchFromSuite(request: {
   readonly package: string;
   readonly into: string;
 }): Promise<string>;
+export declare function fetchRoot(request: {
+  readonly suites: readonly string[];
+  readonly packages: readonly string[];
+  readonly into: string;
+}): Promise<string>;

@@ -33,6 +33,56 @@ export async function fetchFromSuite({suites, package: name, into}) {
   throw new SuiteError(`the package "${name}" can't be fetched: ${reasons.join('; ')}`);
 }
 
+/**
+ * Unpacks packages of a Debian suite and all that they depend on into a folder, as the files of a machine that has
+ * nothing else. Nothing of them is configured: none of their scripts is run. A suite that was unpacked before is used
+ * again without asking the mirror.
+ *
+ * @param {{suites: readonly string[], packages: readonly string[], into: string}} request the first suite is taken that
+ *   the mirror has; `into` is the cache directory
+ * @returns {Promise<string>} the directory
+ * @throws {SuiteError} when no suite gives them, or the machine has no apt
+ */
+export async function fetchRoot({suites, packages, into}) {
+  await mkdir(into, {recursive: true});
+  const targetOf = (suite) => join(into, `root_${[suite, ...packages].join('_')}`);
+  for (const suite of suites) if (await isDirectory(targetOf(suite))) return targetOf(suite);
+  const reasons = [];
+  for (const suite of suites) {
+    try {
+      await fetchClosure({suite, packages, into, target: targetOf(suite)});
+      return targetOf(suite);
+    } catch (error) {
+      reasons.push(`${suite}: ${reasonOf(error)}`);
+    }
+  }
+  throw new SuiteError(`no root of Debian can be made: ${reasons.join('; ')}`);
+}
+
+async function fetchClosure({suite, packages, into, target}) {
+  const scratch = await mkdtemp(join(into, '.fetch-'));
+  try {
+    const apt = await privateApt(scratch, suite);
+    await run('apt-get', [...apt, '-qq', 'update']);
+    await run('apt-get', [
+      ...apt,
+      '-qq',
+      '-y',
+      '--no-install-recommends',
+      '--download-only',
+      'install',
+      ...packages,
+    ]);
+    const archives = join(scratch, 'cache/archives');
+    const unpacked = join(scratch, 'unpacked');
+    for (const deb of (await readdir(archives)).filter((file) => file.endsWith('.deb')))
+      await run('dpkg-deb', ['-x', join(archives, deb), unpacked]);
+    await moveInto(unpacked, target);
+  } finally {
+    await rm(scratch, {recursive: true, force: true});
+  }
+}
+
 async function fetchPackage({suite, name, into, target}) {
   const scratch = await mkdtemp(join(into, '.fetch-'));
   try {

@@ -154,7 +154,7 @@ function servicesFile({services}) {
       const result = method.responseStream
         ? `AsyncIterable<${method.responseType}>`
         : `Promise<${method.responseType}>`;
-      return `${comment(method.comment, '  ')}  ${lowerFirst(method.name)}(request?: Init<${method.requestType}>, options?: CallOptions): ${result};\n`;
+      return `${comment(method.comment, '  ')}  ${lowerFirst(method.name)}(request?: Init<${method.requestType}>, options?: CallOptions<${method.responseType}>): ${result};\n`;
     });
     parts.push(`${comment(service.comment)}export interface ${service.name} {\n${lines.join('')}}\n`);
   }

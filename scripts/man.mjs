@@ -133,4 +133,8 @@ if (process.argv.includes('--check')) {
 } else {
   for (const [name, text] of pages) writeFileSync(join(dir, name), text);
   for (const name of superfluous) rmSync(join(dir, name));
+  // npm installs the pages that are listed here; scripts/check-package.mjs compares.
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  manifest.man = [...pages.keys()].sort().map((name) => `./dist/man/${name}.gz`);
+  writeFileSync(join(root, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }

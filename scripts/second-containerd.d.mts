@@ -1,3 +1,5 @@
+/** Where what is fetched for tests is kept. */
+export declare const CACHE: string;
 export declare function ensureSecondContainerd(
   say: (step: string) => void,
 ): Promise<

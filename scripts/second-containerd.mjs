@@ -9,7 +9,8 @@ import {ensureNewerRunc} from './newer-runc.mjs';
 /** Newer than the machine's own, newest first. Unstable's may need a newer libc than is here, then testing's may do. */
 const SUITES = ['sid', 'testing', 'stable'];
 
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'kcri-test');
+/** Where what is fetched for tests is kept. */
+export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'kcri-test');
 
 /**
  * The second containerd for the tests, beside the machine's own: 2.x unpacked from a newer Debian suite, or 1.7

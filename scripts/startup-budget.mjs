@@ -16,10 +16,11 @@ import {additions} from './startup/additions.mjs';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FILE = join(ROOT, 'test/startup-budget.json');
 const COMMANDS = {
-  version: () => ['version'],
-  ps: () => ['ps', '-a'],
-  exec: (id) => ['exec', '--sync', id, 'true'],
-  '--help': () => ['--help'],
+  version: {args: () => ['version']},
+  ps: {args: () => ['ps', '-a']},
+  exec: {args: (id) => ['exec', '--sync', id, 'true']},
+  '--help': {args: () => ['--help']},
+  'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1},
 };
 
 /** Runs a command line in a process of its own, and gives the chunks and the outside modules that it loaded. */
@@ -29,12 +30,12 @@ const RUN = `
   program.main(args).then((exitCode) => process.stderr.write('\\n' + JSON.stringify({exitCode, ...loaded()})));
 `;
 
-async function loadedBy(args, endpoint) {
+async function loadedBy(args, expected, endpoint) {
   const command = ['-e', RUN, join(ROOT, 'dist/quick/loader.cjs'), ...args];
   const env = {PATH: process.env.PATH, CONTAINER_RUNTIME_ENDPOINT: endpoint};
   const {stderr} = await promisify(execFile)(process.execPath, command, {env});
   const {exitCode, chunks, outside} = JSON.parse(stderr.slice(stderr.lastIndexOf('\n')));
-  if (exitCode !== 0) throw new Error(`kcri ${args.join(' ')} failed: ${stderr}`);
+  if (exitCode !== expected) throw new Error(`kcri ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
   return {chunks: new Set(chunks), outside};
 }
 
@@ -56,8 +57,10 @@ async function measure() {
   const runtime = await FakeRuntime.start();
   runtime.fill({containers: 1, images: 1});
   const now = {};
-  for (const [name, args] of Object.entries(COMMANDS))
-    now[name] = entryOf(await loadedBy(args(runtime.containers[0].id), runtime.endpoint), chunks);
+  for (const [name, {args, exitCode = 0}] of Object.entries(COMMANDS)) {
+    const loaded = await loadedBy(args(runtime.containers[0].id), exitCode, runtime.endpoint);
+    now[name] = entryOf(loaded, chunks);
+  }
   await runtime[Symbol.asyncDispose]();
   return {inputs, now};
 }
