@@ -58,6 +58,8 @@ describe.each(SHELLS)('in $shell', ({start, load}) => {
       terminal.press('-l', '#');
       await terminal.shows(new RegExp(`kcri ${complete} #`));
       terminal.press('C-c');
+      // A shell drops what is typed until it has a prompt again.
+      await terminal.shows(/\n(?!.*kcri )[^\n]*[$#]$/);
     };
     await completes('kcri port-', 'port-forward');
     await completes('kcri -D logs --timest', '-D logs --timestamps');

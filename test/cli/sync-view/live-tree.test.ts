@@ -1,4 +1,4 @@
-import {writeFileSync} from 'node:fs';
+import {renameSync, writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {anImage} from '../../fakes/fake-runtime.js';
@@ -196,7 +196,10 @@ describe('what else is written to the terminal', () => {
     const terminal = new Terminal();
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
     terminal.stream.on('data', () => {
-      if (/main +running/.test(terminal.text)) writeFileSync(file, '{');
+      if (!/main +running/.test(terminal.text)) return;
+      // At once, or the empty file before it may be read.
+      writeFileSync(`${file}.new`, '{');
+      renameSync(`${file}.new`, file);
     });
     const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
     const {exitCode} = await runOnTerminal(scene, terminal, args, {
