@@ -310,9 +310,9 @@ export abstract class BaseCommand extends Command {
     else this.#view.aside(write);
   }
 
-  /** Writes a text for people. */
-  protected show(text: string): void {
-    this.stdout.write(this.forTerminal ? visibleControls(text) : text);
+  /** Writes a text for people; what is bytes is UTF-8. */
+  protected show(text: string | Buffer): void {
+    this.stdout.write(this.forTerminal ? visibleControls(text.toString()) : text);
   }
 
   get #speaker(): Voice {

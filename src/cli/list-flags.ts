@@ -67,15 +67,15 @@ interface TableLayout {
   readonly forTerminal: boolean;
 }
 
-/** A table as flags want it. */
+/** A table as flags want it, in UTF-8. */
 export function listTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   {'no-headers': bare, narrow = false, forTerminal}: TableLayout,
-): string {
+): Buffer {
   const shown = forTerminal ? columns.map(visibleColumn) : columns;
   const table = narrow ? renderTable(shown, rows, NARROW) : renderTable(shown, rows);
-  return bare ? table.slice(table.indexOf('\n') + 1) : table;
+  return bare ? table.subarray(table.indexOf('\n') + 1) : table;
 }
 
 function visibleColumn<Row>({header, value}: Column<Row>): Column<Row> {

@@ -113,10 +113,12 @@ export abstract class StatsCommand extends WatchCommand {
     const shown = (row: Usage<T>): boolean => idle || !row.idle;
     if (this.compat)
       return (before, after) =>
-        CLEAR_SCREEN + renderTable(columns(false), usage(before, after).filter(shown).filter(isMeasured));
+        CLEAR_SCREEN +
+        renderTable(columns(false), usage(before, after).filter(shown).filter(isMeasured)).toString();
     const arrange = arranger(flags, orders);
     const layout = {'no-headers': flags['no-headers'], narrow: wide, forTerminal: this.forTerminal};
-    return (before, after) => listTable(columns(wide), arrange(usage(before, after).filter(shown)), layout);
+    return (before, after) =>
+      listTable(columns(wide), arrange(usage(before, after).filter(shown)), layout).toString();
   }
 }
 

@@ -76,7 +76,7 @@ export default class Config extends BaseCommand {
     return {
       get: valueOf,
       set: (assignments) => onNamedFiles(() => change(path, parseAssignments(assignments))),
-      list: async () => renderTable(COLUMNS, (await this.settings()).options),
+      list: async () => renderTable(COLUMNS, (await this.settings()).options).toString(),
       legacy: async (key, value) => {
         if (value === undefined) return `${await valueOf(key)}\n`;
         await onNamedFiles(() => change(path, [checkedChange(key, value)]));

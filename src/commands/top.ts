@@ -153,7 +153,7 @@ export default class Top extends SeenPodsCommand {
       'no-headers': false,
       narrow: true,
       forTerminal: this.forTerminal,
-    });
+    }).toString();
     const events = eventLines(sample.events, sample.nowMs);
     return events.length === 0 ? table : `${table}\n${events.join('\n')}\n`;
   }

@@ -47,7 +47,7 @@ function decodeFields(schema: MessageSchema, reader: Reader): unknown {
     const field = byNumber[tag >>> 3];
     if (field === undefined) reader.skip(tag & 7);
     else if (field.wireType !== (tag & 7)) decodeOddly(message, field, tag & 7, reader);
-    else if (field.type.kind === 'map') decodeMapEntry(message, field.name, reader);
+    else if (field.type.kind === 'map') decodeMapEntry(message, field.name, field.type.keys, reader);
     else if (field.repeated) append(message, field.name, decodeValue(field.type, reader));
     else message[field.name] = decodeValue(field.type, reader);
   }
@@ -73,16 +73,23 @@ function append(message: Fields, name: string, value: unknown): void {
   else list.push(value);
 }
 
-function decodeMapEntry(message: Fields, name: string, reader: Reader): void {
+function decodeMapEntry(
+  message: Fields,
+  name: string,
+  wanted: ReadonlySet<string> | undefined,
+  reader: Reader,
+): void {
   let key = '';
   let value = '';
   const outerEnd = reader.enter();
   for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
     if (tag === ((1 << 3) | WIRE.bytes)) key = reader.name();
-    else if (tag === ((2 << 3) | WIRE.bytes)) value = reader.string();
+    else if (tag === ((2 << 3) | WIRE.bytes) && (key === '' || isWanted(key, wanted)))
+      value = reader.string();
     else reader.skip(tag & 7);
   }
   reader.leave(outerEnd);
+  if (!isWanted(key, wanted)) return;
   let map = message[name] as Record<string, string>;
   if (map === EMPTY_MAP) message[name] = map = {};
   // A plain assignment of "__proto__" would change the prototype: keys come from the runtime.
@@ -91,12 +98,16 @@ function decodeMapEntry(message: Fields, name: string, reader: Reader): void {
   else map[key] = value;
 }
 
+function isWanted(key: string, wanted: ReadonlySet<string> | undefined): boolean {
+  return wanted === undefined || wanted.has(key);
+}
+
 function decodeValue(type: FieldType, reader: Reader): unknown {
   switch (type.kind) {
     case 'string':
       return reader.string();
     case 'message':
-      return decodeNested(type.narrowed ?? messageSchema(type.name), reader);
+      return decodeNested((type.schema ??= messageSchema(type.name)), reader);
     case 'enum': {
       const number = reader.uint32() | 0;
       // A newer runtime may know more values than we do: the number then stands for itself.

@@ -4,15 +4,19 @@ import {ENUMS, MESSAGES, type EnumName, type MessageName} from './gen/schema.js'
 export const SCALARS = ['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'double', 'bytes'] as const;
 export type ScalarKind = (typeof SCALARS)[number];
 
-/**
- * What a field holds. Messages are looked up by name when used, since they may be recursive, but for those of which
- * only some fields are wanted.
- */
+/** What a field holds; of a map perhaps only some keys are wanted. */
 export type FieldType =
   | {readonly kind: ScalarKind}
-  | {readonly kind: 'map'}
+  | {readonly kind: 'map'; readonly keys?: ReadonlySet<string>}
   | {readonly kind: 'enum'; readonly values: EnumSchema}
-  | {readonly kind: 'message'; readonly name: MessageName; readonly narrowed?: MessageSchema};
+  | MessageType;
+
+/** A message. Its schema is looked up when it is used, since messages may be recursive. */
+export interface MessageType {
+  readonly kind: 'message';
+  readonly name: MessageName;
+  schema: MessageSchema | undefined;
+}
 
 /** One field of a message. */
 export interface FieldSchema {
@@ -68,7 +72,7 @@ export function messageSchema(name: MessageName): MessageSchema {
   return schema;
 }
 
-/** Which fields of a message are wanted: of a sub-message, and of those in a list, all or again some. */
+/** Which fields of a message are wanted: of a sub-message, of those in a list, and of a map's keys, all or again some. */
 export type FieldMask<T> = {
   readonly [Key in keyof T]?:
     | true
@@ -90,8 +94,11 @@ export function narrowedSchema(name: MessageName, mask: AnyMask): MessageSchema 
 
 function narrowedField(field: FieldSchema, mask: true | AnyMask): FieldSchema {
   const {type} = field;
-  if (mask === true || type.kind !== 'message') return field;
-  return {...field, type: {...type, narrowed: narrowedSchema(type.name, mask)}};
+  if (mask !== true && type.kind === 'message')
+    return {...field, type: {...type, schema: narrowedSchema(type.name, mask)}};
+  if (mask !== true && type.kind === 'map')
+    return {...field, type: {...type, keys: new Set(Object.keys(mask))}};
+  return field;
 }
 
 /** True when the table holds a message of that name. */
@@ -137,7 +144,7 @@ function atNumbers(fields: readonly FieldSchema[]): readonly (FieldSchema | unde
 function fieldType(kind: string): FieldType {
   if (kind === 'map') return {kind};
   if (kind.startsWith('#')) return {kind: 'enum', values: enumSchema(kind.slice(1) as EnumName)};
-  if (isMessageName(kind)) return {kind: 'message', name: kind};
+  if (isMessageName(kind)) return {kind: 'message', name: kind, schema: undefined};
   return {kind: kind as ScalarKind};
 }
 

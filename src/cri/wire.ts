@@ -8,37 +8,29 @@ export class WireError extends Error {}
 
 export const WIRE = {varint: 0, fixed64: 1, bytes: 2, fixed32: 5} as const;
 
-/** How much is read as text at a time. A string keeps what was read with it alive, so it is little. */
-const TEXT_BYTES = 1024;
-/** Longer strings are read by themselves. */
-const LONG_STRING_BYTES = 256;
+const LONGEST_KEPT = 256;
 const NAMES_KEPT = 256;
 const names: string[] = [];
-const NOT_ASCII = /[\x80-\xff]/g;
 
 /** What `tag` gives at the end of a message. */
 export const END = -1;
 
 const BITS = new DataView(new ArrayBuffer(8));
 
+/** What `toString('utf8', start, end)` calls, which takes as long to look at its arguments; Node.js and Bun have it. */
+interface SlicedBuffer extends Buffer {
+  utf8Slice(start: number, end: number): string;
+}
+
 /** Reads from `buffer`; every read checks the end of its message, so that garbage ends in a WireError. */
 export class Reader {
-  readonly #buffer: Buffer;
+  readonly #buffer: SlicedBuffer;
   #position = 0;
   /** Where the message that is read ends. */
   #end: number;
-  /**
-   * A piece of the buffer as text, a character for a byte, from which short strings are cut: until V8 has compiled what
-   * is often used, its own functions for long texts are far quicker than any loop over bytes.
-   */
-  #text = '';
-  #textStart = 0;
-  /** Between these two places there is only ASCII. */
-  #asciiStart = 0;
-  #asciiEnd = 0;
 
   constructor(buffer: Buffer) {
-    this.#buffer = buffer;
+    this.#buffer = buffer as SlicedBuffer;
     this.#end = buffer.length;
   }
 
@@ -130,38 +122,29 @@ export class Reader {
   string(): string {
     const length = this.uint32();
     const start = this.#take(length);
-    const end = start + length;
-    if (length === 0) return '';
-    if (start < this.#asciiStart || end > this.#asciiEnd) {
-      this.#lookForAscii(start, length);
-      if (end > this.#asciiEnd) return this.#buffer.toString('utf8', start, end);
-    }
-    return this.#text.slice(start - this.#textStart, end - this.#textStart);
-  }
-
-  /** Finds out how far there is ASCII from `start` on, when a string of this length is short enough. */
-  #lookForAscii(start: number, length: number): void {
-    if (length > LONG_STRING_BYTES) return;
-    if (start < this.#textStart || start + length > this.#textStart + this.#text.length) {
-      this.#textStart = start;
-      this.#text = this.#buffer.toString('latin1', start, Math.min(start + TEXT_BYTES, this.#buffer.length));
-    }
-    NOT_ASCII.lastIndex = start - this.#textStart;
-    const found = NOT_ASCII.test(this.#text);
-    this.#asciiStart = start;
-    this.#asciiEnd = this.#textStart + (found ? NOT_ASCII.lastIndex - 1 : this.#text.length);
+    return this.#buffer.utf8Slice(start, start + length);
   }
 
   /** A string that comes again and again, such as the name of a label: the same one as the last time, if it is kept. */
   name(): string {
-    const text = this.string();
-    const {length} = text;
-    const place =
-      (length * 961 + text.charCodeAt(length - 1) * 31 + text.charCodeAt(length - 3)) % NAMES_KEPT;
+    const length = this.uint32();
+    const start = this.#take(length);
+    const end = start + length;
+    if (length > LONGEST_KEPT) return this.#buffer.utf8Slice(start, end);
+    const place = (length * 31 + (this.#buffer[end - 1] ?? 0)) % NAMES_KEPT;
     const kept = names[place];
-    if (kept === text) return kept;
-    if (length > 2 && length <= LONG_STRING_BYTES) names[place] = text;
+    if (kept !== undefined && this.#isAt(kept, start, end)) return kept;
+    const text = this.#buffer.utf8Slice(start, end);
+    // Only ASCII can be told by its bytes.
+    if (text.length === length) names[place] = text;
     return text;
+  }
+
+  #isAt(text: string, start: number, end: number): boolean {
+    if (text.length !== end - start) return false;
+    for (let at = 0; at < text.length; at++)
+      if (text.charCodeAt(at) !== this.#buffer[start + at]) return false;
+    return true;
   }
 
   /** A copy, so that a small field doesn't keep a large message alive. */

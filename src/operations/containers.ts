@@ -14,7 +14,7 @@ import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
 import {goesBy, imageFinder, namesOf, usesImage} from './image-names.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../cri/list-all.js';
 import {finder, SANDBOX_KIND} from './look-up.js';
-import {labelledPodOf, podsOf, type PodOf} from './pod-labels.js';
+import {labelledPodOf, POD_LABELS, podsOf, type PodOf} from './pod-labels.js';
 
 /** Which containers are wanted; what is left out does not matter. */
 export interface ContainerQuery {
@@ -72,7 +72,7 @@ function filterOf({id, pod, state, labels}: ContainerQuery): Init<ContainerFilte
 }
 
 /** What an image is found by is most of a container. */
-function fieldsOf({fields, image}: ContainerQuery): FieldMask<Container> | undefined {
+function fieldsOf({fields, image, labels}: ContainerQuery): FieldMask<Container> | undefined {
   if (fields === undefined || image !== undefined) return undefined;
   return {
     ...fields,
@@ -80,7 +80,7 @@ function fieldsOf({fields, image}: ContainerQuery): FieldMask<Container> | undef
     podSandboxId: true,
     metadata: true,
     state: true,
-    labels: true,
+    labels: labels === undefined ? (fields.labels ?? POD_LABELS) : true,
     createdAt: true,
   };
 }

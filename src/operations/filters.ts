@@ -43,14 +43,10 @@ interface Created {
 
 /** Newest first, and only the first `limit` of them. */
 export function newestFirst<T extends Created>(items: readonly T[], limit: number | undefined): readonly T[] {
-  // A nanosecond less or more is lost in a number, which only matters among the few that are made at the same time.
-  const timed = items.map((item) => ({item, time: Number(item.createdAt)}));
-  timed.sort((a, b) => b.time - a.time || laterFirst(a.item.createdAt, b.item.createdAt));
-  return timed.slice(0, limit).map(({item}) => item);
-}
-
-function laterFirst(a: bigint, b: bigint): number {
-  return a === b ? 0 : a < b ? 1 : -1;
+  const sorted = items.toSorted((a, b) =>
+    a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0,
+  );
+  return limit === undefined ? sorted : sorted.slice(0, limit);
 }
 
 /** True when every label of the selector is there. */

@@ -5,6 +5,9 @@ import {listAllSandboxes} from '../cri/list-all.js';
 const POD_NAME = 'io.kubernetes.pod.name';
 const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
 
+/** What of a container's labels tells its pod. */
+export const POD_LABELS = {[POD_NAME]: true, [POD_NAMESPACE]: true} as const;
+
 interface Labelled {
   readonly labels: Readonly<Record<string, string>>;
 }

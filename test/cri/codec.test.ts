@@ -318,6 +318,35 @@ test('of the fields that are wanted all is decoded, of others nothing', ({expect
   expect(containers).toEqual([narrowed, narrowed]);
 });
 
+test('of a map the keys that are wanted are decoded, wherever they stand in an entry', ({expect}) => {
+  const text = (number: number, value: string): Buffer =>
+    Buffer.concat([Buffer.from([field(number, 2), value.length]), Buffer.from(value)]);
+  const entry = (...parts: readonly Buffer[]): Buffer => {
+    const bytes = Buffer.concat(parts);
+    return Buffer.concat([Buffer.from([field(8, 2), bytes.length]), bytes]);
+  };
+  const bytes = Buffer.concat([
+    entry(text(1, 'app'), text(2, 'web')),
+    entry(text(1, 'tier'), text(2, 'front')),
+    entry(text(2, 'turned'), text(1, 'round')),
+    entry(text(2, 'no'), text(1, 'other')),
+    entry(text(1, 'empty')),
+  ]);
+  const wanted = {app: true, round: true, empty: true, missing: true} as const;
+  expect(decode('Container', bytes, {labels: wanted}).labels).toEqual({
+    app: 'web',
+    round: 'turned',
+    empty: '',
+  });
+});
+
+test('names that are alike but in a byte are not taken for one another', ({expect}) => {
+  const labels = {'x.name': '1', 'y.name': '2', 'x.nàme': '3', 'x.na': '4', '': '5'};
+  const bytes = encode('Container', {labels});
+  expect(decode('Container', bytes).labels).toEqual(labels);
+  expect(decode('Container', bytes).labels).toEqual(labels);
+});
+
 test('a value that an enum does not have is refused with its name', ({expect}) => {
   expect(() => encode('PodSandboxStateValue', {state: 'READY' as never})).toThrow(
     'PodSandboxState has no value "READY"',

@@ -1,6 +1,9 @@
 import {expect, test} from 'vitest';
 import {renderTable, type Column} from '../../src/format/table.js';
 
+const tableOf = (...args: Parameters<typeof renderTable<readonly string[]>>): string =>
+  renderTable(...args).toString();
+
 const COLUMNS: readonly Column<readonly string[]>[] = [
   {header: 'ID', value: ([id = '']) => id},
   {header: 'NAME', value: ([, name = '']) => name},
@@ -8,28 +11,34 @@ const COLUMNS: readonly Column<readonly string[]>[] = [
 ];
 
 test('the header stands alone when there are no rows', () => {
-  expect(renderTable(COLUMNS, [])).toBe('ID                  NAME                LAST\n');
+  expect(tableOf(COLUMNS, [])).toBe('ID                  NAME                LAST\n');
 });
 
 test('a column is as wide as its longest cell and three more, at least twenty', () => {
-  expect(renderTable(COLUMNS, [['a', 'x'.repeat(18), 'end']])).toBe(
+  expect(tableOf(COLUMNS, [['a', 'x'.repeat(18), 'end']])).toBe(
     `ID                  NAME                 LAST\na                   ${'x'.repeat(18)}   end\n`,
   );
 });
 
 test('cells are measured in code points', () => {
-  const [, row] = renderTable(COLUMNS, [['a', 'ü😀', 'end']]).split('\n');
+  const [, row] = tableOf(COLUMNS, [['a', 'ü😀', 'end']]).split('\n');
   expect(row).toBe(`a                   ü😀${' '.repeat(18)}end`);
 });
 
 test('an empty last cell leaves the padding of the one before it', () => {
-  const [, row] = renderTable(COLUMNS, [['a', 'b', '']]).split('\n');
+  const [, row] = tableOf(COLUMNS, [['a', 'b', '']]).split('\n');
   expect(row).toBe(`a${' '.repeat(19)}b${' '.repeat(19)}`);
 });
 
 test('ten thousand rows take well under a second', () => {
   const rows = Array.from({length: 10_000}, (_, index) => [`id${index}`, 'name', 'last']);
   const started = performance.now();
-  expect(renderTable(COLUMNS, rows).split('\n')).toHaveLength(10_002);
+  expect(tableOf(COLUMNS, rows).split('\n')).toHaveLength(10_002);
   expect(performance.now() - started).toBeLessThan(800);
+});
+
+test('what takes more bytes than characters grows the table', () => {
+  const rows = Array.from({length: 100}, () => ['é', '\u4e2d'.repeat(300), '😀'.repeat(300)]);
+  const line = `é${' '.repeat(19)}${'\u4e2d'.repeat(300)}   ${'😀'.repeat(300)}`;
+  expect(tableOf(COLUMNS, rows).split('\n').slice(1)).toEqual([...rows.map(() => line), '']);
 });

@@ -57,7 +57,7 @@ export async function crictlConfigActions(
       }
       await store();
     },
-    list: () => Promise.resolve(CLEAR_SCREEN + renderTable(COLUMNS, Object.entries(values))),
+    list: () => Promise.resolve(CLEAR_SCREEN + renderTable(COLUMNS, Object.entries(values)).toString()),
     legacy: async (key, value = '') => {
       const what = `${JSON.stringify(key)} to value ${JSON.stringify(value)}`;
       inform(`No --get, --set or --list provided, setting key ${what}`);

@@ -3,7 +3,7 @@ import {humanAgo} from '../../format/duration.js';
 import {truncateDigest, truncateId} from '../../format/id.js';
 import type {Column} from '../../format/table.js';
 import type {ContainerDetails} from '../../operations/details.js';
-import type {PodName} from '../../operations/pod-labels.js';
+import {POD_LABELS, type PodName} from '../../operations/pod-labels.js';
 import {annotatedRestarts} from '../../operations/verbose-info.js';
 import {byLargest, byText, type Orders} from '../list-flags.js';
 import {orDash, portsText} from './cells.js';
@@ -43,7 +43,7 @@ export const CONTAINER_COLUMN_FIELDS = {
   image: {image: true},
   state: true,
   createdAt: true,
-  labels: true,
+  labels: POD_LABELS,
 } as const satisfies FieldMask<Container>;
 
 /** How containers are shown. */
