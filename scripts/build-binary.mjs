@@ -56,7 +56,8 @@ export async function buildTwin() {
 /** Modules that are loaded as they are used, as Bun takes them in. */
 async function writeProgram(outdir, entry) {
   const {metafile} = await build({
-    ...programOptions(ROOT, await helpTexts(ROOT)),
+    ...programOptions(ROOT, await helpTexts(ROOT), 'bun'),
+    external: ['bun:*'],
     entryPoints: [entry],
     entryNames: 'program',
     chunkNames: '[name]-[hash]',

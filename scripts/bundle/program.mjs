@@ -6,9 +6,10 @@ import {replacements} from './replacements.mjs';
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts see replacements.mjs
+ * @param {'node' | 'bun'} engine what runs it
  * @returns {import('esbuild').BuildOptions & {metafile: true}}
  */
-export function programOptions(root, helpTexts) {
+export function programOptions(root, helpTexts, engine = 'node') {
   return {
     absWorkingDir: root,
     bundle: true,
@@ -18,7 +19,7 @@ export function programOptions(root, helpTexts) {
     target: 'node20.19',
     metafile: true,
     minifySyntax: true,
-    plugins: [replacements(root, helpTexts), keptNames(root)],
+    plugins: [replacements(root, helpTexts, engine), keptNames(root)],
     logLevel: 'warning',
   };
 }

@@ -1,3 +1,5 @@
+import type {NativeBuffer} from '../base/native-buffer.js';
+
 /**
  * The protobuf wire format: a reader over one buffer and a writer into a growing one. Both know nothing of
  * messages; codec.ts does.
@@ -17,20 +19,15 @@ export const END = -1;
 
 const BITS = new DataView(new ArrayBuffer(8));
 
-/** What `toString('utf8', start, end)` calls, which takes as long to look at its arguments; Node.js and Bun have it. */
-interface SlicedBuffer extends Buffer {
-  utf8Slice(start: number, end: number): string;
-}
-
 /** Reads from `buffer`; every read checks the end of its message, so that garbage ends in a WireError. */
 export class Reader {
-  readonly #buffer: SlicedBuffer;
+  readonly #buffer: NativeBuffer;
   #position = 0;
   /** Where the message that is read ends. */
   #end: number;
 
   constructor(buffer: Buffer) {
-    this.#buffer = buffer as SlicedBuffer;
+    this.#buffer = buffer as NativeBuffer;
     this.#end = buffer.length;
   }
 

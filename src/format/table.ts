@@ -1,3 +1,5 @@
+import type {NativeBuffer} from '../base/native-buffer.js';
+
 /** One column of a table: its header and the text of its cells. */
 export interface Column<Row> {
   readonly header: string;
@@ -43,6 +45,7 @@ function codePoints(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
+const NOT_ASCII = /[^\0-\x7f]/;
 const BLANK = 0x20;
 const LINE_END = 0x0a;
 /** What a code unit takes in UTF-8 at most. */
@@ -50,12 +53,12 @@ const UNIT_BYTES = 3;
 
 /** Writes padded cells straight to bytes: to make strings of a long table and these to bytes takes twice as long. */
 class CellWriter {
-  #buffer: Buffer;
+  #buffer: NativeBuffer;
   #length = 0;
 
   /** `capacity` is how many bytes there will be, more or less. */
   constructor(capacity: number) {
-    this.#buffer = Buffer.alloc(capacity, BLANK);
+    this.#buffer = Buffer.alloc(capacity, BLANK) as NativeBuffer;
   }
 
   get written(): Buffer {
@@ -64,18 +67,9 @@ class CellWriter {
 
   cell(text: string, width: number): void {
     this.#reserve(Math.max(text.length * UNIT_BYTES, width));
-    const buffer = this.#buffer;
-    const start = this.#length;
-    const length = text.length;
-    for (let at = 0; at < length; at++) {
-      const unit = text.charCodeAt(at);
-      if (unit >= 0x80) {
-        this.#length = start + buffer.write(text, start) + Math.max(0, width - codePoints(text));
-        return;
-      }
-      buffer[start + at] = unit;
-    }
-    this.#length = start + Math.max(length, width);
+    this.#length += NOT_ASCII.test(text)
+      ? this.#buffer.write(text, this.#length) + Math.max(0, width - codePoints(text))
+      : Math.max(this.#buffer.latin1Write(text, this.#length), width);
   }
 
   endLine(): void {
@@ -85,7 +79,7 @@ class CellWriter {
 
   #reserve(bytes: number): void {
     if (this.#length + bytes <= this.#buffer.length) return;
-    const larger = Buffer.alloc((this.#length + bytes) * 2, BLANK);
+    const larger = Buffer.alloc((this.#length + bytes) * 2, BLANK) as NativeBuffer;
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
   }

@@ -18,15 +18,13 @@ export function repoDigest({repoDigests}: Pick<Image, 'repoDigests'>): {repo: st
     : {repo, digest};
 }
 
-/** The names of an image with their tags; an untagged image has its digest's repository and `<none>`. */
-export function repoTags(image: Pick<Image, 'repoTags' | 'repoDigests'>): readonly RepoTag[] {
-  if (image.repoTags.length === 0) return [{repo: repoDigest(image).repo, tag: NONE}];
-  return image.repoTags.map((name) => {
-    const colon = name.lastIndexOf(':');
-    if (colon === -1) return {repo: 'errorRepoTag', tag: 'errorRepoTag'};
-    const repo = name.slice(0, colon);
-    return {repo: repo === NONE ? repoDigest(image).repo : repo, tag: name.slice(colon + 1)};
-  });
+/** A name of an image with its tag; an untagged image (undefined) has its digest's repository and `<none>`. */
+export function repoTag(name: string | undefined, image: Pick<Image, 'repoDigests'>): RepoTag {
+  if (name === undefined) return {repo: repoDigest(image).repo, tag: NONE};
+  const colon = name.lastIndexOf(':');
+  if (colon === -1) return {repo: 'errorRepoTag', tag: 'errorRepoTag'};
+  const repo = name.slice(0, colon);
+  return {repo: repo === NONE ? repoDigest(image).repo : repo, tag: name.slice(colon + 1)};
 }
 
 /**

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {imageId, type Image} from '../../src/cri/index.js';
-import {goesBy, repoDigest, repoTags} from '../../src/operations/image-names.js';
+import {goesBy, repoDigest, repoTag} from '../../src/operations/image-names.js';
 
 const HEX = '0123456789abcdef'.repeat(4);
 
@@ -57,7 +57,8 @@ describe('rows of an image', () => {
     [['odd'], [], ['errorRepoTag errorRepoTag']],
   ])('%j and %j are shown as %j', (tags, digests, rows) => {
     const image = anImage({repoTags: tags, repoDigests: digests});
-    expect(repoTags(image).map(({repo, tag}) => `${repo} ${tag}`)).toEqual(rows);
+    const names = tags.length === 0 ? [undefined] : tags;
+    expect(names.map((name) => Object.values(repoTag(name, image)).join(' '))).toEqual(rows);
   });
 
   test('a digested name without a digest is marked', () => {

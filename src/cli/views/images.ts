@@ -3,7 +3,7 @@ import {humanAgo} from '../../format/duration.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
-import {imageName, repoDigest, repoTags, type RepoTag} from '../../operations/image-names.js';
+import {imageName, repoDigest, repoTag, type RepoTag} from '../../operations/image-names.js';
 import type {ImageFacts} from '../../operations/verbose-info.js';
 import {byLargest, byText, type Orders} from '../list-flags.js';
 import {orDash} from './cells.js';
@@ -33,14 +33,18 @@ export interface ImageViewOptions {
 }
 
 /** A row of `images`: an image under one of its names. */
-export interface ImageRow extends RepoTag {
+export interface ImageRow {
   readonly image: Image;
+  readonly name: RepoTag;
 }
 
 /** One row for each name of each image. */
 export function imageRows(images: readonly Image[]): readonly ImageRow[] {
   const rows: ImageRow[] = [];
-  for (const image of images) for (const {repo, tag} of repoTags(image)) rows.push({repo, tag, image});
+  for (const image of images) {
+    if (image.repoTags.length === 0) rows.push({image, name: repoTag(undefined, image)});
+    for (const name of image.repoTags) rows.push({image, name: repoTag(name, image)});
+  }
   return rows;
 }
 
@@ -50,8 +54,8 @@ export function imageColumns({digests, full, pinned}: ImageViewOptions): readonl
   const digest: Column<ImageRow> = {header: 'DIGEST', value: ({image}) => id(repoDigest(image).digest)};
   const pin: Column<ImageRow> = {header: 'PINNED', value: ({image}) => String(image.pinned)};
   return [
-    {header: 'IMAGE', value: ({repo}) => repo},
-    {header: 'TAG', value: ({tag}) => tag},
+    {header: 'IMAGE', value: ({name}) => name.repo},
+    {header: 'TAG', value: ({name}) => name.tag},
     ...(digests ? [digest] : []),
     {header: 'IMAGE ID', value: ({image}) => id(image.id)},
     {header: 'SIZE', value: ({image}) => humanSize(image.size, 3)},
