@@ -11,13 +11,17 @@ export function offersWebSocket(headers: IncomingHttpHeaders, protocol: string):
   return headers.upgrade?.toLowerCase() === 'websocket' && offered.includes(protocol);
 }
 
-/** Takes up a WebSocket in a subprotocol that the client has offered; undefined when its request was none after all. */
+/**
+ * Takes up a WebSocket in a subprotocol that the client has offered; undefined when its request was none after all, or
+ * it has gone.
+ */
 export async function acceptWebSocket(
   request: IncomingMessage,
   {socket, head}: {readonly socket: Socket; readonly head: Buffer},
   protocol: string,
 ): Promise<WebSocket | undefined> {
   const {WebSocketServer} = await import('ws');
+  if (socket.destroyed) return undefined;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -31,6 +35,9 @@ export async function acceptWebSocket(
     socket.once('close', () => {
       resolve(undefined);
     });
-    server.handleUpgrade(request, socket, head, resolve);
+    server.handleUpgrade(request, socket, head, (client) => {
+      client.on('error', () => undefined); // 'close' tells
+      resolve(client);
+    });
   });
 }

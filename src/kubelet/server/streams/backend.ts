@@ -102,6 +102,7 @@ async function upgraded(
       reject(new StreamingError(`opening a stream at ${authority(address)}: ${cause.message}`, {cause}));
     });
     request.once('upgrade', ({rawHeaders}: IncomingMessage, upgradedSocket: Socket, head: Buffer) => {
+      upgradedSocket.on('error', () => undefined); // 'close' tells
       resolve({socket: upgradedSocket, head, rawHeaders});
     });
     request.once('response', (response) => void refused(response).then(reject, reject));

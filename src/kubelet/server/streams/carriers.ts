@@ -72,12 +72,12 @@ export const tunnel: Carrier = async (url, {raw, signal}, {clock, streamingIdleT
   return {
     kind: 'upgraded',
     take: async (socket, head) => {
+      const {createWebSocketStream} = await import('ws');
       const client = await acceptWebSocket(raw, {socket, head}, TUNNEL);
       if (client === undefined) {
         backend.socket.destroy();
         return;
       }
-      const {createWebSocketStream} = await import('ws');
       const stream = createWebSocketStream(client);
       stream.write(backend.head);
       await join(stream, backend.socket, {transport: socket, idleMs, clock, signal});

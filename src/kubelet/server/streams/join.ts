@@ -47,7 +47,7 @@ export async function join(client: Duplex, backend: Socket, options: JoinOptions
     client.unpipe(backend);
     void endPatiently(client, clock); // never rejects
   });
-  if (signal.aborted) cut();
+  if (signal.aborted || client.destroyed || backend.destroyed) cut();
   signal.addEventListener('abort', cut, {once: true});
   client.pipe(backend);
   backend.pipe(client, {end: false});

@@ -20,7 +20,10 @@ export async function translate(
   request: StreamQuery,
 ): Promise<void> {
   const types = ['error', ...wanted(request)];
-  const opened = connection.openStreams(...types.map((streamtype) => ({streamtype})));
+  // One that is lost already is told of as one that is lost later.
+  const opened = connection.isOpen
+    ? connection.openStreams(...types.map((streamtype) => ({streamtype})))
+    : [];
   const streams = new Map(types.map((type, index) => [type, opened[index]]));
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
@@ -28,7 +31,6 @@ export async function translate(
       resolve();
     });
   });
-  socket.on('error', () => undefined); // 'close' tells
   socket.on('message', (message) => {
     receive(socket, streams, message);
   });
