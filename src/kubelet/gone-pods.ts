@@ -2,6 +2,7 @@ import type {Clock} from '../base/clock.js';
 import type {Logger} from '../base/logger.js';
 import type {PodUid} from '../cri/index.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
+import type {Pleg} from './container/pleg.js';
 import {namespacedName} from './container/pod-ref.js';
 import type {LocalPods} from './local-pods.js';
 import type {OwnPods} from './own-pods.js';
@@ -11,6 +12,7 @@ import type {PodRecord} from './pod/pod-store.js';
 export interface GonePodsOptions {
   readonly own: OwnPods;
   readonly local: LocalPods;
+  readonly pleg: Pick<Pleg, 'requestRelist'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether one of the sources has the pod. */
@@ -70,8 +72,13 @@ export class GonePods {
     }
   }
 
+  /** What was last seen of the pod may be old: it is looked at anew before its volumes go. */
   async #leave(record: PodRecord): Promise<void> {
-    const {own, local, metrics} = this.#options;
+    const {own, local, pleg, metrics} = this.#options;
+    if (await own.syncerOf(record).isLive()) {
+      pleg.requestRelist(record.uid);
+      return;
+    }
     await local.removeRest(record);
     await own.syncer(record.uid)?.settled();
     own.leave(await local.leave(record));

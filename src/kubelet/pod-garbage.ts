@@ -5,7 +5,6 @@ import {namespacedName} from './container/pod-ref.js';
 import type {RuntimePodStatus} from './container/pod-status.js';
 import {deadContainers, planGarbage, type ContainerGcPolicy, type Garbage} from './kuberuntime/garbage.js';
 import type {OwnPods} from './own-pods.js';
-import type {PodRecord} from './pod/pod-store.js';
 
 /** Which dead containers stay. */
 export interface GarbageRules {
@@ -40,40 +39,38 @@ export class PodGarbage {
 
   /** Removes older instances of a container of the pod that has died. Never rejects. */
   async removeDead(uid: PodUid, {policy, isUnwanted}: GarbageRules): Promise<void> {
-    const record = this.#options.own.get(uid);
     const status = this.#options.lastSeen(uid);
-    if (record === undefined || status === undefined) return;
+    if (status === undefined) return;
     const containers = deadContainers({status, isUnwanted: isUnwanted(uid)}, policy);
-    await this.#remove(record, {containers, sandboxes: []});
+    await this.#remove(uid, {containers, sandboxes: []});
   }
 
   /** Removes what of all pods nobody needs any more. Never rejects. */
   async collect({policy, now, isUnwanted}: GarbageRules): Promise<void> {
-    const seen = this.#options.own.owned().flatMap((record) => {
-      const status = this.#options.lastSeen(record.uid);
-      return status === undefined ? [] : [{record, status, isUnwanted: isUnwanted(record.uid)}];
+    const seen = this.#options.own.owned().flatMap(({uid}) => {
+      const status = this.#options.lastSeen(uid);
+      return status === undefined ? [] : [{uid, status, isUnwanted: isUnwanted(uid)}];
     });
     const garbage = planGarbage(seen, policy, now);
-    const work = seen.map(({record}, index) => ({record, garbage: garbage[index] ?? NO_GARBAGE}));
-    await concurrently(work, PODS_AT_ONCE, async (pod) => this.#remove(pod.record, pod.garbage));
+    const work = seen.map(({uid}, index) => ({uid, garbage: garbage[index] ?? NO_GARBAGE}));
+    await concurrently(work, PODS_AT_ONCE, async (pod) => this.#remove(pod.uid, pod.garbage));
   }
 
   /** One round after the other: runtimes refuse to remove what is just being removed. */
-  async #remove(record: PodRecord, garbage: Garbage): Promise<void> {
-    const {uid} = record;
+  async #remove(uid: PodUid, garbage: Garbage): Promise<void> {
     if (garbage.containers.length + garbage.sandboxes.length === 0) return;
     const before = this.#rounds.get(uid) ?? Promise.resolve();
-    const round = before.then(() => this.#removeNow(record, garbage));
+    const round = before.then(() => this.#removeNow(uid, garbage));
     this.#rounds.set(uid, round);
     await round;
     if (this.#rounds.get(uid) === round) this.#rounds.delete(uid);
   }
 
-  /** What fails is told, and tried again with the next round. */
-  async #removeNow(record: PodRecord, garbage: Garbage): Promise<void> {
+  /** What fails is told, and tried again with the next round. The pod may have gone since the round before. */
+  async #removeNow(uid: PodUid, garbage: Garbage): Promise<void> {
     const {own, isRemoved, logger} = this.#options;
-    const {uid} = record;
-    if (isRemoved(uid)) return;
+    const record = own.present(uid);
+    if (record === undefined || isRemoved(uid)) return;
     try {
       await own.syncerOf(record).removeGarbage(garbage);
     } catch (error) {

@@ -301,6 +301,11 @@ export class PodSyncer {
     requireStopped(this.pod, await this.#read());
   }
 
+  /** Whether something of the pod runs, as the runtime says now. Rejects with CriError. */
+  async isLive(): Promise<boolean> {
+    return isLive(await this.#read());
+  }
+
   /** Removes what a terminated pod left in the runtime: its containers with their logs, then its sandboxes. */
   async removeFromRuntime(): Promise<void> {
     await removeStopped(this.#context, this.pod, await this.#read());

@@ -49,6 +49,7 @@ function theirPods({
       await new Promise((resolve) => setImmediate(resolve));
       done.push(`removed ${names}`);
     },
+    isLive: async () => runtime.isLive,
     removeUnlessLive: async () => {
       if (fails.removing) throw new Error('busy');
       if (runtime.isLive) return false;
@@ -224,6 +225,18 @@ test.each([
   expect(pods.isOurs(uid)).toBe(true);
 });
 
+test('of a pod that runs after all, which the last relist has not seen, nothing is removed', async () => {
+  const {pods, done, runtime} = theirPods({isWanted: false});
+  await pods.syncPod(aPod(), NOTHING, signal);
+  done.length = 0;
+  runtime.isLive = true;
+  expect(await pods.remove(uid)).toBe(true);
+  expect(done).toEqual([`look at ${uid}`]);
+  runtime.isLive = false;
+  await pods.remove(uid);
+  expect(done.slice(1)).toEqual(['remove the rest', 'leave']);
+});
+
 const RUNS = {uid, name: 'web', namespace: 'default', isRunning: true};
 const NANOS_PER_MS = 1_000_000n;
 
@@ -295,4 +308,17 @@ test('dead containers of one pod are removed in one round after the other', asyn
   const rules = {policy: DEFAULT_CONTAINER_GC, now: 0, isUnwanted: () => true};
   await Promise.all([pods.removeDead(uid, rules), pods.removeDead(uid, rules)]);
   expect(done).toEqual(['begin to remove main', 'removed main', 'begin to remove main', 'removed main']);
+});
+
+test('a round that has waited removes nothing of a pod that is gone by then', async () => {
+  const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
+  const {pods, done} = theirPods({seen});
+  await pods.syncPod(aPod(), NOTHING, signal);
+  done.length = 0;
+  const rules = {policy: DEFAULT_CONTAINER_GC, now: 0, isUnwanted: () => true};
+  const rounds = [pods.removeDead(uid, rules), pods.removeDead(uid, rules)];
+  while (done.length === 0) await Promise.resolve();
+  await pods.remove(uid);
+  await Promise.all(rounds);
+  expect(done).toEqual(['begin to remove main', 'remove the rest', 'leave', 'removed main']);
 });
