@@ -57,6 +57,11 @@ export class LocalPods {
     this.#syncers.count(metrics);
   }
 
+  /** The runtime's. */
+  get endpoint(): string {
+    return this.#options.endpoint;
+  }
+
   /** What probes the pods; undefined where all are taken to be well. */
   get probes(): ProbeManager | undefined {
     return this.#options.probes;

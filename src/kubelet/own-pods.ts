@@ -7,6 +7,7 @@ import {formatPod, namespacedName, podRef, type PodRef} from './container/pod-re
 import type {RuntimePodStatus} from './container/pod-status.js';
 import type {LocalPods} from './local-pods.js';
 import {OtherPods} from './pod/other-pods.js';
+import {OtherRuntimeError} from './pod-error.js';
 import type {PodRecord} from './pod/pod-store.js';
 import type {PodSyncer} from './pod-syncer.js';
 
@@ -32,16 +33,26 @@ export class OwnPods {
 
   constructor(options: OwnPodsOptions) {
     this.#options = options;
-    this.#others = new OtherPods(options.local.store);
+    this.#others = new OtherPods(options.local.store, options.local.endpoint);
   }
 
-  /** Takes over what an earlier daemon has left. Rejects with SystemError. */
+  /**
+   * Takes over what an earlier daemon has left, but for what was made on another runtime: nobody here knows whether
+   * that runs. Rejects with SystemError.
+   */
   async load(): Promise<void> {
-    const {records, gone, broken} = await this.#options.local.store.list();
-    for (const record of [...records, ...gone])
-      if (record.manager === 'kubelet') this.#records.set(record.uid, record);
+    const {local, logger} = this.#options;
+    const {records, gone, broken} = await local.store.list();
+    for (const record of [...records, ...gone]) {
+      if (record.manager !== 'kubelet') continue;
+      if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
+      else if (record.goneAt === undefined) {
+        const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
+        logger.error(error, 'A pod is left alone', {pod: namespacedName(record), podUID: record.uid});
+      }
+    }
     for (const {uid, error} of broken)
-      this.#options.logger.error(error, 'Could not read the record of a pod', {podUID: uid});
+      logger.error(error, 'Could not read the record of a pod', {podUID: uid});
   }
 
   /** Also those of which the runtime alone keeps something. */
@@ -112,7 +123,7 @@ export class OwnPods {
 
   /**
    * Makes the pod the daemon's before anything of it exists, and takes in what is wanted of it now. Rejects with
-   * SystemError when somebody else has it, and with BusyPodError.
+   * SystemError when somebody else has it, and with OtherRuntimeError and BusyPodError.
    */
   async own(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
     const ref = podRef(pod);
@@ -142,10 +153,12 @@ export class OwnPods {
     return syncer;
   }
 
-  /** Two kcris never work on one pod. */
+  /** Two kcris never work on one pod, and no two runtimes have one. */
   async #refuseOther(ref: PodRef): Promise<void> {
     const other = await this.#others.inTheWayOf(ref, (uid) => this.#records.has(uid));
     if (other === undefined) return;
+    if (other.manager === 'kubelet')
+      throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
     const name = namespacedName(other);
     throw new SystemError(
       `the pod "${name}" of "kcri sync" is there already: ${formatPod(ref)} is not started`,

@@ -65,3 +65,24 @@ test('a pod that kcri sync has taken over while no daemon ran is not ended and n
   expect(ground.running).toEqual(['web-goldennode/main/0']);
   expect((await ground.left())['records']).toEqual([record]);
 });
+
+test('a pod that was made on another runtime is left alone, and no other of its name made beside it', async () => {
+  await using ground = await DaemonGround.start();
+  await ground.put('web.yaml', aManifest());
+  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
+  await ground.stop();
+  const before = await ground.left();
+  await using other = await DaemonGround.start({rootDir: ground.rootDir});
+  await other.clock.sleep(MINUTE_MS);
+  expect(await ground.left()).toEqual(before);
+  const told = (): number =>
+    other.errors.filter((error) =>
+      error.includes(`pod "default/web-goldennode": was made on "${ground.fake.endpoint}"`),
+    ).length;
+  expect(told()).toBe(1);
+  await other.put('web.yaml', aManifest());
+  await other.until('it is told again', () => told() > 1);
+  await other.clock.sleep(MINUTE_MS);
+  expect(await ground.left()).toEqual(before);
+  expect(other.ours).toEqual([]);
+});

@@ -22,8 +22,12 @@ function storeOf(records: Partial<PodRecord>[]) {
   };
 }
 
+const HERE = 'unix:///run/here.sock';
+const ELSEWHERE = {manager: 'kubelet', endpoint: 'unix:///run/elsewhere.sock'} as const;
+
 const record = (uid: string, rest: Partial<PodRecord> = {}): Partial<PodRecord> => ({
   uid: podUid(uid),
+  endpoint: HERE,
   namespace: 'default',
   name: uid,
   ...rest,
@@ -35,15 +39,21 @@ test.each([
   ['the same name in another namespace', record('other-uid', {name: 'web', namespace: 'x'}), false],
   ['the same UID', record('web-uid', {name: 'db'}), true],
   ['the same name, of an earlier daemon', record('other-uid', {name: 'web', manager: 'kubelet'}), false],
+  ['the same name, of a daemon on another runtime', record('other-uid', {name: 'web', ...ELSEWHERE}), true],
+  [
+    'the same name, gone from another runtime',
+    record('other-uid', {name: 'web', ...ELSEWHERE, goneAt: 'now'}),
+    false,
+  ],
   ['a record that is broken', {uid: podUid('broken')}, false],
 ])('a pod with %s', async (_, other, isInTheWay) => {
-  const found = await new OtherPods(storeOf([other])).inTheWayOf(WEB, () => false);
+  const found = await new OtherPods(storeOf([other]), HERE).inTheWayOf(WEB, () => false);
   expect(found !== undefined).toBe(isInTheWay);
 });
 
 test('a record is read once, an own one never, and one that is gone is in nobody’s way', async () => {
   const store = storeOf([record('own'), record('other-uid', {name: 'web'})]);
-  const others = new OtherPods(store);
+  const others = new OtherPods(store, HERE);
   const isOwn = (uid: PodUid): boolean => uid === podUid('own');
   expect(await others.inTheWayOf(WEB, isOwn)).toBeDefined();
   expect(await others.inTheWayOf(WEB, isOwn)).toBeDefined();
