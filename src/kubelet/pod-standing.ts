@@ -58,7 +58,8 @@ export async function podStanding(pod: Pod, options: StandingOptions): Promise<S
 
 /**
  * Rejects unless the pod can be changed from here: with OtherRuntimeError when it was made on another runtime, and
- * with KeptByKubeletError when a daemon that runs keeps it, which would make it again as soon as it is gone.
+ * with KeptByKubeletError when a daemon that runs keeps it, which would make it again as soon as it is gone. One on
+ * another runtime doesn't keep it.
  */
 export async function requireOurs(
   record: PodRecord,
@@ -67,7 +68,7 @@ export async function requireOurs(
   if (record.endpoint !== endpoint) throw new OtherRuntimeError(record, record.endpoint, endpoint);
   if (record.manager !== 'kubelet') return;
   const kubelet = await findKubelet(node.rootDir);
-  if (kubelet !== undefined) throw new KeptByKubeletError(record, kubelet.pid, record.source);
+  if (kubelet?.endpoint === endpoint) throw new KeptByKubeletError(record, kubelet.pid, record.source);
 }
 
 async function refuseForeign(ref: PodRef, {runtime}: KubeServices, rootDir: string): Promise<void> {

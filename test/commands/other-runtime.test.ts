@@ -1,7 +1,10 @@
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {acquireLock} from '../../src/base/lock.js';
 import {canonicalEndpoint} from '../../src/cri/endpoint.js';
+import {kubeletLock, publishKubelet} from '../../src/kubelet/kubelet-file.js';
+import type {PodRecord} from '../../src/kubelet/pod/pod-store.js';
 import {recordPath} from '../../src/private-runtime/endpoint.js';
 import {layoutOf} from '../../src/private-runtime/layout.js';
 import {runKcri, type RunResult} from '../cli/run-kcri.js';
@@ -33,10 +36,14 @@ async function runFinding(
 }
 
 async function moveRecordTo(scene: PodScene, endpoint: string): Promise<void> {
+  await changeRecord(scene, {endpoint});
+}
+
+async function changeRecord(scene: PodScene, change: Partial<PodRecord>): Promise<void> {
   const [name = ''] = await scene.records();
   const path = join(scene.rootDir, 'records', name);
   const record = JSON.parse(await readFile(path, 'utf8')) as object;
-  await writeFile(path, JSON.stringify({...record, endpoint}));
+  await writeFile(path, JSON.stringify({...record, ...change}));
 }
 
 describe('a pod that was made on another runtime', () => {
@@ -73,6 +80,22 @@ describe('a pod that was made on another runtime', () => {
     });
     expect(other.calls).toEqual([]);
     expect(await scene.everything()).toEqual(NOTHING);
+  });
+
+  test.each([
+    ['its runtime', true, 1],
+    ['another runtime', false, 0],
+  ])('of a kubelet is deleted unless that runs; one on %s does', async (_, isItsOwn, exitCode) => {
+    const scene = await aSyncedScene();
+    const other = await anotherRuntime();
+    await changeRecord(scene, {manager: 'kubelet'});
+    const endpoint = await canonicalEndpoint((isItsOwn ? scene.runtime : other).endpoint);
+    await using lock = await acquireLock(kubeletLock(scene.rootDir));
+    await using published = await publishKubelet(scene.rootDir, {pid: 1, startedAt: '', endpoint, urls: {}});
+    expect([lock, published]).toHaveLength(2);
+    const result = await scene.run(['delete', 'web']);
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.stderr.includes('is kept by kcri kubelet')).toBe(isItsOwn);
   });
 
   test('doesn’t keep pods of other runtimes from being deleted while its own is away', async () => {
