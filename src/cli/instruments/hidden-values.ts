@@ -1,31 +1,21 @@
-import {hiddenTexts} from '../../format/hidden-texts.js';
+import {MASK, TextMask} from '../../format/hidden-texts.js';
 import type {Json} from '../../format/json.js';
-import {MASK} from './secrets.js';
-
-/** Shorter values are in too many words to be looked for; a variable that is one is masked all the same. */
-const SHORTEST_PART = 4;
 
 /** Texts that this run knows to be secret, wherever they turn up. */
 export class HiddenValues {
   readonly #values = new Set<string>();
-  #patterns: readonly string[] = [];
+  readonly #mask = new TextMask();
 
   /** Learns texts that must not be shown from now on. */
   add(values: Iterable<string>): void {
-    for (const value of values) if (value !== '') this.#values.add(value);
-    const forms = [...this.#values].flatMap((value) => [
-      ...hiddenTexts(value),
-      ...[value, value.trim()].map((text) => Buffer.from(text).toString('base64')),
-    ]);
-    // The longest first: one may be part of another.
-    this.#patterns = [...new Set(forms)]
-      .filter((form) => form.length >= SHORTEST_PART)
-      .sort((a, b) => b.length - a.length);
+    const fresh = [...values].filter((value) => value !== '' && !this.#values.has(value));
+    for (const value of fresh) this.#values.add(value);
+    this.#mask.add(fresh.flatMap((value) => [value, inBase64(value), inBase64(value.trim())]));
   }
 
   /** The text without them. */
   mask(text: string): string {
-    return this.#patterns.reduce((masked, pattern) => masked.replaceAll(pattern, MASK), text);
+    return this.#mask.mask(text);
   }
 
   /** The same data without them, also where they are part of a variable's value, which proto JSON has in base64. */
@@ -44,6 +34,11 @@ export class HiddenValues {
 
   #isInside(base64: string): boolean {
     const text = Buffer.from(base64, 'base64').toString();
+    // A value that is too short to be looked for is known all the same as the whole of a variable.
     return this.#values.has(text) || this.mask(text) !== text;
   }
+}
+
+function inBase64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

@@ -1,14 +1,10 @@
 import type {Container, Pod} from '../../api/v1.js';
 import type {ApiObject} from '../../api/v1-objects.js';
 import {bytesToText} from '../../base/byte-text.js';
-import {hiddenTexts} from '../../format/hidden-texts.js';
+import {TextMask} from '../../format/hidden-texts.js';
 import type {ApiObjects} from '../container/api-objects.js';
 import {podRef} from '../container/pod-ref.js';
 import type {SyncResult} from '../container/sync-result.js';
-
-/** Shorter values are in too many words. */
-const SHORTEST = 4;
-const MASK = '***';
 
 /** A Secret's values, which nobody is to be shown; none for another object. */
 export function secretTexts(object: ApiObject): readonly string[] {
@@ -43,6 +39,7 @@ export function containerSecretTexts(
 /** The texts of one pod that nobody is to be shown: learned while it is synced, and taken out of all that is told of it. */
 export class SecretTexts {
   readonly #texts = new Set<string>();
+  readonly #mask = new TextMask();
   readonly #learned: (texts: readonly string[]) => void;
 
   /** `learned` is called with texts that are new. */
@@ -54,12 +51,13 @@ export class SecretTexts {
     const fresh = texts.filter((text) => !this.#texts.has(text));
     if (fresh.length === 0) return;
     for (const text of fresh) this.#texts.add(text);
+    this.#mask.add(fresh);
     this.#learned(fresh);
   }
 
   /** The message without them. */
   mask(message: string): string {
-    return withoutTexts(message, [...this.#texts]);
+    return this.#mask.mask(message);
   }
 
   /** The results, and why what of them failed, without them. */
@@ -70,13 +68,4 @@ export class SecretTexts {
       return {...result, failure: {...failure, message: this.mask(failure.message)}};
     });
   }
-}
-
-/** A message without such values, also where it quotes them or has a line of them only. */
-export function withoutTexts(message: string, texts: readonly string[]): string {
-  return texts
-    .flatMap(hiddenTexts)
-    .filter((text) => text.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length)
-    .reduce((masked, text) => masked.replaceAll(text, MASK), message);
 }
