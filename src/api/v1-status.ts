@@ -14,6 +14,11 @@ export type ResourceHealthStatus = (typeof RESOURCE_HEALTH_STATUSES)[number];
 export const POD_PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 export type PodPhase = (typeof POD_PHASES)[number];
 
+/** Whether a pod has run to its end, for good (IsPodPhaseTerminal). */
+export function hasEnded(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
 /** Quality of service, which follows from requests and limits. */
 export const QOS_CLASSES = ['Guaranteed', 'Burstable', 'BestEffort'] as const;
 export type PodQOSClass = (typeof QOS_CLASSES)[number];

@@ -1,4 +1,4 @@
-import type {PodStatus} from '../api/v1-status.js';
+import {hasEnded, type PodStatus} from '../api/v1-status.js';
 import type {Clock} from '../base/clock.js';
 import {concurrently} from '../base/concurrently.js';
 import type {Logger} from '../base/logger.js';
@@ -158,8 +158,7 @@ export class KubeletHandler implements SyncLoopHandler {
   /** Whether it takes room on the node (filterOutInactivePods). */
   #isActive({uid}: DesiredPod): boolean {
     if (this.#options.workers.isTerminated(uid)) return false;
-    const {phase} = this.#knownStatus(uid) ?? {};
-    return phase !== 'Succeeded' && phase !== 'Failed';
+    return !hasEnded(this.#knownStatus(uid)?.phase);
   }
 
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import type {Pod} from '../api/v1.js';
+import {hasEnded} from '../api/v1-status.js';
 import type {Clock} from '../base/clock.js';
 import type {PodUid} from '../cri/index.js';
 import type {Pleg, RunningPod} from './container/pleg.js';
@@ -65,8 +66,7 @@ export class KubeletView {
 
   /** Whether the pod takes room on the node (filterOutInactivePods). */
   isActive(uid: PodUid): boolean {
-    const phase = this.pod(uid)?.status?.phase;
-    return phase !== 'Succeeded' && phase !== 'Failed' && !this.#parts.workers.isTerminated(uid);
+    return !hasEnded(this.pod(uid)?.status?.phase) && !this.#parts.workers.isTerminated(uid);
   }
 
   /** What the workers of pods are at. */

@@ -1,4 +1,5 @@
 import type {Pod} from '../api/v1.js';
+import {hasEnded} from '../api/v1-status.js';
 import {SystemError} from '../base/errors.js';
 import {rejectionOf} from './admission/admit-pod.js';
 import {tellUnknownResources} from './admission/unknown-resources.js';
@@ -134,7 +135,7 @@ async function activePods(
   const active: Pod[] = [];
   for (const {uid, pod} of records) {
     const phase = (await histories?.lastKnown(uid))?.status.phase;
-    if (phase !== 'Succeeded' && phase !== 'Failed') active.push(pod);
+    if (!hasEnded(phase)) active.push(pod);
   }
   return active;
 }

@@ -1,5 +1,5 @@
 import type {Pod} from '../api/v1.js';
-import type {PodStatus} from '../api/v1-status.js';
+import {hasEnded, type PodStatus} from '../api/v1-status.js';
 import type {PendingResize} from './allocation/judge-resize.js';
 import type {PodEvent} from './container/events.js';
 import {isIdle, type PodActions} from './container/pod-actions.js';
@@ -57,8 +57,6 @@ interface PassOptions extends Pick<EndOptions, 'override'> {
 
 /** How often a kubelet syncs an idle pod (syncFrequency), and with it what is in its volumes. */
 const REMOUNT_MS = 60_000;
-
-const isTerminal = ({phase}: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 /** What has to be done for a pod that has not ended and whose status is that. */
 export function actionsFor(
@@ -174,7 +172,7 @@ export class PodSyncer {
     this.#resize.waitsFor(pendingResize);
     const before = await this.#pass(runtime, []);
     this.#keeper.keep();
-    if (isTerminal(before.status)) return before;
+    if (hasEnded(before.status.phase)) return before;
     if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
       const message = `network is not ready: ${networkError}`;
       return {
@@ -222,10 +220,10 @@ export class PodSyncer {
 
   async #sync(signal: AbortSignal): Promise<SyncPass> {
     const before = await this.#pass(await this.#read(signal), []);
-    const evicted = isTerminal(before.status) ? undefined : await this.#evict(before, signal);
+    const evicted = hasEnded(before.status.phase) ? undefined : await this.#evict(before, signal);
     if (evicted !== undefined) return evicted;
     const cleaned = await removeOlderInstances(this.#context, this.pod, before.runtime);
-    const acted = isTerminal(before.status)
+    const acted = hasEnded(before.status.phase)
       ? await this.#stopFinished(cleaned.status, signal)
       : await this.#act(cleaned.status, before.status, signal);
     const results = this.#context.secrets.maskResults([...cleaned.results, ...acted]);

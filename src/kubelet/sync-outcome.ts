@@ -1,3 +1,4 @@
+import {hasEnded} from '../api/v1-status.js';
 import {failuresOf, syncErrorText, type SyncResult} from './container/sync-result.js';
 import type {SyncPass} from './pod-syncer.js';
 import {NetworkNotReadyError, type SyncOutcome} from './pod-workers/worker-state.js';
@@ -7,7 +8,7 @@ const TELLS_NOBODY: ReadonlySet<SyncResult['action']> = new Set(['RemoveContaine
 
 /** What follows from a pass for the pod's worker: pure. */
 export function outcomeOf({status: {phase}, results}: Pick<SyncPass, 'status' | 'results'>): SyncOutcome {
-  const isTerminal = phase === 'Succeeded' || phase === 'Failed';
+  const isTerminal = hasEnded(phase);
   const failures = failuresOf(results);
   if (failures.length === 0)
     // All containers are gone, to begin anew, or have what they were to get.

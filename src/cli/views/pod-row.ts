@@ -1,10 +1,11 @@
 import {isRestartableInit} from '../../api/resource-list.js';
 import type {Pod} from '../../api/v1.js';
-import type {
-  ContainerStateTerminated,
-  ContainerStatus,
-  PodCondition,
-  PodStatus,
+import {
+  hasEnded,
+  type ContainerStateTerminated,
+  type ContainerStatus,
+  type PodCondition,
+  type PodStatus,
 } from '../../api/v1-status.js';
 import {ageOf} from '../../format/short-duration.js';
 
@@ -72,7 +73,7 @@ function podReason({phase, reason = '', conditions = []}: PodStatus): string {
 function endingReason({metadata}: Pod, {phase, reason}: PodStatus): string | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (reason === 'NodeLost') return 'Unknown';
-  return phase === 'Succeeded' || phase === 'Failed' ? undefined : 'Terminating';
+  return hasEnded(phase) ? undefined : 'Terminating';
 }
 
 /** How far the init containers are. */

@@ -1,6 +1,7 @@
 import {isRestartableInit} from '../../api/resource-list.js';
 import {ActuatedFiles, plannedActuated} from '../allocation/actuated-files.js';
 import type {Pod} from '../../api/v1.js';
+import {hasEnded} from '../../api/v1-status.js';
 import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../container/pod-filesystem.js';
 import {ALL_WELL} from '../container/probe-results.js';
@@ -142,13 +143,12 @@ async function runPasses(
   const limit = (pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
   for (let pass = 0; pass < limit; pass++) {
     const {runtime, status} = await syncer.observe(signal);
-    const hasEnded = status.phase === 'Succeeded' || status.phase === 'Failed';
     recorder.step = {
       kind: 'pass',
       pod,
       before,
       runtime,
-      actions: hasEnded
+      actions: hasEnded(status.phase)
         ? undefined
         : actionsFor(pod, {runtime, status, actuated: syncer.actuated}, ALL_WELL.results),
     };

@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/v1.js';
-import type {PodStatus} from '../../api/v1-status.js';
+import {hasEnded, type PodStatus} from '../../api/v1-status.js';
 import type {RunningPod} from '../container/pleg.js';
 import type {PodRef} from '../container/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../container/pod-status.js';
@@ -112,7 +112,7 @@ export function endingOf(
   if (!('pod' in update)) return {deleted: true, evicted: false};
   const {metadata, status} = update.pod;
   if (metadata.deletionTimestamp !== undefined) return {deleted: true, evicted: false};
-  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return {deleted: false, evicted: false};
+  if (hasEnded(status?.phase)) return {deleted: false, evicted: false};
   if (update.type !== 'kill') return undefined;
   return {deleted: false, evicted: update.kill?.evict ?? false};
 }
@@ -218,5 +218,5 @@ export function takeKillOptions(worker: WorkerState, update: WorkerUpdate): bool
 /** Whether the pod had run to its end before this kubelet knew of it: only what it left is to be cleared. */
 export function hasEndedBefore(update: WorkerUpdate, lastSeen: () => RuntimePodStatus): boolean {
   const phase = 'pod' in update ? update.pod.status?.phase : undefined;
-  return (phase === 'Failed' || phase === 'Succeeded') && !isLive(lastSeen());
+  return hasEnded(phase) && !isLive(lastSeen());
 }

@@ -1,6 +1,6 @@
 import {isRestartableInit} from '../../api/resource-list.js';
 import type {Container, Pod, Probe} from '../../api/v1.js';
-import type {ContainerStatus, PodStatus} from '../../api/v1-status.js';
+import {hasEnded, type ContainerStatus, type PodStatus} from '../../api/v1-status.js';
 import {containerId, type ContainerId} from '../../cri/index.js';
 import type {ProbeKind, ProbeResult, Readiness, RunningInstance} from '../container/probe-results.js';
 
@@ -53,7 +53,7 @@ export function beginRound(
   status: PodStatus,
   nowMs: number,
 ): Round {
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return {memory, results: [], next: 'end'};
+  if (hasEnded(status.phase)) return {memory, results: [], next: 'end'};
   const container = statusOf(subject.container, status);
   if (container === undefined) return {memory, results: [], next: 'wait'};
   const {id, initial} = seen(subject, memory, container);

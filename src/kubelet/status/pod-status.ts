@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/v1.js';
-import type {PodStatus} from '../../api/v1-status.js';
+import {hasEnded, type PodStatus} from '../../api/v1-status.js';
 import {isStaticPod} from '../config/static-pod.js';
 import type {NodeFacts} from '../container/node.js';
 import type {RuntimePodStatus} from '../container/pod-status.js';
@@ -79,7 +79,7 @@ export function endOf({phase, reason, message}: PodStatus = {}): Pick<
   PodStatus,
   'phase' | 'reason' | 'message'
 > {
-  if (phase !== 'Succeeded' && phase !== 'Failed') return {};
+  if (!hasEnded(phase)) return {};
   return {phase, ...(reason !== undefined && {reason}), ...(message !== undefined && {message})};
 }
 

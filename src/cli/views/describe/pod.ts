@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/v1.js';
 import type {Toleration} from '../../../api/v1-scheduling.js';
-import type {PodStatus} from '../../../api/v1-status.js';
+import {hasEnded, type PodStatus} from '../../../api/v1-status.js';
 import {formatRfc1123} from '../../../format/rfc1123.js';
 import {ageOf} from '../../../format/short-duration.js';
 import type {RecordedEvent} from '../../../kubelet/index.js';
@@ -79,8 +79,7 @@ function ownerLines({metadata}: Pod): readonly string[] {
 
 function phaseLines({metadata}: Pod, {phase}: PodStatus, nowMs: number): readonly string[] {
   const {deletionTimestamp, deletionGracePeriodSeconds = 0} = metadata;
-  if (deletionTimestamp === undefined || phase === 'Failed' || phase === 'Succeeded')
-    return [`Status:\t${phase ?? ''}`];
+  if (deletionTimestamp === undefined || hasEnded(phase)) return [`Status:\t${phase ?? ''}`];
   return [
     `Status:\tTerminating (lasts ${ageOf(deletionTimestamp, nowMs)})`,
     `Termination Grace Period:\t${deletionGracePeriodSeconds}s`,
