@@ -158,6 +158,13 @@ describe('the summary', () => {
     expect(pod).toMatchObject({process_stats: {process_count: 2}, network: {name: 'eth0', rxBytes: 1000}});
   });
 
+  test('has of a pod with several sandboxes what the newest uses', async () => {
+    const ground = await startGround();
+    const newer = aSandbox({id: 'a', name: 'web', namespace: 'team', uid: UID, attempt: 1});
+    ground.runtime.state.addSandbox(newer);
+    expect((await summary(ground)).pods[0]?.['process_stats']).toEqual({process_count: 1});
+  });
+
   test('has what tasks wait for where that is told', () => {
     const data = {Total: 5n, Avg10: 0.5, Avg60: 0.25, Avg300: 0};
     const some = {total: 5n, avg10: 0.5, avg60: 0.25, avg300: 0};

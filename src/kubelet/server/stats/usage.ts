@@ -4,7 +4,6 @@ import {
   type ContainerStats,
   type CpuUsage,
   type IoUsage,
-  type LinuxPodSandboxStats,
   type MemoryUsage,
   type NetworkUsage,
   type PodSandboxStats,
@@ -135,7 +134,7 @@ async function sandboxStats(
 interface Gathered {
   readonly ref: PodReference;
   readonly containers: Map<string, ContainerStats>;
-  stats: LinuxPodSandboxStats | undefined;
+  sandbox: PodSandboxStats | undefined;
 }
 
 function podsOf(
@@ -149,13 +148,12 @@ function podsOf(
     const pod = gathered(pods, labels);
     const name = labels[CONTAINER_NAME_LABEL];
     if (pod === undefined || name === undefined) continue;
-    const other = pod.containers.get(name);
     // Of several instances the newest counts.
-    if (other === undefined || attemptOf(stats) > attemptOf(other)) pod.containers.set(name, stats);
+    if (isNewer(stats, pod.containers.get(name))) pod.containers.set(name, stats);
   }
-  for (const {attributes, linux} of sandboxes) {
-    const pod = gathered(pods, attributes?.labels ?? {});
-    if (pod !== undefined) pod.stats = linux;
+  for (const sandbox of sandboxes) {
+    const pod = gathered(pods, sandbox.attributes?.labels ?? {});
+    if (pod !== undefined && isNewer(sandbox, pod.sandbox)) pod.sandbox = sandbox;
   }
   return [...pods.values()].map((pod) => finished(kubelet, pod));
 }
@@ -165,7 +163,13 @@ function isMeasured({cpu, memory}: ContainerStats): boolean {
   return cpu !== undefined || memory !== undefined;
 }
 
-function attemptOf({attributes}: ContainerStats): number {
+type Attempt = Pick<ContainerStats, 'attributes'> | Pick<PodSandboxStats, 'attributes'>;
+
+function isNewer(one: Attempt, other: Attempt | undefined): boolean {
+  return other === undefined || attemptOf(one) > attemptOf(other);
+}
+
+function attemptOf({attributes}: Attempt): number {
   return attributes?.metadata?.attempt ?? 0;
 }
 
@@ -180,14 +184,15 @@ function gathered(
     [POD_UID_LABEL]: uid = '',
   } = labels;
   if (uid === '') return undefined;
-  const known = pods.get(uid) ?? {ref: {name, namespace, uid}, containers: new Map(), stats: undefined};
+  const known = pods.get(uid) ?? {ref: {name, namespace, uid}, containers: new Map(), sandbox: undefined};
   pods.set(uid, known);
   return known;
 }
 
-function finished(kubelet: ServedKubelet, {ref, containers, stats}: Gathered): PodUsage {
+function finished(kubelet: ServedKubelet, {ref, containers, sandbox}: Gathered): PodUsage {
   const status = knownStatus(kubelet, ref.uid);
   const startOf = (id: string | undefined) => status?.containers.find((one) => one.id === id)?.cri.startedAt;
+  const stats = sandbox?.linux;
   const together = summed([...containers.values()]);
   return {
     ref,
