@@ -60,6 +60,16 @@ test('drops what a reader that stands still leaves no room for, tells how many l
   expect(stream.destroyed).toBe(true);
 });
 
+test('says from where it tells that lines were lost', () => {
+  const stream = new PassThrough();
+  const logger = klog(stream);
+  logger.info('x'.repeat(5 * 1024 * 1024));
+  logger.info('Next');
+  const lines = String(stream.read()).trim().split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/^E.* log-writer\.ts:1\] "Log lines were lost because .*" lines=1$/);
+});
+
 test('goes on in silence when its reader is gone', async () => {
   const stream = new Writable({
     write: (_chunk, _encoding, done) => {
