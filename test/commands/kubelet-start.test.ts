@@ -1,5 +1,5 @@
 import {createServer, type Server} from 'node:net';
-import {writeFile} from 'node:fs/promises';
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {until} from '../base/until.js';
@@ -108,6 +108,18 @@ describe('a node with swap', () => {
     );
     expect(runtime.calls).toEqual([]);
   });
+});
+
+test('a kubelet that can’t say that it runs answers nobody, and ends', async () => {
+  await using runtime = await FakeRuntime.start();
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'root/kubelet.json'), {recursive: true});
+
+  const result = await aKubelet(directory, [], {endpoint: runtime.endpoint});
+
+  expect(result.exitCode).toBe(1);
+  expect(failure(result)).toContain('kubelet.json');
+  expect(await readdir(join(directory, 'root'))).not.toContain('kubelet');
 });
 
 async function listening(server: Server, path: string): Promise<void> {

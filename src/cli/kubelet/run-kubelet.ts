@@ -211,11 +211,17 @@ async function beFound(
   service: ReportService,
 ): Promise<AsyncDisposable> {
   const reports = await serveReports(rootDir, service);
-  const published = await publishKubelet(rootDir, self);
+  const published = await publishKubelet(rootDir, self).catch(async (error: unknown) => {
+    await reports[Symbol.asyncDispose]();
+    throw error;
+  });
   return {
     [Symbol.asyncDispose]: async () => {
-      await published[Symbol.asyncDispose]();
-      await reports[Symbol.asyncDispose]();
+      try {
+        await published[Symbol.asyncDispose]();
+      } finally {
+        await reports[Symbol.asyncDispose]();
+      }
     },
   };
 }
