@@ -51,13 +51,22 @@ export class GrowingTable<Row> {
     this.#header &&= rows.length === 0;
     for (const line of lines)
       for (const [index, cell] of line.entries())
-        this.#widths[index] = Math.max(this.#widths[index] ?? 0, Array.from(cell).length + PADDING);
+        this.#widths[index] = Math.max(this.#widths[index] ?? 0, lengthOf(cell) + PADDING);
     return lines.map((line) => `${this.#line(line)}\n`).join('');
   }
 
   #line(cells: readonly string[]): string {
     return cells
-      .map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(this.#widths[index] ?? 0)))
+      .map((cell, index) => (index === cells.length - 1 ? cell : padded(cell, this.#widths[index] ?? 0)))
       .join('');
   }
+}
+
+function padded(cell: string, width: number): string {
+  return cell + ' '.repeat(width - lengthOf(cell));
+}
+
+/** In characters, of which some take two of a string's. */
+function lengthOf(cell: string): number {
+  return Array.from(cell).length;
 }
