@@ -18,19 +18,13 @@ class SuiteError extends Error {}
  * @throws {SuiteError} when no suite gives the package, or the machine has no apt
  */
 export async function fetchFromSuite({suites, package: name, into}) {
-  await mkdir(into, {recursive: true});
-  const targetOf = (suite) => join(into, `${name}_${suite}`);
-  for (const suite of suites) if (await isDirectory(targetOf(suite))) return targetOf(suite);
-  const reasons = [];
-  for (const suite of suites) {
-    try {
-      await fetchPackage({suite, name, into, target: targetOf(suite)});
-      return targetOf(suite);
-    } catch (error) {
-      reasons.push(`${suite}: ${reasonOf(error)}`);
-    }
-  }
-  throw new SuiteError(`the package "${name}" can't be fetched: ${reasons.join('; ')}`);
+  return await fromFirst({
+    suites,
+    into,
+    targetOf: (suite) => join(into, `${name}_${suite}`),
+    fetch: (suite, target) => fetchPackage({suite, name, into, target}),
+    failure: `the package "${name}" can't be fetched`,
+  });
 }
 
 /**
@@ -44,19 +38,29 @@ export async function fetchFromSuite({suites, package: name, into}) {
  * @throws {SuiteError} when no suite gives them, or the machine has no apt
  */
 export async function fetchRoot({suites, packages, into}) {
+  return await fromFirst({
+    suites,
+    into,
+    targetOf: (suite) => join(into, `root_${[suite, ...packages].join('_')}`),
+    fetch: (suite, target) => fetchClosure({suite, packages, into, target}),
+    failure: 'no root of Debian can be made',
+  });
+}
+
+/** The directory of the first suite that was fetched before, or else of the first that can be. */
+async function fromFirst({suites, into, targetOf, fetch, failure}) {
   await mkdir(into, {recursive: true});
-  const targetOf = (suite) => join(into, `root_${[suite, ...packages].join('_')}`);
   for (const suite of suites) if (await isDirectory(targetOf(suite))) return targetOf(suite);
   const reasons = [];
   for (const suite of suites) {
     try {
-      await fetchClosure({suite, packages, into, target: targetOf(suite)});
+      await fetch(suite, targetOf(suite));
       return targetOf(suite);
     } catch (error) {
       reasons.push(`${suite}: ${reasonOf(error)}`);
     }
   }
-  throw new SuiteError(`no root of Debian can be made: ${reasons.join('; ')}`);
+  throw new SuiteError(`${failure}: ${reasons.join('; ')}`);
 }
 
 async function fetchClosure({suite, packages, into, target}) {

@@ -12,7 +12,8 @@ import {parseArgs, promisify} from 'node:util';
 import {bundle, bundledModules} from './bundle.mjs';
 import {buildBinaries} from './build-binary.mjs';
 import {BUN, TARGETS} from './binary/runtimes.mjs';
-import {sha256, writeArchive} from './release/archive.mjs';
+import {fileDigest} from './file-digest.mjs';
+import {writeArchive} from './release/archive.mjs';
 import {modulesIn, notices, packagesOf, readJson} from './release/packages.mjs';
 import {sbom} from './release/sbom.mjs';
 
@@ -20,6 +21,8 @@ const run = promisify(execFile);
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What Bun is made of, as its own LICENSE.md has it. */
 const BUN_COMPONENTS = readJson(join(ROOT, 'scripts/release/bun-components.json'));
+
+const sha256Of = (file) => fileDigest(file, 'sha256', 'hex');
 
 /** Writes a release of the built checkout to a folder. */
 export async function release(folder, targets) {
@@ -29,7 +32,7 @@ export async function release(folder, targets) {
   await rm(folder, {recursive: true, force: true});
   await mkdir(folder, {recursive: true});
   const describe = async (name, packages, runtime) => {
-    const file = {name, sha256: await sha256(join(folder, name))};
+    const file = {name, sha256: await sha256Of(join(folder, name))};
     const bill = sbom({manifest, file, packages, locked, runtime, time});
     await writeFile(
       join(folder, `${name.replace(/\.(?:tgz|tar\.gz)$/, '')}.cdx.json`),
@@ -106,7 +109,7 @@ async function layOut(folder, {program, noticesText}) {
 async function writeChecksums(folder) {
   const names = (await readdir(folder)).sort();
   const lines = [];
-  for (const name of names) lines.push(`${await sha256(join(folder, name))}  ${name}\n`);
+  for (const name of names) lines.push(`${await sha256Of(join(folder, name))}  ${name}\n`);
   await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
 }
 

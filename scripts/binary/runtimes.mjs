@@ -1,11 +1,10 @@
-import {createHash} from 'node:crypto';
 import {mkdir, mkdtemp, readFile, rename, rm} from 'node:fs/promises';
-import {createReadStream, existsSync} from 'node:fs';
+import {existsSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
-import {pipeline} from 'node:stream/promises';
+import {fileDigest} from '../file-digest.mjs';
 
 const run = promisify(execFile);
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -35,7 +34,7 @@ export async function bunFor(target) {
   const scratch = await mkdtemp(join(CACHE, '.fetch-'));
   try {
     const archive = await npmPack(`${name}@${BUN.version}`, scratch);
-    const found = await integrityOf(archive);
+    const found = `sha512-${await fileDigest(archive, 'sha512', 'base64')}`;
     if (found !== integrity)
       throw new Error(
         `${name}@${BUN.version} is not what it was: its integrity is ${found}, not ${integrity} (scripts/binary/runtimes.json)`,
@@ -56,10 +55,4 @@ export async function bunFor(target) {
 async function npmPack(spec, folder) {
   const {stdout} = await run('npm', ['pack', '--json', '--pack-destination', folder, spec], {cwd: folder});
   return join(folder, JSON.parse(stdout)[0].filename);
-}
-
-async function integrityOf(file) {
-  const hash = createHash('sha512');
-  await pipeline(createReadStream(file), hash);
-  return `sha512-${hash.digest('base64')}`;
 }

@@ -1,6 +1,5 @@
 import {spawn} from 'node:child_process';
-import {createHash} from 'node:crypto';
-import {createReadStream, createWriteStream} from 'node:fs';
+import {createWriteStream} from 'node:fs';
 import {readdir} from 'node:fs/promises';
 import {once} from 'node:events';
 import {join, relative} from 'node:path';
@@ -40,11 +39,4 @@ async function filesBelow(folder) {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)))
     .sort();
-}
-
-/** A file's SHA-256 in hexadecimal digits. */
-export async function sha256(file) {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex');
 }

@@ -1,8 +1,8 @@
 import {execFileSync} from 'node:child_process';
-import {chmodSync, mkdirSync, utimesSync, writeFileSync} from 'node:fs';
+import {chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {sha256, writeArchive} from '../../scripts/release/archive.mjs';
+import {writeArchive} from '../../scripts/release/archive.mjs';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 
 test('the same files give the same archive, whoever has them since when; folders are left as they are', async () => {
@@ -19,7 +19,7 @@ test('the same files give the same archive, whoever has them since when; folders
     await writeArchive(stage, `${stage}.tar.gz`, 1_700_000_000);
   }
   const [first = '', second = ''] = made;
-  expect(await sha256(`${first}.tar.gz`)).toBe(await sha256(`${second}.tar.gz`));
+  expect(readFileSync(`${first}.tar.gz`).equals(readFileSync(`${second}.tar.gz`))).toBe(true);
   const list = execFileSync('tar', ['--utc', '-tvzf', `${first}.tar.gz`], {encoding: 'utf8'});
   expect(
     list
