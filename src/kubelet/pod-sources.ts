@@ -1,6 +1,7 @@
 import type {ApiObject} from '../api/v1-objects.js';
 import type {Clock} from '../base/clock.js';
-import {shownUrl, type ManifestHeaders} from './config/fetch-manifest.js';
+import {shownUrl} from '../format/shown-url.js';
+import type {ManifestHeaders} from './config/fetch-manifest.js';
 import {FileSource} from './config/file-source.js';
 import {HttpSource} from './config/http-source.js';
 import type {PreparePod} from './config/manifest-reading.js';

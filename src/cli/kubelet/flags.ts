@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type {OptionFlag} from '@oclif/core/interfaces';
 import {UsageError} from '../../base/errors.js';
+import {shownUrl} from '../../format/shown-url.js';
 import {CONFIG_FIELDS, CONFIG_PATHS, type ConfigPath} from '../../kubelet/kubelet-config/fields.js';
 
 /** What the help says of the fields that people set most by a flag; the others work without being shown. */
@@ -74,14 +75,17 @@ export function configFlagTexts(
   return new Map(given);
 }
 
-/** Their values let somebody in. */
-const SECRET_FLAGS: ReadonlySet<string> = new Set(['manifest-url-header']);
+/** How flags are shown whose values may let somebody in. */
+const SHOWN_SECRETS: Readonly<Record<string, (value: string) => string>> = {
+  'manifest-url': (value) => (URL.canParse(value) ? shownUrl(new URL(value)) : value),
+  'manifest-url-header': () => 'CLASSIFIED',
+};
 
 /** The flags that were given, as /flagz shows them: what is secret is not. */
 export function shownFlags(flags: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, SECRET_FLAGS.has(name) ? 'CLASSIFIED' : String(value)]),
+    given.map(([name, value]) => [name, SHOWN_SECRETS[name]?.(String(value)) ?? String(value)]),
   );
 }
 

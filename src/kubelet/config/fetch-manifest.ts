@@ -2,6 +2,7 @@ import {request as httpRequest, STATUS_CODES, type IncomingMessage} from 'node:h
 import {request as httpsRequest} from 'node:https';
 import {LARGEST_MANIFEST_BYTES} from '../../api/manifest.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
+import {shownUrl} from '../../format/shown-url.js';
 
 /** What is sent with a request for manifests (--manifest-url-header), by name; values may be secret. */
 export type ManifestHeaders = Readonly<Record<string, readonly string[]>>;
@@ -13,14 +14,6 @@ const MOST_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 /** These go to no other host than the one that they are meant for (net/http shouldCopyHeaderOnRedirect). */
 const FOR_ONE_HOST: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2', 'www-authenticate']);
-
-/** The URL for messages: without its password. */
-export function shownUrl(url: URL): string {
-  if (url.password === '') return url.href;
-  const shown = new URL(url);
-  shown.password = '***';
-  return shown.href;
-}
 
 /**
  * The body of what is at a URL, at most as large as a manifest may be; certificates are verified, redirects followed.

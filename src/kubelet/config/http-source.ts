@@ -3,10 +3,11 @@ import type {Clock} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
 import {decodeUtf8} from '../../base/read-text-file.js';
 import {timeLimit} from '../../base/time-limit.js';
+import {shownUrl} from '../../format/shown-url.js';
 import {apiObjects} from '../container/api-objects.js';
 import type {DesiredPod} from '../container/pod-update.js';
 import {ChangedNames, EVERYTHING} from './changed-names.js';
-import {FetchError, fetchManifest, shownUrl, type ManifestHeaders} from './fetch-manifest.js';
+import {FetchError, fetchManifest, type ManifestHeaders} from './fetch-manifest.js';
 import {
   prepareManifest,
   readManifest,

@@ -3,6 +3,7 @@ import {renderIssue} from '../../api/manifest-issue.js';
 import {KcriError, messageOf, UsageError} from '../../base/errors.js';
 import {decodeConfig, type DecodedConfig} from './decode.js';
 import {parseDuration} from '../../format/duration.js';
+import {shownUrl} from '../../format/shown-url.js';
 import {CONFIG_FIELDS, CONFIG_PATHS, type ConfigPath, type ConfigValues} from './fields.js';
 import {conflictsIn} from './conflicts.js';
 
@@ -155,14 +156,25 @@ export function milliseconds(duration: string): number {
   return Number(parseDuration(duration) ?? 0n) / 1e6;
 }
 
+/** Without what lets kcri in elsewhere, as a kubelet's log has it. */
+function withoutSecrets(values: ConfigValues): ConfigValues {
+  const {staticPodURL: url, staticPodURLHeader: headers} = values;
+  return {
+    ...values,
+    staticPodURL: url === '' ? url : shownUrl(new URL(url)),
+    staticPodURLHeader: Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']])),
+  };
+}
+
 /** The configuration as a KubeletConfiguration, which /configz shows. */
 export function asKubeletConfiguration(values: ConfigValues): Readonly<Record<string, unknown>> {
   const root: Record<string, unknown> = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
   };
+  const shown = withoutSecrets(values);
   for (const path of CONFIG_PATHS) {
-    const value = values[path];
+    const value = shown[path];
     if (value === undefined) continue;
     const names = path.split('.');
     let at = root;

@@ -159,6 +159,15 @@ describe('what is wrong is told with its place', () => {
   });
 });
 
+test('what lets the kubelet in elsewhere is not shown', () => {
+  const text =
+    'staticPodURL: https://me:hunter2@host/x\nstaticPodURLHeader: {Authorization: [Bearer hunter2]}\n';
+  expect(asKubeletConfiguration(read(text).values)).toMatchObject({
+    staticPodURL: 'https://me:***@host/x',
+    staticPodURLHeader: {Authorization: ['<masked>']},
+  });
+});
+
 test('the whole of it can be shown as a KubeletConfiguration, which says the same', () => {
   const text = 'maxPods: 5\nauthentication: {anonymous: {enabled: true}}\n';
   const shown = JSON.stringify(asKubeletConfiguration(read(text).values));

@@ -51,8 +51,17 @@ describe('/flagz', () => {
   });
 
   test('shows no secret', () => {
-    const flags = {v: ['2'], 'manifest-url-header': ['Authorization:Bearer x'], config: undefined};
-    expect(shownFlags(flags)).toEqual({v: '2', 'manifest-url-header': 'CLASSIFIED'});
+    const flags = {
+      v: ['2'],
+      'manifest-url': ['https://me:hunter2@host/x'],
+      'manifest-url-header': ['Authorization:Bearer x'],
+      config: undefined,
+    };
+    expect(shownFlags(flags)).toEqual({
+      v: '2',
+      'manifest-url': 'https://me:***@host/x',
+      'manifest-url-header': 'CLASSIFIED',
+    });
   });
 });
 
