@@ -87,10 +87,10 @@ export class Http2Connection implements FrameHandler {
   }
 
   /** Ends an exchange, which is told nothing more; the peer learns of it when it knows of the request. */
-  cancel(stream: Http2Stream, code: number = ERROR.cancel): void {
+  cancel(stream: Http2Stream): void {
     if (this.#streams.delete(stream.id)) {
       this.#outbox.drop(stream);
-      this.#outbox.write(rstStream(stream.id, code));
+      this.#outbox.write(rstStream(stream.id, ERROR.cancel));
     } else this.#waiting.delete(stream);
     this.#settle();
   }

@@ -71,8 +71,8 @@ export class UnaryCall implements Exchange {
   };
 
   /** Has the connection forget the call. */
-  #leave(code?: number): void {
-    this.#place?.connection.cancel(this.#place.stream, code);
+  #leave(): void {
+    this.#place?.connection.cancel(this.#place.stream);
   }
 
   #settle(): void {
