@@ -4,6 +4,7 @@ import {
   type ContainerStats,
   type CpuUsage,
   type IoUsage,
+  type LinuxPodSandboxStats,
   type MemoryUsage,
   type NetworkUsage,
   type PodSandboxStats,
@@ -192,7 +193,7 @@ function gathered(
 function finished(kubelet: ServedKubelet, {ref, containers, sandbox}: Gathered): PodUsage {
   const status = knownStatus(kubelet, ref.uid);
   const startOf = (id: string | undefined) => status?.containers.find((one) => one.id === id)?.cri.startedAt;
-  const stats = sandbox?.linux;
+  const stats: Partial<LinuxPodSandboxStats> = sandbox?.linux ?? {};
   const together = summed([...containers.values()]);
   return {
     ref,
@@ -202,12 +203,12 @@ function finished(kubelet: ServedKubelet, {ref, containers, sandbox}: Gathered):
       startedAtNanos: startOf(one.attributes?.id),
       stats: one,
     })),
-    cpu: stats?.cpu ?? together.cpu,
-    memory: stats?.memory ?? together.memory,
+    cpu: stats.cpu ?? together.cpu,
+    memory: stats.memory ?? together.memory,
     swap: together.swap,
-    io: stats?.io,
-    network: stats?.network,
-    processCount: stats?.process?.processCount?.value,
+    io: stats.io,
+    network: stats.network,
+    processCount: stats.process?.processCount?.value,
   };
 }
 
