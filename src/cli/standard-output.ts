@@ -1,4 +1,4 @@
-import {fstatSync, writeSync} from 'node:fs';
+import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
 import {Writable} from 'node:stream';
 import {isatty} from 'node:tty';
 
@@ -14,17 +14,32 @@ type Done = (error?: Error | null) => void;
 /**
  * Standard output or error of this process. Files, and devices that are no terminal, are written to without the streams
  * that Node.js and Bun have for it: opening those takes longer than a command. A pipe's reader may stand still, and
- * writing to it at once would hold up all else.
+ * writing to it at once would hold up all else; there Bun has something below its stream that does not wait either.
  */
 export function standardOutput(fd: 1 | 2): OutputStream {
-  if (neverWaits(fd)) return new FileOutput(fd);
+  const file = fstatSync(fd);
+  if (neverWaits(fd, file)) return new FileOutput(fd);
+  const {Bun} = globalThis as {readonly Bun?: BunFiles};
+  if (Bun !== undefined && (file.isFIFO() || file.isSocket()))
+    return new SinkOutput(Bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
   return fd === 1 ? process.stdout : process.stderr;
 }
 
 /** Asks fstat(2) first, as node:tty takes its time to load. */
-function neverWaits(fd: number): boolean {
-  const file = fstatSync(fd);
+function neverWaits(fd: number, file: Stats): boolean {
   return file.isFile() || (file.isCharacterDevice() && !isatty(fd));
+}
+
+/**
+ * The pipe, opened anew where it can be: that writing to it does not wait then holds for this process alone, and
+ * nobody who shares the other one can change it.
+ */
+function ownPipe(fd: number): number {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return fd; // It has no reader any more, is another user's, or there is no /proc.
+  }
 }
 
 class FileOutput extends Writable {
@@ -42,5 +57,46 @@ class FileOutput extends Writable {
     } catch (error) {
       done(error as Error);
     }
+  }
+}
+
+/** What Bun has beside Node.js's modules, as far as it is needed here. */
+interface BunFiles {
+  file(fd: number): {writer(): FileSink};
+}
+
+/** Bun's writer to what may not take all at once. It answers with a promise when something is left to be taken. */
+interface FileSink {
+  write(chunk: Uint8Array): number | Promise<number>;
+  flush(): number | Promise<number>;
+  unref(): void;
+}
+
+class SinkOutput extends Writable {
+  readonly #sink: FileSink;
+
+  constructor(sink: FileSink) {
+    super({decodeStrings: true});
+    this.#sink = sink;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    try {
+      const taken = this.#sink.write(chunk);
+      const flushed = typeof taken === 'number' ? this.#sink.flush() : taken;
+      if (typeof flushed === 'number') done();
+      else
+        flushed.then(() => {
+          done();
+        }, done);
+    } catch (error) {
+      done(error as Error);
+    }
+  }
+
+  /** What nobody has taken by now does not keep the process alive. */
+  override _destroy(error: Error | null, done: Done): void {
+    this.#sink.unref();
+    done(error);
   }
 }

@@ -1,9 +1,11 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {constants} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
+import {setTimeout as delay} from 'node:timers/promises';
 import {expect, onTestFinished, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../kcri-command.js';
@@ -13,23 +15,65 @@ const NON_BLOCKING = 'fcntl(STDOUT, F_SETFL, O_NONBLOCK) or die; exec @ARGV';
 
 const LINES = 4000;
 
+const LIST = ['ps', '-a', '--quiet', '--no-trunc'];
+
 /** A reader that begins late. */
 const SLOWLY = '"$@" | { sleep 1; cat; }; exit ${PIPESTATUS[0]}';
 
-test('what is written to a file that takes no more at once comes whole', async () => {
+/** The same through a FIFO, which the kernel opens in another way. */
+const SLOWLY_FIFO =
+  'f=$(mktemp -u); mkfifo "$f"; "$@" >"$f" & { sleep 1; cat; } <"$f"; wait $!; code=$?; rm "$f"; exit $code';
+
+/** The program's output is what bash has, which is a socket. */
+const HERE = 'exec "$@"';
+
+test.each([
+  ['a pipe', SLOWLY, []],
+  ['a pipe that does not wait', SLOWLY, ['perl', '-MFcntl', '-e', NON_BLOCKING]],
+  ['a FIFO', SLOWLY_FIFO, []],
+  ['a socket', HERE, []],
+])('what is written to %s comes whole, however late it is read', async (_, script, wrapper) => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: LINES, images: 1});
-  const kcri = ['perl', '-MFcntl', '-e', NON_BLOCKING, ...KCRI_COMMAND, 'ps', '-a', '--quiet', '--no-trunc'];
-  const child = spawn('bash', ['-c', SLOWLY, 'bash', ...kcri], {
+  const child = spawn('bash', ['-c', script, 'bash', ...wrapper, ...KCRI_COMMAND, ...LIST], {
+    env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  await delay(1000);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect({exitCode: await ended, stderr}).toEqual({exitCode: [0, null], stderr: ''});
+  const lines = stdout.trimEnd().split('\n');
+  expect(new Set(lines).size).toBe(LINES);
+  expect(lines.every((line) => line.length === 64)).toBe(true);
+});
+
+test.each([
+  ['takes one line', 'head -c 65'],
+  ['takes nothing', 'true'],
+])('a reader that %s ends a list quietly', async (_, reader) => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: LINES, images: 1});
+  const script = `"$@" | ${reader}; exit \${PIPESTATUS[0]}`;
+  const child = spawn('bash', ['-c', script, 'bash', ...KCRI_COMMAND, ...LIST], {
     env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   expect({exitCode: await ended, stderr}).toEqual({exitCode: [0, null], stderr: ''});
-  const lines = stdout.trimEnd().split('\n');
-  expect(new Set(lines).size).toBe(LINES);
-  expect(lines.every((line) => line.length === 64)).toBe(true);
+  expect(stdout.split('\n')[0]).toHaveLength(reader === 'true' ? 0 : 64);
+});
+
+test('what others write to the same FIFO still waits for its reader', async () => {
+  await using runtime = await FakeRuntime.start();
+  const script =
+    'f=$(mktemp -u); mkfifo "$f"; exec 3<>"$f"; rm "$f"; "$@" >&3; grep ^flags /proc/$$/fdinfo/3';
+  const child = spawn('bash', ['-c', script, 'bash', ...KCRI_COMMAND, 'version'], {
+    env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  expect(parseInt(/\d+/.exec(await text(child.stdout))?.[0] ?? '', 8) & constants.O_NONBLOCK).toBe(0);
 });
 
 /** Lets nobody read what the program writes, asks it to end, and insists. */
