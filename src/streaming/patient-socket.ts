@@ -8,15 +8,23 @@ type Done = (error?: Error | null) => void;
  * write and throw away what is still to be read.
  */
 export class PatientSocket extends Socket {
+  /** Nothing more is tried then: Bun would end the socket with the second failure, before it reads. */
+  #hasFailed = false;
+
   override _write(chunk: unknown, encoding: BufferEncoding, callback: Done): void {
-    super._write(chunk, encoding, () => {
-      callback();
-    });
+    if (this.#hasFailed) callback();
+    else super._write(chunk, encoding, this.#noting(callback));
   }
 
   override _writev(chunks: {chunk: unknown; encoding: BufferEncoding}[], callback: Done): void {
-    super._writev?.(chunks, () => {
+    if (this.#hasFailed) callback();
+    else super._writev?.(chunks, this.#noting(callback));
+  }
+
+  #noting(callback: Done): Done {
+    return (error) => {
+      this.#hasFailed ||= error instanceof Error;
       callback();
-    });
+    };
   }
 }
