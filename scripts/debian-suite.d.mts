@@ -6,5 +6,6 @@ export declare function fetchFromSuite(request: {
 export declare function fetchRoot(request: {
   readonly suites: readonly string[];
   readonly packages: readonly string[];
+  readonly architecture?: string;
   readonly into: string;
 }): Promise<string>;

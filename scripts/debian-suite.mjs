@@ -32,17 +32,19 @@ export async function fetchFromSuite({suites, package: name, into}) {
  * nothing else. Nothing of them is configured: none of their scripts is run. A suite that was unpacked before is used
  * again without asking the mirror.
  *
- * @param {{suites: readonly string[], packages: readonly string[], into: string}} request the first suite is taken that
- *   the mirror has; `into` is the cache directory
+ * @param {{suites: readonly string[], packages: readonly string[], architecture?: string, into: string}} request the
+ *   first suite is taken that the mirror has; `architecture` is Debian's name of another one than the machine's, `into`
+ *   the cache directory
  * @returns {Promise<string>} the directory
  * @throws {SuiteError} when no suite gives them, or the machine has no apt
  */
-export async function fetchRoot({suites, packages, into}) {
+export async function fetchRoot({suites, packages, architecture, into}) {
+  const what = [...(architecture === undefined ? [] : [architecture]), ...packages];
   return await fromFirst({
     suites,
     into,
-    targetOf: (suite) => join(into, `root_${[suite, ...packages].join('_')}`),
-    fetch: (suite, target) => fetchClosure({suite, packages, into, target}),
+    targetOf: (suite) => join(into, `root_${[suite, ...what].join('_')}`),
+    fetch: (suite, target) => fetchClosure({suite, packages, architecture, into, target}),
     failure: 'no root of Debian can be made',
   });
 }
@@ -63,10 +65,10 @@ async function fromFirst({suites, into, targetOf, fetch, failure}) {
   throw new SuiteError(`${failure}: ${reasons.join('; ')}`);
 }
 
-async function fetchClosure({suite, packages, into, target}) {
+async function fetchClosure({suite, packages, architecture, into, target}) {
   const scratch = await mkdtemp(join(into, '.fetch-'));
   try {
-    const apt = await privateApt(scratch, suite);
+    const apt = await privateApt(scratch, suite, architecture);
     await run('apt-get', [...apt, '-qq', 'update']);
     await run('apt-get', [
       ...apt,
@@ -113,7 +115,7 @@ async function moveInto(unpacked, target) {
 }
 
 /** The options that make apt see only `suite`, and keep its lists and cache below `scratch`. */
-async function privateApt(scratch, suite) {
+async function privateApt(scratch, suite, architecture) {
   const {uri, signedBy} = await debianMirror();
   const sources = join(scratch, 'sources.list');
   await writeFile(sources, `deb ${signedBy === '' ? '' : `[signed-by=${signedBy}] `}${uri} ${suite} main\n`);
@@ -135,6 +137,10 @@ async function privateApt(scratch, suite) {
     'Acquire::Check-Valid-Until': 'false',
     // Otherwise an unreachable mirror is a warning and exit code 0.
     'APT::Update::Error-Mode': 'any',
+    ...(architecture !== undefined && {
+      'APT::Architecture': architecture,
+      'APT::Architectures': architecture,
+    }),
   };
   return Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
 }

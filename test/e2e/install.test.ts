@@ -4,12 +4,18 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {fetchRoot} from '../../scripts/debian-suite.mjs';
+import {fetchFromSuite, fetchRoot} from '../../scripts/debian-suite.mjs';
 import {CACHE} from '../../scripts/second-containerd.mjs';
 import {aContainer, aSandbox, FakeRuntime} from '../fakes/fake-runtime.js';
 
 const run = promisify(execFile);
 const TARGET = `linux-${process.arch}`;
+/** The other processor that there are executables for: its names in ours, in Debian and in QEMU. */
+const OTHER =
+  process.arch === 'arm64'
+    ? {target: 'linux-x64', debian: 'amd64', qemu: 'x86_64'}
+    : {target: 'linux-arm64', debian: 'arm64', qemu: 'aarch64'};
+
 /** As a shell of somebody who has just logged in on a bare machine, and without HOME. */
 const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
 /** With a /proc, as every node has and Bun needs; nothing stays mounted. */
@@ -27,7 +33,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kcri-install-'));
   await chmod(folder, 0o755);
   ({version} = await manifest());
-  const targets = [TARGET, `${TARGET}-musl`];
+  const targets = [TARGET, `${TARGET}-musl`, OTHER.target];
   await run(process.execPath, ['scripts/release.mjs', '--folder', join(folder, 'release'), ...targets]);
 });
 afterAll(() => rm(folder, {recursive: true}));
@@ -35,6 +41,8 @@ afterAll(() => rm(folder, {recursive: true}));
 test('the checksums are right, and everything is among them', async () => {
   const {stdout} = await run('sha256sum', ['--check', 'SHA256SUMS'], {cwd: released('')});
   const names = [
+    `-${OTHER.target}.cdx.json`,
+    `-${OTHER.target}.tar.gz`,
     `-${TARGET}.cdx.json`,
     `-${TARGET}.tar.gz`,
     `-${TARGET}-musl.cdx.json`,
@@ -122,6 +130,24 @@ test('the archive for musl lacks nothing in a root of busybox and musl but the C
     ([, library]) => library,
   );
   expect(missing).toEqual(['libstdc++.so.6']);
+});
+
+test('the archive for the other processor runs where that is emulated', async () => {
+  const packages = ['libc6', 'libgcc-s1', 'libstdc++6'];
+  const suites = ['bookworm', 'stable'];
+  const root = await fetchRoot({suites, packages, architecture: OTHER.debian, into: CACHE});
+  const qemu = await fetchFromSuite({suites: ['bookworm'], package: 'qemu-user-static', into: CACHE});
+  const emulator = join(qemu, `usr/bin/qemu-${OTHER.qemu}-static`);
+  const unpacked = await mkdtemp(join(folder, 'other-'));
+  await run('tar', ['-C', unpacked, '-xzf', released(`kcri-${version}-${OTHER.target}.tar.gz`)]);
+  await using runtime = await FakeRuntime.start({containers: [aContainer({name: 'server'})]});
+  const env = {...BARE.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
+  const says = async (...args: string[]) =>
+    (await run(emulator, ['-L', root, join(unpacked, 'bin/kcri'), ...args], {env})).stdout;
+  expect(await says('--version')).toBe(`kcri version v${version}\n`);
+  expect(await says('--help')).toContain('COMMANDS');
+  expect(await says('ps')).toMatch(/\bserver\b/);
+  expect(await says('plan', '--offline', 'examples/web.yaml')).toContain('RunPodSandbox');
 });
 
 test('npm installs the package for all: the program, without what it is built with, and the manual', async () => {
