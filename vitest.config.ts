@@ -56,9 +56,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: ['test/e2e/binary.test.ts'],
-          // Two at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
+          // Three at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
           // the same content have the same UID.
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: {groupOrder: 3},
           testTimeout: 180_000,
           hookTimeout: 180_000,
