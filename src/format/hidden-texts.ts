@@ -2,7 +2,7 @@ import {goQuote} from './go-quote.js';
 import {jsonLine} from './json.js';
 
 /** What stands in the place of a secret. */
-export const MASK = '***';
+const MASK = '***';
 
 /** Shorter values are in too many words. */
 const SHORTEST = 4;

@@ -1,5 +1,6 @@
-import {MASK, TextMask} from '../../format/hidden-texts.js';
+import {TextMask} from '../../format/hidden-texts.js';
 import type {Json} from '../../format/json.js';
+import {MASK} from './secrets.js';
 
 /** Texts that this run knows to be secret, wherever they turn up. */
 export class HiddenValues {

@@ -1,5 +1,7 @@
-import {MASK} from '../../format/hidden-texts.js';
 import type {Json} from '../../format/json.js';
+
+/** What is shown in place of a secret. */
+export const MASK = '***';
 
 /** The parts of the CRI's AuthConfig that let somebody in. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['auth', 'password', 'identityToken', 'registryToken']);
