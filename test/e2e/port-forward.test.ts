@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {connect, type Socket} from 'node:net';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {runPod, type RunningPod} from './harness/pods.js';
 import {startPrivateRuntime, type TestRuntime} from './harness/private-runtime.js';
@@ -16,16 +16,7 @@ const SERVERS = [
   `nc -ll -p ${SLOW} -e sh -c 'read line; sleep 0.2; echo "heard $line"' </dev/null >/dev/null 2>&1 &`,
 ].join('\n');
 
-/** A local port that is free. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-/** Everything that comes until the other side ends; whoever is cut off gets 'reset'. */
+/** Everything that comes until the other side ends; whoever is cut off gets the error's code. */
 async function readAll(socket: Socket): Promise<string> {
   let said = '';
   return await new Promise((resolve) => {
@@ -35,8 +26,8 @@ async function readAll(socket: Socket): Promise<string> {
     socket.once('end', () => {
       resolve(said);
     });
-    socket.once('error', () => {
-      resolve('reset');
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code ?? error.message);
     });
   });
 }
@@ -62,15 +53,28 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     await runtime.stop();
   });
 
-  /** kcri forwarding ports, which are said to be open; it is ended with the test. */
-  async function forwarding(...args: readonly string[]): Promise<RunningKcri> {
-    const running = runtime.start(['port-forward', ...args]);
+  /**
+   * kcri forwarding local ports that it chooses to those of a pod, and what they are, as soon as all are open; it is
+   * ended with the test.
+   */
+  async function forwarding(
+    args: readonly string[],
+    ...remotes: readonly number[]
+  ): Promise<{running: RunningKcri; ports: readonly number[]}> {
+    const running = runtime.start(['port-forward', ...args, ...remotes.map((remote) => `:${remote}`)]);
     onTestFinished(async () => {
       running.kill('SIGKILL');
       await running.ended;
     });
-    await running.says(/^Forwarding from \[::1\]/m);
-    return running;
+    const ports: number[] = [];
+    // One is said to be open before the next one is.
+    for (const remote of remotes) {
+      const [, port] = await running.says(
+        new RegExp(`^Forwarding from 127\\.0\\.0\\.1:(\\d+) -> ${remote}$`, 'm'),
+      );
+      ports.push(Number(port));
+    }
+    return {running, ports};
   }
 
   async function interrupted(running: RunningKcri): Promise<KcriResult> {
@@ -79,8 +83,8 @@ describe.each(runtimes)('port-forward: $name', (which) => {
   }
 
   test('reaches the pod by its name over IPv4 and IPv6, and ends with 0 at Ctrl-C', async () => {
-    const port = await freePort();
-    const running = await forwarding('forwarded', `${port}:${WEB}`);
+    const {running, ports} = await forwarding(['forwarded'], WEB);
+    const [port = 0] = ports;
     expect(await request(port, '/small')).toMatch(/200 OK[\s\S]*small\n$/);
     expect(await request(port, '/small', '::1')).toMatch(/small\n$/);
     expect(await interrupted(running)).toEqual({
@@ -93,8 +97,8 @@ describe.each(runtimes)('port-forward: $name', (which) => {
   });
 
   test('carries megabytes whole, and two hundred connections at once', async () => {
-    const port = await freePort();
-    await forwarding(pod.podSandboxId.slice(0, 10), `${port}:${WEB}`);
+    const {ports} = await forwarding([pod.podSandboxId.slice(0, 10)], WEB);
+    const [port = 0] = ports;
     const download = request(port, '/big');
     const answers = await Promise.all(Array.from({length: 200}, () => request(port, '/small')));
     expect(answers.filter((answer) => answer.endsWith('small\n'))).toHaveLength(200);
@@ -102,25 +106,25 @@ describe.each(runtimes)('port-forward: $name', (which) => {
   });
 
   test('lets the pod answer after the local side has ended its own direction', async () => {
-    const port = await freePort();
-    await forwarding('forwarded', `${port}:${SLOW}`);
+    const {ports} = await forwarding(['forwarded'], SLOW);
+    const [port = 0] = ports;
     const socket = connect({port, host: '127.0.0.1', allowHalfOpen: true});
     socket.end('this\n');
     expect(await readAll(socket)).toBe('heard this\n');
   });
 
   test('a refused connection is reset and does not end the others', async () => {
-    const [open, closed] = [await freePort(), await freePort()];
-    const running = await forwarding('forwarded', `${open}:${WEB}`, `${closed}:${NOBODY}`);
-    expect(await request(closed, '/')).toBe('reset');
+    const {running, ports} = await forwarding(['forwarded'], WEB, NOBODY);
+    const [open = 0, closed = 0] = ports;
+    expect(await request(closed, '/')).toBe('ECONNRESET');
     await running.says(new RegExp(`nothing listens on port ${NOBODY} of the pod`));
     expect(await request(open, '/small')).toMatch(/small\n$/);
     expect((await interrupted(running)).exitCode).toBe(0);
   });
 
   test('a stalled reader does not hold up others', async () => {
-    const port = await freePort();
-    await forwarding('forwarded', `${port}:${WEB}`);
+    const {ports} = await forwarding(['forwarded'], WEB);
+    const [port = 0] = ports;
     const stalled = connect({port, host: '127.0.0.1'});
     stalled.write('GET /big HTTP/1.0\r\n\r\n');
     await once(stalled, 'readable');
@@ -129,17 +133,16 @@ describe.each(runtimes)('port-forward: $name', (which) => {
   });
 
   test('works over WebSocket', async () => {
-    const [web, closed] = [await freePort(), await freePort()];
-    const ports = [`${web}:${WEB}`, `${closed}:${NOBODY}`];
-    const running = await forwarding('--transport', 'websocket', 'forwarded', ...ports);
+    const {running, ports} = await forwarding(['--transport', 'websocket', 'forwarded'], WEB, NOBODY);
+    const [web = 0, closed = 0] = ports;
     expect((await request(web, '/big')).length).toBeGreaterThan(64 * 1024 * 1024);
-    expect(await request(closed, '/')).toBe('reset');
+    expect(await request(closed, '/')).toBe('ECONNRESET');
     await running.says(new RegExp(`nothing listens on port ${NOBODY} of the pod`));
   });
 
   test('ends with the pod, and says so', async () => {
     const {podSandboxId} = await runPod(runtime.connection, {name: 'goes'});
-    const running = await forwarding('goes', `:${WEB}`);
+    const {running} = await forwarding(['goes'], WEB);
     await runtime.connection.runtime.stopPodSandbox({podSandboxId});
     expect(await running.ended).toMatchObject({
       stderr: 'kcri: lost connection to pod: "goes" was stopped\nhint: "kcri pods" lists what there is\n',

@@ -34,8 +34,8 @@ const OWN_VARIABLES = {
 /** A kcri that runs. */
 export interface RunningKcri {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when standard output and error together have matched; rejects when kcri ends before. */
-  says(pattern: RegExp): Promise<void>;
+  /** Resolves with the match when standard output and error together have matched; rejects when kcri ends before. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
   readonly ended: Promise<KcriResult>;
 }
 
@@ -66,8 +66,10 @@ export function startKcri(args: readonly string[], options: KcriOptions = {}): R
       resolve({...said, exitCode: code ?? undefined});
     });
   });
-  const says = async (pattern: RegExp): Promise<void> => {
-    while (!pattern.test(said.stdout + said.stderr)) {
+  const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = pattern.exec(said.stdout + said.stderr);
+      if (match !== null) return match;
       if (child.exitCode !== null)
         throw new Error(`kcri ended without saying ${String(pattern)}: ${said.stdout}${said.stderr}`);
       await delay(5);
