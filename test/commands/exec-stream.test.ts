@@ -1,7 +1,11 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {text} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, BUILT_AT_NANOS} from '../fakes/fake-runtime.js';
 import {FakeStreamingServer, type ServerSession} from '../fakes/streaming/spdy-server.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 import {ManualClock} from '../streaming/manual-clock.js';
 import {until} from '../base/until.js';
 
@@ -58,6 +62,24 @@ describe('exec', () => {
     });
     expect((await kcri(['exec', '-i', 'main', 'cat'], {stdin: 'words'})).stdout).toBe('words');
     expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({stdin: true});
+  });
+
+  test('what the command said comes whole when the runtime hangs up on input that nobody read', async () => {
+    const {runtime} = await started(async (session) => {
+      await session.stream('stdin').until((read) => read.length > 0);
+      await exits(0, 'x')(session);
+      session.hangUp();
+    });
+    const [program, ...before] = KCRI_COMMAND;
+    for (let round = 0; round < 10; round++) {
+      const kcri = spawn(program, [...before, 'exec', '-i', 'main', 'head'], {
+        env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+      });
+      const ended = once(kcri, 'close');
+      kcri.stdin.on('error', () => undefined).end('x'.repeat(4 * 1024 * 1024));
+      const [stdout, stderr] = await Promise.all([text(kcri.stdout), text(kcri.stderr)]);
+      expect({stdout, stderr, ended: await ended}).toEqual({stdout: 'x', stderr: '', ended: [0, null]});
+    }
   });
 
   test('-it without a terminal goes on without one, and says so', async () => {
