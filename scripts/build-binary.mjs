@@ -9,6 +9,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
+import {withFewerCompilers} from './binary/fewer-compilers.mjs';
 import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
 import {helpTexts} from './bundle/help.mjs';
 import {programOptions} from './bundle/program.mjs';
@@ -56,7 +57,7 @@ export async function buildTwin() {
 /** Modules that are loaded as they are used, as Bun takes them in. */
 async function writeProgram(outdir, entry) {
   const {metafile} = await build({
-    ...programOptions(ROOT, await helpTexts(ROOT), 'bun'),
+    ...programOptions(ROOT, await helpTexts(ROOT), (source, path) => withFewerCompilers(source, path, ROOT)),
     external: ['bun:*'],
     entryPoints: [entry],
     entryNames: 'program',

@@ -6,9 +6,10 @@ import {basename, dirname, join} from 'node:path';
  * where a daemon's log says a line, and what an error is called.
  *
  * @param {string} root the checkout
+ * @param {(source: string, path: string) => string} [change] what else becomes of a source
  * @returns {import('esbuild').Plugin}
  */
-export function keptNames(root) {
+export function keptNames(root, change = (source) => source) {
   return {
     name: 'kept-names',
     setup(build) {
@@ -16,7 +17,7 @@ export function keptNames(root) {
         if (!path.startsWith(join(root, 'src/'))) return undefined;
         const source = readFileSync(path, 'utf8');
         const file = `${basename(dirname(path))}/${basename(path)}`;
-        return {contents: withErrorNames(withPlaces(source, file)), loader: 'ts'};
+        return {contents: change(withErrorNames(withPlaces(source, file)), path), loader: 'ts'};
       });
     },
   };

@@ -6,10 +6,10 @@ import {replacements} from './replacements.mjs';
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts see replacements.mjs
- * @param {'node' | 'bun'} engine what runs it
+ * @param {(source: string, path: string) => string} [change] what else becomes of a source
  * @returns {import('esbuild').BuildOptions & {metafile: true}}
  */
-export function programOptions(root, helpTexts, engine = 'node') {
+export function programOptions(root, helpTexts, change) {
   return {
     absWorkingDir: root,
     bundle: true,
@@ -19,7 +19,7 @@ export function programOptions(root, helpTexts, engine = 'node') {
     target: 'node20.19',
     metafile: true,
     minifySyntax: true,
-    plugins: [replacements(root, helpTexts, engine), keptNames(root)],
+    plugins: [replacements(root, helpTexts), keptNames(root, change)],
     logLevel: 'warning',
   };
 }

@@ -8,16 +8,14 @@ import {commandPaths} from './commands.mjs';
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts by words with slashes between
- * @param {'node' | 'bun'} engine what runs the program
  * @returns {import('esbuild').Plugin}
  */
-export function replacements(root, helpTexts, engine) {
+export function replacements(root, helpTexts) {
   const cli = join(root, 'src/cli');
   const sources = {
     [join(cli, 'command-files.ts')]: () => commandTable(root),
     [join(cli, 'program-version.ts')]: () => versionSource(root),
     [join(cli, 'help.ts')]: () => helpSource(helpTexts),
-    ...(engine === 'bun' && {[join(root, 'src/base/compile-less.ts')]: () => COMPILE_LESS}),
   };
   return {
     name: 'replacements',
@@ -42,15 +40,12 @@ export function replacements(root, helpTexts, engine) {
         contents: `export {${await namesIn(path)}} from ${JSON.stringify(path)};`,
         resolveDir: root,
       }));
-      build.onLoad({filter: /\/src\/(base|cli)\/[\w-]+\.ts$/}, ({path}) =>
+      build.onLoad({filter: /\/src\/cli\/[\w-]+\.ts$/}, ({path}) =>
         path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: cli} : undefined,
       );
     },
   };
 }
-
-const COMPILE_LESS = `import {noFTL} from 'bun:jsc';
-  export function compileLess(...functions) { functions.forEach(noFTL); }`;
 
 async function namesIn(module) {
   return Object.keys(await import(module)).filter((name) => name !== 'module.exports');

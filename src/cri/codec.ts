@@ -1,4 +1,3 @@
-import {compileLess} from '../base/compile-less.js';
 import type {Init} from './call.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
@@ -120,8 +119,6 @@ function decodeValue(type: FieldType, reader: Reader): unknown {
       return decodeOther(type.kind, reader);
   }
 }
-
-compileLess(decodeFields, decodeMapEntry, append, decodeValue, decodeNested, decodeOther);
 
 function decodeNested(schema: MessageSchema, reader: Reader): unknown {
   const outerEnd = reader.enter();
