@@ -1,8 +1,11 @@
+import {execFile} from 'node:child_process';
+import {promisify} from 'node:util';
 import {expect, test} from 'vitest';
 import {connect} from '../../src/cri/index.js';
 import {resolveContainers} from '../../src/operations/resolve.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {aContainer, FakeRuntime} from '../fakes/fake-runtime.js';
+import {KCRI_COMMAND} from '../kcri-command.js';
 
 const TOO_LONG = {code: 'RESOURCE_EXHAUSTED', message: 'larger than max'} as const;
 const COUNT = 10_000;
@@ -59,6 +62,26 @@ test('50,000 containers that no message holds come in pages, each once and the n
   expect(ids.map((line) => line.slice(0, 64))).toEqual(runtime.containers.map(({id}) => id).toReversed());
   expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainers', 'StreamContainers']);
 }, 120_000);
+
+test.each([
+  ['slowly is shown whole', '(sleep 1; wc -l)', String(COUNT + 1)],
+  ['for a line only ends quietly', 'grep -m 1 -c NAMESPACE', '1'],
+])(
+  'a long list that is read %s',
+  async (_, reader, read) => {
+    await using runtime = await FakeRuntime.start();
+    runtime.fill({pods: COUNT});
+    const line = `"$@" pods | ${reader}; echo "code \${PIPESTATUS[0]}"`;
+    const env = {PATH: process.env['PATH'], CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
+    const {stdout, stderr} = await promisify(execFile)(
+      'bash',
+      ['--norc', '-c', line, 'bash', ...KCRI_COMMAND],
+      {env},
+    );
+    expect({stdout, stderr}).toEqual({stdout: `${read}\ncode 0\n`, stderr: ''});
+  },
+  30_000,
+);
 
 test('500 containers are inspected at once, but not too many at a time, and shown in their order', async () => {
   await using runtime = await FakeRuntime.start();
