@@ -19,6 +19,7 @@ const PROGRAMS = [
   {anyOf: ['zsh'], aptPackage: 'zsh'},
   {anyOf: ['fish'], aptPackage: 'fish'},
   {anyOf: ['tmux'], aptPackage: 'tmux'},
+  {anyOf: ['sudo'], aptPackage: 'sudo'},
 ];
 
 /** Throws SetupError unless this is root on a machine with apt. From now on system programs are in PATH: `su` may leave them out. */

@@ -5,6 +5,7 @@ import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {beforeEach, expect, onTestFinished, test} from 'vitest';
 import {KCRI_COMMAND, KCRI_FILE} from '../kcri-command.js';
+import {aContainer, FakeRuntime} from '../fakes/fake-runtime.js';
 import {runKcri} from './harness/run-kcri.js';
 
 const run = promisify(execFile);
@@ -67,6 +68,19 @@ test('it runs as nobody, without an environment, where nothing can be written an
   const chroot = (await run('which', ['chroot'])).stdout.trim();
   const {stdout} = await run('unshare', ['--mount', 'sh', '-c', script, 'sh', folder, chroot]);
   expect(stdout).toMatch(/^kcri version v\d[^]*\nUSAGE\n[^]*kcri: no container runtime found/);
+});
+
+test('it runs under sudo, as root and as another user', async () => {
+  const program = join(folder, 'kcri');
+  await copyFile(KCRI_FILE, program);
+  await run('chmod', ['0755', folder]);
+  const sudo = async (...args: string[]) => await run('sudo', ['-n', ...args], {cwd: '/'});
+  await using runtime = await FakeRuntime.start({containers: [aContainer({name: 'server'})]});
+  const endpoint = `CONTAINER_RUNTIME_ENDPOINT=${runtime.endpoint}`;
+  expect((await sudo(endpoint, program, 'ps')).stdout).toMatch(/\bserver\b/);
+  expect((await sudo('-u', 'nobody', program, '--version')).stdout).toMatch(/^kcri version v\d/);
+  expect((await sudo('-u', 'nobody', program, '--help')).stdout).toContain('COMMANDS');
+  await expect(sudo('-u', 'nobody', endpoint, program, 'ps')).rejects.toThrow(/permission denied[^]*hint: /i);
 });
 
 /** Makes a root of a folder, with the executable and the libraries that it is linked to. */
