@@ -56,7 +56,8 @@ describe('kcri', () => {
     runtime.injectDelay('Version', 5000);
     const {stderr, exitCode} = await runKcri(['-t', '100ms', 'version'], {endpoint: runtime.endpoint});
     // The runtime keeps the deadline too, and its words may come first.
-    const answer = /^kcri: getting the runtime version: no answer (?:within [\d.]+s|in time)\nhint: .*--timeout/;
+    const answer =
+      /^kcri: getting the runtime version: no answer (?:within [\d.]+s|in time)\nhint: .*--timeout/;
     expect(stderr).toMatch(answer);
     expect(exitCode).toBe(1);
   });
