@@ -9,6 +9,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
+import {bytecodeOrder} from './binary/bytecode-order.mjs';
 import {withFewerCompilers} from './binary/fewer-compilers.mjs';
 import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
 import {helpTexts} from './bundle/help.mjs';
@@ -17,7 +18,7 @@ import {programOptions} from './bundle/program.mjs';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = join(ROOT, 'dist/binary');
 /** What is made: its name, and the module that starts the program. */
-const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts'};
+const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts', ordered: true};
 /** The twin of the executable, made in the same way of the same program: the tests tell it what to run. */
 const TWIN = {name: 'kcri-twin', entry: 'test/cli/twin/twin.ts'};
 
@@ -33,16 +34,21 @@ const NOTHING_FROM_OUTSIDE = [
 const JIT_POLICY = 5;
 
 /** Makes the executables for some targets, and gives their files. */
-export async function buildBinaries(targets, {name, entry} = KCRI) {
+export async function buildBinaries(targets, {name, entry, ordered = false} = KCRI) {
   await mkdir(FOLDER, {recursive: true});
   const scratch = await mkdtemp(join(FOLDER, '.build-'));
   try {
     const program = join(scratch, 'program');
     const metafile = await writeProgram(program, entry);
-    const bun = await bunFor(HOST_TARGET);
+    const order = ordered
+      ? await bytecodeOrder(await compile({name, target: HOST_TARGET, program}), scratch)
+      : [];
     const files = [];
-    for (const target of targets)
-      files.push(await compile(bun, {name: `${name}-${target}`, target, program, scratch}));
+    for (const target of targets) {
+      const file = join(FOLDER, `${name}-${target}`);
+      await rename(await compile({name, target, program, order}), file);
+      files.push(file);
+    }
     return {files, metafile};
   } finally {
     await rm(scratch, {recursive: true, force: true});
@@ -70,10 +76,11 @@ async function writeProgram(outdir, entry) {
   return metafile;
 }
 
-async function compile(bun, {name, target, program, scratch}) {
-  const made = join(scratch, name);
+/** Makes an executable beside the program's modules. */
+async function compile({name, target, program, order = []}) {
+  const made = join(program, '..', name);
   await promisify(execFile)(
-    bun,
+    await bunFor(HOST_TARGET),
     [
       'build',
       '--compile',
@@ -81,16 +88,15 @@ async function compile(bun, {name, target, program, scratch}) {
       ...NOTHING_FROM_OUTSIDE,
       `--compile-jit-policy=${JIT_POLICY}`,
       '--bytecode',
+      ...order.map((file) => `--bytecode-order=${file}`),
       '--format=esm',
       '--splitting',
       `--outfile=${made}`,
       join(program, 'program.js'),
     ],
-    {cwd: scratch},
+    {cwd: program},
   );
-  const file = join(FOLDER, name);
-  await rename(made, file);
-  return file;
+  return made;
 }
 
 if (fileURLToPath(import.meta.url) === process.argv[1]) {
