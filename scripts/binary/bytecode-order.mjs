@@ -17,7 +17,7 @@ const RUNS = [
 ];
 
 /**
- * Tells Bun which bytecode is used when a program starts, so that it lies together: a sixteenth less time. Bun writes
+ * Tells Bun which bytecode is used when a program starts, so that it lies together: a twentieth less time. Bun writes
  * the files itself, while commands run on the fake runtime; a program has the same ones each time.
  *
  * @param {string} program an executable with bytecode, for this machine
