@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {fileURLToPath, pathToFileURL} from 'node:url';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 
@@ -11,4 +11,14 @@ export function compileFakes() {
   const project = join(scripts, 'fake-runtime.tsconfig.json');
   const compiled = spawnSync(process.execPath, [tsc, '-p', project], {stdio: ['ignore', 2, 2]});
   return compiled.status === 0 ? join(scripts, '../.cache/fake-runtime/test/fakes') : undefined;
+}
+
+/** Starts the fake runtime with a container and an image, for scripts that run commands on it. */
+export async function startFakeRuntime() {
+  const folder = compileFakes();
+  if (folder === undefined) throw new Error('test/fakes does not compile, see above');
+  const {FakeRuntime} = await import(pathToFileURL(join(folder, 'fake-runtime.js')).href);
+  const runtime = await FakeRuntime.start();
+  runtime.fill({containers: 1, images: 1});
+  return runtime;
 }

@@ -5,12 +5,12 @@
 import {execFile} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {format} from 'prettier';
 import {bundle} from './bundle.mjs';
 import {ENTRY} from './bundle/chunks.mjs';
-import {compileFakes} from './compile-fakes.mjs';
+import {startFakeRuntime} from './compile-fakes.mjs';
 import {additions} from './startup/additions.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -51,11 +51,7 @@ function entryOf({chunks, outside}, made) {
 
 async function measure() {
   const {chunks, inputs} = await bundle();
-  const folder = compileFakes();
-  if (folder === undefined) throw new Error('test/fakes does not compile, see above');
-  const {FakeRuntime} = await import(pathToFileURL(join(folder, 'fake-runtime.js')).href);
-  const runtime = await FakeRuntime.start();
-  runtime.fill({containers: 1, images: 1});
+  const runtime = await startFakeRuntime();
   const now = {};
   for (const [name, {args, exitCode = 0}] of Object.entries(COMMANDS)) {
     const loaded = await loadedBy(args(runtime.containers[0].id), exitCode, runtime.endpoint);

@@ -1,8 +1,7 @@
 import {execFile} from 'node:child_process';
 import {join} from 'node:path';
-import {pathToFileURL} from 'node:url';
 import {promisify} from 'node:util';
-import {compileFakes} from '../compile-fakes.mjs';
+import {startFakeRuntime} from '../compile-fakes.mjs';
 
 /** What is run most often, the most important first: the arguments for a container's id, and the exit code. */
 const RUNS = [
@@ -25,21 +24,15 @@ const RUNS = [
  * @returns {Promise<string[]>} the files, for --bytecode-order
  */
 export async function bytecodeOrder(program, folder) {
-  const fakes = compileFakes();
-  if (fakes === undefined) throw new Error('test/fakes does not compile, see above');
-  const {FakeRuntime} = await import(pathToFileURL(join(fakes, 'fake-runtime.js')).href);
-  const runtime = await FakeRuntime.start();
+  const runtime = await startFakeRuntime();
   try {
-    runtime.fill({containers: 1, images: 1});
     const [{id}] = runtime.containers;
     const files = [];
     for (const {args, exitCode = 0} of RUNS) {
       const file = join(folder, `order-${files.length}`);
-      await runWith({CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint, BUN_BYTECODE_ORDER_OUT: file}, [
-        program,
-        args(id),
-        exitCode,
-      ]);
+      // The machine's zone would show in what is loaded.
+      const env = {TZ: 'UTC', CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint, BUN_BYTECODE_ORDER_OUT: file};
+      await runWith(env, [program, args(id), exitCode]);
       files.push(file);
     }
     return files;
