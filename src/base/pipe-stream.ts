@@ -1,11 +1,6 @@
 import {Socket} from 'node:net';
 import {Readable} from 'node:stream';
-import type {ReadableStream} from 'node:stream/web';
-
-/** What Bun has beside Node.js's modules, as far as it is needed here. */
-interface BunFiles {
-  file(fd: number): {stream(): ReadableStream};
-}
+import {bunIfThere} from './bun.js';
 
 /**
  * What comes through a pipe or FIFO that was opened without blocking, up to when all that write to it have closed it;
@@ -13,6 +8,6 @@ interface BunFiles {
  * sockets know no pipes, but its files can do that.
  */
 export function pipeStream(fd: number): Readable {
-  const {Bun} = globalThis as {readonly Bun?: BunFiles};
-  return Bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(Bun.file(fd).stream());
+  const bun = bunIfThere();
+  return bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(bun.file(fd).stream());
 }

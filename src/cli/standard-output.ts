@@ -1,6 +1,7 @@
 import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
 import {Writable} from 'node:stream';
 import {isatty} from 'node:tty';
+import {bunIfThere, type BunWriter} from '../base/bun.js';
 
 /** A stream that a command writes to. */
 export type OutputStream = Writable & {
@@ -19,9 +20,9 @@ type Done = (error?: Error | null) => void;
 export function standardOutput(fd: 1 | 2): OutputStream {
   const file = fstatSync(fd);
   if (neverWaits(fd, file)) return new FileOutput(fd);
-  const {Bun} = globalThis as {readonly Bun?: BunFiles};
-  if (Bun !== undefined && (file.isFIFO() || file.isSocket()))
-    return new SinkOutput(Bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
+  const bun = bunIfThere();
+  if (bun !== undefined && (file.isFIFO() || file.isSocket()))
+    return new SinkOutput(bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
   return fd === 1 ? process.stdout : process.stderr;
 }
 
@@ -60,22 +61,10 @@ class FileOutput extends Writable {
   }
 }
 
-/** What Bun has beside Node.js's modules, as far as it is needed here. */
-interface BunFiles {
-  file(fd: number): {writer(): FileSink};
-}
-
-/** Bun's writer to what may not take all at once. It answers with a promise when something is left to be taken. */
-interface FileSink {
-  write(chunk: Uint8Array): number | Promise<number>;
-  flush(): number | Promise<number>;
-  unref(): void;
-}
-
 class SinkOutput extends Writable {
-  readonly #sink: FileSink;
+  readonly #sink: BunWriter;
 
-  constructor(sink: FileSink) {
+  constructor(sink: BunWriter) {
     super({decodeStrings: true});
     this.#sink = sink;
   }
