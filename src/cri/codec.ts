@@ -11,6 +11,7 @@ import {
   type MessageSchema,
   type ScalarKind,
 } from './schema.js';
+import type {MessageSink} from './transport.js';
 import {END, Reader, WIRE, Writer} from './wire.js';
 
 /*
@@ -36,13 +37,80 @@ export function decode<Name extends MessageName>(
   bytes: Buffer,
   fields?: FieldMask<MessageTypes[Name]>,
 ): MessageTypes[Name] {
-  const schema = fields === undefined ? messageSchema(name) : narrowedSchema(name, fields);
-  return decodeFields(schema, new Reader(bytes)) as MessageTypes[Name];
+  return decodeFields(schemaOf(name, fields), new Reader(bytes)) as MessageTypes[Name];
 }
 
-function decodeFields(schema: MessageSchema, reader: Reader): unknown {
-  const {defaults, byNumber} = schema;
-  const message: Fields = {...defaults};
+/** How much of a message is gathered before it is decoded. */
+const WORTHWHILE = 64 * 1024;
+
+/** Decodes a message while its bytes come in, of which it keeps only what is not a whole field yet. */
+export class Decoder<Name extends MessageName> implements MessageSink {
+  readonly #schema: MessageSchema;
+  readonly #message: Fields;
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+  /** How much must be there until it is worth while to decode again. */
+  #enough = WORTHWHILE;
+  #failure: Error | undefined;
+
+  /** As `decode` does. */
+  constructor(name: Name, fields?: FieldMask<MessageTypes[Name]>) {
+    this.#schema = schemaOf(name, fields);
+    this.#message = {...this.#schema.defaults};
+  }
+
+  push(piece: Buffer): void {
+    if (this.#failure !== undefined) return;
+    const length = this.#length + piece.length;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
+    }
+    piece.copy(this.#buffer, this.#length);
+    this.#length = length;
+    if (length < this.#enough) return;
+    try {
+      this.#decodeWhole();
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+  }
+
+  #decodeWhole(): void {
+    const gathered = new Reader(this.#buffer.subarray(0, this.#length));
+    let whole = 0;
+    let missing = 0;
+    while (missing === 0) {
+      whole = gathered.position;
+      missing = gathered.skipWhole();
+    }
+    decodeFields(this.#schema, new Reader(this.#buffer.subarray(0, whole)), this.#message);
+    this.#buffer.copyWithin(0, whole, this.#length);
+    this.#length -= whole;
+    this.#enough = Math.max(WORTHWHILE, this.#length + missing);
+  }
+
+  /** The message, when all of it has come. Throws WireError. */
+  end(): MessageTypes[Name] {
+    if (this.#failure !== undefined) throw this.#failure;
+    const rest = new Reader(this.#buffer.subarray(0, this.#length));
+    return decodeFields(this.#schema, rest, this.#message) as MessageTypes[Name];
+  }
+}
+
+function schemaOf<Name extends MessageName>(
+  name: Name,
+  fields: FieldMask<MessageTypes[Name]> | undefined,
+): MessageSchema {
+  return fields === undefined ? messageSchema(name) : narrowedSchema(name, fields);
+}
+
+function decodeFields(
+  {defaults, byNumber}: MessageSchema,
+  reader: Reader,
+  message: Fields = {...defaults},
+): unknown {
   for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
     const field = byNumber[tag >>> 3];
     if (field === undefined) reader.skip(tag & 7);

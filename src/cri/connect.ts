@@ -1,8 +1,9 @@
 import {setMaxListeners} from 'node:events';
 import type {CallOptions, MethodInfo} from './call.js';
-import {decode, encode} from './codec.js';
+import {decode, Decoder, encode} from './codec.js';
 import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {defaultTransport} from './default-transport.js';
+import type {MessageName} from './gen/schema.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
 import {watchAll, type CallObserver, type CallWatch} from './observe.js';
 import {retryingTransport, type RetryOptions} from './retry.js';
@@ -95,12 +96,15 @@ function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
   return async (request: Fields = {}, options: CallOptions = {}): Promise<unknown> => {
     const watch = watchOf(service, info, request, wire);
     try {
-      const bytes = await wire.transport.unary(`/${service}/${info.rpc}`, encode(info.request, request), {
+      const fields = watch === undefined ? options.fields : undefined;
+      const answer = (): Decoder<MessageName> => new Decoder(info.response, fields);
+      const message = encode(info.request, request);
+      const decoder = await wire.transport.unary(`/${service}/${info.rpc}`, message, answer, {
         signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
         metadata: watch?.metadata,
       });
-      const response = decode(info.response, bytes, watch === undefined ? options.fields : undefined);
+      const response = decoder.end();
       watch?.received(response);
       watch?.ended();
       return response;

@@ -20,6 +20,7 @@ import {
   prefaceDetails,
   rpcFailure,
   SILENT_DETAILS,
+  type MessageSink,
   type Transport,
   type WireCallOptions,
 } from './transport.js';
@@ -61,7 +62,18 @@ class GrpcTransport implements Transport {
     return this.#client;
   }
 
-  async unary(path: string, request: Buffer, options: WireCallOptions): Promise<Buffer> {
+  async unary<Sink extends MessageSink>(
+    path: string,
+    request: Buffer,
+    sink: () => Sink,
+    options: WireCallOptions,
+  ): Promise<Sink> {
+    const answer = sink();
+    answer.push(await this.#unary(path, request, options));
+    return answer;
+  }
+
+  async #unary(path: string, request: Buffer, options: WireCallOptions): Promise<Buffer> {
     options.signal?.throwIfAborted();
     const client = this.#open();
     return await new Promise((resolve, reject) => {

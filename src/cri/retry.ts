@@ -19,10 +19,10 @@ const LONGEST_DELAY_MS = 5000;
  */
 export function retryingTransport(transport: Transport, options: RetryOptions): Transport {
   return {
-    unary: async (path, request, call) => {
+    unary: async (path, request, sink, call) => {
       for (let attempt = 0; ; attempt += 1) {
         try {
-          return await transport.unary(path, request, call);
+          return await transport.unary(path, request, sink, call);
         } catch (error) {
           await beforeNext(error, attempt, options, call.signal);
         }

@@ -1,9 +1,21 @@
 import type {CallOptions} from './call.js';
 import {CriError, type CriFailure} from './errors.js';
 
+/** Takes in one message. */
+export interface MessageSink {
+  /** Takes its next bytes, which are only lent. Never throws: what is wrong with them is told to who asks for it. */
+  push(piece: Buffer): void;
+}
+
 /** Bytes in, bytes out: what moves one RPC. */
 export interface Transport {
-  unary(path: string, request: Buffer, options: WireCallOptions): Promise<Buffer>;
+  /** Gives the sink that took in the answer; a request that is sent again needs another one. */
+  unary<Sink extends MessageSink>(
+    path: string,
+    request: Buffer,
+    sink: () => Sink,
+    options: WireCallOptions,
+  ): Promise<Sink>;
   stream(path: string, request: Buffer, options: WireCallOptions): AsyncIterable<Buffer>;
   close(): void;
 }

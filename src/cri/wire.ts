@@ -14,6 +14,9 @@ const LONGEST_KEPT = 256;
 const NAMES_KEPT = 256;
 const names: string[] = [];
 
+/** What a tag and the length behind it take at most, and any field that has no length. */
+const LONGEST_HEAD = 20;
+
 /** What `tag` gives at the end of a message. */
 export const END = -1;
 
@@ -29,6 +32,10 @@ export class Reader {
   constructor(buffer: Buffer) {
     this.#buffer = buffer as NativeBuffer;
     this.#end = buffer.length;
+  }
+
+  get position(): number {
+    return this.#position;
   }
 
   get done(): boolean {
@@ -157,6 +164,25 @@ export class Reader {
     else if (wireType === WIRE.bytes) this.#take(this.uint32());
     else if (wireType === WIRE.fixed32) this.#take(4);
     else throw new WireError(`unknown wire type ${wireType}`);
+  }
+
+  /**
+   * Goes on behind the next field if all of it is there, and gives 0; else how many more bytes have to come before one
+   * can tell.
+   */
+  skipWhole(): number {
+    const left = this.#end - this.#position;
+    if (left < LONGEST_HEAD) return LONGEST_HEAD - left;
+    const wireType = this.tag() & 7;
+    if (wireType !== WIRE.bytes) {
+      this.skip(wireType);
+      return 0;
+    }
+    const length = this.uint32();
+    const missing = length - (this.#end - this.#position);
+    if (missing > 0) return missing;
+    this.#position += length;
+    return 0;
   }
 
   #take(length: number): number {

@@ -20,12 +20,16 @@ export function renderTable<Row>(
   minWidth = MIN_WIDTH,
 ): Buffer {
   // Column by column, so that the engine sees one function in each loop.
-  const cells = columns.map(({header, value}) => [header].concat(rows.map((row) => value(row))));
-  const widths = cells.map((column) => widthOf(column, minWidth));
+  const cells = columns.map(({value}) => rows.map((row) => value(row)));
+  const widths = cells.map((column, index) =>
+    widthOf(column, widthOf([columns[index]?.header ?? ''], minWidth)),
+  );
   widths[cells.length - 1] = 0;
   const lineWidth = widths.reduce((sum, width) => sum + width, minWidth);
   const writer = new CellWriter((rows.length + 1) * lineWidth);
-  for (let line = 0; line <= rows.length; line++) {
+  for (const [index, {header}] of columns.entries()) writer.cell(header, widths[index] ?? 0);
+  writer.endLine();
+  for (let line = 0; line < rows.length; line++) {
     for (let column = 0; column < cells.length; column++)
       writer.cell(cells[column]?.[line] ?? '', widths[column] ?? 0);
     writer.endLine();

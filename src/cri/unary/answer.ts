@@ -1,20 +1,25 @@
 import {grpcCodeOf} from '../errors.js';
 import type {HeaderField} from '../http2/hpack.js';
+import type {MessageSink} from '../transport.js';
 import {MessageReader} from './message.js';
 import {decodeStatusMessage, statusOfHttp, type Status} from './status.js';
 
-/** The one message, or why there is none. */
-export type Outcome = Buffer | Status;
-
 const internal = (details: string): Status => ({code: 'INTERNAL', details});
 
-/** Makes the outcome of a unary call from its HTTP/2 answer, whatever that is. Each step may bring it about. */
+/**
+ * Makes the outcome of a unary call from its HTTP/2 answer, whatever that is, and passes on what its message holds. Each
+ * step may bring the outcome about; it is OK only when there is just one message.
+ */
 export class Answer {
-  readonly #reader = new MessageReader();
+  readonly #reader: MessageReader;
   #httpStatus: number | undefined;
 
+  constructor(sink: MessageSink) {
+    this.#reader = new MessageReader(sink);
+  }
+
   /** Undefined fields are too many or too long ones. */
-  onHeaders(fields: readonly HeaderField[] | undefined, last: boolean): Outcome | undefined {
+  onHeaders(fields: readonly HeaderField[] | undefined, last: boolean): Status | undefined {
     if (fields === undefined)
       return {code: 'RESOURCE_EXHAUSTED', details: 'Received headers larger than max'};
     if (this.#httpStatus !== undefined)
@@ -28,29 +33,30 @@ export class Answer {
     return last ? this.#trailers(fields) : notGrpc(httpStatus, fields);
   }
 
-  onData(piece: Buffer): Outcome | undefined {
+  onData(piece: Buffer): Status | undefined {
     if (this.#httpStatus === undefined) return internal('protocol error: an answer without headers');
     const refused = this.#reader.push(piece);
-    const {messages, isPartial} = this.#reader;
-    if (messages.length + Number(isPartial) > 1)
+    const {complete, isPartial} = this.#reader;
+    if (complete + Number(isPartial) > 1)
       return {code: 'UNIMPLEMENTED', details: 'Too many responses received'};
     return refused;
   }
 
   /** The answer is over without trailers. */
-  onEnd(): Outcome {
+  onEnd(): Status {
     return this.#httpStatus === 200 || this.#httpStatus === undefined
       ? internal('Call ended without gRPC status')
       : statusOfHttp(this.#httpStatus);
   }
 
-  #trailers(fields: readonly HeaderField[]): Outcome {
+  #trailers(fields: readonly HeaderField[]): Status {
     const status = valueOf(fields, 'grpc-status');
     if (status === undefined) return statusOfHttp(this.#httpStatus ?? 0);
     const code = grpcCodeOf(/^\d+$/.test(status) ? Number(status) : NaN);
     if (code !== 'OK') return {code, details: decodeStatusMessage(valueOf(fields, 'grpc-message') ?? '')};
     if (this.#reader.isPartial) return internal('the answer is cut off');
-    return this.#reader.messages[0] ?? {code: 'UNIMPLEMENTED', details: 'No message received'};
+    if (this.#reader.complete === 0) return {code: 'UNIMPLEMENTED', details: 'No message received'};
+    return {code, details: ''};
   }
 }
 

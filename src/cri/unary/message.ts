@@ -1,4 +1,4 @@
-import {MAX_MESSAGE_BYTES} from '../transport.js';
+import {MAX_MESSAGE_BYTES, type MessageSink} from '../transport.js';
 import type {Status} from './status.js';
 
 /** A flag and the length. */
@@ -13,15 +13,23 @@ export function frameMessage(message: Uint8Array): Buffer {
   return framed;
 }
 
-/** Reads messages from pieces, of which it keeps nothing: they may be lent. */
+/** Finds the messages in pieces that are only lent, and passes on what the first one holds. */
 export class MessageReader {
-  /** Whole messages, for whoever reads them to take away. */
-  readonly messages: Buffer[] = [];
+  readonly #sink: MessageSink;
   readonly #prefix = Buffer.alloc(PREFIX_LENGTH);
   #prefixLength = 0;
-  /** What there is of a message, and room for the rest of it. */
-  #message: Buffer | undefined;
-  #length = 0;
+  /** What is still to come of a message whose prefix has come. */
+  #left = 0;
+  #complete = 0;
+
+  constructor(sink: MessageSink) {
+    this.#sink = sink;
+  }
+
+  /** How many messages are there in full. */
+  get complete(): number {
+    return this.#complete;
+  }
 
   /** Whether there is the beginning of another message. */
   get isPartial(): boolean {
@@ -31,12 +39,15 @@ export class MessageReader {
   /** Takes the next piece of the body; the result is what ends the call at once. */
   push(piece: Buffer): Status | undefined {
     for (let at = 0; at < piece.length;) {
-      at += this.#message === undefined ? this.#pushPrefix(piece, at) : this.#fill(this.#message, piece, at);
-      if (this.#prefixLength < PREFIX_LENGTH || this.#message !== undefined) continue;
-      const length = this.#prefix.readUInt32BE(1);
-      const refused = refusal(this.#prefix[0] ?? 0, length);
-      if (refused !== undefined) return refused;
-      this.#fill(Buffer.allocUnsafe(length), piece, piece.length);
+      if (this.#prefixLength === PREFIX_LENGTH) at += this.#content(piece, at);
+      else {
+        at += this.#pushPrefix(piece, at);
+        if (this.#prefixLength < PREFIX_LENGTH) continue;
+        this.#left = this.#prefix.readUInt32BE(1);
+        const refused = refusal(this.#prefix[0] ?? 0, this.#left);
+        if (refused !== undefined) return refused;
+      }
+      if (this.#left === 0) this.#end();
     }
     return undefined;
   }
@@ -47,16 +58,16 @@ export class MessageReader {
     return used;
   }
 
-  #fill(message: Buffer, piece: Buffer, at: number): number {
-    const used = piece.copy(message, this.#length, at);
-    this.#length += used;
-    this.#message = message;
-    if (this.#length === message.length) {
-      this.messages.push(message);
-      this.#message = undefined;
-      this.#length = this.#prefixLength = 0;
-    }
-    return used;
+  #content(piece: Buffer, at: number): number {
+    const end = Math.min(piece.length, at + this.#left);
+    if (this.#complete === 0) this.#sink.push(piece.subarray(at, end));
+    this.#left -= end - at;
+    return end - at;
+  }
+
+  #end(): void {
+    this.#complete += 1;
+    this.#prefixLength = 0;
   }
 }
 

@@ -4,46 +4,57 @@ import type {Http2Connection} from '../http2/connection.js';
 import type {HeaderField} from '../http2/hpack.js';
 import {ERROR} from '../http2/protocol.js';
 import type {ConnectionFailure, Exchange, Http2Stream} from '../http2/stream.js';
-import {abortReason, LONGEST_DEADLINE_MS, rpcFailure, type WireCallOptions} from '../transport.js';
-import {Answer, type Outcome} from './answer.js';
+import {
+  abortReason,
+  LONGEST_DEADLINE_MS,
+  rpcFailure,
+  type MessageSink,
+  type WireCallOptions,
+} from '../transport.js';
+import {Answer} from './answer.js';
 import {callFailure} from './connection-failure.js';
 import {frameMessage} from './message.js';
 import {requestHeaders} from './request-headers.js';
 import {statusOfReset, type Status} from './status.js';
 
 /** What is called where, and how. */
-export interface UnaryRequest {
+export interface UnaryRequest<Sink extends MessageSink> {
   readonly endpoint: string;
   readonly socketPath: string;
   readonly path: string;
   readonly message: Buffer;
+  /** Makes what takes in the answer. */
+  readonly sink: () => Sink;
   readonly options: WireCallOptions;
 }
 
 /** Who waits for the answer; one of the two is called, once. */
-interface Waiter {
-  resolve(message: Buffer): void;
+interface Waiter<Sink> {
+  resolve(sink: Sink): void;
   reject(error: Error): void;
 }
 
 /** One call until it is answered, too late or aborted, over as many connections as it takes. */
-export class UnaryCall implements Exchange {
+export class UnaryCall<Sink extends MessageSink> implements Exchange {
   readonly body: Buffer;
-  readonly #request: UnaryRequest;
-  readonly #waiter: Waiter;
+  readonly #request: UnaryRequest<Sink>;
+  readonly #waiter: Waiter<Sink>;
   /** A connection that takes requests. */
   readonly #connection: () => Http2Connection;
   readonly #startedAt = systemClock.now();
   readonly #cancelTimeout: (() => void) | undefined;
-  #answer = new Answer();
+  #sink: Sink;
+  #answer: Answer;
   #place: {readonly connection: Http2Connection; readonly stream: Http2Stream} | undefined;
   #sentAgain = false;
 
-  constructor(request: UnaryRequest, connection: () => Http2Connection, waiter: Waiter) {
+  constructor(request: UnaryRequest<Sink>, connection: () => Http2Connection, waiter: Waiter<Sink>) {
     this.body = frameMessage(request.message);
     this.#request = request;
     this.#connection = connection;
     this.#waiter = waiter;
+    this.#sink = request.sink();
+    this.#answer = new Answer(this.#sink);
     const {timeoutMs, signal} = request.options;
     signal?.addEventListener('abort', this.#onAbort, {once: true});
     if (timeoutMs <= LONGEST_DEADLINE_MS) this.#cancelTimeout = startTimer(timeoutMs, this.#onTimeout);
@@ -51,7 +62,6 @@ export class UnaryCall implements Exchange {
   }
 
   #send(): void {
-    this.#answer = new Answer();
     const connection = this.#connection();
     this.#place = {connection, stream: connection.request(this)};
   }
@@ -86,20 +96,20 @@ export class UnaryCall implements Exchange {
     this.#waiter.reject(rpcFailure(endpoint, path, {grpcCode: code, details}));
   }
 
-  #end(outcome: Outcome): void {
-    if (!Buffer.isBuffer(outcome)) {
-      this.#fail(outcome);
+  #end(status: Status): void {
+    if (status.code !== 'OK') {
+      this.#fail(status);
       return;
     }
     this.#settle();
-    this.#waiter.resolve(outcome);
+    this.#waiter.resolve(this.#sink);
   }
 
   /** Ends the call in the middle of its answer. */
-  #endEarly(outcome: Outcome | undefined): void {
-    if (outcome === undefined) return;
+  #endEarly(status: Status | undefined): void {
+    if (status === undefined) return;
     this.#leave();
-    this.#end(outcome);
+    this.#end(status);
   }
 
   // What the connection asks and tells
@@ -139,6 +149,8 @@ export class UnaryCall implements Exchange {
       return;
     }
     this.#sentAgain = true;
+    this.#sink = this.#request.sink();
+    this.#answer = new Answer(this.#sink);
     this.#send();
   }
 

@@ -1,6 +1,13 @@
 import {socketPath} from '../endpoint.js';
 import {Http2Connection} from '../http2/connection.js';
-import {CONNECT_TIMEOUT_MS, MAX_MESSAGE_BYTES, rpcFailure, type Transport} from '../transport.js';
+import {
+  CONNECT_TIMEOUT_MS,
+  MAX_MESSAGE_BYTES,
+  rpcFailure,
+  type MessageSink,
+  type Transport,
+  type WireCallOptions,
+} from '../transport.js';
 import {checkMetadata} from './request-headers.js';
 import {UnaryCall} from './unary-call.js';
 
@@ -39,7 +46,12 @@ export function unaryTransport(endpoint: string, options: UnaryTransportOptions 
   };
 
   return {
-    unary: async (rpc, message, call) => {
+    unary: async <Sink extends MessageSink>(
+      rpc: string,
+      message: Buffer,
+      sink: () => Sink,
+      call: WireCallOptions,
+    ) => {
       call.signal?.throwIfAborted();
       checkMetadata(call.metadata);
       if (message.length > MAX_MESSAGE_BYTES)
@@ -47,11 +59,9 @@ export function unaryTransport(endpoint: string, options: UnaryTransportOptions 
           grpcCode: 'RESOURCE_EXHAUSTED',
           details: `Attempted to send message with a size larger than ${MAX_MESSAGE_BYTES}`,
         });
-      return await new Promise((resolve, reject) => {
-        new UnaryCall({endpoint, socketPath: path, path: rpc, message, options: call}, open, {
-          resolve,
-          reject,
-        });
+      return await new Promise<Sink>((resolve, reject) => {
+        const request = {endpoint, socketPath: path, path: rpc, message, sink, options: call};
+        new UnaryCall<Sink>(request, open, {resolve, reject});
       });
     },
     close: () => {

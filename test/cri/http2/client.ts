@@ -10,6 +10,21 @@ interface CallOptions {
   readonly metadata?: Record<string, string>;
 }
 
+/** Takes in a message as it is. */
+export function collector() {
+  const pieces: Buffer[] = [];
+  return {
+    // What is pushed is lent.
+    push: (piece: Buffer): void => void pieces.push(Buffer.from(piece)),
+    get bytes(): Buffer {
+      return Buffer.concat(pieces);
+    },
+    get text(): string {
+      return this.bytes.toString();
+    },
+  };
+}
+
 /** A client of a scripted peer; both end together. */
 export interface Client extends AsyncDisposable {
   readonly peer: ScriptedPeer;
@@ -29,11 +44,11 @@ export async function against(
   const transport = open(peer.endpoint);
   const call: Client['call'] = async (message = 'request', options = {}) => {
     const defaults = {signal: undefined, timeoutMs: 10_000};
-    const answered = await transport.unary('/test.Service/Method', Buffer.from(message), {
+    const answered = await transport.unary('/test.Service/Method', Buffer.from(message), collector, {
       ...defaults,
       ...options,
     });
-    return answered.toString();
+    return answered.text;
   };
   return {
     peer,

@@ -6,6 +6,7 @@ import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
 import {FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
 import {frameMessage} from '../../../src/cri/unary/message.js';
 import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
+import {collector} from './client.js';
 import {
   answer,
   HEADERS,
@@ -78,10 +79,10 @@ test('whatever a server says, every call ends with an answer or an error that sa
         const transport = unaryTransport(peer.endpoint, {connectTimeoutMs: 20});
         const call = async (): Promise<string> => {
           const options = {signal: undefined, timeoutMs: 20};
-          const end = await transport
-            .unary('/a.B/C', Buffer.from('request'), options)
-            .catch((error: unknown) => error);
-          return Buffer.isBuffer(end) ? end.toString() : end instanceof CriError ? 'CriError' : String(end);
+          return await transport.unary('/a.B/C', Buffer.from('request'), collector, options).then(
+            ({text}) => text,
+            (error: unknown) => (error instanceof CriError ? 'CriError' : String(error)),
+          );
         };
         const ends = await Promise.all([call(), call(), call()]);
         transport.close();

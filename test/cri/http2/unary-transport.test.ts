@@ -4,7 +4,7 @@ import {ERROR, FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
 import {frameMessage} from '../../../src/cri/unary/message.js';
 import {unaryTransport, type UnaryTransportOptions} from '../../../src/cri/unary/unary-transport.js';
 import {until} from '../../base/until.js';
-import {against, againstOurs as to, echo, serve, type Script} from './client.js';
+import {against, againstOurs as to, collector, echo, serve, type Script} from './client.js';
 import {
   answer,
   dataFrame,
@@ -231,7 +231,11 @@ describe('a call', () => {
     ['has two lines', {a: '\n'}],
   ])('with metadata that %s is refused', async (_, metadata) => {
     const transport = unaryTransport('/nowhere');
-    const call = transport.unary('/a/b', Buffer.alloc(0), {signal: undefined, timeoutMs: 1000, metadata});
+    const call = transport.unary('/a/b', Buffer.alloc(0), collector, {
+      signal: undefined,
+      timeoutMs: 1000,
+      metadata,
+    });
     await expect(call).rejects.toThrow(TypeError);
   });
 
@@ -241,12 +245,15 @@ describe('a call', () => {
       serve(({streamId, headers}) => answer(streamId, String(headers['long']?.length))),
     );
     const options = {signal: undefined, timeoutMs: 5000, metadata: {Long: value}};
-    expect((await server.transport.unary('/a/b', Buffer.alloc(0), options)).toString()).toBe('50000');
+    expect((await server.transport.unary('/a/b', Buffer.alloc(0), collector, options)).text).toBe('50000');
   });
 
   test('whose message is too long is refused', async () => {
     const tooLong = Buffer.alloc(128 * 2 ** 20 + 1);
-    const call = unaryTransport('/nowhere').unary('/a/b', tooLong, {signal: undefined, timeoutMs: 1000});
+    const call = unaryTransport('/nowhere').unary('/a/b', tooLong, collector, {
+      signal: undefined,
+      timeoutMs: 1000,
+    });
     await expect(call).rejects.toMatchObject({grpcCode: 'RESOURCE_EXHAUSTED'});
   });
 });
