@@ -13,4 +13,6 @@ program().then(async ({program: {main}, keepCompiled}) => {
   process.exitCode = await main(process.argv.slice(2));
   // What failed has not shown what the command needs.
   if (process.exitCode === 0) keepCompiled?.();
+  // All is written. What the engine holds goes with the process, sooner than when it is taken down piece by piece.
+  process.exit();
 });
