@@ -1,10 +1,13 @@
+type Letters = readonly string[];
+
 /** Levenshtein's distance: how many characters have to be added, dropped or replaced. */
-function distance(from: string, to: string): number {
+function distance(from: Letters, to: Letters): number {
   let row = Array.from({length: to.length + 1}, (_, column) => column);
-  for (const [above, letter] of Array.from(from).entries()) {
+  // Without iterators, which cost most of it before it is compiled, as it is where a word is misspelt.
+  for (let above = 0; above < from.length; above += 1) {
     const next = [above + 1];
-    for (const [column, other] of Array.from(to).entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = (row[column] ?? 0) + (from[above] === to[column] ? 0 : 1);
       next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }
     row = next;
@@ -17,9 +20,15 @@ export function closest(word: string, candidates: readonly string[]): string | u
   const most = Math.max(1, Math.floor(word.length / 3));
   // Nothing that long is a misspelt name, and the distance takes time with its square.
   if (word.length > 100) return undefined;
-  const ranked = candidates
-    .map((candidate) => ({candidate, far: distance(word.toLowerCase(), candidate.toLowerCase())}))
-    .filter(({far}) => far <= most)
-    .sort((a, b) => a.far - b.far);
-  return ranked[0]?.candidate;
+  const letters = Array.from(word.toLowerCase());
+  let found: string | undefined;
+  let nearest = most + 1;
+  for (const candidate of candidates) {
+    const others = Array.from(candidate.toLowerCase());
+    // Each letter too many or too few is one of the distance.
+    if (Math.abs(others.length - letters.length) >= nearest) continue;
+    const far = distance(letters, others);
+    if (far < nearest) [found, nearest] = [candidate, far];
+  }
+  return found;
 }

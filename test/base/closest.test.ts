@@ -1,0 +1,17 @@
+import {expect, test} from 'vitest';
+import {closest} from '../../src/base/closest.js';
+
+test.each([
+  ['verson', ['versions', 'version', 'inspect'], 'version'],
+  ['as', ['inspect', 'ab', 'ac'], 'ab'],
+  ['inspct', ['inspectp', 'inspect'], 'inspect'],
+  ['LABLE', ['table', 'label'], 'table'],
+  ['x', ['xy', 'abc'], 'xy'],
+  ['x', ['xyz'], undefined],
+  ['bogus', ['bogusly', 'us'], undefined],
+  ['no-truncate', ['no-trunc'], 'no-trunc'],
+  ['a'.repeat(101), ['a'.repeat(101)], undefined],
+  ['', [], undefined],
+])('%j of %j means %j', (word, candidates, meant) => {
+  expect(closest(word, candidates)).toBe(meant);
+});
