@@ -1,14 +1,21 @@
+import {EventEmitter} from 'node:events';
 import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
 import {Writable} from 'node:stream';
 import {isatty} from 'node:tty';
 import {bunIfThere, type BunWriter} from '../base/bun.js';
 
-/** A stream that a command writes to. */
-export type OutputStream = Writable & {
+/** A stream that a command writes to: as much of a Writable as is used. */
+export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-};
+  readonly writableNeedDrain: boolean;
+  write(chunk: string | Uint8Array, done?: Done): boolean;
+  on(event: 'error' | 'resize', listener: (error: Error) => void): unknown;
+  removeListener(event: 'resize', listener: () => void): unknown;
+  removeAllListeners(event: 'error'): unknown;
+  destroy(): unknown;
+}
 
 type Done = (error?: Error | null) => void;
 
@@ -22,13 +29,16 @@ export function standardOutput(fd: 1 | 2): OutputStream {
   if (neverWaits(fd, file)) return new FileOutput(fd);
   const bun = bunIfThere();
   if (bun !== undefined && (file.isFIFO() || file.isSocket()))
-    return new SinkOutput(bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
+    return sinkOutput(bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
   return fd === 1 ? process.stdout : process.stderr;
 }
 
+/** Linux' number for the driver of /dev/null, /dev/full and the like. */
+const MEMORY_DEVICES = 1;
+
 /** Asks fstat(2) first, as node:tty takes its time to load. */
 function neverWaits(fd: number, file: Stats): boolean {
-  return file.isFile() || (file.isCharacterDevice() && !isatty(fd));
+  return file.isFile() || (file.isCharacterDevice() && (file.rdev >> 8 === MEMORY_DEVICES || !isatty(fd)));
 }
 
 /**
@@ -43,49 +53,63 @@ function ownPipe(fd: number): number {
   }
 }
 
-class FileOutput extends Writable {
+/** Has written all when `write` returns, and says so later, as a Writable does, which takes longer to load than help. */
+class FileOutput extends EventEmitter implements OutputStream {
+  readonly writableNeedDrain = false;
   readonly #fd: number;
+  #failure: Error | undefined;
 
   constructor(fd: number) {
-    super({decodeStrings: true});
+    super();
     this.#fd = fd;
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+  write(chunk: string | Uint8Array, done?: Done): boolean {
+    // What follows something that was lost is no use.
+    const isFirstLoss = this.#failure === undefined && !this.#wrote(chunk);
+    const failure = this.#failure;
+    process.nextTick(() => {
+      done?.(failure);
+      if (isFirstLoss) this.emit('error', failure);
+    });
+    return true;
+  }
+
+  #wrote(chunk: string | Uint8Array): boolean {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     try {
-      for (let at = 0; at < chunk.length;) at += writeSync(this.#fd, chunk, at);
-      done();
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
-      done(error as Error);
+      this.#failure = error as Error;
     }
+    return this.#failure === undefined;
+  }
+
+  destroy(): void {
+    // Nothing waits here.
   }
 }
 
-class SinkOutput extends Writable {
-  readonly #sink: BunWriter;
-
-  constructor(sink: BunWriter) {
-    super({decodeStrings: true});
-    this.#sink = sink;
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
-    try {
-      const taken = this.#sink.write(chunk);
-      const flushed = typeof taken === 'number' ? this.#sink.flush() : taken;
-      if (typeof flushed === 'number') done();
-      else
-        flushed.then(() => {
-          done();
-        }, done);
-    } catch (error) {
-      done(error as Error);
-    }
-  }
-
-  /** What nobody has taken by now does not keep the process alive. */
-  override _destroy(error: Error | null, done: Done): void {
-    this.#sink.unref();
-    done(error);
-  }
+/** Bun's own writer as a stream. */
+function sinkOutput(sink: BunWriter): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      try {
+        const taken = sink.write(chunk);
+        const flushed = typeof taken === 'number' ? sink.flush() : taken;
+        if (typeof flushed === 'number') done();
+        else
+          flushed.then(() => {
+            done();
+          }, done);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    // What nobody has taken by now does not keep the process alive.
+    destroy: (error, done) => {
+      sink.unref();
+      done(error);
+    },
+  });
 }

@@ -1,10 +1,10 @@
-import {Duplex, type Writable} from 'node:stream';
+import {Duplex} from 'node:stream';
 import type {RawData, WebSocket} from 'ws';
 import {messageOf} from '../base/errors.js';
 import {authority, type StreamingAddress} from './address.js';
 import {connectSocket} from './connect-socket.js';
 import {StreamingError} from './errors.js';
-import {pourStream, type RemoteOutput} from './remote-output.js';
+import {pourStream, type PourTarget, type RemoteOutput} from './remote-output.js';
 import type {DialOptions} from './session.js';
 import {answerLimit, refusal} from './upgrade.js';
 
@@ -186,7 +186,7 @@ class Channel extends Duplex implements RemoteOutput {
     return this.destroyed || this.push(data);
   }
 
-  async pour(target: Writable): Promise<void> {
+  async pour(target: PourTarget): Promise<void> {
     await pourStream(this, target);
   }
 

@@ -1,7 +1,7 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
@@ -46,6 +46,37 @@ test.each([
   const lines = stdout.trimEnd().split('\n');
   expect(new Set(lines).size).toBe(LINES);
   expect(lines.every((line) => line.length === 64)).toBe(true);
+});
+
+test.each([
+  ['a list', LIST, 0, /^([0-9a-f]{64}\n){4000}$/],
+  ['help', ['--help'], 0, /\n {2}version .*\n+$/],
+  ['a usage error', ['ps', '--bogus'], 1, /^kcri: .*\nusage: .*\nhint: .*\n$/],
+  ['an unknown command', ['verson'], 3, /^kcri: .*\nhint: .*\n$/],
+])('a file takes all of %s', async (_, args, exitCode, all) => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: LINES, images: 1});
+  const folder = await mkdtemp(join(tmpdir(), 'kcri-output-'));
+  onTestFinished(() => rm(folder, {recursive: true}));
+  const file = join(folder, 'output');
+  const child = spawn('bash', ['-c', 'exec "$@" >"$0" 2>&1', file, ...KCRI_COMMAND, ...args], {
+    env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+    stdio: 'ignore',
+  });
+  expect(await once(child, 'close')).toEqual([exitCode, null]);
+  expect(await readFile(file, 'utf8')).toMatch(all);
+});
+
+test('what a full device does not take is told', async () => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: LINES, images: 1});
+  const child = spawn('bash', ['-c', 'exec "$@" >/dev/full', 'bash', ...KCRI_COMMAND, ...LIST], {
+    env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  expect(await text(child.stderr)).toBe('kcri: writing to standard output: no space left on device\n');
+  expect(await ended).toEqual([1, null]);
 });
 
 test.each([

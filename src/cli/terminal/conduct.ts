@@ -1,6 +1,7 @@
 import {setMaxListeners} from 'node:events';
 import type {Writable} from 'node:stream';
 import {messageOf, SystemError} from '../../base/errors.js';
+import type {PourTarget} from '../../streaming/remote-output.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
 import type {CliContext} from '../context.js';
 import type {OutputStream} from '../standard-output.js';
@@ -18,7 +19,7 @@ export interface ConductOptions {
   /** The keys that leave the session; none = nothing does. Only where there is a terminal. */
   readonly detachKeys: readonly number[];
   /** Where standard output and standard error go. */
-  readonly outputs: readonly Writable[];
+  readonly outputs: readonly PourTarget[];
   /** Aborted when nobody reads the output any more. */
   readonly unread: AbortSignal;
   /** Ends the session. */

@@ -1,4 +1,5 @@
 import {Writable} from 'node:stream';
+import type {OutputStream} from '../standard-output.js';
 
 /** A line that is longer is written in pieces. */
 const MAX_LINE = 64 * 1024;
@@ -10,10 +11,10 @@ const NEWLINE = 0x0a;
  */
 export class PrefixedLines extends Writable {
   readonly #prefix: Buffer;
-  readonly #target: Writable;
+  readonly #target: OutputStream;
   #rest = Buffer.alloc(0);
 
-  constructor(prefix: string, target: Writable) {
+  constructor(prefix: string, target: OutputStream) {
     super();
     this.#prefix = Buffer.from(prefix);
     this.#target = target;

@@ -1,6 +1,6 @@
-import {Duplex, type Writable} from 'node:stream';
+import {Duplex} from 'node:stream';
 import type {Hold} from '../held-buffers.js';
-import {pourStream, type RemoteOutput} from '../remote-output.js';
+import {pourStream, type PourTarget, type RemoteOutput} from '../remote-output.js';
 
 /** What a reader may be behind before the connection stops reading. */
 const READ_AHEAD = 1024 * 1024;
@@ -30,7 +30,7 @@ export class SpdyStream extends Duplex implements RemoteOutput {
   #open = false;
   #gone = false;
   #ended = false;
-  #target: Writable | undefined;
+  #target: PourTarget | undefined;
   #acknowledge: (() => void) | undefined;
   #decide: (accepted: boolean) => void = () => undefined;
   /** Resolves when the server has accepted the stream, or with false when it is gone before that. */
@@ -62,7 +62,7 @@ export class SpdyStream extends Duplex implements RemoteOutput {
     else if (!this.push(hold === undefined ? piece : Buffer.from(piece))) this.#link.behind(this);
   }
 
-  async pour(target: Writable): Promise<void> {
+  async pour(target: PourTarget): Promise<void> {
     this.#target = target;
     await pourStream(this, target);
   }
