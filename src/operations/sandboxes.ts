@@ -1,11 +1,11 @@
-import {
-  podSandboxId,
-  type FieldMask,
-  type Init,
-  type PodSandbox,
-  type PodSandboxFilter,
-  type PodSandboxState,
-  type RuntimeService,
+import {podSandboxId} from '../cri/ids.js';
+import type {
+  FieldMask,
+  Init,
+  PodSandbox,
+  PodSandboxFilter,
+  PodSandboxState,
+  RuntimeService,
 } from '../cri/index.js';
 import {hasLabels, isFullId, matches, newestFirst} from './filters.js';
 import {listAllSandboxes} from '../cri/list-all.js';
