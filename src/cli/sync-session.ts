@@ -127,7 +127,7 @@ async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonl
   if (outcome.kind === 'failed' && isOfOthers(outcome.error)) return [];
   try {
     await local.exclusively(pod, undefined, async () => {
-      const record = await local.store.findByName(pod.namespace, pod.name);
+      const record = await local.findByName(pod);
       if (record?.uid === pod.uid) await local.end(record);
     });
     return [];
@@ -140,7 +140,7 @@ async function removePod(local: LocalPods, outcome: PodOutcome): Promise<readonl
 async function leftOver(local: LocalPods, outcome: PodOutcome): Promise<readonly unknown[]> {
   const {kind, pod} = outcome;
   if (!isUnfinished(kind) || (kind === 'failed' && isElsewhere(outcome.error))) return [];
-  const record = await local.store.findByName(pod.namespace, pod.name);
+  const record = await local.findByName(pod);
   if (record === undefined) return [];
   if (kind === 'failed' && outcome.removalError !== undefined)
     return [leftError(pod, `could not be removed again: ${messageOf(outcome.removalError)}`)];

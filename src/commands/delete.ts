@@ -1,4 +1,4 @@
-import {UsageError} from '../base/errors.js';
+import {SystemError, UsageError} from '../base/errors.js';
 import {chosenRecords} from '../cli/chosen-records.js';
 import {integerFlag} from '../cli/flags.js';
 import {PodCommand} from '../cli/pod-command.js';
@@ -114,13 +114,15 @@ export default class Delete extends PodCommand {
    * A pod that was made in its place meanwhile is not what was asked for: then it rejects with SupersededError.
    */
   async #stillThere(pods: LocalPods, record: PodRecord): Promise<PodRecord | undefined> {
-    const {records, broken} = await pods.store.list();
-    const known = records.find(({uid}) => uid === record.uid);
-    if (known !== undefined) return known;
-    if (broken.some(({uid}) => uid === record.uid)) return record;
+    try {
+      const known = await pods.store.get(record.uid);
+      if (known !== undefined && known.goneAt === undefined) return known;
+    } catch (error) {
+      if (error instanceof SystemError) return record;
+      throw error;
+    }
     const {SupersededError} = await import('../kubelet/index.js');
-    if (records.some(({namespace, name}) => namespace === record.namespace && name === record.name))
-      throw new SupersededError(record, 'replaced');
+    if ((await pods.findByName(record)) !== undefined) throw new SupersededError(record, 'replaced');
     return undefined;
   }
 }

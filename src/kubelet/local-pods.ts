@@ -1,5 +1,6 @@
 import type {Pod} from '../api/v1.js';
 import {acquireLock, type LockOptions} from '../base/lock.js';
+import {shared} from '../base/shared.js';
 import type {PodUid} from '../cri/index.js';
 import {ActuatedFiles, type ActuatedStore} from './allocation/actuated-files.js';
 import type {KubeletMetrics} from './container/kubelet-metrics.js';
@@ -11,6 +12,7 @@ import {deletionAt, type PodHistory} from './events/pod-history.js';
 import {podCgroupParents} from './kuberuntime/pod-cgroup.js';
 import type {LocalPodsOptions} from './local-pods-options.js';
 import {BusyPodError, SupersededError} from './pod-error.js';
+import {neighboursFrom, type PodNeighbours} from './pod-neighbours.js';
 import {podStanding, requireOurs, type Standing} from './pod-standing.js';
 import type {PodSyncer} from './pod-syncer.js';
 import {nodeAt, PodSyncers} from './pod-syncers.js';
@@ -42,12 +44,14 @@ export class LocalPods {
   readonly #options: LocalPodsOptions;
   readonly #actuated: ActuatedStore;
   readonly #syncers: PodSyncers;
+  readonly #neighbours: PodNeighbours;
   readonly store: PodStore;
 
   constructor(options: LocalPodsOptions) {
     const {node} = options;
     this.#options = options;
     this.store = new PodStore(node.rootDir);
+    this.#neighbours = neighboursFrom({...options, store: this.store}, shared);
     this.#actuated = options.actuated ?? new ActuatedFiles(node.rootDir);
     this.#syncers = new PodSyncers(options, this.#actuated);
   }
@@ -103,8 +107,14 @@ export class LocalPods {
   }
 
   /** See podStanding, which it rejects like. Changes nothing. */
-  async standing(pod: Pod): Promise<Standing> {
-    return await podStanding(pod, {...this.#options, store: this.store});
+  async standing(pod: Pod, neighbours = this.#neighbours): Promise<Standing> {
+    return await podStanding(pod, {...this.#options, store: this.store, neighbours});
+  }
+
+  /** The record of the pod of that name: there is one at most, since a changed pod's older one is ended first. */
+  async findByName({namespace, name}: Pick<PodRef, 'namespace' | 'name'>): Promise<PodRecord | undefined> {
+    const {records} = await this.#neighbours.records();
+    return records.find((record) => record.namespace === namespace && record.name === name);
   }
 
   /** Takes what a pod says for what it was given, where nothing is known of that: before it says something else. */

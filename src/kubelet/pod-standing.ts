@@ -1,12 +1,10 @@
 import type {Pod} from '../api/v1.js';
-import {hasEnded} from '../api/v1-status.js';
 import {SystemError} from '../base/errors.js';
 import {rejectionOf} from './admission/admit-pod.js';
 import {tellUnknownResources} from './admission/unknown-resources.js';
 import {judgeResize} from './allocation/judge-resize.js';
 import {allocationOf, isAllocated} from './container/pod-allocation.js';
 import {namespacedName, podRef, type PodRef} from './container/pod-ref.js';
-import type {KubeServices} from './container/services.js';
 import {findKubelet} from './kubelet-file.js';
 import {POD_UID_LABEL} from './kuberuntime/labels.js';
 import type {LocalPodsOptions} from './local-pods-options.js';
@@ -17,7 +15,8 @@ import {
   ResizeRejectedError,
   uidOfAnother,
 } from './pod-error.js';
-import type {BrokenRecord, PodRecord, PodRecords, PodStore} from './pod/pod-store.js';
+import type {PodNeighbours} from './pod-neighbours.js';
+import type {BrokenRecord, PodRecord, PodStore} from './pod/pod-store.js';
 
 /** How a pod stands to what is there already. */
 export interface Standing {
@@ -28,11 +27,9 @@ export interface Standing {
 }
 
 /** What is looked at to tell how a pod stands. */
-export interface StandingOptions extends Pick<
-  LocalPodsOptions,
-  'services' | 'endpoint' | 'node' | 'histories' | 'observer'
-> {
-  readonly store: Pick<PodStore, 'get' | 'list'>;
+export interface StandingOptions extends Pick<LocalPodsOptions, 'endpoint' | 'node' | 'observer'> {
+  readonly store: Pick<PodStore, 'get'>;
+  readonly neighbours: PodNeighbours;
 }
 
 /**
@@ -43,17 +40,17 @@ export interface StandingOptions extends Pick<
  */
 export async function podStanding(pod: Pod, options: StandingOptions): Promise<Standing> {
   const ref = podRef(pod);
-  const {store, services, node} = options;
+  const {store, neighbours, node} = options;
   const found = await store.get(ref.uid);
-  if (found === undefined) await refuseForeign(ref, services, node.rootDir);
+  if (found === undefined) await refuseForeign(ref, neighbours, node.rootDir);
   else if (found.namespace !== ref.namespace || found.name !== ref.name) throw uidOfAnother(ref, found);
-  const {records, broken} = await store.list();
-  await refuseBrokenNamesake(ref, broken, services);
+  const {records, broken} = await neighbours.records();
+  await refuseBrokenNamesake(ref, broken, neighbours);
   const known = found?.goneAt === undefined ? found : undefined;
   const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
   const older = namesake?.uid === ref.uid ? undefined : namesake;
   for (const record of [known, older]) if (record !== undefined) await requireOurs(record, options);
-  await requireAdmission(pod, {known, older}, {...options, records});
+  await requireAdmission(pod, {known, older}, options);
   return {known, older};
 }
 
@@ -72,10 +69,11 @@ export async function requireOurs(
   if (kubelet?.endpoint === endpoint) throw new KeptByKubeletError(record, kubelet.pid, record.source);
 }
 
-async function refuseForeign(ref: PodRef, {runtime}: KubeServices, rootDir: string): Promise<void> {
+async function refuseForeign(ref: PodRef, neighbours: PodNeighbours, rootDir: string): Promise<void> {
   // Only kubelets put the UID into the labels as well.
-  const {items} = await runtime.listPodSandbox({});
-  if (!items.some(({metadata, labels}) => [metadata?.uid, labels[POD_UID_LABEL]].includes(ref.uid))) return;
+  const sandboxes = await neighbours.sandboxes();
+  if (!sandboxes.some(({metadata, labels}) => [metadata?.uid, labels[POD_UID_LABEL]].includes(ref.uid)))
+    return;
   throw new SystemError(
     `a pod with the UID "${ref.uid}" runs already and was not made by kcri with the root directory "${rootDir}"`,
     {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
@@ -86,11 +84,10 @@ async function refuseForeign(ref: PodRef, {runtime}: KubeServices, rootDir: stri
 async function refuseBrokenNamesake(
   ref: PodRef,
   broken: readonly BrokenRecord[],
-  {runtime}: KubeServices,
+  neighbours: PodNeighbours,
 ): Promise<void> {
   if (broken.length === 0) return;
-  const {items} = await runtime.listPodSandbox({});
-  const namesakes = items.filter(
+  const namesakes = (await neighbours.sandboxes()).filter(
     ({metadata}) => metadata?.namespace === ref.namespace && metadata.name === ref.name,
   );
   for (const {uid, error} of broken)
@@ -105,15 +102,13 @@ async function refuseBrokenNamesake(
 async function requireAdmission(
   pod: Pod,
   {known, older}: Standing,
-  {records, node, histories, observer}: StandingOptions & Pick<PodRecords, 'records'>,
+  {neighbours, node, observer}: StandingOptions,
 ): Promise<void> {
   const allocation = known && allocationOf(known.pod);
   if (allocation !== undefined && isAllocated(pod, allocation)) return;
   const except = (known ?? older)?.uid;
-  const others = await activePods(
-    records.filter(({uid}) => uid !== except),
-    histories,
-  );
+  const active = await neighbours.active();
+  const others = active.filter(({uid}) => uid !== except).map((record) => record.pod);
   if (allocation !== undefined) {
     const verdict = judgeResize({pod, allocation, others, node, admission: true});
     if (verdict.kind === 'pending') throw new ResizeRejectedError(podRef(pod), verdict.pending);
@@ -126,16 +121,4 @@ async function requireAdmission(
   }
   observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});
   throw new PodRejectedError(podRef(pod), rejection);
-}
-
-async function activePods(
-  records: readonly PodRecord[],
-  histories: LocalPodsOptions['histories'],
-): Promise<readonly Pod[]> {
-  const active: Pod[] = [];
-  for (const {uid, pod} of records) {
-    const phase = (await histories?.lastKnown(uid))?.status.phase;
-    if (!hasEnded(phase)) active.push(pod);
-  }
-  return active;
 }

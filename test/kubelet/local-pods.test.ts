@@ -53,6 +53,17 @@ test('standing changes nothing and says what would be ended', async () => {
   expect(runtime.calls.filter(({method}) => !/^(List|Version)/.test(method))).toEqual([]);
 });
 
+test('a record is found by namespace and name together, unless its pod is gone', async () => {
+  const {pods} = await aPodGround();
+  await pods.adopt(aLocalPod({metadata: {namespace: 'other'}}), 'pod.yaml');
+  const {record} = await pods.adopt(aLocalPod({name: 'api'}), 'pod.yaml');
+  const api = {namespace: 'default', name: 'api'};
+  expect(await pods.findByName(api)).toEqual(record);
+  expect(await pods.findByName({namespace: 'default', name: 'web'})).toBeUndefined();
+  await pods.leave(record);
+  expect(await pods.findByName(api)).toBeUndefined();
+});
+
 test('a pod is own until another process deletes it or gives it another spec', async () => {
   const {pods} = await aPodGround();
   const pod = aLocalPod({metadata: {uid: 'u1'}});

@@ -13,7 +13,8 @@ import {LocalPods} from '../local-pods.js';
 import {SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods-options.js';
 import {podErrorOf} from '../pod-error.js';
 import {actionsFor, type PodSyncer} from '../pod-syncer.js';
-import type {PodRecord} from '../pod/pod-store.js';
+import {neighboursFrom, type PodNeighbours} from '../pod-neighbours.js';
+import {PodStore, type PodRecord} from '../pod/pod-store.js';
 import {changesOf, type PlannedChange} from './changes.js';
 import {differences, type FieldChange} from './diff.js';
 import {configDiffs, type ConfigDiff} from './plan-diff.js';
@@ -58,15 +59,32 @@ export async function planPods(
   signal: AbortSignal,
 ): Promise<readonly PodPlan[]> {
   const plans: PodPlan[] = [];
-  for (const pod of pods) plans.push(await planPod(options, pod, signal));
+  const neighbours = neighboursOf(options);
+  for (const pod of pods) plans.push(await planPod({...options, neighbours}, pod, signal));
   return plans;
 }
 
-async function planPod(options: PlanOptions, pod: Pod, signal: AbortSignal): Promise<PodPlan> {
+/** As they were when the plan began: nothing is changed in between. None where nothing is looked at. */
+function neighboursOf({services, node, clock, offline}: PlanOptions): PodNeighbours | undefined {
+  if (offline === true) return undefined;
+  const [store, histories] = [new PodStore(node.rootDir), new PodHistories(node.rootDir, clock)];
+  return neighboursFrom({store, histories: readHistories(histories), services}, once);
+}
+
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => (answer ??= ask());
+}
+
+async function planPod(
+  {neighbours, ...options}: PlanOptions & {readonly neighbours: PodNeighbours | undefined},
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<PodPlan> {
   const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
-  const {known, older} = options.offline === true ? NOTHING_THERE : await planned.standing(pod);
+  const {known, older} = neighbours === undefined ? NOTHING_THERE : await planned.standing(pod, neighbours);
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await whatRuns(planned, there, signal)};
   recorder.know(present?.runtime.containers ?? []);

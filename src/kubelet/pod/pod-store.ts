@@ -106,12 +106,6 @@ export class PodStore {
     };
   }
 
-  /** The record of the pod of that name: there is one at most, since a changed pod's older one is ended first. */
-  async findByName(namespace: string, name: string): Promise<PodRecord | undefined> {
-    const {records} = await this.list();
-    return records.find((record) => record.namespace === namespace && record.name === name);
-  }
-
   /** Forgets the pod, also when its record is broken; without one it does nothing. */
   async delete(uid: PodUid): Promise<void> {
     const path = this.#path(uid);

@@ -64,22 +64,13 @@ test('records are listed oldest first', async () => {
   expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
 });
 
-test('a pod that is gone is listed by itself, and its name is free', async () => {
+test('a pod that is gone is listed by itself', async () => {
   const {store} = await aStore();
   const gone = aRecord('a', {goneAt: '2026-11-20T10:00:02.000Z'});
   await store.put(gone);
   expect(await store.list()).toEqual({records: [], gone: [gone], broken: []});
-  expect(await store.findByName('default', 'web')).toBeUndefined();
   await store.put(aRecord('a', {goneAt: 'yesterday'}));
   expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('its goneAt');
-});
-
-test('a record is found by namespace and name together', async () => {
-  const {store} = await aStore();
-  await store.put(aRecord('c', {namespace: 'other'}));
-  await store.put(aRecord('d', {name: 'api'}));
-  expect((await store.findByName('default', 'api'))?.uid).toBe('d');
-  expect(await store.findByName('default', 'web')).toBeUndefined();
 });
 
 test('a deleted record is gone, with what a killed write of it left', async () => {
