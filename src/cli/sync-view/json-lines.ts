@@ -65,8 +65,10 @@ export class JsonLinesRenderer implements SyncRenderer {
     );
   }
 
-  log(pod: PodRef, container: string, line: string): void {
-    this.#write('log', pod, {container, line});
+  /** As many lines come at once as were written together: only what differs is made for each. */
+  log(pod: PodRef, container: string, lines: readonly string[]): void {
+    const head = this.#line('log', pod, {container, line: ''}).slice(0, -'""}'.length);
+    this.#out(lines.map((line) => `${head}${JSON.stringify(line)}}`).join('\n'));
   }
 
   aside(write: () => void): void {

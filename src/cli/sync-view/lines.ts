@@ -83,8 +83,9 @@ export class LineRenderer implements SyncRenderer {
     if (text !== undefined) this.#out(`${podTitle(outcome.pod)}: ${text}`);
   }
 
-  log(pod: PodRef, container: string, line: string): void {
-    this.#out(`${podTitle(pod)}/${container} | ${line}`);
+  log(pod: PodRef, container: string, lines: readonly string[]): void {
+    const prefix = `${podTitle(pod)}/${container} | `;
+    this.#out(lines.map((line) => prefix + line).join('\n'));
   }
 
   aside(write: () => void): void {

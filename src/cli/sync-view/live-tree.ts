@@ -96,8 +96,9 @@ export class LiveTree implements SyncRenderer {
     this.#update(outcome.pod, (view) => ({...view, doing: ''}));
   }
 
-  log(_pod: PodRef, container: string, line: string): void {
-    this.#draw(`${this.#chalk.dim(`${container} |`)} ${line}\n`);
+  log(_pod: PodRef, container: string, lines: readonly string[]): void {
+    const prefix = this.#chalk.dim(`${container} |`);
+    this.#draw(lines.map((line) => `${prefix} ${line}\n`).join(''));
   }
 
   aside(write: () => void): void {

@@ -66,8 +66,8 @@ export class LogFollower {
 
   async #read(pod: PodRef, name: string, id: ContainerId): Promise<void> {
     const lines = {stdout: new LineSplitter(), stderr: new LineSplitter()};
-    const show = (line: string): void => {
-      this.#renderer.log(pod, name, line);
+    const show = (shown: readonly string[]): void => {
+      if (shown.length > 0) this.#renderer.log(pod, name, shown);
     };
     try {
       const logPath = logPathOf(await statusOf(this.#runtime, id, this.#signal));
@@ -76,7 +76,7 @@ export class LogFollower {
         {streams: ALL_STREAMS, follow: this.#follow(id), signal: this.#signal},
         {
           write: (stream, bytes) => {
-            for (const line of lines[stream].push(bytes)) show(line);
+            show(lines[stream].push(bytes));
           },
           ready: async () => {
             await this.#output.ready(this.#signal);
@@ -87,7 +87,7 @@ export class LogFollower {
       if (!this.#signal.aborted)
         this.#renderer.note(pod, `the log of container ${name} can't be shown: ${messageOf(error)}`);
     }
-    for (const splitter of Object.values(lines)) for (const line of splitter.rest()) show(line);
+    for (const splitter of Object.values(lines)) show(splitter.rest());
   }
 
   /** Goes on until the container has ended or `end` is called: then nothing is waited for any more. */
@@ -119,11 +119,10 @@ export class LineSplitter {
   #begun = '';
 
   push(bytes: Uint8Array): readonly string[] {
-    const [first = '', ...others] = this.#decoder.write(Buffer.from(bytes)).split('\n');
-    const pieces = [this.#begun + first, ...others].map(cut);
-    const last = [...(pieces.pop() ?? [])];
-    this.#begun = last.pop() ?? '';
-    return [...pieces.flat(), ...last];
+    const lines = (this.#begun + this.#decoder.write(bytes)).split('\n');
+    const pieces = lines.some(isLong) ? lines.flatMap(cut) : lines;
+    this.#begun = pieces.pop() ?? '';
+    return pieces;
   }
 
   rest(): readonly string[] {
@@ -132,6 +131,10 @@ export class LineSplitter {
   }
 }
 
+function isLong(line: string): boolean {
+  return line.length > LONGEST_LINE;
+}
+
 function cut(line: string): readonly string[] {
-  return line.length <= LONGEST_LINE ? [line] : (line.match(PIECES) ?? []);
+  return isLong(line) ? (line.match(PIECES) ?? []) : [line];
 }

@@ -11,8 +11,8 @@ export interface SyncRenderer extends View {
   /** Something about the pod that is neither: a lock that is waited for, a pod that was removed. */
   note(pod: PodRef, text: string): void;
   outcome(outcome: PodOutcome, exitCode: number): void;
-  /** A line of a container's log, without its newline. */
-  log(pod: PodRef, container: string, line: string): void;
+  /** Lines of a container's log that came together, without their newlines. */
+  log(pod: PodRef, container: string, lines: readonly string[]): void;
   /** Leaves the terminal as it should be; nothing is shown afterwards. */
   end(): void;
 }

@@ -14,6 +14,7 @@ const MAX_LOG_LINES = 80;
 const MAX_LOG_BYTES = 2048;
 /** Holds that much output, however it is cut into lines. */
 const LOG_CHUNK_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
 
 /** A container may put anything in the place of its file: nothing is waited for, no link is followed. */
 const OPEN_HOSTILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -68,9 +69,12 @@ async function endOfLog(path: string): Promise<string> {
 
 /** What the container wrote in the last lines of a log in the CRI's format; a line in parts is put together. */
 function logOutput(log: Buffer): string {
-  const lines = log.toString('latin1').split(/(?<=\n)/);
-  const complete = lines.filter((line) => line.endsWith('\n')).slice(-MAX_LOG_LINES);
-  const output = complete.map((line) => parseLine(Buffer.from(line, 'latin1'))?.content ?? new Uint8Array());
+  const output: Uint8Array[] = [];
+  for (let end = log.lastIndexOf(NEWLINE) + 1; end > 0 && output.length < MAX_LOG_LINES;) {
+    const start = end === 1 ? 0 : log.lastIndexOf(NEWLINE, end - 2) + 1;
+    output.unshift(parseLine(log.subarray(start, end))?.content ?? new Uint8Array());
+    end = start;
+  }
   return Buffer.concat(output).subarray(-MAX_LOG_BYTES).toString();
 }
 

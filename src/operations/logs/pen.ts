@@ -51,7 +51,7 @@ export class JoiningPen implements Pen {
     if (!partial && !state.begun) {
       this.#claim(stream, state);
       if (this.#prefix !== undefined) this.#writer.put(stream, this.#prefix);
-      if (this.#timestamps) this.#writer.put(stream, timeText(line));
+      if (this.#timestamps) this.#writer.putTime(line);
       this.#writer.putContent(line);
       return;
     }
@@ -71,7 +71,7 @@ export class JoiningPen implements Pen {
   #hold(line: LineView, state: Unfinished): void {
     const {held} = state;
     if (!state.begun && this.#prefix !== undefined) held.push(this.#prefix);
-    if (!state.begun && this.#timestamps) held.push(Buffer.from(timeText(line)));
+    if (!state.begun && this.#timestamps) held.push(timeText(line));
     held.push(Buffer.from(line.bytes.subarray(line.from, line.to)));
     state.heldLength += line.to - line.from;
   }
@@ -112,7 +112,7 @@ export class CrictlPen implements Pen {
   add(line: LineView): void {
     const {stream, bytes, from, to} = line;
     if (isSelected(line, this.#selection)) {
-      if (this.#timestamps && this.#atLineStart) this.#writer.put(stream, timeText(line));
+      if (this.#timestamps && this.#atLineStart) this.#writer.putTime(line);
       this.#writer.putContent(line);
     }
     this.#atLineStart = from === to || bytes[to - 1] === LINE_END[0];

@@ -44,9 +44,11 @@ test('no more of a log is read than the reader takes', async () => {
   });
   using cri = connect(runtime.endpoint);
   let lines = 0;
+  let calls = 0;
   const renderer = Object.assign(new SilentRenderer(), {
-    log: () => {
-      lines += 1;
+    log: (_pod: unknown, _container: string, shown: readonly string[]) => {
+      lines += shown.length;
+      calls += 1;
     },
   });
   const gates: (() => void)[] = [];
@@ -74,4 +76,6 @@ test('no more of a log is read than the reader takes', async () => {
   await ended;
   clearInterval(opening);
   expect(lines).toBe(20_000);
+  // What was read together is shown together.
+  expect(calls).toBeLessThan(1000);
 });
