@@ -14,7 +14,7 @@ export class LogWriter {
   #isGone = false;
   #idle: (() => void) | undefined;
 
-  /** `onLost` gives the line that tells how many were lost, as soon as there is room for it. */
+  /** `onLost` gives the line that tells how many were lost, as soon as there is room for it, or at the end. */
   constructor(stream: OutputStream, onLost: (count: number) => string, most = MOST_WAITING) {
     this.#stream = stream;
     this.#onLost = onLost;
@@ -31,9 +31,14 @@ export class LogWriter {
       this.#lost += 1;
       return;
     }
+    this.#send(this.#lostLine() + line);
+  }
+
+  /** Tells how many lines were lost since it was told last; empty when none was. */
+  #lostLine(): string {
     const lost = this.#lost;
     this.#lost = 0;
-    this.#send(lost === 0 ? line : this.#onLost(lost) + line);
+    return lost === 0 ? '' : this.#onLost(lost);
   }
 
   #send(text: string): void {
@@ -46,6 +51,7 @@ export class LogWriter {
 
   /** Resolves when all is written, or `limitMs` later: a reader that stands still doesn't keep a daemon from ending. */
   async flush(clock: Clock, limitMs: number): Promise<void> {
+    if (this.#lost > 0 && !this.#isGone) this.#send(this.#lostLine());
     if (this.#waiting === 0) return;
     const written = new Promise<void>((resolve) => {
       this.#idle = resolve;

@@ -15,26 +15,47 @@ const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 
 /** These go to no other host than the one that they are meant for (net/http shouldCopyHeaderOnRedirect). */
 const FOR_ONE_HOST: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2', 'www-authenticate']);
 
+/** What is sent to whom. */
+export interface FetchOptions {
+  readonly headers: ManifestHeaders;
+  /** Told of a redirection from https to http, where credentials that would have gone on stay behind. */
+  readonly withheld: (to: URL) => void;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The body of what is at a URL, at most as large as a manifest may be; certificates are verified, redirects followed.
- * Throws FetchError, and the signal's reason.
+ * Credentials go to no other host, as with Go's net/http, and unlike there not on in the clear. Throws FetchError, and
+ * the signal's reason.
  */
 export async function fetchManifest(
   url: URL,
-  headers: ManifestHeaders,
-  signal: AbortSignal,
+  {headers: given, withheld, signal}: FetchOptions,
 ): Promise<Buffer> {
   let current = url;
+  let headers = given;
   for (let redirects = 0; ; redirects += 1) {
-    const response = await get(current, current.host === url.host ? headers : forOthers(headers), signal);
+    const response = await get(current, headers, signal);
     const {statusCode, headers: answered} = response;
     if (!REDIRECTS.has(statusCode) || answered.location === undefined)
       return await body(current, response, signal);
     response.destroy();
     if (redirects === MOST_REDIRECTS)
       throw failure(url, new Error(`stopped after ${MOST_REDIRECTS} redirects`));
-    current = redirected(current, answered.location);
+    const next = redirected(current, answered.location);
+    const isExposed = current.protocol === 'https:' && next.protocol === 'http:';
+    if (isExposed && next.host === url.host && hasCredentials(headers)) withheld(next);
+    if (isExposed || next.host !== url.host) headers = forOthers(headers);
+    current = next;
   }
+}
+
+function hasCredentials(headers: ManifestHeaders): boolean {
+  return Object.keys(headers).some(isCredential);
+}
+
+function isCredential(name: string): boolean {
+  return FOR_ONE_HOST.has(name.toLowerCase());
 }
 
 function redirected(from: URL, location: string): URL {
@@ -44,9 +65,7 @@ function redirected(from: URL, location: string): URL {
 }
 
 function forOthers(headers: ManifestHeaders): ManifestHeaders {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !FOR_ONE_HOST.has(name.toLowerCase())),
-  );
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isCredential(name)));
 }
 
 /** `Get "http://host/": connect ECONNREFUSED 127.0.0.1:80`. */

@@ -55,6 +55,7 @@ export class HttpSource implements PodSource {
   #data: Buffer | undefined;
   #wasEmpty = false;
   #failures = 0;
+  readonly #withheldFrom = new Set<string>();
 
   constructor(options: HttpSourceOptions) {
     this.#options = options;
@@ -80,7 +81,7 @@ export class HttpSource implements PodSource {
 
   async #look(sink: SourceSink, signal: AbortSignal): Promise<void> {
     try {
-      const data = await this.#fetch(signal);
+      const data = await this.#fetch(sink, signal);
       if (data.length === 0) {
         if (!this.#wasEmpty) sink.set({pods: [], objects: []});
         this.#wasEmpty = true;
@@ -97,10 +98,24 @@ export class HttpSource implements PodSource {
     }
   }
 
-  async #fetch(signal: AbortSignal): Promise<Buffer> {
+  async #fetch(sink: SourceSink, signal: AbortSignal): Promise<Buffer> {
     const exceeded = (): Error => new Error('context deadline exceeded (Client.Timeout exceeded)');
     using limit = timeLimit(this.#options.clock, TIMEOUT_MS, exceeded);
-    return await fetchManifest(this.#url, this.#options.headers, AbortSignal.any([signal, limit.signal]));
+    return await fetchManifest(this.#url, {
+      headers: this.#options.headers,
+      withheld: (to) => {
+        this.#tellWithheld(shownUrl(to), sink);
+      },
+      signal: AbortSignal.any([signal, limit.signal]),
+    });
+  }
+
+  /** Once for each place that it is redirected to. */
+  #tellWithheld(url: string, sink: SourceSink): void {
+    if (this.#withheldFrom.has(url)) return;
+    this.#withheldFrom.add(url);
+    const message = 'Credentials are not sent on, since the URL redirects from https to http';
+    sink.report(this.#report(message, {level: 'warning', fields: {url}}));
   }
 
   #take(data: Buffer, sink: SourceSink): void {

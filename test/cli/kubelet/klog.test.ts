@@ -60,6 +60,14 @@ test('drops what a reader that stands still leaves no room for, tells how many l
   expect(stream.destroyed).toBe(true);
 });
 
+test('tells at the end of the lines that were lost last', async () => {
+  const stream = new PassThrough();
+  const writer = new LogWriter(stream, (count) => `${count} lost\n`, 20);
+  for (const line of ['first\n', 'much too long for it, and more\n']) writer.write(line);
+  await writer.flush(systemClock, 1000);
+  expect(String(stream.read())).toBe('first\n1 lost\n');
+});
+
 test('says from where it tells that lines were lost', () => {
   const stream = new PassThrough();
   const logger = klog(stream);

@@ -1,7 +1,7 @@
 import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
-import type {AddressInfo, Server} from 'node:net';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {createServer as createSocketServer, type AddressInfo, type Server} from 'node:net';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {HttpSource} from '../../../src/kubelet/config/http-source.js';
 import {CERTIFICATE, KEY} from '../../fakes/streaming/certificate.js';
 import {until} from '../../base/until.js';
@@ -9,6 +9,8 @@ import {ManualClock} from '../../streaming/manual-clock.js';
 import {configMapManifest, follow, podManifest, prepareOnNode, type Followed} from './sources.js';
 
 const PERIOD_MS = 20_000;
+/** The first byte that a TLS client sends. */
+const TLS_HANDSHAKE = 0x16;
 
 /** Knows how often the source has begun to wait for its next look. */
 class PausesClock extends ManualClock {
@@ -206,4 +208,52 @@ test('a redirection to another host takes no credentials along', async () => {
   expect(followed.names()).toEqual(['a-node1']);
   expect(seen[0]?.headers).toMatchObject({'x-node': 'n'});
   expect(seen[0]?.headers.authorization).toBeUndefined();
+});
+
+test('a redirection from https to http takes no credentials along, and is told of once', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const seen: IncomingMessage[] = [];
+  const inClear = createServer((request, response) => {
+    seen.push(request);
+    response.end(podList('a'));
+  });
+  const port = await listen(
+    // One port for both, as the default ports have one host.
+    createSocketServer((socket) => {
+      socket.once('data', (first) => {
+        socket.pause();
+        socket.unshift(first);
+        (first[0] === TLS_HANDSHAKE ? encrypted : inClear).emit('connection', socket);
+        process.nextTick(() => socket.resume());
+      });
+    }),
+  );
+  const encrypted = createTlsServer({cert: CERTIFICATE, key: KEY}, (_, response) => {
+    response.writeHead(302, {location: `http://127.0.0.1:${port}/there`}).end();
+  });
+  const clock = new PausesClock();
+  const followed = follow(
+    new HttpSource({
+      url: `https://127.0.0.1:${port}/`,
+      headers: {Authorization: ['Bearer t'], 'X-Node': ['n']},
+      checkFrequencyMs: PERIOD_MS,
+      clock,
+      prepare: prepareOnNode,
+    }),
+  );
+  await until(() => clock.pauses === 1);
+  await clock.advance(PERIOD_MS);
+  await until(() => clock.pauses === 2);
+  expect(seen.map(({headers}) => [headers['x-node'], headers.authorization])).toEqual([
+    ['n', undefined],
+    ['n', undefined],
+  ]);
+  expect(followed.reports).toMatchObject([
+    {
+      level: 'warning',
+      message: expect.stringMatching(/redirects from https to http$/) as string,
+      fields: {url: `http://127.0.0.1:${port}/there`},
+    },
+  ]);
 });
