@@ -14,7 +14,7 @@ import type {View} from './in-place.js';
 import {HiddenValues} from './instruments/hidden-values.js';
 import type {Instrument} from './instruments/instrument.js';
 import {startInstruments, wantsInstruments} from './instruments/instruments.js';
-import {Output, wantsColor} from './output.js';
+import {Output, patience, wantsColor} from './output.js';
 import {argValues, flagValues, givenValues, type Values} from './parse.js';
 import {exitCodeOf} from './render-error.js';
 import {resolveSettings, rootDir, type Settings} from './settings.js';
@@ -68,18 +68,19 @@ export abstract class BaseCommand extends Command {
     }
     for (const instrument of this.#instruments) await instrument.finish(failure);
     this.#speaker.end();
-    await this.#flush();
+    await this.#flush(failure);
     return this.#exitCode;
   }
 
-  /** Output that is lost is an error; standard error's own can't be told, but for the exit code. */
-  async #flush(): Promise<void> {
+  /** Output that is lost is an error, told unless it is the `failure`; standard error's own shows in the exit code. */
+  async #flush(failure: unknown): Promise<void> {
+    using limit = patience(this.#context);
     try {
-      await this.#stdout?.flush();
+      await this.#stdout?.flush(limit.signal);
     } catch (error) {
-      this.fail(error);
+      if (error !== failure) this.fail(error);
     }
-    await this.#stderr?.flush().catch((error: unknown) => {
+    await this.#stderr?.flush(limit.signal).catch((error: unknown) => {
       this.exitWith(exitCodeOf(error));
     });
   }

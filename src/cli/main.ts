@@ -7,7 +7,7 @@ import {commandNames, findCommand, isTopic} from './find-command.js';
 import {GLOBAL_FLAGS} from './global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
-import {Output, wantsColor} from './output.js';
+import {Output, patience, wantsColor} from './output.js';
 import {flagValues, givenValues} from './parse.js';
 import {programVersion} from './program-version.js';
 import {UnknownCommandError} from './usage-errors.js';
@@ -137,9 +137,11 @@ function versionLine({compat}: CliContext): string {
 }
 
 /** Prints a text that may have colours. */
-async function print(text: string, {stdout, env}: CliContext): Promise<number> {
+async function print(text: string, context: CliContext): Promise<number> {
+  const {stdout, env} = context;
   const output = new Output(stdout, 'standard output');
   output.write(wantsColor(env, output) ? text : (await import('node:util')).stripVTControlCharacters(text));
-  await output.flush();
+  using limit = patience(context);
+  await output.flush(limit.signal);
   return EXIT.ok;
 }

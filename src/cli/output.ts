@@ -1,6 +1,35 @@
 import {hasErrno, SystemError} from '../base/errors.js';
 import {systemReason} from '../base/system-reason.js';
+import type {TimeLimit} from '../base/time-limit.js';
+import {unlessAborted} from '../base/unless-aborted.js';
+import type {CliContext} from './context.js';
 import type {OutputStream} from './standard-output.js';
+
+/** How long a reader may take when the command is interrupted: it may stand still for ever. */
+const LAST_OUTPUT_MS = 1000;
+
+/** How long output may be waited for: until a while after the interruption, with whose reason it is over. */
+export function patience({clock, signal}: Pick<CliContext, 'clock' | 'signal'>): TimeLimit {
+  const over = new AbortController();
+  const written = new AbortController();
+  const begin = (): void => {
+    clock.sleep(LAST_OUTPUT_MS, written.signal).then(
+      () => {
+        over.abort(signal.reason);
+      },
+      () => undefined, // written in time
+    );
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, {once: true});
+  return {
+    signal: over.signal,
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', begin);
+      written.abort();
+    },
+  };
+}
 
 /**
  * A standard stream that may go away: when its reader closes it (`| head -1`) or it takes no more (a full disk),
@@ -81,9 +110,17 @@ export class Output {
     });
   }
 
-  /** Resolves when all is written. Throws SystemError when it could not be; that nobody reads it is no error. */
-  async flush(): Promise<void> {
-    await this.#written;
+  /**
+   * Resolves when all is written. Throws SystemError when it could not be; that nobody reads it is no error. Throws
+   * the signal's reason when that aborts first: then what was not taken is dropped.
+   */
+  async flush(signal: AbortSignal): Promise<void> {
+    try {
+      await unlessAborted(this.#written, signal);
+    } catch (error) {
+      this.#stream.destroy();
+      throw error;
+    }
     if (this.#failure !== undefined)
       throw new SystemError(`writing to ${this.#name}: ${systemReason(this.#failure)}`, {
         cause: this.#failure,

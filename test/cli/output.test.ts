@@ -54,7 +54,7 @@ describe('Output', () => {
     const output = new Output(failing(errno('EPIPE', -32)), 'standard output');
     output.write('text');
     await output.ready(new AbortController().signal);
-    await output.flush();
+    await output.flush(new AbortController().signal);
     expect(output.closed.aborted).toBe(true);
   });
 
@@ -64,7 +64,7 @@ describe('Output', () => {
     await new Promise(setImmediate);
     output.write('more');
     expect(output.closed.aborted).toBe(true);
-    await expect(output.flush()).rejects.toThrow('writing to standard output: no space left on device');
+    await expect(output.flush(new AbortController().signal)).rejects.toThrow('writing to standard output: no space left on device');
   });
 
   test("replaces others' listeners, which would throw", async () => {
@@ -74,7 +74,7 @@ describe('Output', () => {
     });
     const output = new Output(stream, 'standard output');
     output.write('text');
-    await expect(output.flush()).rejects.toThrow('no space left');
+    await expect(output.flush(new AbortController().signal)).rejects.toThrow('no space left');
   });
 });
 

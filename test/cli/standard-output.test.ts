@@ -1,13 +1,13 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:fs';
-import {mkdtemp, readFile, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {setTimeout as delay} from 'node:timers/promises';
-import {expect, onTestFinished, test} from 'vitest';
-import {FakeRuntime} from '../fakes/fake-runtime.js';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {aContainer, FakeRuntime} from '../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../kcri-command.js';
 
 /** Makes its standard output non-blocking, as who shares the file may have done, and becomes another program. */
@@ -107,22 +107,35 @@ test('what others write to the same FIFO still waits for its reader', async () =
   expect(parseInt(/\d+/.exec(await text(child.stdout))?.[0] ?? '', 8) & constants.O_NONBLOCK).toBe(0);
 });
 
-/** Lets nobody read what the program writes, asks it to end, and insists. */
+/** Lets nobody read what the program writes, and asks it to end. */
 const UNREAD =
-  'mkfifo "$0"; sleep 60 <"$0" & "$@" >"$0" & sleep 2; kill $!; sleep 0.5; kill $!; wait $!; code=$?; kill %1; exit $code';
+  'mkfifo "$0"; sleep 60 <"$0" & "$@" >"$0" & sleep 2; kill -TERM $!; wait $!; code=$?; kill %1; exit $code';
 
-test('a reader that stands still does not keep the second SIGTERM from ending the command', async () => {
-  await using runtime = await FakeRuntime.start();
-  runtime.fill({containers: LINES, images: 1});
-  const folder = await mkdtemp(join(tmpdir(), 'kcri-output-'));
-  onTestFinished(() => rm(folder, {recursive: true}));
-  const child = spawn(
-    'bash',
-    ['-c', UNREAD, join(folder, 'fifo'), ...KCRI_COMMAND, 'ps', '-a', '--no-trunc'],
-    {
+/** The same, where what it tells people is not read either. */
+const ALL_UNREAD = UNREAD.replace('"$@" >"$0"', '"$@" >"$0" 2>&1');
+
+describe('a reader that stands still does not keep SIGTERM from ending', () => {
+  test.each([
+    ['a list', UNREAD, ['ps', '-a', '--no-trunc']],
+    ['a list whose errors go there too', ALL_UNREAD, ['ps', '-a', '--no-trunc']],
+    ['a log', UNREAD, ['logs', 'chatty']],
+  ])('%s', async (_, script, words) => {
+    const folder = await mkdtemp(join(tmpdir(), 'kcri-output-'));
+    onTestFinished(() => rm(folder, {recursive: true}));
+    const logPath = join(folder, 'chatty.log');
+    await writeFile(logPath, `2026-11-20T10:00:00Z stdout F ${'x'.repeat(90)}\n`.repeat(20_000));
+    const chatty = aContainer({name: 'chatty', state: 'CONTAINER_EXITED', logPath});
+    await using runtime = await FakeRuntime.start({containers: [chatty]});
+    runtime.fill({containers: LINES, images: 1});
+    const child = spawn('bash', ['-c', script, join(folder, 'fifo'), ...KCRI_COMMAND, ...words], {
       env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
-      stdio: 'ignore',
-    },
-  );
-  expect(await once(child, 'close')).toEqual([143, null]);
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(child, 'close');
+    const stderr = await text(child.stderr);
+    expect({ended: await ended, stderr}).toEqual({
+      ended: [143, null],
+      stderr: script === UNREAD ? 'kcri: interrupted\n' : '',
+    });
+  });
 });
