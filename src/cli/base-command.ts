@@ -261,6 +261,11 @@ export abstract class BaseCommand extends Command {
     this.#hidden.add(values);
   }
 
+  /** The same with these in place of those of the call before. */
+  protected hideInstead(values: readonly string[]): void {
+    this.#hidden.replace(values);
+  }
+
   /** The text without what was hidden. */
   protected masked(text: string): string {
     return this.#hidden.mask(text);

@@ -127,7 +127,7 @@ export default class Kubelet extends PodCommand {
       context: this.context,
       mask: (text) => this.masked(text),
       hide: (texts) => {
-        this.hide(texts);
+        this.hideInstead(texts);
       },
     });
   }

@@ -7,7 +7,7 @@ import type {ImageService, PodUid, RuntimeService} from '../cri/index.js';
 import {Allocations} from './allocation/allocations.js';
 import type {SourceReport} from './config/pod-source.js';
 import type {PodEvent} from './container/events.js';
-import {namespacedName, podRef} from './container/pod-ref.js';
+import {namespacedName, podRef, type PodRef} from './container/pod-ref.js';
 import {KubeletHandler} from './kubelet-handler.js';
 import {KubeletPods} from './kubelet-pods.js';
 import {KubeletView} from './kubelet-view.js';
@@ -27,6 +27,7 @@ import {PodManager} from './pod/pod-manager.js';
 import type {ProbeManager} from './prober/probe-manager.js';
 import {PodWorkers} from './pod-workers/pod-workers.js';
 import type {PodSources, PodSourcesSink} from './pod-sources.js';
+import {HiddenSecrets} from './references/hidden-secrets.js';
 import {secretTexts} from './references/secret-texts.js';
 import {SyncLoop} from './sync-loop.js';
 import {NO_METRICS, type KubeletMetrics} from './container/kubelet-metrics.js';
@@ -58,7 +59,7 @@ export interface KubeletOptions {
   readonly images?: {readonly service: ImageService; readonly policy?: ImageGcPolicy | undefined};
   /** When logs are rotated; as a kubelet does by default. */
   readonly logRotation?: LogRotationOptions | undefined;
-  /** Takes the values of Secrets, which nobody is to be shown. */
+  /** Takes the values of Secrets, which nobody is to be shown, in place of those that it took before. */
   readonly hide: (texts: readonly string[]) => void;
   /** Called for each event, besides its being logged. */
   readonly onEvent?: (event: PodEvent) => void;
@@ -74,6 +75,7 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #manager = new PodManager();
   readonly #allocations = new Allocations();
+  readonly #secrets: HiddenSecrets;
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
   readonly #probes: ProbeManager | undefined;
@@ -94,6 +96,7 @@ export class Kubelet {
     const events = (event: PodEvent): void => {
       if (!this.#pods.tell(event)) this.#event(event);
     };
+    this.#secrets = new HiddenSecrets((uid) => this.#pods.isOurs(uid), options.hide);
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
     this.#probes = local.probes;
@@ -169,7 +172,7 @@ export class Kubelet {
         this.#loop.config(update);
       },
       objectsChanged: (objects) => {
-        this.#options.hide(objects.flatMap((object) => secretTexts(object)));
+        this.#secrets.set(objects.flatMap((object) => secretTexts(object)));
         this.#loop.objectsChanged();
       },
       report: (report) => {
@@ -197,15 +200,17 @@ export class Kubelet {
   }
 
   #observer() {
-    const {logger, hide} = this.#options;
+    const {logger} = this.#options;
     return {
       event: (event: PodEvent): void => {
         this.#event(event);
       },
       call: () => undefined,
       waiting: () => undefined,
-      secret: hide,
-      unrecorded: (ref: ReturnType<typeof podRef>, error: unknown): void => {
+      secret: (texts: readonly string[], {uid}: PodRef): void => {
+        this.#secrets.setOf(uid, texts);
+      },
+      unrecorded: (ref: PodRef, error: unknown): void => {
         logger.error(error, 'Failed to record what happens to a pod', {pod: namespacedName(ref)});
       },
     };

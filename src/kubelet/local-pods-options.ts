@@ -21,8 +21,8 @@ export interface PodObserver {
   call(pod: PodRef, ...call: Parameters<CallListener>): void;
   /** Another process works on this pod; it is waited for. */
   waiting(pod: PodRef, holderPid: number): void;
-  /** Texts have become known that nobody is to be shown: values of Secrets, and of files for variables. */
-  secret?(texts: readonly string[]): void;
+  /** These are the pod's texts by now that nobody is to be shown: values of Secrets, and of files for variables. */
+  secret?(texts: readonly string[], pod: PodRef): void;
   /** What happens to this pod can't be taken down for later, which keeps nothing else from being done. */
   unrecorded(pod: PodRef, error: unknown): void;
 }

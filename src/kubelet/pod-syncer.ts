@@ -320,7 +320,7 @@ export class PodSyncer {
   /** The runtime may repeat a command or variable with a secret in it. */
   async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {
     const {services, objects, secrets} = this.#context;
-    secrets.learn(podSecretTexts(this.pod, objects));
+    secrets.refer(podSecretTexts(this.pod, objects));
     const status = await readPodStatus(services.runtime, podRef(this.pod), signal);
     const containers = status.containers.map((container) => ({
       ...container,

@@ -66,7 +66,7 @@ export class PodSyncers {
     const observed = observeCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
     });
-    const secrets = new SecretTexts((texts) => observer.secret?.(texts));
+    const secrets = new SecretTexts((texts) => observer.secret?.(texts, ref));
     const events = (told: PodEvent): void => {
       const event = {...told, message: secrets.mask(told.message)};
       observer.event(event);

@@ -24,6 +24,14 @@ test.each([
   expect(hiding(...values).mask(text)).toBe(shown);
 });
 
+test('what was replaced is shown again, unless it is to be hidden for good', () => {
+  const hidden = hiding('for good');
+  hidden.replace(['for good', 'first value']);
+  expect(hidden.mask('for good, first value')).toBe('***, ***');
+  hidden.replace(['second value']);
+  expect(hidden.mask('for good, first value, second value')).toBe('***, first value, ***');
+});
+
 test('a variable that is one or contains one is masked, whatever its name', () => {
   const envs = ['x', 'hunter2', 'postgres://me:hunter2@db', 'plain'].map((value, index) => ({
     key: `V${index}`,

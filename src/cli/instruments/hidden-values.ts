@@ -5,10 +5,32 @@ import {MASK} from './secrets.js';
 /** Texts that this run knows to be secret, wherever they turn up. */
 export class HiddenValues {
   readonly #values = new Set<string>();
-  readonly #mask = new TextMask();
+  /** Those that others may take the place of. */
+  #replaceable: readonly string[] = [];
+  readonly #lasting = new Set<string>();
+  #mask = new TextMask();
 
   /** Learns texts that must not be shown from now on. */
   add(values: Iterable<string>): void {
+    const fresh = [...values].filter((value) => value !== '' && !this.#lasting.has(value));
+    for (const value of fresh) this.#lasting.add(value);
+    this.#learn(fresh);
+  }
+
+  /** Learns texts that must not be shown until it is called again. */
+  replace(values: readonly string[]): void {
+    const stays = new Set(values);
+    const isGone = this.#replaceable.some((value) => !stays.has(value));
+    this.#replaceable = values;
+    if (isGone) {
+      this.#values.clear();
+      this.#mask = new TextMask();
+      this.#learn(this.#lasting);
+    }
+    this.#learn(values);
+  }
+
+  #learn(values: Iterable<string>): void {
     const fresh = [...values].filter((value) => value !== '' && !this.#values.has(value));
     for (const value of fresh) this.#values.add(value);
     this.#mask.add(fresh.flatMap((value) => [value, inBase64(value), inBase64(value.trim())]));

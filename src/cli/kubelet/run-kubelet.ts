@@ -48,6 +48,7 @@ export interface RunKubeletOptions {
   readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
   readonly mask: (text: string) => string;
+  /** See KubeletOptions. */
   readonly hide: (texts: readonly string[]) => void;
 }
 

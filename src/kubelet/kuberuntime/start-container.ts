@@ -147,7 +147,7 @@ async function createContainer(
     const {node, envObjects: objects} = context;
     const envFiles = await readEnvFiles(context.files, container, volumes);
     const secrets = containerSecretTexts(container, podRef(pod).namespace, context.objects);
-    context.secrets.learn([...secrets, ...envFileTexts(envFiles)]);
+    context.secrets.start(container.name, [...secrets, ...envFileTexts(envFiles)]);
     const known = {pod, container, podIps, volumes, node, objects, envFiles};
     const subPaths = subPathMounts(known);
     const files = await context.files.prepareContainer({pod, container, podIps, subPaths});

@@ -5,6 +5,7 @@ import {TextMask} from '../../format/hidden-texts.js';
 import type {ApiObjects} from '../container/api-objects.js';
 import {podRef} from '../container/pod-ref.js';
 import type {SyncResult} from '../container/sync-result.js';
+import {RecentTexts} from './recent-texts.js';
 
 /** A Secret's values, which nobody is to be shown; none for another object. */
 export function secretTexts(object: ApiObject): readonly string[] {
@@ -36,23 +37,47 @@ export function containerSecretTexts(
   });
 }
 
-/** The texts of one pod that nobody is to be shown: learned while it is synced, and taken out of all that is told of it. */
-export class SecretTexts {
-  readonly #texts = new Set<string>();
-  readonly #mask = new TextMask();
-  readonly #learned: (texts: readonly string[]) => void;
+/** An instance that runs, and those of before it that a runtime may still tell of. */
+const STARTS_KEPT = 4;
 
-  /** `learned` is called with texts that are new. */
-  constructor(learned: (texts: readonly string[]) => void = () => undefined) {
-    this.#learned = learned;
+/**
+ * The texts of one pod that nobody is to be shown, taken out of all that is told of it: the values that it refers to,
+ * some that they had before, and what each container was started with last, however long ago.
+ */
+export class SecretTexts {
+  readonly #referred = new RecentTexts();
+  /** By container, of the last start first. */
+  readonly #started = new Map<string, readonly (readonly string[])[]>();
+  #all: ReadonlySet<string> = new Set();
+  #mask = new TextMask();
+  readonly #changed: (texts: readonly string[]) => void;
+
+  /** `changed` is called with all texts when they are others than before. */
+  constructor(changed: (texts: readonly string[]) => void = () => undefined) {
+    this.#changed = changed;
   }
 
-  learn(texts: readonly string[]): void {
-    const fresh = texts.filter((text) => !this.#texts.has(text));
-    if (fresh.length === 0) return;
-    for (const text of fresh) this.#texts.add(text);
-    this.#mask.add(fresh);
-    this.#learned(fresh);
+  /** The values that the pod refers to now. */
+  refer(texts: readonly string[]): void {
+    this.#referred.set(texts);
+    this.#renew();
+  }
+
+  /** What a container is being started with. */
+  start(container: string, texts: readonly string[]): void {
+    const before = this.#started.get(container) ?? [];
+    const isSame = JSON.stringify(before[0]) === JSON.stringify(texts);
+    if (!isSame) this.#started.set(container, [texts, ...before].slice(0, STARTS_KEPT));
+    this.#renew();
+  }
+
+  #renew(): void {
+    const all = new Set([...this.#referred.all(), ...[...this.#started.values()].flat(2)]);
+    if (all.size === this.#all.size && [...all].every((text) => this.#all.has(text))) return;
+    this.#all = all;
+    this.#mask = new TextMask();
+    this.#mask.add(all);
+    this.#changed([...all]);
   }
 
   /** The message without them. */

@@ -1,6 +1,8 @@
 import {expect, test} from 'vitest';
 import type {Secret} from '../../../src/api/v1-objects.js';
+import {podUid} from '../../../src/cri/index.js';
 import {apiObjects} from '../../../src/kubelet/container/api-objects.js';
+import {HiddenSecrets} from '../../../src/kubelet/references/hidden-secrets.js';
 import {containerSecretTexts, SecretTexts} from '../../../src/kubelet/references/secret-texts.js';
 import {withoutSecrets} from '../../../src/kubelet/references/without-secrets.js';
 import {aContainer} from '../kuberuntime/builders.js';
@@ -40,8 +42,43 @@ test.each([
   ['a x b', ['x', ''], 'a x b'],
 ])('%j without %j is %j', (message, texts, masked) => {
   const secrets = new SecretTexts();
-  for (const text of texts) secrets.learn([text]);
+  secrets.refer(texts);
   expect(secrets.mask(message)).toBe(masked);
+});
+
+test('what a container runs with is masked however often it was replaced since', () => {
+  const secrets = new SecretTexts();
+  secrets.start('main', ['started-with']);
+  for (let n = 0; n < 1000; n += 1) secrets.refer([`rotated-${n}-`]);
+  expect(secrets.mask('started-with rotated-999- rotated-998- rotated-0-')).toBe('*** *** *** rotated-0-');
+});
+
+test('what is told of a pod’s texts does not grow with the starts and rotations that it has seen', () => {
+  let told: readonly string[] = [];
+  const secrets = new SecretTexts((texts) => (told = texts));
+  for (let n = 0; n < 1000; n += 1) {
+    secrets.refer([`rotated-${n}-`]);
+    secrets.start('main', [`rotated-${n}-`]);
+  }
+  expect(told).toContain('rotated-999-');
+  expect(told.length).toBeLessThan(250);
+});
+
+test('a daemon hides what its pods run with and what was replaced lately, and forgets the rest', () => {
+  let hidden: readonly string[] = [];
+  const ours = new Set([podUid('a'), podUid('b')]);
+  const secrets = new HiddenSecrets(
+    (uid) => ours.has(uid),
+    (texts) => (hidden = texts),
+  );
+  secrets.setOf(podUid('a'), ['of a']);
+  for (let n = 0; n < 1000; n += 1) secrets.set([`rotated-${n}-`]);
+  expect(hidden).toEqual(expect.arrayContaining(['of a', 'rotated-999-', 'rotated-998-']));
+  expect(hidden.length).toBeLessThan(250);
+  ours.delete(podUid('a'));
+  secrets.setOf(podUid('b'), ['of b']);
+  expect(hidden).toContain('of b');
+  expect(hidden).not.toContain('of a');
 });
 
 test('what is shown has a Secret’s keys, and in place of their values where they come from', () => {
