@@ -75,7 +75,12 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #manager = new PodManager();
   readonly #allocations = new Allocations();
-  readonly #secrets: HiddenSecrets;
+  readonly #secrets = new HiddenSecrets(
+    (uid) => this.#pods.isOurs(uid),
+    (texts) => {
+      this.#options.hide(texts);
+    },
+  );
   readonly #pleg: GenericPleg | EventedPleg;
   readonly #pods: KubeletPods;
   readonly #probes: ProbeManager | undefined;
@@ -96,7 +101,6 @@ export class Kubelet {
     const events = (event: PodEvent): void => {
       if (!this.#pods.tell(event)) this.#event(event);
     };
-    this.#secrets = new HiddenSecrets((uid) => this.#pods.isOurs(uid), options.hide);
     this.#sources = options.openSources(this.#sink(events));
     const local = openLocalPods(node, this.#observer(), this.#sources.objects, random);
     this.#probes = local.probes;
