@@ -64,7 +64,9 @@ describe('Output', () => {
     await new Promise(setImmediate);
     output.write('more');
     expect(output.closed.aborted).toBe(true);
-    await expect(output.flush(new AbortController().signal)).rejects.toThrow('writing to standard output: no space left on device');
+    await expect(output.flush(new AbortController().signal)).rejects.toThrow(
+      'writing to standard output: no space left on device',
+    );
   });
 
   test("replaces others' listeners, which would throw", async () => {

@@ -110,7 +110,7 @@ export class CrictlPen implements Pen {
   }
 
   add(line: LineView): void {
-    const {stream, bytes, from, to} = line;
+    const {bytes, from, to} = line;
     if (isSelected(line, this.#selection)) {
       if (this.#timestamps && this.#atLineStart) this.#writer.putTime(line);
       this.#writer.putContent(line);
