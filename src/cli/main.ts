@@ -18,9 +18,13 @@ import type {Voice} from './voice.js';
  */
 export async function main(argv: readonly string[], context = thisProcess()): Promise<number> {
   const dialect = await dialectOf(context);
+  let stderr: Output | undefined;
   const voice = dialect.voice(
     {
-      write: (text) => context.stderr.write(text),
+      write: (text) => {
+        stderr ??= new Output(context.stderr, 'standard error');
+        stderr.write(text);
+      },
       debug: () => false,
       usage: () => 'hint: "kcri --help" lists commands and options',
     },
@@ -31,6 +35,8 @@ export async function main(argv: readonly string[], context = thisProcess()): Pr
   } catch (error) {
     const exitCode = voice.fail(error);
     voice.end();
+    using limit = patience(context);
+    await stderr?.flush(limit.signal).catch(() => undefined); // there is nowhere left to tell it
     return exitCode;
   }
 }

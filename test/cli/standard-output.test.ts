@@ -67,6 +67,22 @@ test.each([
   expect(await readFile(file, 'utf8')).toMatch(all);
 });
 
+/** A pipe that is full before the program begins, and whose reader begins late. */
+const FULL =
+  '{ head -c 65536 /dev/zero >&2; "$@"; } 2>&1 >/dev/null | { sleep 1; tr -d "\\0"; }; exit ${PIPESTATUS[0]}';
+
+test.each([
+  ['of a command', ['ps', '--bogus'], 1, /^kcri: .*\nusage: .*\nhint: .*\n$/],
+  ['of no command', ['verson'], 3, /^kcri: .*\nhint: .*\n$/],
+])('an error %s waits for the reader of standard error', async (_, args, exitCode, all) => {
+  const child = spawn('bash', ['-c', FULL, 'bash', ...KCRI_COMMAND, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  expect(await text(child.stdout)).toMatch(all);
+  expect(await ended).toEqual([exitCode, null]);
+});
+
 test('what a full device does not take is told', async () => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: LINES, images: 1});
