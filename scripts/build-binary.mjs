@@ -11,6 +11,7 @@ import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
 import {bytecodeOrder} from './binary/bytecode-order.mjs';
 import {withFewerCompilers} from './binary/fewer-compilers.mjs';
+import {missingModules} from './binary/missing-modules.mjs';
 import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
 import {helpTexts} from './bundle/help.mjs';
 import {programOptions} from './bundle/program.mjs';
@@ -63,16 +64,21 @@ export async function buildTwin() {
 /** Modules that are loaded as they are used, as Bun takes them in. */
 async function writeProgram(outdir, entry) {
   const {metafile} = await build({
-    ...programOptions(ROOT, await helpTexts(ROOT), (source, path) => withFewerCompilers(source, path, ROOT)),
+    ...programOptions(ROOT, await helpTexts(ROOT), {
+      // Of packages that look for files beside them, which kcri doesn't ask for; Bun would write where it was built.
+      define: {__dirname: '"/"', __filename: '"/kcri"'},
+      change: (source, path) => withFewerCompilers(source, path, ROOT),
+    }),
     external: ['bun:*'],
     entryPoints: [entry],
     entryNames: 'program',
     chunkNames: '[name]-[hash]',
     outdir,
     minifyWhitespace: true,
-    // Of packages that look for files beside them, which kcri doesn't ask for; Bun would write where it was built.
-    define: {__dirname: '"/"', __filename: '"/kcri"'},
   });
+  const missing = missingModules(metafile);
+  if (missing.length > 0)
+    throw new Error(`the executable would look for ${missing.join(', ')} where it is called`);
   return metafile;
 }
 

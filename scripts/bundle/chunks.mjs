@@ -22,14 +22,13 @@ export const ENTRY = 'src/cli/bundled/program.ts';
  */
 export async function makeChunks(root, helpTexts, external) {
   const {outputFiles, metafile} = await build({
-    ...programOptions(root, helpTexts),
+    ...programOptions(root, helpTexts, {define: {'import.meta.url': '$here.url'}}),
     entryPoints: [ENTRY],
     outdir: 'dist/quick',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     write: false,
     external: [...external],
-    define: {'import.meta.url': '$here.url'},
   });
   const chunks = outputFiles.map(({path, text}) => {
     const {inputs, imports, entryPoint} = metafile.outputs[`dist/quick/${basename(path)}`];

@@ -25,7 +25,9 @@ test('what is tested is one file', () => {
 test('nothing of the directory that it is called in is loaded or heeded', async () => {
   const cwd = join(folder, 'hostile');
   const planted = `require('node:fs').writeFileSync(${JSON.stringify(join(folder, 'loaded'))}, '')`;
-  const modules = ['ws', 'yaml', '@grpc/grpc-js'].map((name) => `node_modules/${name}/index.js`);
+  const modules = ['ws', 'bufferutil', 'utf-8-validate', 'yaml', '@grpc/grpc-js'].map(
+    (name) => `node_modules/${name}/index.js`,
+  );
   const files = {
     '.env': 'CONTAINER_RUNTIME_ENDPOINT=unix:///planted.sock\nKCRI_ROOT_DIR=/planted\n',
     'bunfig.toml': 'preload = ["./planted.js"]\n',
@@ -43,9 +45,16 @@ test('nothing of the directory that it is called in is loaded or heeded', async 
 
   const {stderr} = await runKcri(['ps'], {cwd, env: {XDG_RUNTIME_DIR: folder}});
   const plan = await runKcri(['plan', manifest], {cwd});
+  await using runtime = await FakeRuntime.start({
+    containers: [aContainer({name: 'server'})],
+    streamingUrl: 'http://127.0.0.1:1',
+  });
+  const exec = ['-r', runtime.endpoint, 'exec', '--transport', 'websocket', 'server', 'true'];
+  const session = await runKcri(exec, {cwd});
 
   expect(stderr).not.toContain('planted');
   expect(plan.stderr).toContain('spec.containers');
+  expect(session.stderr).toContain('127.0.0.1:1');
   expect(await readdir(folder)).toEqual(['hostile', 'pod.yaml']);
 });
 
