@@ -146,13 +146,15 @@ function whole(source, filename) {
   return script;
 }
 
+/** V8 believes what has the right length, so that after a power cut all of it has to be there, or nothing. */
 function keep(file, script) {
-  const own = `${file}.${process.pid}`;
+  // Two processes may have one pid, in containers; and what a killed one has left stands in nobody's way.
+  const own = `${file}.${process.pid}.${process.hrtime.bigint()}`;
   try {
-    writeFileSync(own, script.createCachedData(), {flag: 'wx', mode: 0o644});
+    writeFileSync(own, script.createCachedData(), {flag: 'wx', mode: 0o644, flush: true});
     renameSync(own, file);
   } catch (error) {
-    if (error.code !== 'EEXIST') rmSync(own, {force: true});
+    rmSync(own, {force: true});
     throw error;
   }
 }

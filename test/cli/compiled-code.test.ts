@@ -106,6 +106,34 @@ test('many first runs at once each do what they are asked to, and leave one file
   expect(await isRemade(await keptFile())).toBe(false);
 });
 
+/** Loaded before kcri, in place of what node:fs has: says in which order things are done. */
+const TOLD = `const fs = require('node:fs'); for (const name of ['fsyncSync', 'renameSync']) {
+  const own = fs[name];
+  fs[name] = (...args) => { fs.writeSync(2, name + ' '); return own(...args); };
+}`;
+
+describe('what ends a first run early does no harm to later ones', () => {
+  const preload = async (name: string, source: string) => {
+    await writeFile(join(root, name), source);
+    return {NODE_OPTIONS: `--require=${join(root, name)}`};
+  };
+
+  test('compiled code is on the disk before it has its name: V8 would crash on half of it', async () => {
+    const {stderr} = await kcri('--version', {env: await preload('told.cjs', TOLD)});
+    expect(stderr).toBe('fsyncSync renameSync ');
+  });
+
+  test('a process that was killed does not keep one of the same id from keeping it', async () => {
+    const pid = `const {kill, pid} = process; Object.defineProperty(process, 'pid', {value: 7});`;
+    const killed = `${pid} require('node:fs').renameSync = () => kill.call(process, pid, 'SIGKILL');`;
+    await expect(kcri('--version', {env: await preload('killed.cjs', killed)})).rejects.toThrow();
+    const [build = ''] = await readdir(compiled());
+    expect(await readdir(join(compiled(), build))).toHaveLength(1);
+    await kcri('--version', {env: await preload('same.cjs', pid)});
+    expect(await readdir(join(compiled(), build))).toContain('start');
+  });
+});
+
 describe('where nothing can be kept it runs all the same', () => {
   test('a file is in the way', async () => {
     await writeFile(compiled(), 'in the way');
