@@ -4,9 +4,9 @@ import {SCRIPTS} from '../../src/cli/completion/scripts.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
 import {runKcri} from './run-kcri.js';
 
-const ODD = ['$(reboot)', 'a b', 'a;b', '`id`', '*', 'a\nb', "it's", ''];
+const ODD = ['$(reboot)', 'a b', 'a;b', '`id`', '*', 'a\nb', "it's", '', '--all', ':files'];
 
-test('words that a shell would read as more than a word are not offered', async () => {
+test('names that a shell would read as more than a word, or kcri as a flag, are not offered', async () => {
   const sandboxes = ['web', ...ODD].map((name) => aSandbox({name}));
   const [web] = sandboxes;
   const containers = ['main', ...ODD].map((name) => aContainer({sandbox: web!, name}));

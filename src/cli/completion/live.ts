@@ -3,8 +3,8 @@ import {truncateId} from '../../format/id.js';
 import {visibleInLine} from '../../format/visible.js';
 import type {LiveKind, Suggestion} from './suggest.js';
 
-/** What a shell takes for a word, and for nothing else. */
-const PLAIN_WORD = /^[\w.:/@-]+$/;
+/** What a shell takes for a word, and for nothing else, and kcri for an argument. */
+const PLAIN_WORD = /^\w[\w.:/@-]*$/;
 
 /**
  * The words for what runs on a runtime: names and ids, with what they stand for. What is no plain word is left out:
