@@ -13,6 +13,7 @@ import {ENTRY, makeChunks} from './bundle/chunks.mjs';
 import {helpTexts} from './bundle/help.mjs';
 import {joined} from './bundle/join.mjs';
 import {bundleLibrary} from './bundle/library.mjs';
+import {removeOrphans} from './bundle/orphans.mjs';
 import {notices, packagesOf} from './release/packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -109,6 +110,7 @@ async function loader(chunks, files, hot) {
 }
 
 if (fileURLToPath(import.meta.url) === process.argv[1]) {
+  removeOrphans(ROOT);
   const packages = packagesOf(ROOT, bundledModules(await bundle()));
   await bundleLibrary(ROOT);
   writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));

@@ -1,4 +1,4 @@
-import {readdirSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {readdirSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {whyNoExecutable} from './executables.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
@@ -20,16 +20,12 @@ const INPUTS = [
   'tsconfig.build.json',
   'node_modules/.package-lock.json',
 ];
-/** The folders of what is made of the compiled files. */
-const MADE = /^(?:quick|library|binary|release)\//;
 
 /** Compiles src to dist, bundles that and makes executables of it, unless nothing has changed since the last time. */
 export async function build() {
   const started = Date.now();
   if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
   say('building (tsc, then the bundle and the executable)');
-  // What a source file that has gone was compiled to must not live on: a command would.
-  if (hasOrphans()) rmSync(DIST, {recursive: true});
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
   if (whyNoExecutable() === undefined)
@@ -43,21 +39,6 @@ async function step(name, args) {
     throw new SetupError(
       `the build failed: see what ${name} says above, put that right and run the command again.`,
     );
-}
-
-function hasOrphans() {
-  const sources = new Set(filesBelow(join(ROOT, 'src')).map((file) => file.replace(/\.ts$/, '')));
-  return filesBelow(DIST).some(
-    (file) => file.endsWith('.js') && !MADE.test(file) && !sources.has(file.replace(/\.js$/, '')),
-  );
-}
-
-/** Relative paths; none when the directory isn't there. */
-function filesBelow(dir) {
-  if (modifiedAt(dir) === 0) return [];
-  return readdirSync(dir, {recursive: true, withFileTypes: true})
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(dir.length + 1));
 }
 
 function newest(paths) {

@@ -1,0 +1,1 @@
+export function removeOrphans(root: string): void;

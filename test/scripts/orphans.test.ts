@@ -1,0 +1,26 @@
+import {access, mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {removeOrphans} from '../../scripts/bundle/orphans.mjs';
+
+test('what a source file was compiled to goes when that has gone, and nothing else', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'kcri-orphans-'));
+  onTestFinished(() => rm(root, {recursive: true}));
+  const kept = [
+    'src/cri/index.ts',
+    'dist/cri/index.js',
+    'dist/cri/index.d.ts',
+    'dist/.tsbuildinfo',
+    'dist/quick/start.js',
+    'dist/release/kcri.tgz',
+  ];
+  const orphans = ['dist/cri/gone.js', 'dist/cri/gone.d.ts', 'dist/commands/gone/it.js'];
+  for (const file of [...kept, ...orphans]) {
+    await mkdir(join(root, dirname(file)), {recursive: true});
+    await writeFile(join(root, file), '');
+  }
+  removeOrphans(root);
+  for (const file of kept) await access(join(root, file));
+  for (const file of orphans) await expect(access(join(root, file))).rejects.toThrow('ENOENT');
+});
