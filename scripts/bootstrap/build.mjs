@@ -1,10 +1,10 @@
-import {readdirSync, statSync, writeFileSync} from 'node:fs';
+import {readdirSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {whyNoExecutable} from './executables.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
 const DIST = join(ROOT, 'dist');
-/** Touched after every build that went through. */
+/** As old as the begin of the last build that went through: what changed meanwhile is not in it. */
 const STAMP = join(DIST, '.built');
 const INPUTS = [
   'man',
@@ -23,14 +23,15 @@ const INPUTS = [
 
 /** Compiles src to dist, bundles that and makes executables of it, unless nothing has changed since the last time. */
 export async function build() {
-  const started = Date.now();
+  const started = new Date();
   if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
   say('building (tsc, then the bundle and the executable)');
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
   if (whyNoExecutable() === undefined)
     await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
-  writeFileSync(STAMP, `${started}\n`);
+  writeFileSync(STAMP, '');
+  utimesSync(STAMP, started, started);
 }
 
 async function step(name, args) {
