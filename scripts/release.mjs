@@ -24,13 +24,11 @@ const BUN_COMPONENTS = readJson(join(ROOT, 'scripts/release/bun-components.json'
 
 const sha256Of = (file) => fileDigest(file, 'sha256', 'hex');
 
-/** Writes a release of the built checkout to a folder. */
-export async function release(folder, targets) {
+/** Writes a release of the built checkout to a folder that has nothing else. */
+async function release(folder, targets) {
   const manifest = readJson(join(ROOT, 'package.json'));
   const {packages: locked} = readJson(join(ROOT, 'package-lock.json'));
   const time = await commitTime();
-  await rm(folder, {recursive: true, force: true});
-  await mkdir(folder, {recursive: true});
   const describe = async (name, packages, runtime) => {
     const file = {name, sha256: await sha256Of(join(folder, name))};
     const bill = sbom({manifest, file, packages, locked, runtime, time});
@@ -113,17 +111,22 @@ async function writeChecksums(folder) {
   await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
-if (fileURLToPath(import.meta.url) === process.argv[1]) {
-  const {positionals, values} = parseArgs({
-    allowPositionals: true,
-    options: {folder: {type: 'string', default: join(ROOT, 'dist/release')}},
-  });
-  const unknown = positionals.find((target) => !TARGETS.includes(target));
-  if (unknown !== undefined) {
-    process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
-    process.exitCode = 1;
-  } else {
-    await release(values.folder, positionals.length > 0 ? positionals : TARGETS);
-    for (const name of await readdir(values.folder)) process.stdout.write(`${join(values.folder, name)}\n`);
-  }
+/** Makes the folder. Only that of the last release may have something in it, which goes. */
+async function makeFolder(given) {
+  const folder = given ?? join(ROOT, 'dist/release');
+  if (given === undefined) await rm(folder, {recursive: true, force: true});
+  await mkdir(folder, {recursive: true});
+  if ((await readdir(folder)).length > 0) throw new Error(`${folder} is not empty`);
+  return folder;
+}
+
+const {positionals, values} = parseArgs({allowPositionals: true, options: {folder: {type: 'string'}}});
+const unknown = positionals.find((target) => !TARGETS.includes(target));
+if (unknown !== undefined) {
+  process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
+  process.exitCode = 1;
+} else {
+  const folder = await makeFolder(values.folder);
+  await release(folder, positionals.length > 0 ? positionals : TARGETS);
+  for (const name of await readdir(folder)) process.stdout.write(`${join(folder, name)}\n`);
 }

@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {access, chmod, cp, mkdir, mkdtemp, readFile, rm} from 'node:fs/promises';
+import {access, chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -34,9 +34,20 @@ beforeAll(async () => {
   await chmod(folder, 0o755);
   ({version} = await manifest());
   const targets = [TARGET, `${TARGET}-musl`, OTHER.target];
-  await run(process.execPath, ['scripts/release.mjs', '--folder', join(folder, 'release'), ...targets]);
+  await run(process.execPath, releasing(join(folder, 'release'), ...targets));
 });
 afterAll(() => rm(folder, {recursive: true}));
+
+function releasing(into: string, ...targets: string[]): string[] {
+  return ['scripts/release.mjs', '--folder', into, ...targets];
+}
+
+test('a release goes nowhere where something is', async () => {
+  const into = await mkdtemp(join(folder, 'full-'));
+  await writeFile(join(into, 'precious'), '');
+  await expect(run(process.execPath, releasing(into))).rejects.toThrow('is not empty');
+  expect(await readdir(into)).toEqual(['precious']);
+});
 
 test('the checksums are right, and everything is among them', async () => {
   const {stdout} = await run('sha256sum', ['--check', 'SHA256SUMS'], {cwd: released('')});
