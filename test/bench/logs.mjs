@@ -6,6 +6,7 @@ import {loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
+import {compileFakes} from '../../scripts/compile-fakes.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const {values} = parseArgs({
@@ -73,20 +74,7 @@ async function run([program, ...args], env) {
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-function compile() {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  const {status} = spawnSync(
-    process.execPath,
-    [tsc, '-p', join(root, 'scripts/fake-runtime.tsconfig.json')],
-    {stdio: 'inherit'},
-  );
-  if (status !== 0) throw new Error('test/fakes does not compile, see above');
-}
-
-compile();
-const {FakeRuntime, aContainer, aSandbox} = await import(
-  join(root, '.cache/fake-runtime/test/fakes/fake-runtime.js')
-);
+const {FakeRuntime, aContainer, aSandbox} = await import(join(compileFakes(), 'fake-runtime.js'));
 const directory = mkdtempSync(join(tmpdir(), 'kcri-bench-'));
 const sandbox = aSandbox();
 const containers = Object.keys(LINES).map((name) =>

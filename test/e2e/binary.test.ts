@@ -22,6 +22,10 @@ test('what is tested is one file', () => {
   expect(basename(KCRI_FILE)).toMatch(/^kcri-linux-/);
 });
 
+test('its help says what it runs on', async () => {
+  expect((await runKcri(['--help'])).stdout).toMatch(/^ {2}kcri\/\S+ linux-\w+ bun-v\d+\.\d+\.\d+$/m);
+});
+
 test('nothing of the directory that it is called in is loaded or heeded', async () => {
   const cwd = join(folder, 'hostile');
   const planted = `require('node:fs').writeFileSync(${JSON.stringify(join(folder, 'loaded'))}, '')`;
