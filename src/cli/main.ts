@@ -36,7 +36,8 @@ export async function main(argv: readonly string[], context = thisProcess()): Pr
     const exitCode = voice.fail(error);
     voice.end();
     using limit = patience(context);
-    await stderr?.flush(limit.signal).catch(() => undefined); // there is nowhere left to tell it
+    // That nobody can be told does not change how the run ends.
+    await stderr?.flush(limit.signal).catch(() => undefined);
     return exitCode;
   }
 }

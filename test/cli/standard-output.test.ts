@@ -112,6 +112,14 @@ test.each([
   expect(stdout.split('\n')[0]).toHaveLength(reader === 'true' ? 0 : 64);
 });
 
+test.each([
+  ['the disk is full', 'exec "$@" bogus 2>/dev/full'],
+  ['nobody reads', '{ sleep 0.2; "$@" bogus; } 2>&1 | true; exit ${PIPESTATUS[0]}'],
+])('an error that cannot be told since %s is one all the same', async (_, script) => {
+  const child = spawn('bash', ['-c', script, 'bash', ...KCRI_COMMAND], {stdio: 'ignore'});
+  expect(await once(child, 'close')).toEqual([3, null]);
+});
+
 test('what others write to the same FIFO still waits for its reader', async () => {
   await using runtime = await FakeRuntime.start();
   const script =
