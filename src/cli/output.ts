@@ -71,14 +71,14 @@ export class Output {
     return this.#stream.isTTY === true;
   }
 
-  /** The terminal's width, undefined when there is none. */
+  /** The terminal's width, undefined when there is none or it does not say: serial lines have 0 by 0. */
   get columns(): number | undefined {
-    return this.#stream.columns;
+    return sizeOf(this.#stream.columns);
   }
 
-  /** The terminal's height, undefined when there is none. */
+  /** The terminal's height, undefined as well. */
   get rows(): number | undefined {
-    return this.#stream.rows;
+    return sizeOf(this.#stream.rows);
   }
 
   write(chunk: string | Uint8Array): void {
@@ -126,6 +126,10 @@ export class Output {
         cause: this.#failure,
       });
   }
+}
+
+function sizeOf(length: number | undefined): number | undefined {
+  return length === 0 ? undefined : length;
 }
 
 /** Whether to colour: FORCE_COLOR, then NO_COLOR, then whether it is a terminal that understands colours. */

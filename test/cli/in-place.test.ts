@@ -26,6 +26,7 @@ test.each([
   ['as many as they were', 80, 2],
   ['more in one that has become narrower', 25, 5],
   ['no more in one that has become wider', 200, 2],
+  ['as many as they were in one that says no width any more', 0, 2],
 ])('lines that are already on a terminal are %s', (_what, columns, rows) => {
   const lines = ['\u001B[1mx\u001B[0m', 'y'.repeat(79)];
   const text = drawn({columns: 80, lines}, {columns, lines: ['z']});
