@@ -29,6 +29,22 @@ class HelpText extends Help {
     super(config, {maxWidth: 100, hideAliasesFromRoot: true});
   }
 
+  /** Global flags stand before any command, so they are told of without one as well. */
+  protected override async showRootHelp(): Promise<void> {
+    await super.showRootHelp();
+    const version = this.config.findCommand('version', {must: true});
+    const flags = Object.fromEntries(
+      Object.entries(version.flags).filter(([, {helpGroup}]) => helpGroup === 'GLOBAL'),
+    );
+    const {bin} = this.config;
+    const help = new this.CommandHelpClass({...version, flags}, this.config, {
+      ...this.opts,
+      sections: ['flags'],
+    });
+    this.log(`${help.generate()}\n`);
+    this.log(`"${bin} COMMAND --help" explains a command, and "${bin} --version" says which ${bin} it is.`);
+  }
+
   /** Without its own usage a command would show every global flag there. */
   protected override getCommandHelpClass(command: Command.Loadable) {
     const usage = command.usage ?? `${command.id.replaceAll(':', ' ')} [OPTIONS]`;

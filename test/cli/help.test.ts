@@ -26,6 +26,12 @@ describe('help of the built program', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
+  test('without a command tells of the global flags', async () => {
+    const {stdout} = await kcri(['--help']);
+    expect(stdout).toMatch(/COMMANDS\n[^]*\nGLOBAL FLAGS\n[^]* {2}-r, --runtime-endpoint=ENDPOINT /);
+    expect(stdout).toContain('"kcri COMMAND --help" explains a command');
+  });
+
   test.each([[['ps', '--help']], [['ps', '-h']], [['help', 'ps']], [['ps', '-a', 'x', '--help']]])(
     '%j explains ps',
     async (args) => {

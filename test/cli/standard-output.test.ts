@@ -50,7 +50,7 @@ test.each([
 
 test.each([
   ['a list', LIST, 0, /^([0-9a-f]{64}\n){4000}$/],
-  ['help', ['--help'], 0, /\n {2}version .*\n+$/],
+  ['help', ['--help'], 0, /\n {2}version [^]*\nGLOBAL FLAGS\n[^]*which kcri it is\.\n$/],
   ['a usage error', ['ps', '--bogus'], 1, /^kcri: .*\nusage: .*\nhint: .*\n$/],
   ['an unknown command', ['verson'], 3, /^kcri: .*\nhint: .*\n$/],
 ])('a file takes all of %s', async (_, args, exitCode, all) => {
