@@ -2,8 +2,16 @@ import type {Pod} from '../api/v1.js';
 import {isStaticPod} from './config/static-pod.js';
 import type {PodRecord} from './pod/pod-store.js';
 
-/** The pods that a person may mean by `name`, `namespace/name` or a UID. */
+/** What kubectl, and `get pods -o name`, put before a pod's name. */
+const KIND = /^(?:pods?|po)\//;
+
+/** The pods that a person may mean by `name`, `namespace/name`, a UID or, where no such namespace has it, `pod/name`. */
 export function recordsNamed(records: readonly PodRecord[], text: string): readonly PodRecord[] {
+  const named = recordsCalled(records, text);
+  return named.length === 0 && KIND.test(text) ? recordsCalled(records, text.replace(KIND, '')) : named;
+}
+
+function recordsCalled(records: readonly PodRecord[], text: string): readonly PodRecord[] {
   const slash = text.indexOf('/');
   if (slash > 0)
     return records.filter(

@@ -25,6 +25,7 @@ describe('what delete takes', () => {
   test.each([
     ['a name', () => 'web'],
     ['namespace/name', () => 'default/web'],
+    ['what get pods -o name prints', () => 'pod/web'],
     ['a UID', async (scene: PodScene) => String((await onlyRecord(scene))['uid'])],
     ['a manifest', async (scene: PodScene) => await scene.write('web.json', aManifest())],
     [
