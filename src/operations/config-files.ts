@@ -104,8 +104,8 @@ async function parseConfig<Name extends keyof Configs>(
   const onUnknown = (key: string, known: readonly string[]): void => {
     warn(words.unknownField(file, name, key, closest(key.replace(/^.*\./, ''), known)));
   };
-  const wrong = (error: unknown): ConfigError =>
-    new ConfigError(words.wrong(file, messageOf(error)), {cause: error});
+  const wrong = (error: unknown, what = messageOf(error)): ConfigError =>
+    new ConfigError(words.wrong(file, what), {cause: error});
   const given = await parseText(text, wrong);
   try {
     const {data, lost} = inspectedConfig(name, given);
@@ -117,13 +117,17 @@ async function parseConfig<Name extends keyof Configs>(
   }
 }
 
-async function parseText(text: string, wrong: (error: unknown) => ConfigError): Promise<unknown> {
+async function parseText(
+  text: string,
+  wrong: (error: unknown, what: string) => ConfigError,
+): Promise<unknown> {
   const {parse} = await import('yaml');
   try {
     return parse(text, {version: '1.1', intAsBigInt: true}) as unknown;
   } catch (error) {
     // Besides its own errors it throws plain ones, for aliases without an anchor or with a billion laughs.
-    throw wrong(error);
+    // The lines after the first show the place that it names.
+    throw wrong(error, messageOf(error).replace(/:?\n[^]*/, ''));
   }
 }
 

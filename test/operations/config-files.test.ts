@@ -84,6 +84,11 @@ describe('config files', () => {
   });
 });
 
+test('a YAML error is told in one line', async () => {
+  const config = container('metadata:\n  name: m\n bad: x\n');
+  await expect(config).rejects.toThrow(/^reading the config "c\.yaml": [^\n]+ at line 3, column 1$/);
+});
+
 describe('what inspect prints', () => {
   const status = {
     id: 'c1',
