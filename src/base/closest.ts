@@ -1,15 +1,19 @@
 type Letters = readonly string[];
 
-/** Levenshtein's distance: how many characters have to be added, dropped or replaced. */
+/** How many characters have to be added, dropped, replaced, or swapped with the next (optimal string alignment). */
 function distance(from: Letters, to: Letters): number {
+  let before: readonly number[] = [];
   let row = Array.from({length: to.length + 1}, (_, column) => column);
   // Without iterators, which cost most of it before it is compiled, as it is where a word is misspelt.
   for (let above = 0; above < from.length; above += 1) {
     const next = [above + 1];
     for (let column = 0; column < to.length; column += 1) {
       const replaced = (row[column] ?? 0) + (from[above] === to[column] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+      const isSwapped = from[above] === to[column - 1] && from[above - 1] === to[column];
+      const swapped = isSwapped ? (before[column - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;

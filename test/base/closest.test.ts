@@ -8,6 +8,8 @@ test.each([
   ['LABLE', ['table', 'label'], 'table'],
   ['x', ['xy', 'abc'], 'xy'],
   ['x', ['xyz'], undefined],
+  ['sycn', ['exec', 'sync'], 'sync'],
+  ['yx', ['xyz', 'xy'], 'xy'],
   ['bogus', ['bogusly', 'us'], undefined],
   ['no-truncate', ['no-trunc'], 'no-trunc'],
   ['a'.repeat(101), ['a'.repeat(101)], undefined],

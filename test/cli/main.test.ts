@@ -13,6 +13,7 @@ describe('kcri', () => {
   test.each([
     [['foo'], 'foo', 'hint: "kcri --help" lists the commands\n'],
     [['verson'], 'verson', 'hint: did you mean "kcri version"?\n'],
+    [['sycn'], 'sycn', 'hint: did you mean "kcri sync"?\n'],
     [['help', 'inspct'], 'inspct', 'hint: did you mean "kcri inspect"?\n'],
     [['runtime', 'upp'], 'runtime upp', ''],
     [['../cli/main'], '../cli/main', ''],
