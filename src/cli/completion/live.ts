@@ -1,6 +1,7 @@
 import type {Connection, Container} from '../../cri/index.js';
 import {truncateId} from '../../format/id.js';
 import {visibleInLine} from '../../format/visible.js';
+import {podNameOf, podNamespaceOf} from '../../operations/pod-labels.js';
 import type {LiveKind, Suggestion} from './suggest.js';
 
 /** What a shell takes for a word, and for nothing else, and kcri for an argument. */
@@ -32,11 +33,14 @@ async function listed(
   signal: AbortSignal,
 ): Promise<readonly LiveWord[]> {
   switch (kind) {
-    case 'pods': {
+    case 'pods':
+    case 'pod names': {
       const {items} = await runtime.listPodSandbox({}, {signal});
       return items.flatMap(({id, metadata, state}) => [
         {word: metadata?.name ?? '', meaning: `pod in ${metadata?.namespace ?? ''}, ${stateText(state)}`},
-        {word: truncateId(id), meaning: `pod ${metadata?.name ?? ''}, ${stateText(state)}`},
+        ...(kind === 'pods'
+          ? [{word: truncateId(id), meaning: `pod ${metadata?.name ?? ''}, ${stateText(state)}`}]
+          : []),
       ]);
     }
     case 'images': {
@@ -50,7 +54,8 @@ async function listed(
     case 'created':
     case 'running': {
       const {containers} = await runtime.listContainers(STATES[kind], {signal});
-      return containers.flatMap(containerSuggestions);
+      const names = shortestNames(containers);
+      return containers.flatMap((container, index) => containerSuggestions(container, names[index] ?? ''));
     }
   }
 }
@@ -61,14 +66,28 @@ const STATES = {
   running: {filter: {state: {state: 'CONTAINER_RUNNING'}}},
 } as const;
 
-function containerSuggestions({id, metadata, labels, state}: Container): readonly LiveWord[] {
-  const name = metadata?.name ?? '';
-  const pod = labels['io.kubernetes.pod.name'];
+function containerSuggestions(container: Container, word: string): readonly LiveWord[] {
+  const {id, metadata, state} = container;
+  const pod = podNameOf(container);
   const where = pod === undefined ? '' : ` of pod ${pod}`;
   return [
-    {word: name, meaning: `container${where}, ${stateText(state)}`},
-    {word: truncateId(id), meaning: `container ${name}${where}, ${stateText(state)}`},
+    {word, meaning: `container${where}, ${stateText(state)}`},
+    {word: truncateId(id), meaning: `container ${metadata?.name ?? ''}${where}, ${stateText(state)}`},
   ];
+}
+
+/** What each container can be called: its name, behind its pod's and its namespace's where another has the same. */
+function shortestNames(containers: readonly Container[]): readonly string[] {
+  const forms = containers.map((container) => {
+    const name = container.metadata?.name ?? '';
+    const [pod, namespace] = [podNameOf(container), podNamespaceOf(container)];
+    const long = pod === undefined || namespace === undefined ? name : `${namespace}/${pod}/${name}`;
+    return {long, all: [name, ...(pod === undefined ? [] : [`${pod}/${name}`]), long]};
+  });
+  const meant = new Map<string, Set<string>>();
+  for (const {long, all} of forms)
+    for (const form of all) meant.set(form, (meant.get(form) ?? new Set()).add(long));
+  return forms.map(({long, all}) => all.find((form) => meant.get(form)?.size === 1) ?? long);
 }
 
 function stateText(state: string): string {

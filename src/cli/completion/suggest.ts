@@ -12,7 +12,7 @@ export interface Suggestion {
 }
 
 /** What the runtime can be asked for. */
-export type LiveKind = 'containers' | 'running' | 'created' | 'pods' | 'images';
+export type LiveKind = 'containers' | 'running' | 'created' | 'pods' | 'pod names' | 'images';
 
 /** Asks the runtime for words, in the way that the global flags on the line say; gives none when it can't. */
 export type Ask = (kind: LiveKind, globals: Analysis['values']) => Promise<readonly Suggestion[]>;
@@ -27,11 +27,11 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   completion: [SHELLS, 'none'],
   config: [CONFIG_KEYS, 'none'],
   create: ['pods', 'files'],
-  delete: ['pods'],
-  describe: ['pods'],
+  delete: ['pod names'],
+  describe: ['pod names'],
   exec: ['running', 'none'],
-  'get events': ['pods'],
-  'get pods': ['pods'],
+  'get events': ['pod names'],
+  'get pods': ['pod names'],
   help: ['commands'],
   images: ['images', 'none'],
   inspect: ['containers'],
@@ -130,12 +130,12 @@ function firstSentence(text: string): string {
   return (/^.*?[.;](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/[.;]$/, '').replaceAll(/\s+/g, ' ');
 }
 
-/** What a flag's value is, by its name, or by what its help shows: `a|b|c`, FILE. */
+/** What a flag's value is, by its name, or by what its help shows: `a|b|c=…`, FILE. */
 function valueKind(name: string, flags: FlagInfos): ArgumentKind {
   const {options, helpValue} = flags[name] ?? {};
   const shown = typeof helpValue === 'string' ? helpValue : '';
   if (options !== undefined) return options;
-  if (/^[a-z-]+(\|[a-z-]+)+$/.test(shown)) return shown.split('|');
+  if (/^[a-z-]+(\|[a-z-]+(=\u2026)?)+$/.test(shown)) return shown.replaceAll('…', '').split('|');
   return VALUES[name] ?? (/FILE|DIR|PATH/.test(shown) ? 'files' : 'none');
 }
 
