@@ -132,7 +132,9 @@ async function help(words: readonly string[], context: CliContext, before = ''):
 
 function unknownCommand(name: string): UnknownCommandError {
   const guess = closest(name, commandNames());
-  const hint = guess === undefined ? '"kcri --help" lists the commands' : `did you mean "kcri ${guess}"?`;
+  const [first = ''] = name.split(' ');
+  const list = isTopic(first) ? `kcri ${first} --help` : 'kcri --help';
+  const hint = guess === undefined ? `"${list}" lists the commands` : `did you mean "kcri ${guess}"?`;
   return new UnknownCommandError(name, hint);
 }
 

@@ -16,6 +16,7 @@ describe('kcri', () => {
     [['sycn'], 'sycn', 'hint: did you mean "kcri sync"?\n'],
     [['help', 'inspct'], 'inspct', 'hint: did you mean "kcri inspect"?\n'],
     [['runtime', 'upp'], 'runtime upp', ''],
+    [['get', 'all'], 'get all', 'hint: "kcri get --help" lists the commands\n'],
     [['../cli/main'], '../cli/main', ''],
   ])('%j is no command and ends with 3', async (args, name, hint) => {
     const {stdout, stderr, exitCode} = await runKcri(args);
