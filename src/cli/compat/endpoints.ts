@@ -1,18 +1,25 @@
 import {ConfigError, KcriError, messageOf} from '../../base/errors.js';
 import type {EndpointSearch} from '../dialect.js';
 import {crictlCommand, type ServiceName} from './commands.js';
-import {validate} from './validate.js';
+import {validate, validating} from './validate.js';
 
-/** Where an endpoint's socket is, as crictl reads it: a host between `unix://` and the path is dropped. Throws ConfigError. */
+/**
+ * Where an endpoint's socket is, as crictl reads it: a host between `unix://` and the path is dropped, and what has no
+ * scheme is read as if `unix://` were before it. Throws ConfigError.
+ */
 export function crictlAddress(endpoint: string, command: string): string {
   const [first] = servicesOf(command);
   if (endpoint === '')
     throw new ConfigError(`--${first === 'images' ? 'image' : 'runtime'}-endpoint is not set`);
   if (/\s/.test(endpoint)) throw new ConfigError(noUrl(endpoint));
-  const [, scheme, path] = /^(?:([a-z]+):)?(?:\/\/[^/]*)?(.*)$/.exec(endpoint) ?? [];
+  const url = /^[a-z]+:/.test(endpoint) ? endpoint : `unix://${endpoint}`;
+  const [, scheme = '', path = ''] = /^([a-z]+):(?:\/\/[^/]*)?(.*)$/.exec(url) ?? [];
   if (scheme === 'tcp') throw new ConfigError('only support unix socket endpoint');
-  if (scheme !== undefined && scheme !== 'unix') throw new ConfigError(`protocol "${scheme}" not supported`);
-  return path === undefined || path === '' ? endpoint : `unix://${path}`;
+  if (scheme !== 'unix') throw new ConfigError(`protocol "${scheme}" not supported`);
+  if (path.startsWith('/')) return `unix://${path}`;
+  throw new ConfigError(
+    `${validating(first, endpoint)}: rpc error: code = Unavailable desc = dns resolver: missing address`,
+  );
 }
 
 function noUrl(endpoint: string): string {

@@ -21,13 +21,18 @@ export async function validate(
   {connection, endpoint, imageEndpoint = endpoint, signal}: NewConnection,
 ): Promise<void> {
   const {runtime, images} = connection;
-  const [api, at] = service === 'images' ? ['image', imageEndpoint] : ['runtime', endpoint];
+  const at = service === 'images' ? imageEndpoint : endpoint;
   try {
     if (service === 'images') await images.imageFsInfo({}, {signal});
     else await runtime.version({version: 'v1'}, {signal});
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;
-    const what = `validate service connection: validate CRI v1 ${api} API for endpoint "${at}"`;
-    throw new ServiceError(`${what}: ${error.message}`, {cause: error});
+    throw new ServiceError(`${validating(service, at)}: ${error.message}`, {cause: error});
   }
+}
+
+/** What crictl was at when a service does not answer. */
+export function validating(service: ServiceName, endpoint: string): string {
+  const api = service === 'images' ? 'image' : 'runtime';
+  return `validate service connection: validate CRI v1 ${api} API for endpoint "${endpoint}"`;
 }
