@@ -24,6 +24,7 @@ export async function bundleLibrary(root) {
     target: 'node20.19',
     minifySyntax: true,
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     plugins: [keptNames(root)],
     logLevel: 'warning',
   });
