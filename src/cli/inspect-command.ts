@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {jsonItem, jsonList, type JsonObject} from '../format/json.js';
+import type {JsonObject} from '../format/json.js';
 import type {Target} from '../operations/resolve.js';
 import {BaseCommand} from './base-command.js';
 import {formOf, outputFlag, sortedText, templateFlag, type Form} from './formats.js';
@@ -40,24 +40,6 @@ export interface CrictlTextOptions {
   readonly verbose: boolean;
 }
 
-/** Makes what is printed of each object as soon as it is there, while the runtime is asked about others. */
-interface Rendering<Response> {
-  add(ref: string, response: Response): void;
-  /** What is printed of those that are there, in this order; undefined when there are none. */
-  text(refs: readonly string[]): string | Promise<string> | undefined;
-}
-
-function rendering<Response, Part>(
-  part: (response: Response) => Part,
-  whole: (parts: readonly Part[]) => string | Promise<string>,
-): Rendering<Response> {
-  const parts = new Map<string, Part>();
-  return {
-    add: (ref, response) => void parts.set(ref, part(response)),
-    text: (refs) => (parts.size === 0 ? undefined : whole(refs.flatMap((ref) => parts.get(ref) ?? []))),
-  };
-}
-
 const AT_ONCE = 8;
 
 /** What `inspect`, `inspectp` and `inspecti` share. */
@@ -77,45 +59,38 @@ export abstract class InspectCommand extends BaseCommand {
     flags: InspectFlags,
     inspection: Inspection<Id, Response>,
   ): Promise<void> {
-    const form = this.#form;
-    if (form === undefined) {
-      await this.#inspectAsCrictl(flags, inspection);
-      return;
-    }
-    const {targets, fetch} = inspection;
-    const shown = this.#rendering(form, inspection);
-    const fetchOne = async (id: Id, ref: string): Promise<void> => {
-      shown.add(ref, await fetch(id, !flags.quiet));
-    };
-    await this.forEachTarget(targets, fetchOne, AT_ONCE);
-    const text = await shown.text(targets.map(({ref}) => ref));
-    if (text === undefined) return;
-    if (form.kind === 'table') this.show(text);
-    else this.print(text);
-  }
-
-  #rendering<Id, Response>(
-    form: InspectForm,
-    {targets, json, text}: Inspection<Id, Response>,
-  ): Rendering<Response> {
+    const {targets, json, text} = inspection;
+    const found = await (this.compat
+      ? this.#fetchAsCrictl(flags, inspection)
+      : this.#fetchAll(flags, inspection));
+    if (found.length === 0) return;
+    const form = this.#form ?? (await formOf(flags, FORMATS, this));
     if (form.kind === 'table') {
       const nowMs = this.context.clock.now();
-      return rendering(
-        (response) => text(response, nowMs),
-        (texts) => texts.join('\n'),
-      );
+      this.show(found.map((response) => text(response, nowMs)).join('\n'));
+      return;
     }
-    if (targets.length === 1) return rendering(json, async ([object = {}]) => await sortedText(form, object));
-    if (form.kind === 'json')
-      return rendering((response) => jsonItem(json(response), {sortKeys: true}), jsonList);
-    return rendering(json, async (objects) => await sortedText(form, objects));
+    const objects = found.map(json);
+    this.print(await sortedText(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
+  }
+
+  async #fetchAll<Id, Response>(
+    flags: InspectFlags,
+    {targets, fetch}: Inspection<Id, Response>,
+  ): Promise<readonly Response[]> {
+    const responses = new Map<string, Response>();
+    const fetchOne = async (id: Id, ref: string): Promise<void> => {
+      responses.set(ref, await fetch(id, !flags.quiet));
+    };
+    await this.forEachTarget(targets, fetchOne, AT_ONCE);
+    return targets.flatMap(({ref}) => responses.get(ref) ?? []);
   }
 
   /** crictl asks one after the other, ends at the first failure, and prints its table in between. */
-  async #inspectAsCrictl<Id, Response>(
+  async #fetchAsCrictl<Id, Response>(
     flags: InspectFlags,
-    {targets, fetch, json, crictlText, crictlContext}: Inspection<Id, Response>,
-  ): Promise<void> {
+    {targets, fetch, crictlText, crictlContext}: Inspection<Id, Response>,
+  ): Promise<readonly Response[]> {
     const {saying} = await import('./compat/lists.js');
     const [nowMs, verbose] = [this.context.clock.now(), !flags.quiet];
     const found: Response[] = [];
@@ -126,10 +101,6 @@ export abstract class InspectCommand extends BaseCommand {
       if (flags.output === 'table') this.print(crictlText(response, {nowMs, verbose}));
       else found.push(response);
     });
-    if (found.length === 0) return;
-    const form = await formOf(flags, FORMATS, this);
-    const objects = found.map(json);
-    if (form.kind !== 'table')
-      this.print(await sortedText(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
+    return found;
   }
 }

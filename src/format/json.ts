@@ -17,16 +17,6 @@ export function jsonText(value: Json, options: JsonTextOptions = {}): string {
   return write(value, '\n', options);
 }
 
-/** The text of an item of a list, for `jsonList`. */
-export function jsonItem(value: Json, options: JsonTextOptions = {}): string {
-  return write(value, '\n  ', options);
-}
-
-/** What `jsonText` makes of a list, from the texts of its items. */
-export function jsonList(items: readonly string[]): string {
-  return wrap(items, '[]', '\n');
-}
-
 /** JSON text without any blanks, as Go's encoder writes it: keys sorted, `<`, `>` and `&` escaped. */
 export function jsonLine(value: Json): string {
   if (typeof value === 'bigint') return String(value);

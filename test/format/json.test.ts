@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {jsonItem, jsonList, jsonText, parseJson, withoutNulls} from '../../src/format/json.js';
+import {jsonText, parseJson, withoutNulls} from '../../src/format/json.js';
 
 describe('jsonText', () => {
   test('indents by two blanks and keeps the order of the keys', () => {
@@ -16,13 +16,6 @@ describe('jsonText', () => {
     expect(jsonText({b: {d: 1, c: 2}, a: true}, {sortKeys: true})).toBe(
       '{\n  "a": true,\n  "b": {\n    "c": 2,\n    "d": 1\n  }\n}',
     );
-  });
-
-  test('gives the same for a list whose items were written one by one', () => {
-    const items = [{b: [1, {c: 'x\ny'}], a: {}}, [], 'text', [[2]]];
-    for (const options of [{}, {sortKeys: true, escapeHtml: true}])
-      for (const list of [items, items.slice(0, 1), []])
-        expect(jsonList(list.map((item) => jsonItem(item, options)))).toBe(jsonText(list, options));
   });
 
   test('escapes <, > and & only when asked to', () => {
