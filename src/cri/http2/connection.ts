@@ -40,8 +40,9 @@ export interface ConnectionOptions {
 type State = 'connecting' | 'ready' | 'draining' | 'ended';
 
 /**
- * An HTTP/2 connection of a client over a unix socket, for requests and answers that are whole in memory: many at
- * once, as far as the peer takes them, the rest in turn. It keeps the process alive while it has something to do.
+ * An HTTP/2 connection of a client over a unix socket, for requests that are whole in memory and answers that are passed
+ * on as they come: many at once, as far as the peer takes them, the rest in turn. It keeps the process alive while it has
+ * something to do.
  */
 export class Http2Connection implements FrameHandler {
   readonly #socket: Socket;
