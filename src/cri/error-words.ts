@@ -10,6 +10,9 @@ interface Failure {
   readonly details: string;
 }
 
+/** What containerd says until it knows again what it ran. */
+export const STARTING = /^server is not initialized yet$/;
+
 /** The words for a person: what is left of a text that matches, `$1` and so on as in String.replace. */
 const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [
@@ -27,6 +30,7 @@ const PLAIN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/^an error occurred when try to find container "([^"]*)": .*not found$/, 'no such container "$1"'],
   [/^an error occurred when try to find sandbox(?: "[^"]*")?: .*not found$/, 'no such pod'],
   [/^Connection dropped$/, 'the connection to the runtime was lost'],
+  [STARTING, 'the runtime is still starting'],
 ];
 
 /** What went wrong in plain words, without gRPC's; a runtime's own text stays as it is. */
@@ -165,6 +169,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
 };
 
 const BY_TEXT: Advice = [
+  [STARTING, 'try again in a moment'],
   [
     /^(an error occurred when try to find container|container ).*not found/,
     '"kcri ps -a" lists what there is',

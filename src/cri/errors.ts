@@ -1,5 +1,5 @@
 import {KcriError} from '../base/errors.js';
-import {hintFor, plainText} from './error-words.js';
+import {hintFor, plainText, STARTING} from './error-words.js';
 
 /** gRPC's status codes by number; the names as Go prints them in `rpc error: code = NotFound`. */
 const CODES = [
@@ -85,7 +85,10 @@ export function isUnimplemented(error: unknown): boolean {
   return error instanceof CriError && error.grpcCode === 'UNIMPLEMENTED';
 }
 
-/** True when nothing answers at the endpoint, or it went away during the call. */
+/**
+ * True when nothing answers at the endpoint, it went away during the call, or it is still starting, of which containerd
+ * 2.x alone tells by the code.
+ */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof CriError && error.grpcCode === 'UNAVAILABLE';
+  return error instanceof CriError && (error.grpcCode === 'UNAVAILABLE' || STARTING.test(error.details));
 }

@@ -153,6 +153,20 @@ describe('a time limit', () => {
     expect(exitCode).toBe(124);
   });
 
+  test.each([
+    ['UNAVAILABLE', 'Connection dropped'],
+    ['UNAVAILABLE', 'server is not initialized yet'],
+    // containerd before 2.0
+    ['UNKNOWN', 'server is not initialized yet'],
+  ] as const)('waits for a runtime that answers %s: %s', async (code, message) => {
+    const clock = fastClock();
+    const scene = await aScene({clock});
+    scene.runtime.injectError('ListPodSandbox', {code, message, skip: 3, times: 2});
+    const file = await scene.write('web.json', aManifest());
+    const {stderr, exitCode} = await scene.run(['sync', file, '--timeout', '1m'], {clock});
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  });
+
   test('tries a failed sandbox again after the ten seconds of a pod worker, not at every look', async () => {
     const clock = fastClock(20);
     const scene = await aScene({clock});

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {hintFor} from '../../src/cri/error-words.js';
+import {hintFor, plainText} from '../../src/cri/error-words.js';
 
 const CREATE = 'failed to create shim task: OCI runtime create failed: runc create failed: unable to start';
 
@@ -20,4 +20,10 @@ test.each([
   const hint = hintFor({method, endpoint: 'unix:///run/a.sock', grpcCode: 'UNKNOWN', details});
   expect(hint).toContain(advice);
   expect(hint).toContain('hostUsers: false');
+});
+
+test.each(['UNKNOWN', 'UNAVAILABLE'])('a runtime that is not ready yet (%s) can be asked again', (grpcCode) => {
+  const failure = {grpcCode, details: 'server is not initialized yet'};
+  expect(plainText(failure)).toBe('the runtime is still starting');
+  expect(hintFor({...failure, method: 'ListContainers', endpoint: 'unix:///run/a.sock'})).toContain('again');
 });
