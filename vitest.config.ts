@@ -12,6 +12,9 @@ const WHOLE = process.env['KCRI_TEST_BINARY'] === 'whole';
 const ON_BINARY =
   '{binary,exec,exec-terminal,kubelet,kubelet-servers,kubelet-streams,logs,port-forward,pull-credentials,sync,top-terminal,volumes-written,watch,websocket}';
 
+/** How long end-to-end tests wait for something. */
+const KCRI_TEST_PATIENCE_MS = '60000';
+
 /**
  * Three tiers: pure units and the CLI against the fake runtime in `unit`, the same CLI from the bundle in `bundle` and
  * in the executable in `binary`, and real runtimes in `e2e`, which run the built program; `e2e-binary` has part of them
@@ -58,6 +61,7 @@ export default defineConfig({
           exclude: ['test/e2e/binary.test.ts'],
           // Three at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
           // the same content have the same UID.
+          env: {KCRI_TEST_PATIENCE_MS},
           maxWorkers: 3,
           sequence: {groupOrder: 3},
           testTimeout: 180_000,
@@ -72,6 +76,7 @@ export default defineConfig({
           // The npm package is tested there.
           exclude: ['test/e2e/library.test.ts'],
           env: {
+            KCRI_TEST_PATIENCE_MS,
             KCRI_TEST_PROGRAM: EXECUTABLE,
             ...(!WHOLE && {KCRI_TEST_RUNTIMES: 'newest'}),
           },

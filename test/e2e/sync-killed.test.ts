@@ -161,7 +161,9 @@ async function killAt({fake}: Machine, command: () => RunningKcri, moment: Momen
   const before = fake.callsTo(rpc).length;
   fake.injectDelay(rpc, HELD_MS, {skip, times: 1, afterEffect});
   const kcri = command();
-  await until(() => fake.callsTo(rpc).length > before + skip);
+  const isHeld = until(() => fake.callsTo(rpc).length > before + skip);
+  const early = await Promise.race([isHeld, kcri.ended]);
+  if (early !== undefined) throw new Error(`kcri ended before the call: ${JSON.stringify(early)}`);
   // What takes effect does so before the call is held.
   await new Promise((resolve) => setImmediate(resolve));
   kcri.kill('SIGKILL');

@@ -22,6 +22,7 @@ export const BUSYBOX = 'docker.io/library/busybox:1.36';
 /** Where /proc/PID/stat counts in. */
 const TICKS_PER_SECOND = 100;
 const PATIENCE_MS = 120_000;
+const LONGEST_TURN_MS = 1000;
 
 /** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
 export async function withNode({folder, runc}, use) {
@@ -42,6 +43,10 @@ export async function withNode({folder, runc}, use) {
     const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));
     node = new BenchNode({rootDir, manifestsDir, endpoint, version, env});
     await use(node);
+  } catch (error) {
+    // Taking all down may fail for the same reason, and would hide it.
+    process.stdout.write(`failed: ${error.stack}\n${node?.log ?? ''}`);
+    throw error;
   } finally {
     await node?.end();
     await kcri('runtime', 'down');
@@ -137,12 +142,23 @@ class BenchNode {
   }
 }
 
-/** With those in it; one that isn't there is none. */
+/** With those in it; one that isn't there is none. What was killed may stay in it for a moment. */
 async function removeCgroup(path) {
   if (!existsSync(path)) return;
   for (const entry of await readdir(path, {withFileTypes: true}))
     if (entry.isDirectory()) await removeCgroup(join(path, entry.name));
-  await rmdir(path);
+  await until(`the cgroup ${path} is empty`, async () => await rmdirIfFree(path));
+}
+
+/** Whether the directory is gone. */
+async function rmdirIfFree(path) {
+  try {
+    await rmdir(path);
+    return true;
+  } catch (error) {
+    if (error.code === 'EBUSY') return false;
+    throw error;
+  }
 }
 
 /** A pod of the host's network that sleeps, unless told otherwise. */
@@ -165,11 +181,15 @@ export function sleeper(name, fields = {}) {
   return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
 }
 
-/** Resolves when the condition holds; it is tried every 2 ms. */
+/** Resolves when the condition holds; it is tried every 2 ms. A machine that stands still has not waited. */
 export async function until(what, condition, patienceMs = PATIENCE_MS) {
-  const end = performance.now() + patienceMs;
+  let waited = 0;
+  let last = performance.now();
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+    const now = performance.now();
+    waited += Math.min(now - last, LONGEST_TURN_MS);
+    last = now;
+    if (waited > patienceMs) throw new Error(`waited in vain until ${what}`);
     await delay(2);
   }
 }

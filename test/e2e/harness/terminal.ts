@@ -1,10 +1,8 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {setTimeout as delay} from 'node:timers/promises';
 import {logCommandLine} from '../../argv-log.js';
+import {until} from '../../base/until.js';
 
-const PATIENCE_MS = 20_000;
-const POLL_MS = 20;
 
 /** A terminal, by tmux, with a shell in it. */
 export class Terminal implements Disposable {
@@ -47,12 +45,10 @@ export class Terminal implements Disposable {
 
   /** Resolves when the screen matches. */
   async shows(pattern: RegExp): Promise<void> {
-    const end = performance.now() + PATIENCE_MS;
-    while (!pattern.test(this.screen)) {
-      if (performance.now() > end)
-        throw new Error(`the screen does not show ${String(pattern)}:\n${this.screen}`);
-      await delay(POLL_MS);
-    }
+    await until(
+      () => pattern.test(this.screen),
+      () => `${String(pattern)} on the screen:\n${this.screen}`,
+    );
   }
 
   /** Empties the screen, so that what comes next can be told from what was there. */
