@@ -3,7 +3,6 @@ import {randomBytes} from 'node:crypto';
 import {logCommandLine} from '../../argv-log.js';
 import {until} from '../../base/until.js';
 
-
 /** A terminal, by tmux, with a shell in it. */
 export class Terminal implements Disposable {
   readonly #server = `kcri-test-${randomBytes(4).toString('hex')}`;
