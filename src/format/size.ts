@@ -1,4 +1,12 @@
+import {generalText} from './go-float.js';
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB', 'YB'] as const;
+
+/** Texts that were made, by their digits, where the point is, and the unit: a long list has few. */
+const texts = new Map<number, string>();
+
+/** What digits behind the point are numbers by. */
+const SCALES = [1, 10, 100, 1000];
 
 /**
  * A size in bytes to a number of significant digits, in steps of 1000, as go-units' HumanSize writes it:
@@ -11,18 +19,25 @@ export function humanSize(bytes: bigint | number, digits = 4): string {
     size /= 1000;
     unit += 1;
   }
-  return `${general(size, digits)}${UNITS[unit] ?? ''}`;
+  const scale = SCALES[digits - (size < 10 ? 1 : size < 100 ? 2 : 3)];
+  if (scale === undefined || (size > 0 && size < 1) || size >= 1000) return sizeText(size, digits, unit);
+  const shown = roundedProduct(size, scale);
+  const key = (shown * 1000 + scale) * UNITS.length + unit;
+  const known = texts.get(key);
+  if (known !== undefined) return known;
+  const text = sizeText(shown / scale, digits, unit);
+  texts.set(key, text);
+  return text;
 }
 
-/** Go's `%.{digits}g`: no trailing zeros, an exponent of at least two digits when the number needs one. */
-function general(value: number, digits: number): string {
-  const text = value.toPrecision(digits);
-  const exponentAt = text.indexOf('e');
-  if (exponentAt === -1) return withoutZeros(text);
-  const exponent = text.slice(exponentAt + 2).padStart(2, '0');
-  return `${withoutZeros(text.slice(0, exponentAt))}e${text.charAt(exponentAt + 1)}${exponent}`;
+function sizeText(size: number, digits: number, unit: number): string {
+  return `${generalText(size, digits)}${UNITS[unit] ?? ''}`;
 }
 
-function withoutZeros(decimal: string): string {
-  return decimal.endsWith('0') && decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+/** The integer next to the product, the even one of two, as if the product had all its digits. */
+function roundedProduct(value: number, scale: number): number {
+  const below = Math.floor(value * scale);
+  const high = Math.fround(value);
+  const above = high * scale - below + (value - high) * scale;
+  return above > 0.5 || (above === 0.5 && below % 2 === 1) ? below + 1 : below;
 }

@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {generalText} from '../../src/format/go-float.js';
 import {humanSize} from '../../src/format/size.js';
 
 test.each([
@@ -11,7 +12,32 @@ test.each([
   [2_851_000n, 4, '2.851MB'],
   [999_900n, 3, '1e+03kB'],
   [12_345_678_901n, 3, '12.3GB'],
+  [9_996_000n, 3, '10MB'],
+  [1_005_000n, 3, '1MB'],
+  // Half-way: the even digit, as Go's %.3g.
+  [2_125_000n, 3, '2.12MB'],
+  [2_375_000n, 3, '2.38MB'],
+  [12_250_000n, 3, '12.2MB'],
+  [125_500n, 3, '126kB'],
+  [126_500n, 3, '126kB'],
+  [1_062_500n, 4, '1.062MB'],
+  // Nearly half-way, as floats are.
+  [2_165_000n, 3, '2.17MB'],
+  [1_015_000n, 3, '1.01MB'],
   [18_446_744_073_709_551_615n, 4, '18.45EB'],
 ])('%d bytes with %d digits are %s', (bytes, digits, text) => {
   expect(humanSize(bytes, digits)).toBe(text);
+});
+
+test('a size has the digits of Go’s %g, whichever way they are found', () => {
+  let bytes = 1n;
+  for (let turn = 0; turn < 5000; turn++) {
+    // Multiples of an eighth meet the points that are half-way.
+    bytes = (((bytes * 69_069n + 12_345n) % 10n ** BigInt((turn % 18) + 1)) / 125n) * 125n;
+    const power = Math.max(0, Math.floor((String(bytes).length - 1) / 3));
+    const inUnits = Number(bytes) / 1000 ** power;
+    const text = humanSize(bytes, 3).replace(/[A-Za-z]+$/, '');
+    if (power <= 1) expect([bytes, text]).toEqual([bytes, generalText(inUnits, 3)]);
+    else expect(Math.abs(Number(text) - inUnits)).toBeLessThanOrEqual(inUnits / 100);
+  }
 });

@@ -1,4 +1,5 @@
 import type {ContainerStats, NetworkInterfaceUsage, PodSandboxStats} from '../../cri/index.js';
+import {fixedText} from '../../format/go-float.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
@@ -60,7 +61,7 @@ const WIDE_CONTAINER: readonly Column<Usage<ContainerStats>>[] = [
   {
     header: 'MEM %',
     value: (usage) =>
-      orDash(memoryLimit(usage), (limit) => ((Number(usage.memoryBytes) / Number(limit)) * 100).toFixed(2)),
+      orDash(memoryLimit(usage), (limit) => fixedText((Number(usage.memoryBytes) / Number(limit)) * 100, 2)),
   },
   {header: 'RSS', value: ({stats}) => humanSize(stats.memory?.rssBytes?.value ?? 0n)},
   {header: 'POD', value: podOf},
@@ -87,7 +88,7 @@ const WIDE_SANDBOX: readonly Column<Usage<PodSandboxStats>>[] = [
 ];
 
 function cpuText({cpuPercent}: Usage<unknown>): string {
-  return typeof cpuPercent === 'number' ? cpuPercent.toFixed(2) : '-';
+  return typeof cpuPercent === 'number' ? fixedText(cpuPercent, 2) : '-';
 }
 
 /** A runtime says what is left, and nothing or 0 where there is no limit. */

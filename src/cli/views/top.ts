@@ -1,6 +1,7 @@
 import type {Container} from '../../api/v1.js';
 import type {ContainerState, ContainerStatus} from '../../api/v1-status.js';
 import type {ContainerStats} from '../../cri/index.js';
+import {fixedText} from '../../format/go-float.js';
 import {ageOf} from '../../format/short-duration.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
@@ -178,7 +179,7 @@ export const TOP_COLUMNS: readonly Column<TopRow>[] = [
 
 function cpuText(cpu: CpuPercent | undefined): string {
   if (cpu === undefined) return '-';
-  return typeof cpu === 'number' ? cpu.toFixed(2) : cpu;
+  return typeof cpu === 'number' ? fixedText(cpu, 2) : cpu;
 }
 
 /** `5s  default/web  Warning  BackOff  Back-off …`, in lines that can't steer a terminal. */
