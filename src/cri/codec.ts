@@ -43,6 +43,9 @@ export function decode<Name extends MessageName>(
 /** How much of a message is gathered before it is decoded. */
 const WORTHWHILE = 64 * 1024;
 
+/** Holds what is gathered and what came with it, mostly. */
+const ENOUGH = 2 * WORTHWHILE;
+
 /** Decodes a message while its bytes come in, of which it keeps only what is not a whole field yet. */
 export class Decoder<Name extends MessageName> implements MessageSink {
   readonly #schema: MessageSchema;
@@ -63,7 +66,8 @@ export class Decoder<Name extends MessageName> implements MessageSink {
     if (this.#failure !== undefined) return;
     const length = this.#length + piece.length;
     if (length > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(length, this.#buffer.length * 2));
+      const isFirst = this.#length === 0;
+      const larger = Buffer.allocUnsafe(isFirst ? length : Math.max(length, this.#buffer.length * 2, ENOUGH));
       this.#buffer.copy(larger, 0, 0, this.#length);
       this.#buffer = larger;
     }

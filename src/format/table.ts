@@ -21,11 +21,12 @@ export function renderTable<Row>(
 ): Buffer {
   // Column by column, so that the engine sees one function in each loop.
   const cells = columns.map(({value}) => rows.map((row) => value(row)));
+  const last = cells.length - 1;
   const widths = cells.map((column, index) =>
-    widthOf(column, widthOf([columns[index]?.header ?? ''], minWidth)),
+    widthOf(column, widthOf([columns[index]?.header ?? ''], index === last ? 0 : minWidth)),
   );
-  widths[cells.length - 1] = 0;
-  const lineWidth = widths.reduce((sum, width) => sum + width, minWidth);
+  const lineWidth = widths.reduce((sum, width) => sum + width, 0);
+  widths[last] = 0;
   const writer = new CellWriter((rows.length + 1) * lineWidth);
   for (const [index, {header}] of columns.entries()) writer.cell(header, widths[index] ?? 0);
   writer.endLine();

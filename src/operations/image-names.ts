@@ -2,8 +2,9 @@ import type {Container, Image} from '../cri/index.js';
 
 const NONE = '<none>';
 
-/** One name of an image, as a row of the table shows it. */
-export interface RepoTag {
+/** An image under one of its names, as a row of the table shows it. */
+export interface NamedImage<Named> {
+  readonly image: Named;
   readonly repo: string;
   readonly tag: string;
 }
@@ -18,13 +19,16 @@ export function repoDigest({repoDigests}: Pick<Image, 'repoDigests'>): {repo: st
     : {repo, digest};
 }
 
-/** A name of an image with its tag; an untagged image (undefined) has its digest's repository and `<none>`. */
-export function repoTag(name: string | undefined, image: Pick<Image, 'repoDigests'>): RepoTag {
-  if (name === undefined) return {repo: repoDigest(image).repo, tag: NONE};
+/** An image under a name; an untagged one (undefined) has its digest's repository and `<none>`. */
+export function underName<Named extends Pick<Image, 'repoDigests'>>(
+  image: Named,
+  name: string | undefined,
+): NamedImage<Named> {
+  if (name === undefined) return {image, repo: repoDigest(image).repo, tag: NONE};
   const colon = name.lastIndexOf(':');
-  if (colon === -1) return {repo: 'errorRepoTag', tag: 'errorRepoTag'};
+  if (colon === -1) return {image, repo: 'errorRepoTag', tag: 'errorRepoTag'};
   const repo = name.slice(0, colon);
-  return {repo: repo === NONE ? repoDigest(image).repo : repo, tag: name.slice(colon + 1)};
+  return {image, repo: repo === NONE ? repoDigest(image).repo : repo, tag: name.slice(colon + 1)};
 }
 
 /**

@@ -79,7 +79,7 @@ function byName(a: Image, b: Image): number {
 }
 
 function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What conditions may look at. */

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {imageId, type Image} from '../../src/cri/index.js';
-import {goesBy, repoDigest, repoTag} from '../../src/operations/image-names.js';
+import {goesBy, repoDigest, underName} from '../../src/operations/image-names.js';
 
 const HEX = '0123456789abcdef'.repeat(4);
 
@@ -58,7 +58,8 @@ describe('rows of an image', () => {
   ])('%j and %j are shown as %j', (tags, digests, rows) => {
     const image = anImage({repoTags: tags, repoDigests: digests});
     const names = tags.length === 0 ? [undefined] : tags;
-    expect(names.map((name) => Object.values(repoTag(name, image)).join(' '))).toEqual(rows);
+    const shown = names.map((name) => underName(image, name));
+    expect(shown.map(({repo, tag}) => `${repo} ${tag}`)).toEqual(rows);
   });
 
   test('a digested name without a digest is marked', () => {

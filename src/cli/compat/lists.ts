@@ -12,7 +12,7 @@ import {
 import {truncateDigest} from '../../format/id.js';
 import {matches, newestFirst, parseLabels} from '../../operations/filters.js';
 import {goRegexp} from '../../operations/go-regexp.js';
-import {repoDigest, repoTag} from '../../operations/image-names.js';
+import {repoDigest, underName} from '../../operations/image-names.js';
 import {orderImages} from '../../operations/images.js';
 import {podNameOf, podNamespaceOf, type PodName} from '../../operations/pod-labels.js';
 import {
@@ -194,7 +194,7 @@ function rowsAbove(images: readonly Image[], value: string): readonly Image[] {
   const end = comparable.findIndex((image) => {
     if (digested) return image.repoDigests[0]?.startsWith(value) === true;
     if (!tagged) return image.id.startsWith(value);
-    const {repo, tag} = repoTag(image.repoTags[0], image);
+    const {repo, tag} = underName(image, image.repoTags[0]);
     return `${repo}:${tag}` === value;
   });
   return end === -1 ? comparable : comparable.slice(0, end);

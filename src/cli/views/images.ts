@@ -3,7 +3,7 @@ import {humanAgo} from '../../format/duration.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
-import {imageName, repoDigest, repoTag, type RepoTag} from '../../operations/image-names.js';
+import {imageName, repoDigest, underName, type NamedImage} from '../../operations/image-names.js';
 import type {ImageFacts} from '../../operations/verbose-info.js';
 import {byLargest, byText, type Orders} from '../list-flags.js';
 import {orDash} from './cells.js';
@@ -32,18 +32,15 @@ export interface ImageViewOptions {
   readonly pinned: boolean;
 }
 
-/** A row of `images`: an image under one of its names. */
-export interface ImageRow {
-  readonly image: Image;
-  readonly name: RepoTag;
-}
+/** A row of `images`. */
+export type ImageRow = NamedImage<Image>;
 
 /** One row for each name of each image. */
 export function imageRows(images: readonly Image[]): readonly ImageRow[] {
   const rows: ImageRow[] = [];
   for (const image of images) {
-    if (image.repoTags.length === 0) rows.push({image, name: repoTag(undefined, image)});
-    for (const name of image.repoTags) rows.push({image, name: repoTag(name, image)});
+    if (image.repoTags.length === 0) rows.push(underName(image, undefined));
+    for (const name of image.repoTags) rows.push(underName(image, name));
   }
   return rows;
 }
@@ -54,8 +51,8 @@ export function imageColumns({digests, full, pinned}: ImageViewOptions): readonl
   const digest: Column<ImageRow> = {header: 'DIGEST', value: ({image}) => id(repoDigest(image).digest)};
   const pin: Column<ImageRow> = {header: 'PINNED', value: ({image}) => String(image.pinned)};
   return [
-    {header: 'IMAGE', value: ({name}) => name.repo},
-    {header: 'TAG', value: ({name}) => name.tag},
+    {header: 'IMAGE', value: ({repo}) => repo},
+    {header: 'TAG', value: ({tag}) => tag},
     ...(digests ? [digest] : []),
     {header: 'IMAGE ID', value: ({image}) => id(image.id)},
     {header: 'SIZE', value: ({image}) => humanSize(image.size, 3)},
