@@ -22,8 +22,13 @@ test.each([
   expect(hint).toContain('hostUsers: false');
 });
 
-test.each(['UNKNOWN', 'UNAVAILABLE'])('a runtime that is not ready yet (%s) can be asked again', (grpcCode) => {
-  const failure = {grpcCode, details: 'server is not initialized yet'};
-  expect(plainText(failure)).toBe('the runtime is still starting');
-  expect(hintFor({...failure, method: 'ListContainers', endpoint: 'unix:///run/a.sock'})).toContain('again');
-});
+test.each(['UNKNOWN', 'UNAVAILABLE'])(
+  'a runtime that is not ready yet (%s) can be asked again',
+  (grpcCode) => {
+    const failure = {grpcCode, details: 'server is not initialized yet'};
+    expect(plainText(failure)).toBe('the runtime is still starting');
+    expect(hintFor({...failure, method: 'ListContainers', endpoint: 'unix:///run/a.sock'})).toContain(
+      'again',
+    );
+  },
+);
