@@ -65,7 +65,7 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: {groupOrder: 3},
           testTimeout: 180_000,
-          hookTimeout: 180_000,
+          hookTimeout: 600_000,
         },
       },
       {
@@ -83,7 +83,7 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: {groupOrder: 4},
           testTimeout: 180_000,
-          hookTimeout: 180_000,
+          hookTimeout: 600_000,
         },
       },
     ],

@@ -153,7 +153,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
   });
 
   test('a sync and a deletion at the same time leave either the whole pod or nothing', async () => {
-    const manifest = slow('race', 1);
+    const manifest = slow('race');
     const sync = ground.startSync(manifest);
     await sync.says(/container first started/);
     const {uid} = await ground.pod('race');
