@@ -1,4 +1,5 @@
 import {createHash} from 'node:crypto';
+import {byKey} from '../base/compare.js';
 import type {Container, Pod} from './v1.js';
 
 /** FNV-1a, 32 bits, of the text's UTF-8 bytes. */
@@ -49,7 +50,7 @@ export function containerHash(container: Pick<Container, 'name' | 'image'>): str
 
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(value).sort(byKey));
 }
 
 /** JSON with sorted keys: equal for equal objects, whatever the manifest's order, format and comments were. */

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import {compare} from '../base/compare.js';
 import {UsageError} from '../base/errors.js';
 import {renderTable, type Column} from '../format/table.js';
 import {visibleInLine} from '../format/visible.js';
@@ -49,10 +50,6 @@ export function byText<Row>(text: (row: Row) => string): (a: Row, b: Row) => num
 /** An order with the largest first. */
 export function byLargest<Row>(value: (row: Row) => bigint | number): (a: Row, b: Row) => number {
   return (a, b) => compare(value(b), value(a));
-}
-
-function compare<T extends string | bigint | number>(a: T, b: T): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** How wide a column is at least in tables that crictl does not have. */

@@ -1,3 +1,4 @@
+import {byKey} from '../base/compare.js';
 import {ConfigError} from '../base/errors.js';
 import type {Init} from './call.js';
 import type {MessageName} from './gen/schema.js';
@@ -99,7 +100,7 @@ function shortName(name: string): string {
 
 /** Proto JSON in Go writes maps in the order of their keys. */
 function sortedByKey(map: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(map).sort(byKey));
 }
 
 /** How JSON or YAML data is read into a message. */

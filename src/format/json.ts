@@ -1,3 +1,5 @@
+import {byKey} from '../base/compare.js';
+
 /** Data as JSON has it, with whole numbers of any size as bigint. */
 export type Json = string | number | bigint | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
@@ -71,11 +73,6 @@ const HTML: Readonly<Record<string, string>> = {
 function quote(text: string, {escapeHtml}: JsonTextOptions): string {
   const quoted = JSON.stringify(text);
   return escapeHtml === true ? quoted.replace(/[<>&\u2028\u2029]/g, (char) => HTML[char] ?? char) : quoted;
-}
-
-/** Orders entries by key as Go orders map keys: by bytes. */
-export function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** The same data without members that are null, at every depth. */

@@ -1,3 +1,4 @@
+import {compare} from '../base/compare.js';
 import {UsageError} from '../base/errors.js';
 import type {Container, FieldMask, Image, ImageService} from '../cri/index.js';
 import {imageDetails} from './details.js';
@@ -76,10 +77,6 @@ function byName(a: Image, b: Image): number {
   const otherDigest = b.repoDigests[0];
   if (digest !== undefined && otherDigest !== undefined) return compare(digest, otherDigest);
   return compare(a.id, b.id);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** What conditions may look at. */

@@ -1,4 +1,4 @@
-import {byKey} from '../../format/json.js';
+import {byKey} from '../../base/compare.js';
 
 /** A map under its title as crictl's blocks show it, sorted by key; nothing at all when it is empty. */
 export function mapLines(title: string, map: Readonly<Record<string, string>>): readonly string[] {

@@ -7,7 +7,7 @@ import type {
   PodSandboxStatusResponse,
 } from '../../cri/index.js';
 import {humanAgo} from '../../format/duration.js';
-import {byKey} from '../../format/json.js';
+import {byKey} from '../../base/compare.js';
 import {humanSize} from '../../format/size.js';
 import {formatRfc3339Nano} from '../../format/time.js';
 import {podNameOf, podNamespaceOf} from '../../operations/pod-labels.js';

@@ -4,7 +4,7 @@ import type {
   PodSandboxStatusResponse,
 } from '../../cri/index.js';
 import {humanAgo} from '../../format/duration.js';
-import {byKey} from '../../format/json.js';
+import {byKey} from '../../base/compare.js';
 import {humanSize} from '../../format/size.js';
 import {formatGoTime} from '../../format/time.js';
 import type {CrictlTextOptions} from '../inspect-command.js';

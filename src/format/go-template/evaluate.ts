@@ -1,5 +1,6 @@
+import {byKey} from '../../base/compare.js';
 import {goQuote} from '../go-quote.js';
-import {byKey, memberOf, type Json, type JsonObject} from '../json.js';
+import {memberOf, type Json, type JsonObject} from '../json.js';
 import {CallError, FUNCTIONS, type Parameter, type TemplateFunction} from './functions.js';
 import {nodeText, type Branch, type Command, type Node, type Operand, type Pipeline} from './nodes.js';
 import type {ParsedTemplate} from './parser.js';

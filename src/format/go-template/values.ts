@@ -1,5 +1,6 @@
+import {byKey} from '../../base/compare.js';
 import {floatText} from '../go-float.js';
-import {byKey, isJsonList, type Json, type JsonObject} from '../json.js';
+import {isJsonList, type Json, type JsonObject} from '../json.js';
 
 /** A number that a template made itself. Numbers in the data are Go's json.Number: text that looks like a number. */
 export class GoNumber {

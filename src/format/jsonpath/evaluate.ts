@@ -1,4 +1,5 @@
-import {byKey, isJsonList, jsonLine, memberOf, type Json, type JsonObject} from '../json.js';
+import {byKey} from '../../base/compare.js';
+import {isJsonList, jsonLine, memberOf, type Json, type JsonObject} from '../json.js';
 import {TemplateError} from '../template-error.js';
 import type {Filter, Part, Step} from './nodes.js';
 

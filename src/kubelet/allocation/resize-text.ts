@@ -1,3 +1,4 @@
+import {byKey} from '../../base/compare.js';
 import {goJson} from '../../api/hash.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
@@ -24,5 +25,5 @@ function inGosOrder({limits, requests}: ResourceRequirements): ResourceRequireme
 }
 
 function sorted(list: ResourceList): ResourceList {
-  return Object.fromEntries(Object.entries(list).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(list).toSorted(byKey));
 }

@@ -1,3 +1,4 @@
+import {byKey} from '../../base/compare.js';
 import type {Pod} from '../../api/v1.js';
 import type {NodeFacts} from '../container/node.js';
 import {podRef} from '../container/pod-ref.js';
@@ -45,7 +46,7 @@ export function fieldRefValue(fieldPath: string, context: FieldRefContext): stri
 /** One `key="value"` a line, by key (fieldpath.FormatMap). */
 export function formatMap(map: Readonly<Record<string, string>> = {}): string {
   return Object.entries(map)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(byKey)
     .map(([key, value]) => `${key}=${goQuote(value)}`)
     .join('\n');
 }

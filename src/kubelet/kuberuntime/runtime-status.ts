@@ -1,3 +1,4 @@
+import {compare} from '../../base/compare.js';
 import {isNotFound, type ContainerStatus, type PodSandboxId, type PodSandboxStatus} from '../../cri/index.js';
 import type {PodRef} from '../container/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../container/pod-status.js';
@@ -64,8 +65,6 @@ async function foundOrUndefined<T>(ask: () => Promise<T | undefined>): Promise<T
     throw error;
   }
 }
-
-const compare = <T extends bigint | number | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function bySandboxAge(a: PodSandboxStatus, b: PodSandboxStatus): number {
   return (

@@ -1,3 +1,5 @@
+import {compare} from '../../base/compare.js';
+
 /** What becomes of a log's older files before it is rotated once more. Names, in the order in which they are dealt with. */
 export interface RotationPlan {
   /** Left over from a rotation that was cut short, or kept as `.gz` as well. */
@@ -15,7 +17,7 @@ const TEMPORARY = '.tmp';
  * rotated now and one that which the runtime writes to then; both aren't compressed.
  */
 export function planRotation(names: readonly string[], log: string, maxFiles: number): RotationPlan {
-  const rotated = names.filter((name) => name.startsWith(`${log}.`)).toSorted(byBytes);
+  const rotated = names.filter((name) => name.startsWith(`${log}.`)).toSorted(compare);
   const present = new Set(rotated);
   const isUnused = (name: string): boolean =>
     name.endsWith(TEMPORARY) || (!name.endsWith(COMPRESSED) && present.has(compressedName(name)));
@@ -46,8 +48,4 @@ export function temporaryName(name: string): string {
 
 function twoDigits(part: number): string {
   return String(part).padStart(2, '0');
-}
-
-function byBytes(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,3 +1,4 @@
+import {byKey} from '../../base/compare.js';
 import {numberText, type MetricFamily, type Sample, type StabilityLevel} from './exposition.js';
 
 /** What a metric is called and what its numbers are told apart by. */
@@ -39,9 +40,7 @@ abstract class Instrument<T> {
   }
 
   protected entries(): readonly (readonly [Readonly<Record<string, string>>, T])[] {
-    return [...this.#series]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, value]) => [this.#labels(key), value]);
+    return [...this.#series].toSorted(byKey).map(([key, value]) => [this.#labels(key), value]);
   }
 
   #labels(key: string): Readonly<Record<string, string>> {

@@ -1,4 +1,5 @@
 import {performance} from 'node:perf_hooks';
+import {byKey} from '../../base/compare.js';
 import {jsonLine, type JsonObject} from '../../format/json.js';
 import {HttpError, json, text, type Answer, type KubeletRequest} from './answer.js';
 import type {ServerOptions} from './options.js';
@@ -50,7 +51,7 @@ interface Page {
 }
 
 function flagzPage(flags: Readonly<Record<string, string>>): Page {
-  const sorted = Object.entries(flags).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = Object.entries(flags).toSorted(byKey);
   return {
     title: 'flags',
     lines: sorted.map(([name, value]) => `${name}=${value}`),

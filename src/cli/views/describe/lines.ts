@@ -1,3 +1,4 @@
+import {byKey} from '../../../base/compare.js';
 import {alignTabs} from '../../../format/tabwriter.js';
 
 /** What kubectl writes where there is nothing. */
@@ -50,5 +51,5 @@ function shortened(text: string, length: number): string {
 }
 
 export function sorted<T>(map: Readonly<Record<string, T>>): readonly (readonly [string, T])[] {
-  return Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.entries(map).sort(byKey);
 }

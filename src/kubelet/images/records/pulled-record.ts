@@ -1,3 +1,4 @@
+import {byKey} from '../../../base/compare.js';
 import type {ObjectSource} from '../credentials/keyring.js';
 
 /** A Secret that has let an image's pull in. */
@@ -64,8 +65,6 @@ function mergeAccess(known: PullAccess | undefined, shown: PullAccess): PullAcce
 
 /** Namespaces, names and UIDs have no control characters. */
 const keyOf = ({namespace, name, uid}: ObjectSource): string => [namespace, name, uid].join('\0');
-
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
 
 /**
  * The Secret of the pod that has let this image in before, under the same content or under the same UID (a Secret
