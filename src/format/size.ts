@@ -1,4 +1,4 @@
-import {generalText} from './go-float.js';
+import {general} from './decimal.js';
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB', 'YB'] as const;
 
@@ -31,7 +31,7 @@ export function humanSize(bytes: bigint | number, digits = 4): string {
 }
 
 function sizeText(size: number, digits: number, unit: number): string {
-  return `${generalText(size, digits)}${UNITS[unit] ?? ''}`;
+  return `${general(size, digits, 'e')}${UNITS[unit] ?? ''}`;
 }
 
 /** The integer next to the product, the even one of two, as if the product had all its digits. */

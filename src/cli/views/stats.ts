@@ -1,11 +1,11 @@
 import type {ContainerStats, NetworkInterfaceUsage, PodSandboxStats} from '../../cri/index.js';
-import {fixedText} from '../../format/go-float.js';
 import {truncateId} from '../../format/id.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
 import {podNameOf, podNamespaceOf} from '../../operations/pod-labels.js';
 import type {Usage} from '../../operations/usage.js';
 import {byLargest, byText, type Orders} from '../list-flags.js';
+import {percent} from './percent.js';
 
 const cpu = ({cpuPercent}: Usage<unknown>): number => (typeof cpuPercent === 'number' ? cpuPercent : -1);
 const disk = ({stats}: Usage<ContainerStats>): bigint => stats.writableLayer?.usedBytes?.value ?? 0n;
@@ -61,7 +61,7 @@ const WIDE_CONTAINER: readonly Column<Usage<ContainerStats>>[] = [
   {
     header: 'MEM %',
     value: (usage) =>
-      orDash(memoryLimit(usage), (limit) => fixedText((Number(usage.memoryBytes) / Number(limit)) * 100, 2)),
+      orDash(memoryLimit(usage), (limit) => percent((Number(usage.memoryBytes) / Number(limit)) * 100)),
   },
   {header: 'RSS', value: ({stats}) => humanSize(stats.memory?.rssBytes?.value ?? 0n)},
   {header: 'POD', value: podOf},
@@ -88,7 +88,7 @@ const WIDE_SANDBOX: readonly Column<Usage<PodSandboxStats>>[] = [
 ];
 
 function cpuText({cpuPercent}: Usage<unknown>): string {
-  return typeof cpuPercent === 'number' ? fixedText(cpuPercent, 2) : '-';
+  return typeof cpuPercent === 'number' ? percent(cpuPercent) : '-';
 }
 
 /** A runtime says what is left, and nothing or 0 where there is no limit. */

@@ -1,13 +1,13 @@
 import type {Container} from '../../api/v1.js';
 import type {ContainerState, ContainerStatus} from '../../api/v1-status.js';
 import type {ContainerStats} from '../../cri/index.js';
-import {fixedText} from '../../format/go-float.js';
 import {ageOf} from '../../format/short-duration.js';
 import {humanSize} from '../../format/size.js';
 import type {Column} from '../../format/table.js';
 import {visibleInLine} from '../../format/visible.js';
 import type {RecordedEvent, SeenPod} from '../../kubelet/index.js';
 import type {CpuPercent, Usage} from '../../operations/usage.js';
+import {percent} from './percent.js';
 import {podRow} from './pod-row.js';
 
 /** What pods and their containers are and use at one moment. */
@@ -179,7 +179,7 @@ export const TOP_COLUMNS: readonly Column<TopRow>[] = [
 
 function cpuText(cpu: CpuPercent | undefined): string {
   if (cpu === undefined) return '-';
-  return typeof cpu === 'number' ? fixedText(cpu, 2) : cpu;
+  return typeof cpu === 'number' ? percent(cpu) : cpu;
 }
 
 /** `5s  default/web  Warning  BackOff  Back-off …`, in lines that can't steer a terminal. */

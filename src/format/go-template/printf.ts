@@ -2,7 +2,7 @@ import {byKey} from '../../base/compare.js';
 import {floatText} from '../go-float.js';
 import {goQuote, goQuoteAscii} from '../go-quote.js';
 import {isJsonList} from '../json.js';
-import {exponential, fixed, general} from './decimal.js';
+import {exponential, fixed, general} from '../decimal.js';
 import {GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
 
 /** What stands between `%` and the verb. */

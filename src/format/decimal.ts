@@ -1,4 +1,4 @@
-import {exponentText} from '../go-float.js';
+import {exponentText} from './go-float.js';
 
 /** A number of decimal digits: `digits` / 10 ^ `scale`. */
 interface Decimal {
