@@ -121,7 +121,7 @@ export default class Ps extends BaseCommand {
       this.printAll(rows, ({container, pod}) => `${containerKind(() => pod).fullName(container)}\n`);
     else {
       const layout = {...flags, forTerminal: this.forTerminal};
-      const shown = flags['resolve-image-path'] ? await tags() : new Map<string, string>();
+      const shown = flags['resolve-image-path'] ? await tags() : undefined;
       const columns = containerColumns({nowMs, full: flags['no-trunc'], tags: shown});
       if (form.kind === 'table') this.show(listTable(columns, rows, layout));
       else {

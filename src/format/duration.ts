@@ -58,14 +58,6 @@ function decimal(nanos: bigint, unit: bigint): string {
 
 const HOUR_MS = 3_600_000;
 
-/** The first whose limit, in hours, is not reached says it. */
-const LONG_SPANS = [
-  {limit: 48, hours: 1, unit: 'hours'},
-  {limit: 24 * 14, hours: 24, unit: 'days'},
-  {limit: 24 * 60, hours: 24 * 7, unit: 'weeks'},
-  {limit: 24 * 365 * 2, hours: 24 * 30, unit: 'months'},
-] as const;
-
 /**
  * A span of time in words, as go-units' HumanDuration says it: `Less than a second`, `About a minute`,
  * `3 weeks`.
@@ -84,12 +76,16 @@ export function humanDuration(ms: number): string {
 function humanHours(ms: number): string {
   const hours = Math.trunc(ms / HOUR_MS + 0.5);
   if (hours === 1) return 'About an hour';
-  for (const span of LONG_SPANS)
-    if (hours < span.limit) return `${Math.trunc(hours / span.hours)} ${span.unit}`;
+  if (hours < 48) return `${hours} hours`;
+  if (hours < 24 * 14) return `${Math.trunc(hours / 24)} days`;
+  if (hours < 24 * 60) return `${Math.trunc(hours / 24 / 7)} weeks`;
+  if (hours < 24 * 365 * 2) return `${Math.trunc(hours / 24 / 30)} months`;
   return `${Math.trunc(ms / HOUR_MS / 24 / 365)} years`;
 }
 
 /** How long ago something was: `About an hour ago`. */
 export function humanAgo(createdAtNanos: bigint, nowMs: number): string {
-  return `${humanDuration(nowMs - Number(createdAtNanos / 1000n) / 1000)} ago`;
+  // To the microsecond, as exact as a number of that size is.
+  const createdAtMs = Math.round(Number(createdAtNanos) / 1000) / 1000;
+  return `${humanDuration(nowMs - createdAtMs)} ago`;
 }

@@ -96,7 +96,7 @@ function matchesQuery(
     (state === undefined || container.state === state) &&
     hasLabels(container.labels, labels) &&
     matches(name, container.metadata.name) &&
-    matches(namespace, podOf(container)?.namespace ?? 'unknown')
+    (namespace === undefined || matches(namespace, podOf(container)?.namespace ?? 'unknown'))
   );
 }
 

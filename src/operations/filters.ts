@@ -1,3 +1,4 @@
+import {compare} from '../base/compare.js';
 import {messageOf, UsageError} from '../base/errors.js';
 import {goRegexp} from './go-regexp.js';
 
@@ -43,9 +44,10 @@ interface Created {
 
 /** Newest first, and only the first `limit` of them. */
 export function newestFirst<T extends Created>(items: readonly T[], limit: number | undefined): readonly T[] {
-  const sorted = items.toSorted((a, b) =>
-    a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0,
-  );
+  // As numbers, which are quicker to compare, and exactly when those are the same.
+  const timed = items.map((item) => ({item, at: Number(item.createdAt)}));
+  timed.sort((a, b) => b.at - a.at || compare(b.item.createdAt, a.item.createdAt));
+  const sorted = timed.map(({item}) => item);
   return limit === undefined ? sorted : sorted.slice(0, limit);
 }
 

@@ -33,7 +33,8 @@ export type PodOf = (container: Container) => PodName | undefined;
 
 /** The pod as the kubelet's labels name it. */
 export const labelledPodOf: PodOf = (container) => {
-  const [name, namespace] = [podNameOf(container), podNamespaceOf(container)];
+  const name = podNameOf(container);
+  const namespace = podNamespaceOf(container);
   return name === undefined || namespace === undefined ? undefined : {name, namespace};
 };
 

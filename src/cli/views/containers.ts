@@ -51,8 +51,8 @@ export interface ContainerViewOptions {
   readonly nowMs: number;
   /** Whole ids. */
   readonly full: boolean;
-  /** The tags to show as images, by container. */
-  readonly tags: ReadonlyMap<string, string>;
+  /** The tags to show as images, by container; undefined = none. */
+  readonly tags?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The columns of `ps`. */
@@ -63,7 +63,7 @@ export function containerColumns({nowMs, full, tags}: ContainerViewOptions): rea
     {header: 'CONTAINER', value: ({container}) => id(container.id)},
     {
       header: 'IMAGE',
-      value: ({container}) => tags.get(container.id) ?? image(container.image?.image ?? ''),
+      value: ({container}) => tags?.get(container.id) ?? image(container.image?.image ?? ''),
     },
     {header: 'CREATED', value: ({container}) => humanAgo(container.createdAt, nowMs)},
     {header: 'STATE', value: ({container}) => CONTAINER_STATES[container.state]},
