@@ -2,6 +2,7 @@ import {relative} from 'node:path';
 
 /** What each object of a list goes through. */
 export const OF_LISTS = new Set([
+  'src/base/compare.ts',
   'src/cli/views/containers.ts',
   'src/cli/views/images.ts',
   'src/cli/views/sandboxes.ts',
