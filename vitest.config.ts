@@ -59,9 +59,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: ['test/e2e/binary.test.ts'],
+          env: {KCRI_TEST_PATIENCE_MS},
           // Three at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
           // the same content have the same UID.
-          env: {KCRI_TEST_PATIENCE_MS},
           maxWorkers: 3,
           sequence: {groupOrder: 3},
           testTimeout: 180_000,

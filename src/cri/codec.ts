@@ -43,8 +43,8 @@ export function decode<Name extends MessageName>(
 /** How much of a message is gathered before it is decoded. */
 const WORTHWHILE = 64 * 1024;
 
-/** Holds what is gathered and what came with it, mostly. */
-const ENOUGH = 2 * WORTHWHILE;
+/** Room for what is gathered and what came with it, mostly. */
+const ROOM = 2 * WORTHWHILE;
 
 /** Decodes a message while its bytes come in, of which it keeps only what is not a whole field yet. */
 export class Decoder<Name extends MessageName> implements MessageSink {
@@ -67,7 +67,7 @@ export class Decoder<Name extends MessageName> implements MessageSink {
     const length = this.#length + piece.length;
     if (length > this.#buffer.length) {
       const isFirst = this.#length === 0;
-      const larger = Buffer.allocUnsafe(isFirst ? length : Math.max(length, this.#buffer.length * 2, ENOUGH));
+      const larger = Buffer.allocUnsafe(isFirst ? length : Math.max(length, this.#buffer.length * 2, ROOM));
       this.#buffer.copy(larger, 0, 0, this.#length);
       this.#buffer = larger;
     }

@@ -1,7 +1,7 @@
-import {byKey} from '../../base/compare.js';
 import {goJson} from '../../api/hash.js';
 import type {Container, Pod} from '../../api/v1.js';
 import type {ResourceList, ResourceRequirements} from '../../api/v1-meta.js';
+import {byKey} from '../../base/compare.js';
 
 /** What the event of a resize says: `prefix: {json}` with what the Pod asks for (events podResizeMessage). */
 export function resizeText(prefix: string, {spec, metadata}: Pod, error = ''): string {

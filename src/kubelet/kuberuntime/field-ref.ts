@@ -1,5 +1,5 @@
-import {byKey} from '../../base/compare.js';
 import type {Pod} from '../../api/v1.js';
+import {byKey} from '../../base/compare.js';
 import type {NodeFacts} from '../container/node.js';
 import {podRef} from '../container/pod-ref.js';
 import {sortPodIps} from '../network/pod-ips.js';

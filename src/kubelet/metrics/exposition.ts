@@ -1,3 +1,5 @@
+import {compare} from '../../base/compare.js';
+
 /** One number of a metric, as it is at the moment. */
 export interface Sample {
   /** What follows the family's name: `_bucket`, `_sum`, `_count`; nothing otherwise. */
@@ -45,7 +47,7 @@ function familyText({name, help, stability, type, samples}: MetricFamily): strin
 /** Sorted by name as Prometheus' own clients do, but for a bucket's bound, which is last. */
 function labelText(labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels)
-    .toSorted(([a], [b]) => (a === 'le' ? 1 : b === 'le' ? -1 : a < b ? -1 : 1))
+    .toSorted(([a], [b]) => (a === 'le' ? 1 : b === 'le' ? -1 : compare(a, b)))
     .map(([name, value]) => `${name}="${value.replace(/[\\\n"]/g, escaped)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

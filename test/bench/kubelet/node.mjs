@@ -8,6 +8,7 @@ import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
+import {patience} from '../../base/patience.mjs';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {connect} from '../../../dist/cri/index.js';
 import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
@@ -22,7 +23,6 @@ export const BUSYBOX = 'docker.io/library/busybox:1.36';
 /** Where /proc/PID/stat counts in. */
 const TICKS_PER_SECOND = 100;
 const PATIENCE_MS = 120_000;
-const LONGEST_TURN_MS = 1000;
 
 /** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
 export async function withNode({folder, runc}, use) {
@@ -45,7 +45,7 @@ export async function withNode({folder, runc}, use) {
     await use(node);
   } catch (error) {
     // Taking all down may fail for the same reason, and would hide it.
-    process.stdout.write(`failed: ${error.stack}\n${node?.log ?? ''}`);
+    process.stderr.write(`failed: ${error.stack}\n${node?.log ?? ''}`);
     throw error;
   } finally {
     await node?.end();
@@ -181,15 +181,11 @@ export function sleeper(name, fields = {}) {
   return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
 }
 
-/** Resolves when the condition holds; it is tried every 2 ms. A machine that stands still has not waited. */
+/** Resolves when the condition holds; it is tried every 2 ms. */
 export async function until(what, condition, patienceMs = PATIENCE_MS) {
-  let waited = 0;
-  let last = performance.now();
+  const isOver = patience(patienceMs);
   while (!(await condition())) {
-    const now = performance.now();
-    waited += Math.min(now - last, LONGEST_TURN_MS);
-    last = now;
-    if (waited > patienceMs) throw new Error(`waited in vain until ${what}`);
+    if (isOver()) throw new Error(`waited in vain until ${what}`);
     await delay(2);
   }
 }

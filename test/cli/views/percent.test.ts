@@ -1,5 +1,8 @@
 import {expect, test} from 'vitest';
 import {percent} from '../../../src/cli/views/percent.js';
+import {containerStatsColumns, sandboxStatsColumns} from '../../../src/cli/views/stats.js';
+import {TOP_COLUMNS} from '../../../src/cli/views/top.js';
+import type {Column} from '../../../src/format/table.js';
 
 test.each([
   [12.345, '12.35'],
@@ -10,4 +13,13 @@ test.each([
   [250, '250.00'],
 ])('%d %% is shown as %s, half-way as Go does', (value, text) => {
   expect(percent(value)).toBe(text);
+});
+
+test('the tables of stats and top show it so', () => {
+  const usage = {cpuPercent: 0.125, memoryBytes: 0n, idle: false};
+  const cpu = <Row>(columns: readonly Column<Row>[], row: unknown): string | undefined =>
+    columns.find(({header}) => header === 'CPU %')?.value(row as Row);
+  expect(cpu(containerStatsColumns(false), usage)).toBe('0.12');
+  expect(cpu(sandboxStatsColumns(false), usage)).toBe('0.12');
+  expect(cpu(TOP_COLUMNS, usage)).toBe('0.12');
 });

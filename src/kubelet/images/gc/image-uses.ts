@@ -1,3 +1,4 @@
+import {compare} from '../../../base/compare.js';
 import type {Image} from '../../../cri/index.js';
 
 /** When images may go (imageGCHighThresholdPercent and its sisters of a KubeletConfiguration). */
@@ -109,7 +110,5 @@ export function binarySize(bytes: bigint): string {
 }
 
 function byTimes(a: ImageUse, b: ImageUse): number {
-  // Both may be NEVER, the difference of which is no number.
-  if (a.lastUsed !== b.lastUsed) return a.lastUsed < b.lastUsed ? -1 : 1;
-  return a.firstDetected === b.firstDetected ? 0 : a.firstDetected < b.firstDetected ? -1 : 1;
+  return compare(a.lastUsed, b.lastUsed) || compare(a.firstDetected, b.firstDetected);
 }
