@@ -1,6 +1,6 @@
 /**
- * The import rules of ARCHITECTURE.md: imports point down. scripts/check.mjs also asserts how many modules were
- * seen, so that these rules can't pass on an empty set.
+ * Import rules of ARCHITECTURE.md: imports point down. scripts/check.mjs also asserts the number of modules, so that
+ * these rules cannot pass on an empty set.
  */
 const below = {
   base: [],
@@ -15,8 +15,8 @@ const below = {
   commands: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet', 'cli'],
 };
 
-/** The kubelet's HTTP server reads logs and passes streams on as commands do; nothing else of the kubelet does either. */
-const SERVER = '^src/kubelet/server/';
+/** The kubelet's HTTP server. Only it reads logs and proxies streams as commands do. */
+const SERVER = '^src/kubelet/managers/server/';
 const server = ['kubelet', ...below.kubelet, 'streaming', 'operations'];
 
 const layers = Object.entries(below).map(([layer, allowed]) => ({
@@ -26,17 +26,42 @@ const layers = Object.entries(below).map(([layer, allowed]) => ({
   to: {path: '^src/', pathNot: [layer, ...allowed].map((name) => `^src/${name}/`)},
 }));
 
-/** Managers declare the interfaces they need; only kuberuntime and the wiring know several of them. */
+/** Floors of the kubelet from top to bottom; each imports only those below it. */
+const FLOORS = [['foreground', 'plan'], ['daemon'], ['pods'], ['managers'], ['contract']];
+const floors = FLOORS.flatMap((floor, index) =>
+  floor.map((name) => ({
+    name: `kubelet-${name}-points-down`,
+    severity: 'error',
+    from: {path: `^src/kubelet/${name}/`},
+    to: {
+      path: '^src/kubelet/',
+      pathNot: [name, ...FLOORS.slice(index + 1).flat()].map((lower) => `^src/kubelet/${lower}/`),
+    },
+  })),
+);
+
+/** Managers that import no other manager; only kuberuntime, pod-filesystem, pleg, metrics and server import several. */
 const managers = [
-  'config',
+  'sources',
   'lifecycle',
-  'prober',
+  'probes',
   'images',
   'volumes',
-  'pod',
   'network',
-  'node-status',
-  'resources',
+  'node',
+  'cgroups',
+  'logs',
+  'redaction',
+];
+
+/** Modules without I/O: what the computation of pod statuses and pod actions may import. */
+const PURE = [
+  '^src/(api|base|cri)/(?!fs/)',
+  '^src/kubelet/contract/(?!configuration/)',
+  '^src/kubelet/pods/status/compute/',
+  '^src/kubelet/managers/kuberuntime/(compute|config)/',
+  '^src/kubelet/managers/network/sort-pod-ips\\.ts$',
+  '^src/kubelet/managers/sources/static-pod\\.ts$',
 ];
 
 module.exports = {
@@ -49,13 +74,34 @@ module.exports = {
       to: {path: '^src/', pathNot: server.map((name) => `^src/${name}/`)},
     },
     {
-      name: 'kubelet-knows-no-server',
+      name: 'kubelet-does-not-import-its-server',
       severity: 'error',
-      comment: 'It is put together with the kubelet by whoever runs both.',
+      comment: 'The command that runs both connects them.',
       from: {path: '^src/kubelet/', pathNot: [SERVER, '^src/kubelet/index\\.ts$']},
       to: {path: SERVER},
     },
     {name: 'no-cycles', severity: 'error', from: {}, to: {circular: true}},
+    {
+      name: 'kubelet-folders-have-no-cycles',
+      severity: 'error',
+      comment: 'Folders beside each other; a folder and its sub-folders may import each other.',
+      scope: 'folder',
+      from: {path: '^src/kubelet/'},
+      to: {circular: true},
+    },
+    {
+      name: 'pod-status-is-computed-purely',
+      severity: 'error',
+      comment: 'No I/O, no Node.js modules, no managers but the pure parts of kuberuntime.',
+      from: {path: '^src/kubelet/pods/status/compute/'},
+      to: {pathNot: PURE},
+    },
+    {
+      name: 'pod-actions-are-computed-purely',
+      severity: 'error',
+      from: {path: '^src/kubelet/managers/kuberuntime/compute/'},
+      to: {pathNot: PURE},
+    },
     {
       name: 'grpc-only-in-cri',
       severity: 'error',
@@ -65,7 +111,7 @@ module.exports = {
     {
       name: 'grpc-is-loaded-when-needed',
       severity: 'error',
-      comment: 'It costs a command of one call more than all the rest.',
+      comment: 'Loading it takes a one-call command longer than everything else.',
       from: {path: '^src/', pathNot: '^src/cri/grpc-transport\\.ts$'},
       to: {
         path: ['node_modules/@grpc/', '^src/cri/grpc-transport\\.ts$'],
@@ -74,7 +120,7 @@ module.exports = {
       },
     },
     {
-      name: 'http2-knows-no-cri',
+      name: 'http2-does-not-import-cri',
       severity: 'error',
       from: {path: '^src/cri/http2/'},
       to: {path: '^src/', pathNot: '^src/(base|cri/http2)/'},
@@ -89,15 +135,19 @@ module.exports = {
       name: 'kubelet-has-one-door',
       severity: 'error',
       comment:
-        "The table of a kubelet's configuration makes its flags, and every command looks whether one runs: these need nothing else of it.",
+        'Flags are generated from the configuration fields, and every command checks whether a kubelet runs: both need nothing else.',
       from: {path: '^src/', pathNot: '^src/kubelet/'},
-      to: {path: '^src/kubelet/', pathNot: '^src/kubelet/(index|kubelet-file|kubelet-config/fields)\\.ts$'},
+      to: {
+        path: '^src/kubelet/',
+        pathNot:
+          '^src/kubelet/(index|pods/registry/running-kubelet|contract/configuration/fields-and-defaults/kubelet-config-defaults)\\.ts$',
+      },
     },
     {
       name: 'cri-has-one-door',
       severity: 'error',
       comment:
-        'The generated tables, lists of any length and health checks are no part of the published client; everything else goes through its index.',
+        'Generated tables, list helpers and health checks are not part of the published client; everything else goes through the index.',
       from: {path: '^src/', pathNot: '^src/cri/'},
       to: {
         path: '^src/cri/',
@@ -105,18 +155,19 @@ module.exports = {
       },
     },
     {
-      name: 'contract-knows-no-manager',
+      name: 'contract-imports-only-itself',
       severity: 'error',
-      from: {path: '^src/kubelet/container/'},
-      to: {path: '^src/kubelet/', pathNot: '^src/kubelet/container/'},
+      from: {path: '^src/kubelet/contract/'},
+      to: {path: '^src/kubelet/', pathNot: '^src/kubelet/contract/'},
     },
+    ...floors,
     ...managers.map((manager) => ({
-      name: `${manager}-knows-no-other-manager`,
+      name: `${manager}-imports-no-other-manager`,
       severity: 'error',
-      from: {path: `^src/kubelet/${manager}/`},
+      from: {path: `^src/kubelet/managers/${manager}/`},
       to: {
         path: '^src/kubelet/',
-        pathNot: [`^src/kubelet/${manager}/`, '^src/kubelet/container/', '^src/kubelet/http/'],
+        pathNot: [`^src/kubelet/managers/(${manager}|http)/`, '^src/kubelet/contract/'],
       },
     })),
   ],

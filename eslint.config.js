@@ -11,6 +11,8 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/consistent-type-imports': 'error',
+      // What is declared with `using` is disposed of at the end of its scope.
+      '@typescript-eslint/no-unused-vars': ['error', {ignoreUsingDeclarations: true}],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
       '@typescript-eslint/restrict-template-expressions': ['error', {allowNumber: true, allowBoolean: true}],
       // Interfaces that wait must accept implementations that need not.

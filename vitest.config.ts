@@ -58,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: ['test/e2e/binary.test.ts'],
+          exclude: ['test/e2e/package/binary.test.ts'],
           env: {KCRI_TEST_PATIENCE_MS},
           // Three at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
           // the same content have the same UID.
@@ -72,9 +72,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e-binary',
-          include: [`test/e2e/${WHOLE ? '*' : ON_BINARY}.test.ts`],
+          include: [`test/e2e/**/${WHOLE ? '*' : ON_BINARY}.test.ts`],
           // The npm package is tested there.
-          exclude: ['test/e2e/library.test.ts'],
+          exclude: ['test/e2e/package/library.test.ts'],
           env: {
             KCRI_TEST_PATIENCE_MS,
             KCRI_TEST_PROGRAM: EXECUTABLE,

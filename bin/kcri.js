@@ -2,7 +2,7 @@
 'use strict';
 const {existsSync} = require('node:fs');
 
-/** What `npm run build` makes of dist/cli, see scripts/bundle.mjs. */
+/** Made from dist/cli by `npm run build`, see scripts/bundle.mjs. */
 const quick = `${__dirname}/../dist/quick/loader.cjs`;
 
 async function program() {
@@ -11,8 +11,8 @@ async function program() {
 
 program().then(async ({program: {main}, keepCompiled}) => {
   process.exitCode = await main(process.argv.slice(2));
-  // What failed has not shown what the command needs.
+  // A failed run has not called what the command needs.
   if (process.exitCode === 0) keepCompiled?.();
-  // All is written. What the engine holds goes with the process, sooner than when it is taken down piece by piece.
+  // All output is written. Exiting at once is quicker than letting the engine shut down piece by piece.
   process.exit();
 });

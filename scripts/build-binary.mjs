@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
 import {bytecodeOrder} from './binary/bytecode-order.mjs';
-import {withFewerCompilers} from './binary/fewer-compilers.mjs';
+import {fewerCompilers} from './binary/fewer-compilers.mjs';
 import {missingModules} from './binary/missing-modules.mjs';
 import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
 import {helpTexts} from './bundle/help.mjs';
@@ -63,12 +63,12 @@ export async function buildTwin() {
 
 /** Modules that are loaded as they are used, as Bun takes them in. */
 async function writeProgram(outdir, entry) {
+  const options = programOptions(ROOT, await helpTexts(ROOT));
   const {metafile} = await build({
-    ...programOptions(ROOT, await helpTexts(ROOT), {
-      // Of packages that look for files beside them, which kcri doesn't ask for; Bun would write where it was built.
-      define: {__dirname: '"/"', __filename: '"/kcri"'},
-      change: (source, path) => withFewerCompilers(source, path, ROOT),
-    }),
+    ...options,
+    // Some packages look for files beside them, which kcri does not use. Bun would insert the path of the build.
+    define: {...options.define, __dirname: '"/"', __filename: '"/kcri"'},
+    plugins: [...options.plugins, fewerCompilers(ROOT)],
     external: ['bun:*'],
     entryPoints: [entry],
     entryNames: 'program',

@@ -8,7 +8,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {publint} from 'publint';
 import {formatMessage} from 'publint/utils';
-import {packageFaults} from './release/package-faults.mjs';
+import {findPackageFaults} from './release/package-faults.mjs';
 import {readJson} from './release/packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -31,7 +31,7 @@ const {messages} = await publint({
   pack: {files: files.map(({path}) => ({name: `/package/${path}`, data: readFileSync(join(ROOT, path))}))},
 });
 const faults = [
-  ...packageFaults({files, manifest, pages, root: ROOT}),
+  ...findPackageFaults({files, manifest, pages, root: ROOT}),
   ...messages.map((message) => `publint: ${formatMessage(message, manifest, {color: false})}`),
 ];
 for (const fault of faults) process.stderr.write(`${fault}\n`);

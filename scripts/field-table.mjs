@@ -1,6 +1,6 @@
 /**
  * docs/pod-fields.md: every field of the Pod API, and whether kcri honours it (with a test that sets it), ignores it
- * or refuses it (why). What is honoured says src/kubelet/field-rules.ts.
+ * or refuses it (why). What is honoured says src/kubelet/pods/field-support/field-rules.ts.
  *
  * `node scripts/field-table.mjs [LOG]` writes the page; LOG is what a run of the tests with KCRI_FIELD_LOG=LOG wrote,
  * without it the tests stay those that the page names. `--check` exits 1 when the page is not what it would write,
@@ -14,8 +14,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const page = join(root, 'docs/pod-fields.md');
 
 const load = async (path) => await import(pathToFileURL(join(root, 'dist', path)).href);
-const {pod} = await load('api/schema-pod.js');
-const {FIELD_RULES} = await load('kubelet/field-rules.js');
+const {pod} = await load('api/schema/schema-pod.js');
+const {FIELD_RULES} = await load('kubelet/pods/field-support/field-rules.js');
 
 const HONOURED = {kind: 'honoured'};
 const ruleOf = (schema, name) => FIELD_RULES[schema.name]?.[name] ?? HONOURED;
@@ -46,7 +46,8 @@ function reachable() {
 
 /** Of tests that set a field, the one that sets few others tells most; a recorded case and a walk over all tell least. */
 function rank({file, fields, test}) {
-  const general = file.startsWith('test/golden/') || file.endsWith('unsupported.test.ts') || test === '';
+  const general =
+    file.startsWith('test/golden/') || file.endsWith('unsupported-fields.test.ts') || test === '';
   return (general ? 1000 : 0) + fields.length;
 }
 
@@ -103,7 +104,7 @@ function section({schema, paths}, tests) {
 
 const INTRO = `# The fields of a Pod
 
-Made by \`scripts/field-table.mjs\` from the API's schemas, from the rules in \`src/kubelet/field-rules.ts\` and from the fields that tests set. A field is honoured, as the test after it shows; or ignored, because it is without effect on any node; or refused with the error \`FIELD: Forbidden: not supported by kcri: REASON\`. What needs a kubelet that runs on is honoured by \`kcri kubelet\` and refused elsewhere. There is no other way: nothing is dropped in silence. What is ignored or refused stands for all that it holds.
+Made by \`scripts/field-table.mjs\` from the API's schemas, from the rules in \`src/kubelet/pods/field-support/field-rules.ts\` and from the fields that tests set. A field is honoured, as the test after it shows; or ignored, because it is without effect on any node; or refused with the error \`FIELD: Forbidden: not supported by kcri: REASON\`. What needs a kubelet that runs on is honoured by \`kcri kubelet\` and refused elsewhere. There is no other way: nothing is dropped in silence. What is ignored or refused stands for all that it holds.
 `;
 
 const types = reachable();

@@ -15,8 +15,8 @@ const BEGIN = '<!-- flag table: made by scripts/flag-table.mjs -->';
 const END = '<!-- end of flag table -->';
 
 const load = async (path) => await import(pathToFileURL(join(root, 'dist', path)).href);
-const {GLOBAL_FLAGS} = await load('cli/global-flags.js');
-const {tokenize} = await load('cli/tokenize.js');
+const {GLOBAL_FLAGS} = await load('cli/flags/global-flags.js');
+const {tokenize} = await load('cli/parsing/tokenize.js');
 const {findCommand} = await load('cli/find-command.js');
 
 const shown = (flags) => Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));

@@ -168,7 +168,7 @@ function servicesFile({services}) {
   });
   return [
     HEADER,
-    `import type {CallOptions, Init, MethodInfo} from '../call.js';`,
+    `import type {CallOptions, Init, MethodInfo} from '../call-options.js';`,
     `import type {${[...used].sort().join(', ')}} from './types.js';\n`,
     ...parts,
     ...tables,

@@ -1,6 +1,6 @@
 /**
- * Writes the manual pages to man/ from the built commands' own words: kcri.1, and one page a command. `--check`
- * writes nothing and exits 1 when the pages are stale.
+ * Writes the manual pages to man/ from the texts of the built commands: kcri.1, and one page per command. With
+ * `--check` it writes nothing and exits with 1 if the pages are stale.
  */
 import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join, relative} from 'node:path';
@@ -9,7 +9,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const commandsDir = join(root, 'dist/commands');
 const {version} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const {GLOBAL_FLAGS} = await import(pathToFileURL(join(root, 'dist/cli/global-flags.js')).href);
+const {GLOBAL_FLAGS} = await import(pathToFileURL(join(root, 'dist/cli/flags/global-flags.js')).href);
 
 function commandFiles(dir) {
   return readdirSync(dir, {withFileTypes: true})
@@ -21,20 +21,23 @@ function commandFiles(dir) {
     .sort();
 }
 
-/** roff reads backslashes, and dots and quotes at the beginning of a line. */
+/** Escapes characters that roff interprets: backslashes, and dots and quotes at the start of a line. */
 const escape = (text) =>
   text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replace(/^([.'])/gm, '\\&$1');
 
+/** Separates paragraphs with a roff macro. */
+const paragraphs = (text) => escape(text).split('\n\n').join('\n.PP\n');
+
 const header = (name) =>
   `.TH ${name.toUpperCase().replaceAll('-', '\\-')} 1 "November 2026" "kcri ${version}" "kcri manual"\n`;
 
 function flagTerm(name, flag) {
-  const value = flag.type === 'boolean' ? '' : ` ${flag.helpValue ?? flag.options?.join('|') ?? 'VALUE'}`;
+  const value = flag.type === 'boolean' ? '' : `=\\fI${escape(flag.helpValue ?? 'VALUE')}\\fR`;
   const short = flag.char === undefined ? '' : `\\fB\\-${flag.char}\\fR, `;
-  return `${short}\\fB\\-\\-${escape(name)}\\fR${escape(value)}`;
+  return `${short}\\fB\\-\\-${escape(name)}\\fR${value}`;
 }
 
 function flagList(flags) {
@@ -53,38 +56,42 @@ function argumentList(args) {
 
 function commandPage(words, command) {
   const name = `kcri-${words.join('-')}`;
-  const usage = typeof command.usage === 'string' ? command.usage : `${words.join(' ')} [OPTIONS]`;
+  const usage = typeof command.usage === 'string' ? command.usage : `${words.join(' ')} [FLAGS]`;
   const aliases = command.aliases ?? [];
   const examples = (command.examples ?? [])
-    .map((example) => `.PP\n.nf\n${escape(example.replaceAll('<%= config.bin %>', 'kcri'))}\n.fi\n`)
+    .map((example) => `.PP\n.EX\n${escape(example.replaceAll('<%= config.bin %>', 'kcri'))}\n.EE\n`)
     .join('');
   const args = argumentList(command.args ?? {});
-  const flags = flagList(command.flags ?? {});
+  const isOptions = name === 'kcri-options';
+  const flags = flagList(isOptions ? GLOBAL_FLAGS : (command.flags ?? {}));
   return [
     header(name),
     `.SH NAME\n${escape(name)} \\- ${escape(command.summary ?? '')}\n`,
     `.SH SYNOPSIS\n.B kcri\n${escape(usage)}\n`,
-    command.description ? `.SH DESCRIPTION\n${escape(command.description)}\n` : '',
-    aliases.length > 0 ? `.PP\nOther names: ${escape(aliases.join(', '))}.\n` : '',
+    command.description ? `.SH DESCRIPTION\n${paragraphs(command.description)}\n` : '',
+    aliases.length > 0 ? `.SH ALIASES\n${escape(aliases.join(', '))}\n` : '',
     args === '' ? '' : `.SH ARGUMENTS\n${args}`,
-    flags === '' ? '' : `.SH OPTIONS\n${flags}`,
-    `The options of every command are in\n.BR kcri (1).\n`,
+    flags === '' ? '' : `.SH ${isOptions ? 'GLOBAL OPTIONS' : 'OPTIONS'}\n${flags}`,
+    isOptions ? '' : GLOBAL_OPTIONS,
     examples === '' ? '' : `.SH EXAMPLES\n${examples}`,
     `.SH SEE ALSO\n.BR kcri (1)\n`,
   ].join('');
 }
 
+const GLOBAL_OPTIONS =
+  '.SH GLOBAL OPTIONS\nFor the flags that all commands accept, see\n.BR kcri\\-options (1).\n';
+
 const EXIT_CODES = [
   ['0', 'Success.'],
-  ['1', 'An error.'],
-  ['3', 'No command of that name.'],
-  ['124', 'The time limit of sync was reached.'],
-  ['130', 'Ctrl-C.'],
-  ['N', "With exec, and sync --wait complete: the container's own exit code."],
+  ['1', 'Error.'],
+  ['3', 'Unknown command.'],
+  ['124', 'Timeout of sync.'],
+  ['130', 'Interrupted by Ctrl-C.'],
+  ['N', 'Exit code of the container, for exec, attach and sync --wait=complete.'],
 ];
 const FILES = [
-  ['/etc/crictl.yaml', "crictl's config file, read when no other is named."],
-  ['/var/lib/kcri', "The state of kcri's pods and its private runtime; see --root-dir."],
+  ['/etc/crictl.yaml', 'Default config file, the same as that of crictl.'],
+  ['/var/lib/kcri', 'Default root directory: state of the pods and of the private containerd.'],
   ['/var/log/pods', 'Container logs.'],
 ];
 const list = (rows) => rows.map(([term, text]) => `.TP\n\\fB${escape(term)}\\fR\n${escape(text)}\n`).join('');
@@ -92,15 +99,15 @@ const list = (rows) => rows.map(([term, text]) => `.TP\n\\fB${escape(term)}\\fR\
 function mainPage(commands) {
   return [
     header('kcri'),
-    '.SH NAME\nkcri \\- talk to container runtimes, and run Pods on them as a kubelet does\n',
-    '.SH SYNOPSIS\n.B kcri\n[GLOBAL OPTIONS] COMMAND [OPTIONS] [ARGUMENTS]\n',
+    '.SH NAME\nkcri \\- CRI client, drop-in replacement for crictl, and kubelet without a cluster\n',
+    '.SH SYNOPSIS\n.B kcri\n[GLOBAL FLAGS] COMMAND [FLAGS] [ARGUMENTS]\n',
     '.SH DESCRIPTION\n',
     escape(
-      "kcri speaks CRI to containerd, CRI-O and other runtimes. It has crictl's commands, and runs Kubernetes Pod manifests without a cluster, with the CRI calls that a kubelet would make.",
+      'kcri talks to containerd, CRI-O and other container runtimes through the Container Runtime Interface (CRI). It has all commands of crictl, and it runs Kubernetes Pod manifests without a cluster, with the CRI calls that a kubelet makes.',
     ),
     '\n.SH COMMANDS\n',
     list(commands.map(([words, command]) => [words.join(' '), command.summary ?? ''])),
-    `.SH GLOBAL OPTIONS\n${flagList(GLOBAL_FLAGS)}`,
+    GLOBAL_OPTIONS,
     `.SH EXIT STATUS\n${list(EXIT_CODES)}`,
     `.SH FILES\n${list(FILES)}`,
     `.SH SEE ALSO\n${commands.map(([words]) => `.BR ${escape(`kcri-${words.join('-')}`)} (1)`).join(',\n')}\n`,
@@ -133,7 +140,7 @@ if (process.argv.includes('--check')) {
 } else {
   for (const [name, text] of pages) writeFileSync(join(dir, name), text);
   for (const name of superfluous) rmSync(join(dir, name));
-  // npm installs the pages that are listed here; scripts/check-package.mjs compares.
+  // npm installs the listed pages; scripts/check-package.mjs checks the list.
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   manifest.man = [...pages.keys()].sort().map((name) => `./dist/man/${name}.gz`);
   writeFileSync(join(root, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,6 +1,6 @@
 /**
  * `npm run mutate [FILE[:LINE]...]`: whether the tests notice faults in the code that decides. Puts one small fault after the
- * other (scripts/mutants.mjs) into each file of scripts/mutation-targets.mjs, or only into those whose path contains a
+ * other (scripts/mutation/mutants.mjs) into each file of scripts/mutation/mutation-targets.mjs, or only into those whose path contains a
  * FILE (and into those LINEs), runs the tests named there, and prints the faults that no test notices and the compiler doesn't either. Exits 1
  * when there are any. Nothing is written: the runner is given the faulty text instead of the file's.
  */
@@ -9,8 +9,8 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import ts from 'typescript';
 import {createVitest} from 'vitest/node';
-import {mutantsOf, withMutant} from './mutants.mjs';
-import {TARGETS} from './mutation-targets.mjs';
+import {listMutants, applyMutant} from './mutation/mutants.mjs';
+import {TARGETS} from './mutation/mutation-targets.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** What hangs because of a fault has noticed it. */
@@ -111,9 +111,9 @@ async function mutate({file, tests, equivalent = []}) {
   const used = new Set();
   try {
     if (!(await runner.passes(text))) throw new Error(`the tests of ${file} fail without any fault`);
-    for (const mutant of mutantsOf(text).filter(({line}) => isWanted(file, line))) {
+    for (const mutant of listMutants(text).filter(({line}) => isWanted(file, line))) {
       score.mutants += 1;
-      const faulty = withMutant(text, mutant);
+      const faulty = applyMutant(text, mutant);
       if (!(await runner.passes(faulty))) score.killed += 1;
       else if (!compiles(faulty)) score.invalid += 1;
       else if (isEquivalent(mutant) === undefined) tell(mutant);
@@ -132,7 +132,8 @@ async function mutate({file, tests, equivalent = []}) {
 }
 
 const targets = TARGETS.filter(({file}) => isWanted(file));
-if (targets.length === 0) throw new Error('no file of scripts/mutation-targets.mjs has that in its path');
+if (targets.length === 0)
+  throw new Error('no file of scripts/mutation/mutation-targets.mjs has that in its path');
 let survivors = 0;
 for (const target of targets) {
   process.stdout.write(`${target.file}\n`);

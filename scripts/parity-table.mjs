@@ -1,8 +1,8 @@
 /**
- * The table of all cases that were recorded from the kubelet, in docs/kubelet-parity.md, from the list that the tests
- * of them hold (test/golden/parity.ts).
+ * Writes the table of all cases recorded from the kubelet into docs/kubelet-parity.md, from the list that the tests
+ * verify (test/golden/parity.ts).
  *
- * `node scripts/parity-table.mjs` writes it; `--check` exits 1 when it says anything else than the list.
+ * `node scripts/parity-table.mjs` writes it; `--check` exits 1 if it differs from the list.
  */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -14,19 +14,18 @@ const page = join(root, 'docs/kubelet-parity.md');
 const BEGIN = '<!-- parity table: made by scripts/parity-table.mjs -->';
 const END = '<!-- end of parity table -->';
 
-/** What stands under `kcri kubelet` and `kcri sync`. */
+/** Texts of the columns `kcri kubelet` and `kcri sync`. */
 const CELLS = {
   equal: 'equal',
-  ahead: 'equal, status further',
-  refused: 'refused',
-  explained: 'refused, better explained',
-  taken: 'taken',
+  rejected: 'rejected',
+  explained: 'rejected, better explained',
+  accepted: 'accepted',
   runs: 'runs',
-  told: 'equal, and explained',
-  missing: 'not yet',
+  reported: 'equal, and explained',
+  missing: 'not available',
 };
-/** Who keeps the pods, in the order of the columns. */
-const KEPT_BY = ['daemon', 'foreground'];
+/** The drivers, in the order of the columns. */
+const DRIVERS = ['daemon', 'foreground'];
 
 async function parityList() {
   const source = readFileSync(join(root, 'test/golden/parity.ts'), 'utf8');
@@ -37,16 +36,16 @@ async function parityList() {
 const {parityOf} = await parityList();
 const cases = readdirSync(join(root, 'test/golden/traces')).toSorted();
 const rows = cases.map((name) => {
-  const parities = KEPT_BY.map((keptBy) => parityOf(name, keptBy));
+  const parities = DRIVERS.map((driver) => parityOf(name, driver));
   const whys = new Set(parities.flatMap(({why}) => why ?? []));
   return `| ${[name, ...parities.map(({kind}) => CELLS[kind]), [...whys].join('; ')].join(' | ')} |`;
 });
 
-function sumOf(keptBy) {
-  const count = (...kinds) => cases.filter((name) => kinds.includes(parityOf(name, keptBy).kind)).length;
-  const refused = count('refused', 'explained');
-  const more = count('taken', 'runs', 'told');
-  return `${count('equal')} equal, ${count('ahead')} equal with a status that is further, ${refused} refused by both, ${more} in which kcri does more than a kubelet without an API server, ${count('missing')} not yet`;
+function sumOf(driver) {
+  const count = (...kinds) => cases.filter((name) => kinds.includes(parityOf(name, driver).kind)).length;
+  const rejected = count('rejected', 'explained');
+  const more = count('accepted', 'runs', 'reported');
+  return `${count('equal')} equal, ${rejected} rejected by both, ${more} in which kcri does more than a kubelet without an API server, ${count('missing')} not available`;
 }
 
 const table = [

@@ -14,7 +14,7 @@ import {buildBinaries} from './build-binary.mjs';
 import {BUN, TARGETS} from './binary/runtimes.mjs';
 import {fileDigest} from './file-digest.mjs';
 import {writeArchive} from './release/archive.mjs';
-import {modulesIn, notices, packagesOf, readJson} from './release/packages.mjs';
+import {modulesIn, notices, listPackages, readJson} from './release/packages.mjs';
 import {sbom} from './release/sbom.mjs';
 
 const run = promisify(execFile);
@@ -39,7 +39,7 @@ async function release(folder, targets) {
   };
   await describe(await packForNpm(folder), await packagesOfBundle());
   const {files, metafile} = await buildBinaries(targets);
-  const packages = packagesOf(ROOT, modulesIn(metafile));
+  const packages = listPackages(ROOT, modulesIn(metafile));
   for (const [index, target] of targets.entries()) {
     const name = `kcri-${manifest.version}-${target}.tar.gz`;
     const runtime = {...BUN.packages[target], version: BUN.version, components: BUN_COMPONENTS};
@@ -68,7 +68,7 @@ async function packForNpm(folder) {
 
 /** Those of the bundle that npm's package has, which is made anew to know them. */
 async function packagesOfBundle() {
-  return await withFolder(async (folder) => packagesOf(ROOT, bundledModules(await bundle(folder))));
+  return await withFolder(async (folder) => listPackages(ROOT, bundledModules(await bundle(folder))));
 }
 
 async function withFolder(use) {
@@ -82,7 +82,7 @@ async function withFolder(use) {
 
 /** Puts all where a system looks for it that has the folder as its /usr/local. */
 async function layOut(folder, {program, noticesText}) {
-  const {SCRIPTS} = await import(pathToFileURL(join(ROOT, 'dist/cli/completion/scripts.js')).href);
+  const {SCRIPTS} = await import(pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href);
   const texts = {
     'share/bash-completion/completions/kcri': SCRIPTS.bash,
     'share/zsh/site-functions/_kcri': SCRIPTS.zsh,

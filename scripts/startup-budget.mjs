@@ -7,7 +7,7 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {format} from 'prettier';
+import {format, resolveConfig} from 'prettier';
 import {bundle} from './bundle.mjs';
 import {ENTRY} from './bundle/chunks.mjs';
 import {startFakeRuntime} from './compile-fakes.mjs';
@@ -41,7 +41,7 @@ async function loadedBy(args, expected, endpoint) {
 
 /** What a command loads, as it stands in the file. */
 function entryOf({chunks, outside}, made) {
-  const loaded = made.filter(({name}) => chunks.has(name)).flatMap(({modules}) => [...modules]);
+  const loaded = made.filter(({file}) => chunks.has(file)).flatMap(({modules}) => [...modules]);
   return {
     bytes: loaded.reduce((sum, [, bytes]) => sum + bytes, 0),
     outside: outside.toSorted(),
@@ -63,7 +63,8 @@ async function measure() {
 
 const {inputs, now} = await measure();
 if (process.argv.includes('--update')) {
-  writeFileSync(FILE, await format(JSON.stringify(now), {parser: 'json'}));
+  const style = await resolveConfig(FILE);
+  writeFileSync(FILE, await format(JSON.stringify(now), {...style, parser: 'json'}));
 } else {
   const budget = JSON.parse(readFileSync(FILE, 'utf8'));
   const found = Object.keys(COMMANDS).flatMap((name) =>

@@ -4,7 +4,7 @@ import {execFile} from 'node:child_process';
 import {readFile, writeFile} from 'node:fs/promises';
 import {pathToFileURL} from 'node:url';
 import {promisify} from 'node:util';
-import {ociArchitecture, ociArchive, ociImage} from '../dist/private-runtime/oci-image.js';
+import {toOciArchitecture, buildOciArchive, buildOciImage} from '../dist/private-runtime/image/oci-image.js';
 
 const BUSYBOX = '/bin/busybox';
 
@@ -25,7 +25,7 @@ export async function busyboxSpec(names = BUSYBOX_NAMES) {
   const text = (path, lines) => ({type: 'file', path, data: Buffer.from(`${lines.join('\n')}\n`)});
   return {
     names,
-    architecture: ociArchitecture(process.arch),
+    architecture: toOciArchitecture(process.arch),
     command: ['sh'],
     env: ['PATH=/bin'],
     files: [
@@ -40,10 +40,10 @@ export async function busyboxSpec(names = BUSYBOX_NAMES) {
 }
 
 /** The parts of the busybox image, to be put into a registry. */
-export const busyboxImage = async () => ociImage(await busyboxSpec());
+export const busyboxImage = async () => buildOciImage(await busyboxSpec());
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [file] = process.argv.slice(2);
   if (file === undefined) throw new Error('usage: node scripts/test-images.mjs FILE.tar');
-  await writeFile(file, ociArchive(await busyboxSpec()));
+  await writeFile(file, buildOciArchive(await busyboxSpec()));
 }

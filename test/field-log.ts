@@ -1,8 +1,8 @@
 import {appendFileSync} from 'node:fs';
 import {relative} from 'node:path';
 import {expect} from 'vitest';
-import {container as containerSchema, pod as podSchema} from '../src/api/schema-pod.js';
-import type {AnySchema, FieldType} from '../src/api/schema.js';
+import {container as containerSchema, pod as podSchema} from '../src/api/schema/schema-pod.js';
+import type {AnySchema, FieldType} from '../src/api/schema/object-schema.js';
 
 /**
  * Notes which test sets which fields of a Pod, when KCRI_FIELD_LOG names a file: what docs/pod-fields.md is made from

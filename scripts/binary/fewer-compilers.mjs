@@ -1,35 +1,44 @@
+import {readFileSync} from 'node:fs';
 import {relative} from 'node:path';
 
 /** What each object of a list goes through. */
 export const OF_LISTS = new Set([
   'src/base/compare.ts',
-  'src/cli/views/containers.ts',
-  'src/cli/views/images.ts',
-  'src/cli/views/sandboxes.ts',
+  'src/cli/output/views/container-table.ts',
+  'src/cli/output/views/image-table.ts',
+  'src/cli/output/views/sandbox-table.ts',
   'src/cri/codec.ts',
-  'src/cri/wire.ts',
+  'src/cri/wire-format.ts',
   'src/format/duration.ts',
-  'src/format/id.ts',
-  'src/format/size.ts',
+  'src/format/truncate-id.ts',
+  'src/format/human-size.ts',
   'src/format/table.ts',
-  'src/operations/containers.ts',
-  'src/operations/filters.ts',
-  'src/operations/image-names.ts',
-  'src/operations/images.ts',
-  'src/operations/pod-labels.ts',
-  'src/operations/sandboxes.ts',
+  'src/operations/containers/list-containers.ts',
+  'src/operations/filters/list-filters.ts',
+  'src/operations/images/image-matching.ts',
+  'src/operations/images/list-images.ts',
+  'src/operations/pods/pod-labels.ts',
+  'src/operations/pods/list-sandboxes.ts',
 ]);
 
 /**
- * Keeps the functions that lists go through from the last of Bun's compilers: it takes up to 20 ms for a function, and
- * a list of thousands is shown before that pays.
+ * Returns an esbuild plugin that keeps the functions which lists go through from the last of Bun's compilers: it takes up
+ * to 20 ms for a function, and a list of thousands is shown before that pays.
  *
- * @param {string} source a module
- * @param {string} path its file
  * @param {string} root the checkout
+ * @returns {import('esbuild').Plugin}
  */
-export function withFewerCompilers(source, path, root) {
-  return OF_LISTS.has(relative(root, path)) ? withoutLastCompiler(source) : source;
+export function fewerCompilers(root) {
+  return {
+    name: 'fewer-compilers',
+    setup(build) {
+      build.onLoad({filter: /\.ts$/}, ({path}) =>
+        OF_LISTS.has(relative(root, path))
+          ? {contents: withoutLastCompiler(readFileSync(path, 'utf8')), loader: 'ts'}
+          : undefined,
+      );
+    },
+  };
 }
 
 const FUNCTION = /^(?:export )?(?:async )?function (\w+)/gm;

@@ -1,6 +1,6 @@
 import {readdirSync, statSync, utimesSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {whyNoExecutable} from './executables.mjs';
+import {explainNoExecutable} from './executable-support.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
 const DIST = join(ROOT, 'dist');
@@ -28,7 +28,7 @@ export async function build() {
   say('building (tsc, then the bundle and the executable)');
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
-  if (whyNoExecutable() === undefined)
+  if (explainNoExecutable() === undefined)
     await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
   writeFileSync(STAMP, '');
   utimesSync(STAMP, started, started);

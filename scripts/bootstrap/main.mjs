@@ -3,7 +3,7 @@ import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
 import {build} from './build.mjs';
 import {SetupError, say} from './run.mjs';
 import {runTests, runTestsOfExecutable} from './tests.mjs';
-import {ensureSecondContainerd} from '../second-containerd.mjs';
+import {ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 
 /** What may follow `bootstrap.mjs`. */
 const TASKS = {

@@ -15,11 +15,11 @@ export interface TestReport {
   }[];
 }
 
-export declare const NOTHING: TestCount;
-export declare function countOf(report: TestReport): TestCount;
+export declare const NO_TESTS: TestCount;
+export declare function countTests(report: TestReport): TestCount;
 export declare function addCounts(one: TestCount, other: TestCount): TestCount;
-export declare function closingLine(count: TestCount): string;
-export declare function problemIn(run: {
+export declare function formatTestCount(count: TestCount): string;
+export declare function findProblem(run: {
   readonly total: TestCount;
   readonly onRuntimes: TestCount;
   readonly runtimes: number;

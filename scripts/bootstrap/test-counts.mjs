@@ -1,8 +1,8 @@
 /** What a run of tests came to. */
-export const NOTHING = {passed: 0, failed: 0, skipped: 0};
+export const NO_TESTS = {passed: 0, failed: 0, skipped: 0};
 
 /** Counts a report of vitest's JSON reporter. A file that fails before its first test counts as one failed test. */
-export function countOf(report) {
+export function countTests(report) {
   const broken = report.testResults.filter(
     ({status, assertionResults}) =>
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
@@ -24,7 +24,7 @@ export function addCounts(one, other) {
 }
 
 /** The last line of `npm test`. */
-export function closingLine({passed, failed, skipped}) {
+export function formatTestCount({passed, failed, skipped}) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
@@ -32,7 +32,7 @@ export function closingLine({passed, failed, skipped}) {
  * Why a run fails although no test of it did; undefined when it doesn't. In CI the tests on real runtimes must
  * all have run, on two of them.
  */
-export function problemIn({total, onRuntimes, runtimes, inCi}) {
+export function findProblem({total, onRuntimes, runtimes, inCi}) {
   if (total.passed + total.failed === 0) return 'no test ran';
   if (!inCi) return undefined;
   if (runtimes < 2)

@@ -1,9 +1,9 @@
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {whyNoExecutable} from './executables.mjs';
+import {explainNoExecutable} from './executable-support.mjs';
 import {run, say} from './run.mjs';
-import {addCounts, closingLine, countOf, NOTHING, problemIn} from './test-counts.mjs';
+import {addCounts, formatTestCount, countTests, NO_TESTS, findProblem} from './test-counts.mjs';
 
 /** The projects of vitest.config.ts that `npm test` runs: those that need no container runtime, and the others. */
 const ALL = {units: ['unit', 'bundle', 'binary'], onRuntimes: ['e2e', 'e2e-binary'], env: {}};
@@ -50,7 +50,7 @@ async function runAll(projects, args, fetchSecondContainerd) {
       : {KCRI_TEST_CONTAINERD: secondContainerd.folder, KCRI_TEST_RUNC: secondContainerd.runc ?? ''};
   const onRuntimes = await runProjects(projects.onRuntimes, args, {...projects.env, ...env});
   const total = addCounts(units.count, onRuntimes.count);
-  const problem = problemIn({
+  const problem = findProblem({
     total,
     onRuntimes: onRuntimes.count,
     runtimes: secondContainerd === undefined ? 1 : 2,
@@ -58,14 +58,14 @@ async function runAll(projects, args, fetchSecondContainerd) {
     inCi: process.env.CI === 'true' && args.length === 0,
   });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
-  process.stdout.write(`${closingLine(total)}\n`);
+  process.stdout.write(`${formatTestCount(total)}\n`);
   return problem === undefined && units.code === 0 && onRuntimes.code === 0 ? 0 : 1;
 }
 
 /** One after the other. */
 async function runProjects(projects, args, env) {
-  const reason = whyNoExecutable();
-  let all = {code: 0, count: NOTHING};
+  const reason = explainNoExecutable();
+  let all = {code: 0, count: NO_TESTS};
   for (const project of projects) {
     if (reason !== undefined && NEED_EXECUTABLE.has(project)) {
       say(`the executable is not tested (${project}): ${reason}`);
@@ -92,11 +92,11 @@ async function runProject(project, args, env) {
       ['node_modules/vitest/vitest.mjs', 'run', ...options, '--project', project, ...args],
       {env},
     );
-    return {code, count: countOf(JSON.parse(await readFile(report, 'utf8')))};
+    return {code, count: countTests(JSON.parse(await readFile(report, 'utf8')))};
   } catch (error) {
     // Without a report the runner itself has failed, and has said why.
     if (error.code !== 'ENOENT') throw error;
-    return {code: 1, count: {...NOTHING, failed: 1}};
+    return {code: 1, count: {...NO_TESTS, failed: 1}};
   } finally {
     await rm(scratch, {recursive: true});
   }

@@ -1,46 +1,65 @@
 import {basename} from 'node:path';
-import {build} from 'esbuild';
+import {build, transform} from 'esbuild';
 import {programOptions} from './program.mjs';
+import {sharedChunks, withoutAddedModules} from './shared-chunks.mjs';
 
 /** The module that the bundle is entered by. */
 export const ENTRY = 'src/cli/bundled/program.ts';
 
+/** The file of ENTRY's chunk. */
+export const ENTRY_FILE = 'program.cjs';
+
+/** What most commands need, and the short commands that are run most. It is loaded as one file. */
+const COMMON = [
+  'src/cri/index.ts',
+  ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
+];
+
+/** Large, rarely used, and there anyway: the client that programs import needs them too. */
+const EXTERNAL = ['@grpc/grpc-js', '@opentelemetry/*'];
+
+/** CommonJS, which can be loaded with the code that V8 compiled earlier; ES modules can't be (loader.cjs). */
+const CHUNK = {
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20.19',
+  supported: {'dynamic-import': false},
+  minify: true,
+};
+
 /**
- * The program in chunks: what always is loaded together is one, and each is loaded when it is first used.
+ * Bundles the program into chunks. Each is loaded when it is first used.
  *
  * @typedef {object} Chunk
- * @property {string} name
- * @property {string} text a module that imports other chunks as `./name.js`
- * @property {string | undefined} entry the module, relative to the checkout, that the chunk is there for
+ * @property {string} file
+ * @property {string} code a CommonJS module that requires other chunks as `./FILE`
  * @property {ReadonlyMap<string, number>} modules their bytes, by their paths relative to the checkout
- * @property {readonly string[]} imports names of the chunks that are loaded with it
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts see replacements.mjs
- * @param {readonly string[]} external packages that are left where npm puts them
- * @returns {Promise<{chunks: readonly Chunk[], inputs: import('esbuild').Metafile['inputs']}>}
+ * @returns {Promise<{chunks: readonly Chunk[], inputs: ReturnType<typeof withoutAddedModules>}>}
  */
-export async function makeChunks(root, helpTexts, external) {
+export async function makeChunks(root, helpTexts) {
+  const groups = {start: ENTRY, common: COMMON, startOnly: ['src/cli/help.ts']};
+  const options = programOptions(root, helpTexts);
   const {outputFiles, metafile} = await build({
-    ...programOptions(root, helpTexts, {define: {'import.meta.url': '$here.url'}}),
+    ...options,
+    plugins: [sharedChunks(root, groups), ...options.plugins],
     entryPoints: [ENTRY],
     outdir: 'dist/quick',
-    entryNames: '[name]-[hash]',
+    outExtension: {'.js': '.cjs'},
+    entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     write: false,
-    external: [...external],
+    external: EXTERNAL,
   });
-  const chunks = outputFiles.map(({path, text}) => {
-    const {inputs, imports, entryPoint} = metafile.outputs[`dist/quick/${basename(path)}`];
-    return {
-      name: basename(path, '.js'),
-      text,
-      entry: entryPoint,
-      modules: new Map(Object.entries(inputs).map(([file, {bytesInOutput}]) => [file, bytesInOutput])),
-      imports: imports
-        .filter(({kind, external: outside}) => kind === 'import-statement' && outside !== true)
-        .map((imported) => basename(imported.path, '.js')),
-    };
+  const inputs = withoutAddedModules(metafile.inputs);
+  const chunks = outputFiles.map(async ({path, text}) => {
+    const file = basename(path);
+    const bytes = Object.entries(metafile.outputs[`dist/quick/${file}`].inputs);
+    const {code} = await transform(text, {...CHUNK, logLevel: 'warning'});
+    const modules = bytes.map(([module, {bytesInOutput}]) => [module, bytesInOutput]);
+    return {file, code, modules: new Map(modules.filter(([module]) => module in inputs))};
   });
-  return {chunks, inputs: metafile.inputs};
+  return {chunks: await Promise.all(chunks), inputs};
 }

@@ -3,28 +3,26 @@ import {pathToFileURL} from 'node:url';
 import {helpTopics} from './commands.mjs';
 
 /**
- * The help of everything, by its words with slashes between, as the compiled dist/cli/help.js gives it: with colours,
- * packed, and with blanks for what depends on how and where kcri runs. Fails when a text is not the same for both names that
- * kcri goes by, but for the name.
+ * Resolves to all help texts by their words, joined with slashes, as the compiled dist/cli/help.js makes them: with
+ * colors, packed, and with a placeholder for the program's name. Rejects if a text wraps differently for one of the
+ * names of kcri.
  *
  * @param {string} root the checkout
  * @returns {Promise<ReadonlyMap<string, string>>}
  */
 export async function helpTexts(root) {
-  // oclif's colours decide when they are loaded.
+  // oclif reads this variable when it is imported.
   process.env.FORCE_COLOR = '1';
   const load = (file) => import(pathToFileURL(join(root, 'dist/cli', file)).href);
   const {helpText} = await load('help.js');
-  const {filledIn, packedHelp, HELP_BLANKS} = await load('bundled/help-blanks.js');
+  const {packHelp, unpackHelp, PROGRAM_PLACEHOLDER} = await load('bundled/help-blanks.js');
   const texts = new Map();
   for (const topic of helpTopics(root)) {
     const words = topic === '' ? [] : topic.split('/');
-    const text = packedHelp(await helpText(words, HELP_BLANKS.program, HELP_BLANKS.agent));
+    const text = packHelp(await helpText(words, PROGRAM_PLACEHOLDER));
     for (const program of ['kcri', 'crictl'])
-      if (filledIn(text, program) !== (await helpText(words, program)))
-        throw new Error(
-          `the help of "${words.join(' ')}" has other line ends for ${program}: write it shorter`,
-        );
+      if (unpackHelp(text, program) !== (await helpText(words, program)))
+        throw new Error(`the help of "${words.join(' ')}" wraps differently for ${program}: shorten it`);
     texts.set(topic, text);
   }
   return texts;

@@ -1,7 +1,6 @@
 import {rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {build} from 'esbuild';
-import {keptNames} from './kept-names.mjs';
 
 /**
  * Writes dist/library, what programs get that import kcri: the CRI client in one module, and beside it what only
@@ -25,7 +24,8 @@ export async function bundleLibrary(root) {
     minifySyntax: true,
     minifyWhitespace: true,
     minifyIdentifiers: true,
-    plugins: [keptNames(root)],
+    // Programs see the names of errors.
+    keepNames: true,
     logLevel: 'warning',
   });
 }

@@ -1,115 +1,103 @@
 'use strict';
 /*
- * Loads the bundle that lies beside this file: the program in chunks, each with what V8 made of it. Compiling takes
- * longer than most commands do, so it is kept for the next runs of the same Node.js.
+ * Loads the chunks beside this file as CommonJS modules, with the code that V8 compiled for them in earlier runs:
+ * compiling takes longer than most commands do. module.enableCompileCache() keeps no functions that are compiled when
+ * they are first called, which are most of them (docs/design/build.md).
  */
 const {
   closeSync,
   fstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } = require('node:fs');
 const {Script} = require('node:vm');
 
-/**
- * What the bundler says: the chunk to start with, the files of those that every run and that most runs need, and what
- * the bundle is.
- */
-/* global ENTRY, START, HOT, HOT_CHUNKS, BUILD */
-const KEPT = `${__dirname}/compiled/${BUILD}-${process.version}-${process.arch}`;
+/** Set by the bundler: the chunk to start with, and a hash of all chunks. */
+/* global ENTRY_FILE, BUILD */
 
-/** What stands for import.meta in the bundle. */
-const here = {
-  get url() {
-    return require('node:url').pathToFileURL(__filename).href;
-  },
-};
+const user = process.geteuid();
+/** Where compiled code is kept, of all builds and of this one; undefined when none is kept. */
+const cache = cacheFolder();
+const folder = cache && `${cache}/${BUILD}-${process.version}-${process.arch}`;
+/** Compiled code of other builds is removed after so many milliseconds: 30 days. */
+const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
-/** Functions that load chunks, by the chunks' names. */
-const provided = new Map();
-const begun = new Set();
-const outside = new Set();
-/** Scripts that V8 had to compile in this run, by the names that they are kept by. */
-const fresh = new Map();
-let owner;
-open(START, START);
+/** Loaded chunks, by file name. */
+const chunks = new Map();
+/** Modules outside the bundle, by name. */
+const outside = new Map();
+/** Whether V8 had to compile a chunk in this run. */
+let isCompiled = false;
 
-/** What a chunk exports, by the path that esbuild writes: `./name.js`. */
-function load(path) {
-  const name = path.slice(2, -3);
-  if (!provided.has(name)) open(HOT_CHUNKS.includes(name) ? HOT : name, name);
-  return provided.get(name)();
+function cacheFolder() {
+  const {NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME, HOME} = process.env;
+  if (NODE_DISABLE_COMPILE_CACHE) return undefined;
+  // sudo may leave HOME as it is: root's cache must not lie in another user's home.
+  const system = user === 0 ? '/var/cache' : undefined;
+  const home = NODE_COMPILE_CACHE || system || XDG_CACHE_HOME || `${HOME}/.cache`;
+  return home.startsWith('/') ? `${home}/kcri` : undefined;
 }
 
-/** A function that runs a chunk when it is first called: `{'member:its-name'() { its body }}`. */
-function once(chunk) {
-  const [id] = Object.keys(chunk);
-  let isBegun = false;
-  return () => {
-    if (isBegun) return;
-    isBegun = true;
-    begun.add(id);
-    chunk[id]();
-  };
+/** Replaces `require` in chunks. */
+function load(name) {
+  if (name.startsWith('./')) return loadChunk(name.slice(2));
+  return name.startsWith('node:') ? deferred(name) : requireOutside(name);
 }
 
-/** What `make` makes when it is first asked for, as the member `$`. */
-function deferred(make) {
-  let made;
-  return {
-    get $() {
-      return (made ??= make());
+function requireOutside(name) {
+  if (!outside.has(name)) outside.set(name, require(name));
+  return outside.get(name);
+}
+
+/** Returns a module of Node.js that is loaded when it is first used: some take as long as a command. */
+function deferred(name) {
+  return new Proxy(
+    {},
+    {
+      get: (_, member) => requireOutside(name)[member],
+      ownKeys: () => Reflect.ownKeys(requireOutside(name)),
+      getOwnPropertyDescriptor: (_, member) => ({
+        ...Reflect.getOwnPropertyDescriptor(requireOutside(name), member),
+        configurable: true,
+      }),
     },
-  };
-}
-
-function requireOutside(path) {
-  outside.add(path);
-  return require(path);
-}
-
-/**
- * Makes the chunks in a file known. Each chunk that a file is first opened for has compiled code of its own: that of
- * the functions which this command needs.
- */
-function open(file, chunk) {
-  const filename = `${__dirname}/${file}.js`;
-  const {bytes, stat} = read(filename);
-  owner = stat.uid;
-  const source = bytes.latin1Slice();
-  const script = new Script(source, {filename, cachedData: compiled(chunk)});
-  // V8 refuses what another one, or one with other flags, has made.
-  if (script.cachedDataRejected !== false) fresh.set(chunk, {script, source, filename});
-  script.runInThisContext()(
-    (name, run) => provided.set(name, run),
-    once,
-    load,
-    deferred,
-    here,
-    requireOutside,
   );
 }
 
-/**
- * What was kept, when only who may change the program may have written it: compiled code does what it likes. Undefined
- * when there is none.
- */
-function compiled(name) {
+function loadChunk(file) {
+  const known = chunks.get(file);
+  if (known !== undefined) return known.module.exports;
+  const filename = `${__dirname}/${file}`;
+  const source = `(function(require,module,exports){${read(filename).bytes.latin1Slice()}\n})`;
+  const script = new Script(source, {filename, cachedData: compiledCode(file)});
+  // True when V8 refuses what another version, or one with other flags, has made; undefined when there was nothing.
+  if (script.cachedDataRejected !== false) isCompiled = true;
+  const module = {exports: {}};
+  chunks.set(file, {module, script});
+  script.runInThisContext()(load, module, module.exports);
+  return module.exports;
+}
+
+/** Returns what an earlier run kept, unless another user could have written it: compiled code can do anything. */
+function compiledCode(file) {
+  if (folder === undefined) return undefined;
   try {
-    const {bytes, stat} = read(`${KEPT}/${name}`);
-    return stat.uid === owner && (stat.mode & 0o022) === 0 ? bytes : undefined;
+    const {bytes, stat} = read(`${folder}/${file}`);
+    return stat.uid === user && (stat.mode & 0o022) === 0 ? bytes : undefined;
   } catch {
-    // Nobody has kept it, or it can't be read: the source is there.
+    // Nothing was kept, or it can't be read: V8 compiles the source.
     return undefined;
   }
 }
 
-function read(file) {
-  const fd = openSync(file);
+function read(path) {
+  const fd = openSync(path);
   try {
     const stat = fstatSync(fd);
     const bytes = Buffer.allocUnsafeSlow(stat.size);
@@ -121,50 +109,42 @@ function read(file) {
 }
 
 /**
- * Keeps what V8 had to compile in this run, to be called at its end. Only the program's owner does so, that nobody else
- * leaves files in the package.
+ * Keeps compiled code for later runs; to be called at the end of a run. When a chunk is new, those loaded with it are
+ * kept again: V8 then also has the functions of theirs that this command called.
  */
 function keepCompiled() {
-  if (fresh.size === 0 || process.geteuid() !== owner) return;
+  if (!isCompiled || folder === undefined) return;
   try {
-    mkdirSync(KEPT, {recursive: true, mode: 0o755});
-    for (const [name, {script, source, filename}] of fresh)
-      keep(`${KEPT}/${name}`, name === START ? whole(source, filename) : script);
+    const isNew = mkdirSync(folder, {recursive: true, mode: 0o700}) !== undefined;
+    for (const [file, {script}] of chunks) keep(`${folder}/${file}`, script.createCachedData());
+    if (isNew) removeOldBuilds();
   } catch {
     // Nothing can be written here, or there is no room: the next run compiles again.
   }
 }
 
-/** A script with all its functions compiled, not only those that ran: another command starts in another way. */
-function whole(source, filename) {
-  const {setFlagsFromString} = require('node:v8');
-  setFlagsFromString('--no-lazy');
-  setFlagsFromString('--no-compilation-cache');
-  const script = new Script(source, {filename});
-  setFlagsFromString('--compilation-cache');
-  setFlagsFromString('--lazy');
-  return script;
+function removeOldBuilds() {
+  const isOld = (path) => statSync(path).mtimeMs < Date.now() - MAX_AGE_MS;
+  const paths = readdirSync(cache).map((name) => `${cache}/${name}`);
+  for (const path of paths.filter(isOld)) rmSync(path, {recursive: true, force: true});
 }
 
-/** V8 believes what has the right length, so that after a power cut all of it has to be there, or nothing. */
-function keep(file, script) {
-  // Two processes may have one pid, in containers; and what a killed one has left stands in nobody's way.
-  const own = `${file}.${process.pid}.${process.hrtime.bigint()}`;
+/** Writes all of a file or nothing: V8 only checks the length of what it is given. */
+function keep(file, code) {
+  // Processes in different containers may have the same pid.
+  const temporary = `${file}.${process.pid}.${process.hrtime.bigint()}`;
   try {
-    writeFileSync(own, script.createCachedData(), {flag: 'wx', mode: 0o644, flush: true});
-    renameSync(own, file);
+    writeFileSync(temporary, code, {flag: 'wx', mode: 0o600, flush: true});
+    renameSync(temporary, file);
   } catch (error) {
-    rmSync(own, {force: true});
+    rmSync(temporary, {force: true});
     throw error;
   }
 }
 
-/** The program; and what has been loaded so far, chunks by their names and modules that are not in the bundle. */
 module.exports = {
-  program: load(`./${ENTRY}.js`),
+  program: loadChunk(ENTRY_FILE),
   keepCompiled,
-  loaded: () => ({
-    chunks: [...begun].map((id) => id.slice(id.indexOf(':') + 1)),
-    outside: [...outside],
-  }),
+  /** Returns the files of the chunks and the outside modules that were loaded so far. */
+  loaded: () => ({chunks: [...chunks.keys()], outside: [...outside.keys()]}),
 };

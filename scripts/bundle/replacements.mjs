@@ -60,9 +60,9 @@ function commandTable(root) {
 
 function helpSource(helpTexts) {
   const imports = [...helpTexts.keys()].map((topic) => [topic, `help-text:${topic === '' ? 'kcri' : topic}`]);
-  return `import {filledIn} from './bundled/help-blanks.js';
+  return `import {unpackHelp} from './bundled/help-blanks.js';
     ${lazyTable(imports)}
-    export const helpText = async (words, program) => filledIn((await table[words.join('/')]()).default, program);`;
+    export const helpText = async (words, program) => unpackHelp((await table[words.join('/')]()).default, program);`;
 }
 
 function lazyTable(imports) {

@@ -15,4 +15,4 @@ export interface Pack {
   readonly root: string;
 }
 
-export function packageFaults(pack: Pack): readonly string[];
+export function findPackageFaults(pack: Pack): readonly string[];

@@ -7,7 +7,7 @@ const MOST_BYTES = 2_000_000;
 const EXPECTED = [
   /^(?:README\.md|LICENSE|CHANGELOG\.md|package\.json)$/,
   /^bin\/(?:kcri\.js|package\.json)$/,
-  /^dist\/quick\/(?:[\w-]+\.js|loader\.cjs)$/,
+  /^dist\/quick\/[\w-]+\.cjs$/,
   /^dist\/library\/[\w-]+\.js$/,
   /^dist\/(?:cri|base)\/(?:[\w-]+\/)*[\w-]+\.d\.ts$/,
   /^dist\/THIRD-PARTY-NOTICES\.txt$/,
@@ -28,7 +28,7 @@ const MACHINE_PATHS = /(?:file:\/\/)?\/(?:home|root|work|tmp|Users)\/[\w.-]+\/[\
  * @param {string} pack.root the checkout
  * @returns {readonly string[]}
  */
-export function packageFaults({files, manifest, pages, root}) {
+export function findPackageFaults({files, manifest, pages, root}) {
   const bytes = files.reduce((sum, {size}) => sum + size, 0);
   return [
     ...(bytes > MOST_BYTES ? [`it has ${bytes} bytes unpacked, more than ${MOST_BYTES}`] : []),
@@ -76,7 +76,7 @@ function importFaults(files, {name: own, dependencies}) {
   ];
 }
 
-const isCode = (path) => path.endsWith('.js');
+const isCode = (path) => /\.c?js$/.test(path);
 
 /** npm installs the pages that are listed, and no folder; scripts/man.mjs lists them. */
 function manFaults(listed, pages) {

@@ -6,5 +6,5 @@ export interface BundledPackage {
   readonly dependencies: readonly string[];
 }
 
-export function packagesOf(root: string, modules: Iterable<string>): readonly BundledPackage[];
+export function listPackages(root: string, modules: Iterable<string>): readonly BundledPackage[];
 export function notices(root: string, packages: readonly BundledPackage[], runtime?: object): string;

@@ -19,7 +19,7 @@ import {join} from 'node:path';
  * @param {Iterable<string>} modules paths relative to the checkout, as esbuild has them
  * @returns {readonly BundledPackage[]}
  */
-export function packagesOf(root, modules) {
+export function listPackages(root, modules) {
   const paths = new Set(
     [...modules].flatMap((module) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module) ?? []),
   );

@@ -1,8 +1,8 @@
 /**
- * Replaces `$(NAME)` by the variable's value (third_party/forked/golang/expansion). `$$` stands for one dollar;
- * what isn't known, or isn't closed, stays as it is.
+ * Replaces `$(NAME)` by the variable's value (third_party/forked/golang/expansion). `$$` is one dollar; unknown or
+ * unclosed references stay unchanged.
  */
-export function expand(text: string, variables: Pick<ReadonlyMap<string, string>, 'get'>): string {
+export function expandVariables(text: string, variables: Pick<ReadonlyMap<string, string>, 'get'>): string {
   return text.replace(/\$(?:\$|\(([^)]*)\))/g, (match, name?: string) =>
     name === undefined ? '$' : (variables.get(name) ?? match),
   );

@@ -1,10 +1,10 @@
 import {ConfigError} from '../base/errors.js';
-import type {Quantity} from './v1-meta.js';
+import type {Quantity} from './types/v1-meta.js';
 
-/** How a quantity's suffix is written back: `500m`, `64Mi` or `5e3`. */
+/** Suffix format of a quantity: `500m`, `64Mi` or `5e3`. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
-/** An exact amount; Kubernetes keeps nothing finer than 10^-9. */
+/** An exact amount with a resolution of 10^-9. */
 export interface Amount {
   readonly nanos: bigint;
   readonly format: QuantityFormat;
@@ -97,7 +97,7 @@ export function parseQuantity(text: Quantity): Amount {
   return amount;
 }
 
-/** The same few texts are read again and again: with every sync of every pod. */
+/** Cache of parsed quantities: every sync of every pod parses the same few. */
 const parsed = new Map<Quantity, Amount>();
 const MOST_PARSED = 1000;
 
@@ -144,7 +144,7 @@ function formatDecimal(nanos: bigint, format: QuantityFormat): string {
   return `${value}${SUFFIX_BY_EXPONENT.get(exponent) ?? ''}`;
 }
 
-/** The canonical form (Quantity.String): no fraction, the largest suffix that loses nothing, the same kind of suffix. */
+/** Formats a quantity canonically: no fraction, the largest exact suffix of the same format (Quantity.String). */
 export function formatAmount({nanos, format}: Amount): Quantity {
   if (nanos === 0n) return '0';
   const whole = nanos % NANOS_PER_UNIT === 0n;
@@ -154,28 +154,28 @@ export function formatAmount({nanos, format}: Amount): Quantity {
     : formatDecimal(nanos, format === 'BinarySI' ? 'DecimalSI' : format);
 }
 
-/** The canonical form of a quantity: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. */
-export function canonicalQuantity(quantity: Quantity): Quantity {
+/** Returns the canonical form of a quantity: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. */
+export function canonicalizeQuantity(quantity: Quantity): Quantity {
   return formatAmount(parseQuantity(quantity));
 }
 
-/** In whole units, rounded away from zero (Quantity.Value): bytes of `64Mi`, cores of `1500m` as 2. */
+/** Returns the amount in whole units, rounded away from zero: bytes of `64Mi`, 2 cores of `1500m` (Quantity.Value). */
 export function quantityValue(quantity: Quantity): bigint {
   return roundAwayFromZero(parseQuantity(quantity).nanos, NANOS_PER_UNIT);
 }
 
-/** In thousandths, rounded away from zero (Quantity.MilliValue): milli-CPUs of `1.5`. */
+/** Returns the amount in thousandths, rounded away from zero: milli-CPUs of `1.5` (Quantity.MilliValue). */
 export function quantityMilliValue(quantity: Quantity): bigint {
   return roundAwayFromZero(parseQuantity(quantity).nanos, NANOS_PER_MILLI);
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or greater than `b` (Quantity.Cmp). */
+/** Compares two quantities: negative, zero or positive (Quantity.Cmp). */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   const difference = parseQuantity(a).nanos - parseQuantity(b).nanos;
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** The exact sum, in the form of `a` unless `a` is zero (Quantity.Add). */
+/** Returns the exact sum, in the format of `a` unless `a` is zero (Quantity.Add). */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const left = parseQuantity(a);
   const right = parseQuantity(b);
@@ -183,7 +183,7 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return formatAmount({nanos: left.nanos + right.nanos, format});
 }
 
-/** Rounded away from zero to thousandths, as the API server stores resource lists (SetDefaults_ResourceList). */
+/** Rounds away from zero to thousandths, as the API server does for resource lists (SetDefaults_ResourceList). */
 export function roundUpToMilli(quantity: Quantity): Quantity {
   const {nanos, format} = parseQuantity(quantity);
   return formatAmount({nanos: roundAwayFromZero(nanos, NANOS_PER_MILLI) * NANOS_PER_MILLI, format});

@@ -1,37 +1,37 @@
 import {addQuantities, compareQuantities} from './quantity.js';
-import type {Container} from './v1.js';
-import type {Quantity, ResourceList, ResourceRequirements} from './v1-meta.js';
+import type {Container} from './types/v1-pod.js';
+import type {Quantity, ResourceList, ResourceRequirements} from './types/v1-meta.js';
 
-/** True for `hugepages-2Mi` and the like (helper.IsHugePageResourceName). */
+/** Reports whether this is a huge page resource such as `hugepages-2Mi` (helper.IsHugePageResourceName). */
 export function isHugePageResource(name: string): boolean {
   return name.startsWith('hugepages-');
 }
 
-/** True for a resource of Kubernetes itself, in contrast to a device's (helper.IsNativeResource). */
+/** Reports whether this is a native resource rather than an extended resource (helper.IsNativeResource). */
 export function isNativeResource(name: string): boolean {
   return !name.includes('/') || name.includes('kubernetes.io/');
 }
 
-/** True when a request may be less than its limit (helper.IsOvercommitAllowed). */
+/** Reports whether a request may be less than its limit (helper.IsOvercommitAllowed). */
 export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePageResource(name);
 }
 
-/** Resources that a pod as a whole can ask for, beside huge pages. */
+/** Pod-level resources, besides huge pages. */
 export const POD_LEVEL_RESOURCES: readonly string[] = ['cpu', 'memory'];
 
-/** True for a resource that `spec.resources` may name. */
+/** Reports whether `spec.resources` may contain the resource. */
 export function isPodLevelResource(name: string): boolean {
   return POD_LEVEL_RESOURCES.includes(name) || isHugePageResource(name);
 }
 
-/** True for an init container that runs beside the others: restartPolicy Always (a sidecar). */
-export function isRestartableInit(container: Container): boolean {
+/** Reports whether this is a restartable init container (sidecar): restartPolicy Always. */
+export function isRestartableInitContainer(container: Container): boolean {
   return container.restartPolicy === 'Always';
 }
 
-/** The amount of a resource in a list; names come from manifests, so that only own properties count. */
-export function amountOf(resources: ResourceList | undefined, name: string): Quantity | undefined {
+/** Returns the quantity of a resource in a list; names come from manifests, so only own properties count. */
+export function quantityOf(resources: ResourceList | undefined, name: string): Quantity | undefined {
   return resources !== undefined && Object.hasOwn(resources, name) ? resources[name] : undefined;
 }
 
@@ -39,18 +39,18 @@ type Combine = (a: Quantity, b: Quantity) => Quantity;
 
 function combine(a: ResourceList, b: ResourceList, how: Combine): ResourceList {
   const entries = Object.entries(b).map(([name, amount]) => {
-    const present = amountOf(a, name);
+    const present = quantityOf(a, name);
     return [name, present === undefined ? amount : how(present, amount)] as const;
   });
   return {...a, ...Object.fromEntries(entries)};
 }
 
-/** Each resource's sum. */
+/** Returns the sum per resource. */
 export function addResources(a: ResourceList, b: ResourceList): ResourceList {
   return combine(a, b, addQuantities);
 }
 
-/** Each resource's larger amount. */
+/** Returns the maximum per resource. */
 export function maxResources(a: ResourceList, b: ResourceList): ResourceList {
   return combine(a, b, (left, right) => (compareQuantities(right, left) > 0 ? right : left));
 }
@@ -61,8 +61,9 @@ interface PodContainers {
 }
 
 /**
- * What a pod's containers need together (resourcehelper.AggregateContainerRequests and -Limits): the sum of all that
- * run at the same time, or what an init container needs beside the sidecars before it, whichever is more.
+ * Returns the aggregate requests or limits of a pod's containers: the sum of those that run at the same time, or the
+ * need of an init container with the sidecars before it, whichever is larger
+ * (resourcehelper.AggregateContainerRequests, -Limits).
  */
 export function aggregateContainerResources(
   {containers, initContainers = []}: PodContainers,
@@ -74,7 +75,7 @@ export function aggregateContainerResources(
   let starting: ResourceList = {};
   for (const container of initContainers) {
     const needed = addResources(sidecars, of(container));
-    if (isRestartableInit(container)) sidecars = needed;
+    if (isRestartableInitContainer(container)) sidecars = needed;
     starting = maxResources(starting, needed);
   }
   return maxResources(addResources(running, sidecars), starting);

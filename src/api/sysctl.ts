@@ -5,7 +5,7 @@ export type SysctlNamespace = 'ipc' | 'net';
  * A sysctl's name with dots: `net/ipv4/conf/eth0.1/x` is `net.ipv4.conf.eth0/1.x`, so that in a name whose first
  * separator is a slash the two change places (sysctl.NormalizeName).
  */
-export function dottedSysctl(name: string): string {
+export function normalizeSysctlName(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   return separator === '/' ? name.replace(/[./]/g, (found) => (found === '/' ? '.' : '/')) : name;
 }

@@ -1,4 +1,4 @@
 declare const brand: unique symbol;
 
-/** A primitive that can't be swapped with another of the same shape: made only by its one constructor. */
+/** A primitive type that is created by one constructor only, so that values of the same shape cannot be mixed up. */
 export type Brand<T, Name extends string> = T & {readonly [brand]: Name};

@@ -1,18 +1,18 @@
 import type {ReadableStream} from 'node:stream/web';
 
-/** What Bun has beside Node.js' modules, as far as it is needed here. */
+/** The part of Bun's global API that kcri uses. */
 interface Bun {
   file(fd: number): {stream(): ReadableStream; writer(): BunWriter};
 }
 
-/** Bun's writer to what may not take all at once. It answers with a promise when something is left to be taken. */
+/** Bun's buffered writer. Its methods return a promise while data is still pending. */
 export interface BunWriter {
   write(chunk: Uint8Array): number | Promise<number>;
   flush(): number | Promise<number>;
   unref(): void;
 }
 
-/** Undefined on Node.js. */
-export function bunIfThere(): Bun | undefined {
+/** Returns Bun's global API, or undefined on Node.js. */
+export function getBun(): Bun | undefined {
   return (globalThis as {readonly Bun?: Bun}).Bun;
 }

@@ -1,12 +1,12 @@
-/** Bytes that are not UTF-8 become lone surrogates from here on, which no text of its own accord has. */
+/** First of the lone surrogates that stand for bytes that are not UTF-8; valid text never contains them. */
 const ESCAPES = 0xdc00;
 
-/** Bytes as a text from which `textToBytes` makes them again, also where they are not UTF-8. */
+/** Converts bytes to a text that `textToBytes` converts back, even if they are not UTF-8. */
 export function bytesToText(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString();
   if (Buffer.from(text).equals(buffer)) return text;
-  // One character a byte; then what is UTF-8 is put together, and the rest escaped.
+  // One character per byte first; then UTF-8 sequences are decoded and the rest is escaped.
   return buffer
     .toString('latin1')
     .replace(
@@ -22,7 +22,7 @@ function decodeSequence(sequence: string): string {
   return [...bytes].map((byte) => String.fromCharCode(ESCAPES + byte)).join('');
 }
 
-/** The text in UTF-8, but for the escapes of `bytesToText`, which become their bytes again. */
+/** Encodes the text as UTF-8; escapes made by `bytesToText` become their original bytes. */
 export function textToBytes(text: string): Buffer {
   const parts = text.split(/([\udc80-\udcff])(?<![\ud800-\udbff][\udc80-\udcff])/);
   return Buffer.concat(

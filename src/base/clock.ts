@@ -1,10 +1,10 @@
 import {setTimeout as delay} from 'node:timers/promises';
 
-/** Time as a dependency, so that tests own it. */
+/** Source of time, injected so that tests control it. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns the time in ms since the epoch. */
   now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export const systemClock: Clock = {
   },
 };
 
-/** A whole random number in [0, 2^32), as a dependency. */
+/** Returns a random integer in [0, 2^32); injected so that tests control it. */
 export type RandomSource = () => number;
 
-/** The default randomness; for names, never for secrets. */
+/** The default source of randomness. Use it for names, never for secrets. */
 export const systemRandom: RandomSource = () => Math.floor(Math.random() * 2 ** 32);

@@ -1,17 +1,17 @@
-/** What every error that kcri means to show to a person carries beside its message. */
+/** Options of a KcriError. */
 export type KcriErrorOptions = ErrorOptions & {
-  /** One line that says what to do next: the flag, file or command to use. */
+  /** What to do next, in one line: the flag, file or command to use. */
   readonly hint?: string | undefined;
 };
 
 /**
- * An error that is the user's or the world's, not a programming fault: shown as its message and hint, never
- * with a stack. Messages are lower case, without a final period, with the object quoted and the cause last.
+ * An error caused by the user or the environment, not by a programming mistake. It is shown as message and hint, never
+ * with a stack trace. Messages are lower case without a final period, with the object quoted and the cause last.
  */
 export abstract class KcriError extends Error {
-  /** A stable name for scripts, such as `USAGE` or `CRI_NOT_FOUND`. */
+  /** Stable name for scripts, such as `USAGE` or `CRI_NOT_FOUND`. */
   abstract readonly code: string;
-  /** The process's exit code when this error ends a command. */
+  /** Exit code of the process if this error ends a command. */
   readonly exitCode: number = 1;
   readonly hint: string | undefined;
 
@@ -21,38 +21,38 @@ export abstract class KcriError extends Error {
     this.hint = options.hint;
   }
 
-  /** The message in plain words, without what only a protocol's expert reads. */
+  /** The message for people, without protocol details. */
   get plainMessage(): string {
     return this.message;
   }
 }
 
-/** The command line is wrong: a flag, an argument or their combination. */
+/** An invalid command line: a flag, an argument or their combination. */
 export class UsageError extends KcriError {
   readonly code = 'USAGE';
 }
 
-/** A configuration or manifest file can't be read or is wrong as a whole. */
+/** A configuration or manifest file that cannot be read or is invalid as a whole. */
 export class ConfigError extends KcriError {
   readonly code = 'CONFIG';
 }
 
-/** Something outside kcri (a program, a file system, the machine) refused what was asked. */
+/** A failure outside kcri: of a program, a file system or the machine. */
 export class SystemError extends KcriError {
   readonly code = 'SYSTEM';
 }
 
-/** The message of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** True for a Node.js file or process error with one of these codes, such as `ENOENT`. */
+/** Reports whether this is a Node.js system error with one of the codes, such as `ENOENT`. */
 export function hasErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** True for what a failed system call throws in Node.js: of a file, a socket, a process. */
+/** Reports whether this is a Node.js error of a failed system call on a file, a socket or a process. */
 export function isSystemCallError(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && 'syscall' in error;
 }

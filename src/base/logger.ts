@@ -1,19 +1,21 @@
-/** What is said besides the message: names and values, as klog's structured logging has them. */
+/** Names and values of a log line, as in klog's structured logging. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Takes what a daemon has to say. Never throws. */
+/** A daemon's log, from which each source file takes a logger of its own. */
 export interface Logger {
-  /** Said at this verbosity (klog's -v) and above; 0 is said always. */
-  info(message: string, fields?: LogFields, verbosity?: number): void;
-  /** Something failed; `error` is why, or undefined. */
-  error(error: unknown, message: string, fields?: LogFields): void;
-  /** The same log for what is said at this place of the program: `kubelet/kubelet.ts:12`. The bundler names it in each call. */
-  at(place: string): Logger;
+  /** Returns the logger for lines of this source file, such as `sync-loop.ts`: klog shows where a line comes from. */
+  forFile(file: string): FileLogger;
 }
 
-/** For whoever is not interested. */
+/** A log whose lines name a source file. Its methods never throw. */
+export interface FileLogger {
+  /** Logs a line that is shown at this verbosity (klog's -v) and above; 0 is always shown. */
+  info(message: string, fields?: LogFields, verbosity?: number): void;
+  /** Logs a failure; `error` is its cause, or undefined. */
+  error(error: unknown, message: string, fields?: LogFields): void;
+}
+
+/** Drops all lines. */
 export const SILENT_LOGGER: Logger = {
-  info: () => undefined,
-  error: () => undefined,
-  at: () => SILENT_LOGGER,
+  forFile: () => ({info: () => undefined, error: () => undefined}),
 };

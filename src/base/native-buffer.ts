@@ -1,6 +1,6 @@
 /**
- * A buffer's functions for one encoding, of which Node.js' documents don't tell but which it and Bun have. What is in the
- * documents (`toString`, `write`) calls them and takes as long to look at its arguments, for short texts.
+ * Buffer functions for one encoding that Node.js and Bun have but do not document. The documented ones (`toString`,
+ * `write`) call them; for short texts, checking the arguments takes as long as the conversion.
  */
 export interface NativeBuffer extends Buffer {
   utf8Slice(start: number, end: number): string;

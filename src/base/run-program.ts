@@ -1,33 +1,33 @@
 import {spawn} from 'node:child_process';
 import {text} from 'node:stream/consumers';
 
-/** How a program is run whose secrets no process list may show. */
+/** Options to run a program that receives secrets, which must not show in a process list. */
 export interface ProgramOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Given to its standard input. */
+  /** Written to its standard input. */
   readonly input: string;
-  /** It is killed after this time. */
+  /** Time after which the program is killed. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** How a program has ended. */
-export interface ProgramEnd {
-  /** Null for one that a signal has ended. */
+/** Result of a program. */
+export interface ProgramResult {
+  /** Exit code; null if a signal ended the program. */
   readonly exitCode: number | null;
-  /** Its standard output; what it says on standard error is dropped. */
+  /** Standard output; standard error is discarded. */
   readonly output: string;
 }
 
 /**
- * Runs a program that is told something on standard input and answers on standard output. Rejects when it can't be
- * started or its time is up, and with an AbortError when the signal aborts.
+ * Runs a program with a request on standard input and a response on standard output. Rejects if the program cannot be
+ * started or exceeds its time, and with an AbortError if the signal aborts.
  */
 export async function runProgram(
   path: string,
   {args, env, input, timeoutMs, signal}: ProgramOptions,
-): Promise<ProgramEnd> {
+): Promise<ProgramResult> {
   const child = spawn(path, args, {
     env: {...env},
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -37,7 +37,7 @@ export async function runProgram(
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
   });
-  // One that ends before it has read has said all it will.
+  // A program may exit without reading its input.
   child.stdin.on('error', () => undefined).end(input);
   const [output, exitCode] = await Promise.all([text(child.stdout), ended]);
   return {exitCode, output};

@@ -5,8 +5,8 @@ const ZONE_FILE = '/etc/localtime';
 let isSystemUtc: boolean | undefined;
 
 /**
- * How far local time is ahead of UTC, in minutes. Where the zone is UTC, as on most nodes, nobody is asked: what a
- * JavaScript engine knows of zones takes longer to load than a command takes.
+ * Returns how far local time is ahead of UTC, in minutes. If the zone is UTC, as on most nodes, the JavaScript engine
+ * is not asked: loading its time zone data takes longer than a command.
  */
 export function localOffsetMinutes(date: Date): number {
   return isUtc(process.env['TZ']) ? 0 : -date.getTimezoneOffset();
@@ -17,7 +17,7 @@ function isUtc(zone: string | undefined): boolean {
   return (isSystemUtc ??= isUtcZone(zoneFile()));
 }
 
-/** Without the file the zone is UTC, see tzset(3); that is left to the engine, which may look elsewhere. */
+/** Returns the content of the zone file, or an empty string: the engine then decides, which may look elsewhere. */
 function zoneFile(): string {
   try {
     return readFileSync(ZONE_FILE, 'latin1');
@@ -27,8 +27,8 @@ function zoneFile(): string {
 }
 
 /**
- * Whether a zone's file (RFC 9636) is that of a zone that always has been UTC: in its last block there is no
- * transition, and one type whose offset is zero; and none comes after it.
+ * Reports whether a zone file (RFC 9636) describes a zone that has always been UTC: its last block has no transition
+ * and one type with offset zero, and its footer is UTC0.
  */
 export function isUtcZone(file: string): boolean {
   const block = file.slice(file.lastIndexOf('TZif'));

@@ -1,29 +1,35 @@
 import type {Connection} from '../cri/index.js';
+import type {CommandStrategies} from './command-strategies.js';
 import type {CliContext} from './context.js';
-import {discoverEndpoint, givenEndpoint} from './endpoint.js';
+import type {DiagnosedCommand} from './diagnostics/diagnostic.js';
+import type {OutputFlagValues, OutputFormat, OutputFormatName} from './output/output-format.js';
+import {discoverEndpoint, requireEndpoint} from './settings/discover-endpoint.js';
 import type {HelpRequest} from './help-request.js';
-import type {Values} from './parse.js';
-import {tokenize, type FlagShapes, type Tokens} from './tokenize.js';
-import {ownVoice, type Voice, type VoiceOptions} from './voice.js';
+import {KCRI_FLAG_SYNTAX, type FlagSyntax, type ParsedValues} from './parsing/parse-values.js';
+import {programVersion} from './program-version.js';
+import type {SettingsSource} from './settings/settings.js';
+import {tokenize, type FlagShapes, type Tokens} from './parsing/tokenize.js';
+import {createReporter, type Reporter, type ReporterOptions} from './output/reporter.js';
 
-/** Whose flags are read: those of a command, or of the program in front of it. */
-export interface Scope {
-  /** The command's words with blanks between; undefined for the program. */
+/** Scope of the flags being parsed: a command, or the program before it. */
+export interface FlagScope {
+  /** Words of the command separated by spaces; undefined for the program. */
   readonly command: string | undefined;
-  /** Flags are the command's own, or shared by all. */
+  /** Flags of the command. */
   readonly own: FlagShapes;
+  /** Flags of all commands. */
   readonly shared: FlagShapes;
-  /** The first argument and everything behind it is taken literally. */
+  /** Whether everything from the first argument on is taken literally. */
   readonly stopAtPositional: boolean;
 }
 
-/** What a command line begins with: the values of the flags before the command, and its words. */
-export interface LineStart {
-  readonly globals: Values;
+/** Start of a command line: the values of the flags before the command, and the words that follow them. */
+export interface CommandLineStart {
+  readonly globals: ParsedValues;
   readonly words: readonly string[];
 }
 
-/** A connection that was just made, and for whom. */
+/** New connection and the command that needs it. */
 export interface NewConnection {
   readonly connection: Connection;
   readonly endpoint: string;
@@ -32,47 +38,96 @@ export interface NewConnection {
   readonly signal: AbortSignal;
 }
 
-/** Where to look for a runtime, and how. */
+/** Options of the search for a runtime. */
 export interface EndpointSearch {
-  readonly wellKnown: readonly string[];
+  readonly wellKnownEndpoints: readonly string[];
   readonly rootDir: string;
   readonly command: string;
-  /** A connection that is not checked yet. */
+  /** Connects without a check. */
   readonly open: (endpoint: string) => Promise<Connection>;
-  readonly voice: Voice;
+  readonly reporter: Reporter;
   readonly signal: AbortSignal;
 }
 
-/** All in which kcri differs from itself when it is called as crictl, but for the commands' own output. */
+/**
+ * All differences between kcri's behavior under its own name and as crictl. Small ones are members; larger ones are
+ * strategies, one per command (command-strategies.ts). Commands do not test for the dialect.
+ */
 export interface Dialect {
-  tokenize(argv: readonly string[], scope: Scope): Tokens;
-  voice(options: VoiceOptions, context: CliContext): Voice;
-  /** The help that is shown for an error, in place of it or before it; undefined for none. */
-  helpFor(error: unknown, words: readonly string[], voice: Voice): HelpRequest | undefined;
-  /** Whether a command takes no notice of arguments that it has no use for. */
+  /** Name of the program in help. */
+  readonly program: 'kcri' | 'crictl';
+  /** Returns the output of `--version`. */
+  version(): string;
+  tokenize(argv: readonly string[], scope: FlagScope): Tokens;
+  readonly flagSyntax: FlagSyntax;
+  createReporter(options: ReporterOptions, context: CliContext): Reporter;
+  /** Returns the help to show for an error, in place of the error or before it; undefined for none. */
+  helpFor(error: unknown, words: readonly string[], reporter: Reporter): HelpRequest | undefined;
+  /** Returns the error for an unknown command; all words but the last are a command group. */
+  unknownCommandText(words: readonly string[]): string;
+  /** Reports whether a command ignores surplus arguments. */
   ignoresArguments(command: string): boolean;
-  /** What comes before every command line but a request for help or the version. */
-  before(line: LineStart, context: CliContext, voice: Voice): Promise<void>;
-  /** The endpoint to connect to for one that was given. Throws ConfigError. */
-  address(endpoint: string, command: string): string;
-  /** The endpoint when none was given. Rejects with KcriError when there is none. */
-  find(search: EndpointSearch): Promise<string>;
-  /** What is to be known of a new connection before it is used. */
-  check(made: NewConnection): Promise<void>;
+  /** Runs before every command line except requests for help or the version. */
+  beforeCommand(line: CommandLineStart, context: CliContext, reporter: Reporter): Promise<void>;
+  /** Runs a check of the command line that crictl does not make. */
+  checkUsage(check: () => void): void;
+  /** Source of the settings in place of kcri's (settings.ts). */
+  readonly settingsSource?: SettingsSource;
+  /** Whether commands repeat warnings about the config file; crictl warns before the command. */
+  readonly warnsOfConfigFile: boolean;
+  /** Returns the address to connect to for a configured endpoint. Throws ConfigError. */
+  resolveAddress(endpoint: string, command: string): string;
+  /** Returns the endpoint when none is configured. Rejects with KcriError when none is found. */
+  findEndpoint(search: EndpointSearch): Promise<string>;
+  /** Checks a new connection before its first use. */
+  checkConnection(made: NewConnection): Promise<void>;
+  /** Whether arguments are IDs that only the runtime resolves, rather than names. */
+  readonly takesOnlyIds: boolean;
+  /** Reports whether the failure of one of several targets ends the command. */
+  stopsAtFailure(options: {readonly limit: number; readonly signal: AbortSignal}): boolean;
+  /** Whether control characters in text from the runtime are escaped on a terminal. */
+  readonly escapesControls: boolean;
+  /** Parses `-o` and `--template` in place of kcri's parser (parse-output-format.ts). */
+  readonly parseOutputFormat?: <F extends OutputFormatName>(
+    command: string,
+    flags: OutputFlagValues,
+    formats: readonly F[],
+  ) => Promise<OutputFormat<F>>;
+  /** Returns how profiles and traces present the program. */
+  diagnostics(reporter: Pick<Reporter, 'info'>): Pick<DiagnosedCommand, 'program' | 'inform'>;
+  /** Returns this dialect's strategy for a command: `own`, unless the program runs as crictl. */
+  strategy<Name extends keyof CommandStrategies>(
+    name: Name,
+    own: CommandStrategies[Name],
+  ): Promise<CommandStrategies[Name]>;
 }
 
-/** kcri's own. */
-export const OWN: Dialect = {
+/** kcri's own dialect. */
+export const KCRI_DIALECT: Dialect = {
+  program: 'kcri',
+  version: () => `kcri version v${programVersion()}`,
   tokenize: (argv, {own, shared, stopAtPositional}) => tokenize(argv, own, shared, {stopAtPositional}),
-  voice: ownVoice,
+  flagSyntax: KCRI_FLAG_SYNTAX,
+  createReporter,
   helpFor: () => undefined,
+  unknownCommandText: (words) =>
+    `unknown command "${words.at(-1) ?? ''}" for "${['kcri', ...words.slice(0, -1)].join(' ')}"`,
   ignoresArguments: () => false,
-  before: async () => {
+  beforeCommand: async () => {
     await Promise.resolve();
   },
-  address: givenEndpoint,
-  find: async ({wellKnown, rootDir}) => await discoverEndpoint(wellKnown, rootDir),
-  check: async () => {
+  checkUsage: (check) => {
+    check();
+  },
+  warnsOfConfigFile: true,
+  resolveAddress: requireEndpoint,
+  findEndpoint: async ({wellKnownEndpoints, rootDir}) => await discoverEndpoint(wellKnownEndpoints, rootDir),
+  checkConnection: async () => {
     await Promise.resolve();
   },
+  takesOnlyIds: false,
+  stopsAtFailure: () => false,
+  escapesControls: true,
+  diagnostics: () => ({program: 'kcri', inform: () => undefined}),
+  strategy: async (_name, own) => await Promise.resolve(own),
 };

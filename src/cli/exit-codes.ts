@@ -1,14 +1,14 @@
-/** What the process's exit code says. Everything else is the exit code of a command run in a container. */
+/** Exit codes of kcri. Any other code is the exit code of a command run in a container. */
 export const EXIT = {
   ok: 0,
-  /** Every error, as crictl has it. */
+  /** Any error, as in crictl. */
   failed: 1,
-  /** No command of that name. */
+  /** The command is unknown. */
   unknownCommand: 3,
-  /** A time limit that the user set was reached. */
+  /** A timeout set by the user expired. */
   timedOut: 124,
-  /** Ctrl-C. */
+  /** Interrupted by Ctrl-C. */
   interrupted: 130,
-  /** SIGTERM. */
+  /** Terminated by SIGTERM. */
   terminated: 143,
 } as const;

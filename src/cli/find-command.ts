@@ -1,20 +1,20 @@
 import {commandPaths, loadCommand, type CommandClass} from './command-files.js';
 
-/** A command line matched with a command's file. */
+/** Match of a command line with the file of a command. */
 export interface FoundCommand {
   readonly words: readonly string[];
   readonly argv: string[];
   load(): Promise<CommandClass>;
 }
 
-/** Commands with another name, crictl's. The classes name them too, for the help. */
+/** Aliases of commands, from crictl. The classes list them too, for the help. */
 export const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   event: 'events',
   image: 'images',
   img: 'images',
 };
 
-/** Other names for commands below commands: crictl's, and kubectl's for what "get" shows. */
+/** Aliases of subcommands: those of crictl, and those of kubectl for the resources of "get". */
 const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   js: 'jsonschema',
   po: 'pods',
@@ -24,9 +24,8 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The command that the words name: its file's path below commands/ is its words, `runtime/up` for
- * `kcri runtime up`. A command may have others below it: `create/jsonschema` beside `create`. Undefined when there
- * is none.
+ * Returns the command that the words name, or undefined. The path below commands/ consists of the words: `runtime/up`
+ * for `kcri runtime up`. A command may have subcommands: `create/jsonschema` next to `create`.
  */
 export function findCommand(argv: readonly string[]): FoundCommand | undefined {
   const paths = commandPaths();
@@ -52,17 +51,17 @@ async function load(words: readonly string[]): Promise<CommandClass> {
   return command;
 }
 
-/** True for the first word of commands with several words, such as `runtime`. */
+/** Reports whether a word is the first word of a command with several words, such as `runtime`. */
 export function isTopic(word: string): boolean {
   return subcommandNames(word).length > 0;
 }
 
-/** The first words of all commands. */
+/** Returns the first words of all commands. */
 export function commandNames(): readonly string[] {
   return [...new Set(commandPaths().map((path) => path.split('/')[0] ?? ''))];
 }
 
-/** The second words of a topic's commands. */
+/** Returns the second words of the commands of a topic. */
 export function subcommandNames(topic: string): readonly string[] {
   return commandPaths().flatMap((path) => {
     const [first, second] = path.split('/');

@@ -1,10 +1,10 @@
 import type {UsageError} from '../base/errors.js';
 
-/** Not an error: the command line asks for help, or is answered with it. */
+/** Request for help, or a usage error that help answers. */
 export class HelpRequest extends Error {
-  /** The command's words; empty for the program itself. */
+  /** Words of the command; empty for the program. */
   readonly words: readonly string[];
-  /** What is wrong with the command line, to be told with the help. */
+  /** Usage error to show with the help. */
   readonly error: UsageError | undefined;
 
   constructor(words: readonly string[], error?: UsageError) {

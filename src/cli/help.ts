@@ -1,57 +1,121 @@
 import {fileURLToPath} from 'node:url';
 import {Config} from '@oclif/core/config';
 import type {Command} from '@oclif/core/command';
-import {Help} from '@oclif/core/help';
-import {userAgent} from './user-agent.js';
+
+import {CommandHelp, Help} from '@oclif/core/help';
 
 /**
- * The help of a command, of a topic, or of the program itself for no words; `program` is what it is called as. With
- * colours, when oclif finds that they are wanted. This is the one place that loads oclif's whole configuration, so it
- * is imported only when needed; the bundle has the texts that it gives (scripts/bundle/help.mjs).
+ * Resolves with the help of a command or a topic, or of the program if `words` is empty. `program` is the name by which
+ * kcri was called. oclif adds colors if they are enabled. Only this module loads the whole configuration of oclif, so
+ * it is imported on demand; the bundle contains its texts instead (scripts/bundle/help.mjs).
  */
-export async function helpText(
-  words: readonly string[],
-  program: string,
-  agent = userAgent(),
-): Promise<string> {
+export async function helpText(words: readonly string[], program: string): Promise<string> {
   const config = await Config.load({root: fileURLToPath(new URL('../../', import.meta.url))});
   config.bin = program;
-  config.userAgent = agent;
-  const help = new HelpText(config);
+  const help = new ProgramHelp(config);
   await help.showHelp([...words]);
-  return help.text;
+  return `${help.text.trimEnd()}\n`;
 }
 
-class HelpText extends Help {
+/** Command that prints the global flags, as `kubectl options` does. */
+const OPTIONS_COMMAND = 'options';
+
+class ProgramHelp extends Help {
   text = '';
+  readonly #config: Config;
 
   constructor(config: Config) {
     super(config, {maxWidth: 100, hideAliasesFromRoot: true});
+    this.#config = config;
   }
 
-  /** Global flags stand before any command, so they are told of without one as well. */
   protected override async showRootHelp(): Promise<void> {
     await super.showRootHelp();
-    const version = this.config.findCommand('version', {must: true});
-    const flags = Object.fromEntries(
-      Object.entries(version.flags).filter(([, {helpGroup}]) => helpGroup === 'GLOBAL'),
-    );
     const {bin} = this.config;
-    const help = new this.CommandHelpClass({...version, flags}, this.config, {
-      ...this.opts,
-      sections: ['flags'],
-    });
-    this.log(`${help.generate()}\n`);
-    this.log(`"${bin} COMMAND --help" explains a command, and "${bin} --version" says which ${bin} it is.`);
+    this.log(`Use "${bin} COMMAND --help" for more information about a command.`);
+    this.#logOptionsHint();
   }
 
-  /** Without its own usage a command would show every global flag there. */
-  protected override getCommandHelpClass(command: Command.Loadable) {
-    const usage = command.usage ?? `${command.id.replaceAll(':', ' ')} [OPTIONS]`;
-    return super.getCommandHelpClass({...command, usage});
+  override formatRoot(): string {
+    const {bin, pjson} = this.config;
+    const {description = ''} = pjson as {description?: string};
+    return [description, this.section('USAGE', `$ ${bin} COMMAND [FLAGS]`)].join('\n\n');
+  }
+
+  protected override async showTopicHelp(topic: Parameters<Help['showTopicHelp']>[0]): Promise<void> {
+    await super.showTopicHelp(topic);
+    this.#logOptionsHint();
+  }
+
+  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+    const {summary = '', description = ''} = command;
+    // The manual page contains the whole description.
+    const [paragraph = ''] = description.split('\n\n');
+    const about = paragraph === '' ? [summary] : [summary, this.wrap(paragraph)];
+    this.log(`${about.join('\n\n')}\n`);
+    this.log(`${this.formatCommand(command)}\n`);
+    if (command.id !== OPTIONS_COMMAND) this.#logOptionsHint();
+  }
+
+  protected override getCommandHelpClass(command: Command.Loadable): CommandHelp {
+    return new ShortCommandHelp(command, this.#config, this.opts);
   }
 
   protected override log(...lines: string[]): void {
     this.text += `${lines.join(' ')}\n`;
   }
+
+  #logOptionsHint(): void {
+    this.log(`Use "${this.config.bin} ${OPTIONS_COMMAND}" for a list of global flags.`);
+  }
+}
+
+/** Formats usage, arguments, examples and the flags of the command. */
+class ShortCommandHelp extends CommandHelp {
+  constructor(
+    command: Command.Loadable,
+    config: Config,
+    options: ConstructorParameters<typeof CommandHelp>[2],
+  ) {
+    super({...command, flags: ownFlags(command)}, config, options);
+  }
+
+  /** Marks an argument with `...` only if it can be repeated. */
+  protected override args(args: Command.Arg.Any[]): [string, string | undefined][] | undefined {
+    if (!args.some(({description}) => description)) return undefined;
+    return args.map(({name, multiple, description}) => [
+      `${name.toUpperCase()}${multiple === true ? '...' : ''}`,
+      description,
+    ]);
+  }
+
+  protected override examples(examples: Command.Example[] | undefined): string | undefined {
+    return examples
+      ?.map((example) => (typeof example === 'string' ? example : example.command))
+      .map((line) => `$ ${this.render(line)}`)
+      .join('\n');
+  }
+
+  protected override sections() {
+    const sections = super.sections();
+    return ['USAGE', 'ARGUMENTS', 'ALIASES', 'EXAMPLES', 'FLAGS'].flatMap((wanted) =>
+      sections.filter(({header}) => header === wanted),
+    );
+  }
+}
+
+/**
+ * Returns the flags that the help of a command lists: the global flags only in `kcri options`. Descriptions contain
+ * defaults and say which flags can be repeated, so oclif must not add either.
+ */
+function ownFlags({id, flags}: Command.Loadable): Command.Loadable['flags'] {
+  const shown = Object.entries(flags).filter(
+    ([, {helpGroup}]) => id === OPTIONS_COMMAND || helpGroup !== 'GLOBAL',
+  );
+  return Object.fromEntries(
+    shown.map(([name, flag]) => [
+      name,
+      flag.type === 'option' ? {...flag, default: undefined, multiple: false} : flag,
+    ]),
+  );
 }

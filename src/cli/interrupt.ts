@@ -3,7 +3,7 @@ import {EXIT} from './exit-codes.js';
 
 const SIGNALS = {SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated} as const;
 
-/** The command was ended by Ctrl-C or SIGTERM. */
+/** Error of a command interrupted by Ctrl-C or SIGTERM. */
 export class InterruptedError extends KcriError {
   readonly code = 'INTERRUPTED';
   override readonly exitCode: number;
@@ -14,7 +14,7 @@ export class InterruptedError extends KcriError {
   }
 }
 
-/** That, as crictl has it: the call that was waited for failed. */
+/** Error of an interrupted command in crictl's dialect: the pending call failed. */
 class InterruptedCallError extends KcriError {
   readonly code = 'INTERRUPTED_CALL';
 
@@ -23,14 +23,14 @@ class InterruptedCallError extends KcriError {
   }
 }
 
-/** The error of a command that a signal ended. */
+/** Returns the error of a command interrupted by a signal. */
 export function interruption(signal: keyof typeof SIGNALS, {compat}: {readonly compat: boolean}): KcriError {
   return compat ? new InterruptedCallError() : new InterruptedError(signal);
 }
 
 /**
- * A signal that the first Ctrl-C or SIGTERM aborts with an InterruptedError, so that the command can clean up;
- * the second one ends the process at once.
+ * Returns a signal that the first Ctrl-C or SIGTERM aborts with an InterruptedError, so that the command can clean up.
+ * A second one terminates the process immediately.
  */
 export function interruptSignal({compat}: {readonly compat: boolean}): AbortSignal {
   const controller = new AbortController();

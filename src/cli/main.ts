@@ -1,31 +1,28 @@
 import type {Config} from '@oclif/core/interfaces';
-import {closest} from '../base/closest.js';
-import {calledAsCrictl, processContext, type CliContext} from './context.js';
-import {OWN, type Dialect, type LineStart} from './dialect.js';
+import {findClosestMatch} from '../base/closest-match.js';
+import {isCalledAsCrictl, createProcessContext, type CliContext} from './context.js';
+import {KCRI_DIALECT, type Dialect, type CommandLineStart} from './dialect.js';
 import {EXIT} from './exit-codes.js';
 import {commandNames, findCommand, isTopic} from './find-command.js';
-import {GLOBAL_FLAGS} from './global-flags.js';
+import {GLOBAL_FLAGS} from './flags/global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
-import {Output, patience, wantsColor} from './output.js';
-import {flagValues, givenValues} from './parse.js';
-import {programVersion} from './program-version.js';
+import {Output, createFlushDeadline, wantsColor} from './output/output.js';
+import {parseFlagValues, pickGivenValues} from './parsing/parse-values.js';
 import {UnknownCommandError} from './usage-errors.js';
-import type {Voice} from './voice.js';
+import type {Reporter} from './output/reporter.js';
 
-/**
- * Runs one command line and gives the exit code; nothing is thrown. Only the named command's file is loaded.
- */
-export async function main(argv: readonly string[], context = thisProcess()): Promise<number> {
+/** Runs one command line and resolves with the exit code; never rejects. Loads only the file of the named command. */
+export async function main(argv: readonly string[], context = createInterruptibleContext()): Promise<number> {
   const dialect = await dialectOf(context);
   let stderr: Output | undefined;
-  const voice = dialect.voice(
+  const voice = dialect.createReporter(
     {
       write: (text) => {
         stderr ??= new Output(context.stderr, 'standard error');
         stderr.write(text);
       },
-      debug: () => false,
+      isDebug: () => false,
       usage: () => 'hint: "kcri --help" lists commands and options',
     },
     context,
@@ -34,36 +31,36 @@ export async function main(argv: readonly string[], context = thisProcess()): Pr
     return await dispatch(argv, {context, dialect, voice});
   } catch (error) {
     const exitCode = voice.fail(error);
-    voice.end();
-    using limit = patience(context);
-    // That nobody can be told does not change how the run ends.
+    voice.flush();
+    using limit = createFlushDeadline(context);
+    // Failure to write messages does not change the result.
     await stderr?.flush(limit.signal).catch(() => undefined);
     return exitCode;
   }
 }
 
-/** The context of this process, which Ctrl-C and SIGTERM interrupt; without `program` it is a script's. */
-export function thisProcess(program?: readonly string[]): CliContext {
-  return processContext(interruptSignal({compat: calledAsCrictl(program)}), program);
+/** Returns the context of this process, interrupted by Ctrl-C and SIGTERM. `program` defaults to that of a script. */
+export function createInterruptibleContext(program?: readonly string[]): CliContext {
+  return createProcessContext(interruptSignal({compat: isCalledAsCrictl(program)}), program);
 }
 
-/** The dialect of a run; crictl's is only loaded when it is spoken. */
+/** Returns the dialect of a run. Loads crictl's dialect only if it is used. */
 async function dialectOf({compat}: CliContext): Promise<Dialect> {
-  return compat ? (await import('./compat/dialect.js')).CRICTL : OWN;
+  return compat ? (await import('./crictl/crictl-dialect.js')).CRICTL_DIALECT : KCRI_DIALECT;
 }
 
-/** What a command line is run with. */
+/** Environment of one run of a command line. */
 interface Run {
   readonly context: CliContext;
   readonly dialect: Dialect;
-  readonly voice: Voice;
+  readonly voice: Reporter;
 }
 
-interface Leading extends LineStart {
+interface Leading extends CommandLineStart {
   readonly version: boolean;
 }
 
-/** Help that is asked for, or that is crictl's answer to an error, is shown here. */
+/** Runs the command, or shows the help that was requested or that crictl prints for an error. */
 async function dispatch(argv: readonly string[], run: Run): Promise<number> {
   try {
     return await runCommand(await leadingFlags(argv, run), run);
@@ -71,38 +68,39 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
     const request = error instanceof HelpRequest ? error : run.dialect.helpFor(error, [], run.voice);
     if (request === undefined) throw error;
     const incorrect = request.error === undefined ? '' : `Incorrect Usage: ${request.error.message}\n\n`;
-    await help(request.words, run.context, incorrect);
+    await help(request.words, run, incorrect);
     if (request.error !== undefined) throw request.error;
     return EXIT.ok;
   }
 }
 
-async function runCommand(line: Leading, {context, dialect, voice}: Run): Promise<number> {
+async function runCommand(line: Leading, run: Run): Promise<number> {
+  const {context, dialect, voice} = run;
   const {globals, version, words} = line;
-  if (version) return await print(`${versionLine(context)}\n`, context);
-  await dialect.before(line, context, voice);
+  if (version) return await print(`${dialect.version()}\n`, context);
+  await dialect.beforeCommand(line, context, voice);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
-  if (first === 'help' || first === 'h') return await help(words.slice(1), context);
+  if (first === 'help' || first === 'h') return await help(words.slice(1), run);
   const found = findCommand(words);
   if (found !== undefined) {
-    // Any command would ask for it as well, once it is loaded.
+    // Any command would request the same help after it is loaded.
     if (found.argv.length === 1 && found.argv[0] === '--help') throw new HelpRequest(found.words);
     const command = await found.load();
-    return await new command(found.argv, NO_PLUGINS).execute(context, dialect, globals);
+    return await new command(found.argv, NO_PLUGINS, {context, dialect, globals}).execute();
   }
-  if (isTopic(first)) return await topic(words, context);
-  throw unknownCommand(first);
+  if (isTopic(first)) return await topic(words, run);
+  throw unknownCommand([first], dialect);
 }
 
 const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 
-/** The global flags in front of the command, and the rest of the line. Throws HelpRequest and UsageError. */
-async function leadingFlags(argv: readonly string[], {dialect, context}: Run): Promise<Leading> {
+/** Returns the global flags before the command, and the remaining words. Rejects with HelpRequest and UsageError. */
+async function leadingFlags(argv: readonly string[], {dialect}: Run): Promise<Leading> {
   const scope = {command: undefined, own: VERSION, shared: GLOBAL_FLAGS, stopAtPositional: true};
   const tokens = dialect.tokenize(argv, scope);
   if (tokens.help) throw new HelpRequest([]);
-  const globals = givenValues(await flagValues(GLOBAL_FLAGS, tokens.flags, context), tokens);
+  const globals = pickGivenValues(await parseFlagValues(GLOBAL_FLAGS, tokens.flags, dialect), tokens);
   return {
     globals,
     version: tokens.flags.some(({name}) => name === 'version'),
@@ -110,47 +108,39 @@ async function leadingFlags(argv: readonly string[], {dialect, context}: Run): P
   };
 }
 
-/** All that oclif's Command asks its Config for on our path; the real one scans the package and its plugins. */
+/** Minimal oclif Config of Command; the full Config scans the package and its plugins. */
 const NO_PLUGINS = {bin: 'kcri'} as Config;
 
-/** `kcri runtime`: its help. `kcri runtime foo`: an error. */
-async function topic(words: readonly string[], context: CliContext): Promise<number> {
+/** Shows the help of a topic (`kcri runtime`). Rejects for an unknown subcommand (`kcri runtime foo`). */
+async function topic(words: readonly string[], run: Run): Promise<number> {
   const [first = '', second] = words;
-  if (second === undefined || /^(help|--help|-h)$/.test(second)) return await help([first], context);
-  throw unknownCommand(`${first} ${second}`);
+  if (second === undefined || /^(help|--help|-h)$/.test(second)) return await help([first], run);
+  throw unknownCommand([first, second], run.dialect);
 }
 
-/** Prints help, after a line that says why. Throws UnknownCommandError. */
-async function help(words: readonly string[], context: CliContext, before = ''): Promise<number> {
+/** Prints help, preceded by `before`. Rejects with UnknownCommandError. */
+async function help(words: readonly string[], {context, dialect}: Run, before = ''): Promise<number> {
   const {helpText} = await import('./help.js');
   const found = findCommand(words);
   const [first] = words;
-  if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words.join(' '));
-  const program = context.compat ? 'crictl' : 'kcri';
-  return await print(before + (await helpText(found?.words ?? words, program)), context);
+  if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words, dialect);
+  return await print(before + (await helpText(found?.words ?? words, dialect.program)), context);
 }
 
-function unknownCommand(name: string): UnknownCommandError {
-  const guess = closest(name, commandNames());
-  const [first = ''] = name.split(' ');
+function unknownCommand(words: readonly string[], dialect: Dialect): UnknownCommandError {
+  const guess = findClosestMatch(words.join(' '), commandNames());
+  const [first = ''] = words;
   const list = isTopic(first) ? `kcri ${first} --help` : 'kcri --help';
-  const hint = guess === undefined ? `"${list}" lists the commands` : `did you mean "kcri ${guess}"?`;
-  return new UnknownCommandError(name, hint);
+  const hint = guess === undefined ? `"${list}" lists all commands` : `did you mean "kcri ${guess}"?`;
+  return new UnknownCommandError(dialect.unknownCommandText(words), hint);
 }
 
-/** The crictl that `compat` follows. */
-const CRICTL_VERSION = 'v1.36.0';
-
-function versionLine({compat}: CliContext): string {
-  return compat ? `crictl version ${CRICTL_VERSION}` : `kcri version v${programVersion()}`;
-}
-
-/** Prints a text that may have colours. */
+/** Prints text that may contain colors. */
 async function print(text: string, context: CliContext): Promise<number> {
   const {stdout, env} = context;
   const output = new Output(stdout, 'standard output');
   output.write(wantsColor(env, output) ? text : (await import('node:util')).stripVTControlCharacters(text));
-  using limit = patience(context);
+  using limit = createFlushDeadline(context);
   await output.flush(limit.signal);
   return EXIT.ok;
 }

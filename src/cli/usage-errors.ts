@@ -1,21 +1,21 @@
 import {KcriError, UsageError} from '../base/errors.js';
 import {EXIT} from './exit-codes.js';
 
-/** A flag is written wrongly: unknown, without its value, or with one that it doesn't take. */
+/** Error for an unknown flag, a flag without its value, or an invalid value. */
 export class FlagError extends UsageError {}
 
-/** There are too few or too many arguments. */
+/** Error for too few or too many arguments. */
 export class ArgumentsError extends UsageError {}
 
-/** Arguments and flags contradict each other. */
+/** Error for arguments and flags that exclude each other. */
 export class ConflictError extends UsageError {}
 
-/** No command of that name, in crictl's words. */
+/** Error for an unknown command. */
 export class UnknownCommandError extends KcriError {
   readonly code = 'UNKNOWN_COMMAND';
   override readonly exitCode = EXIT.unknownCommand;
 
-  constructor(name: string, hint?: string) {
-    super(`No help topic for '${name}'`, {hint});
+  constructor(message: string, hint?: string) {
+    super(message, {hint});
   }
 }

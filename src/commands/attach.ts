@@ -1,66 +1,70 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {EXIT} from '../cli/exit-codes.js';
-import {SESSION_FLAGS, StreamingCommand} from '../cli/streaming-command.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
+import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
+import {runCommandSession} from '../cli/terminal/command-session.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
-import type {ContainerId} from '../cri/index.js';
-import {exitCodeOfContainer} from '../operations/container-exit.js';
-import {ExecFailedError} from '../operations/exec-failure.js';
-import {openAttach} from '../operations/exec-session.js';
-import {resolveContainer} from '../operations/resolve.js';
+import {waitForExitCode} from '../operations/containers/wait-for-exit.js';
+import {ExecFailedError} from '../operations/exec/exec-errors.js';
+import {startAttachSession} from '../operations/exec/start-attach-session.js';
+import {resolveContainer} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
-export default class Attach extends StreamingCommand {
-  static override summary = "Connect to a container's first process";
+export default class Attach extends BaseCommand {
+  static override summary = 'Attach to a running container';
   static override description =
-    'Shows what the process writes from now on. When the container ends, its exit code is that of attach. Ctrl-C ' +
-    'without -t, and the detach keys with it, end attach and not the container.\n\n' +
-    'Input and a terminal are only there when the container was made with them.';
-  static override usage = 'attach [OPTIONS] CONTAINER';
+    "Streams the output of the container's main process. When the container exits, attach exits with " +
+    'its exit code. Press Ctrl-C (without -t) or the detach keys (with -t) to detach; the container ' +
+    'keeps running.\n\nInput and a terminal are available only if the container was created with them.';
+  static override usage = 'attach [FLAGS] CONTAINER';
   static override examples = [
     '<%= config.bin %> attach web',
     '<%= config.bin %> attach -it shop/shell',
-    "<%= config.bin %> attach -it --detach-keys 'ctrl-x,x' shell",
+    "<%= config.bin %> attach -it --detach-keys='ctrl-x,x' shell",
   ];
   static override strict = false;
   static override args = {
-    container: Args.string({ignoreStdin: true, description: 'Id, beginning of an id, name, or POD/NAME.'}),
+    container: Args.string({
+      ignoreStdin: true,
+      description: 'ID, ID prefix, name, or POD/NAME of the container.',
+    }),
   };
   static override flags = {
-    stdin: Flags.boolean({char: 'i', description: 'Pass standard input on to the process.'}),
+    stdin: Flags.boolean({char: 'i', description: 'Pass standard input to the container.'}),
     tty: Flags.boolean({
       char: 't',
-      description: "The process has a terminal: pass on keys and this one's size.",
+      description: 'Standard input is a terminal: pass key strokes and resize events to the container.',
     }),
     ...SESSION_FLAGS,
   };
 
   async run(): Promise<void> {
     const {argv, flags} = await this.parse(Attach);
+    const {services} = this;
     const [ref, ...rest] = argv as string[];
     if (ref === undefined || ref === '') throw new UsageError('ID cannot be empty');
-    if (rest.length > 0) throw new ArgumentsError('attach takes one container');
+    if (rest.length > 0) throw new ArgumentsError('attach requires exactly one container');
+    const strategy = await this.dialect.strategy('attach', ATTACH);
     const {runtime} = await this.cri();
-    const id = await resolveContainer(runtime, ref, {signal: this.signal, literal: this.compat});
-    const wanted = this.attainable({stdin: flags.stdin, tty: flags.tty});
-    const met = this.meet({
-      shown: ref,
-      open: (streams, options) => openAttach(runtime, id, streams, options),
-      wanted,
-      options: this.openOptions(flags, wanted),
-      detachKeys: this.detachKeys(flags),
+    const id = await resolveContainer(runtime, ref, services.resolving({}));
+    const session = runCommandSession(services, {
+      containerName: ref,
+      open: (streams, options) => startAttachSession(runtime, id, streams, options),
+      flags,
+      streams: {stdin: flags.stdin, tty: flags.tty},
     });
-    const doing = this.compat ? 'attaching running container failed' : `attaching to the container "${ref}"`;
-    const end = await withContext(doing, met);
+    const end = await withContext(strategy.context(ref), session);
     if (end.kind === 'failed') throw new ExecFailedError(end.message);
-    this.exitWith(end.kind === 'left' ? end.exitCode : await this.#exitCode(id));
-  }
-
-  /** The session's own account is always one of success. */
-  async #exitCode(id: ContainerId): Promise<number> {
-    if (this.compat) return EXIT.ok;
-    const {runtime} = await this.cri();
-    return await exitCodeOfContainer(runtime, id, {clock: this.context.clock, signal: this.signal});
+    this.report.setExitCode(
+      end.kind === 'left' ? end.exitCode : await strategy.exitCode(services, runtime, id),
+    );
   }
 }
+
+const ATTACH: CommandStrategies['attach'] = {
+  context: (ref) => `attaching to container "${ref}"`,
+  exitCode: async ({context: {clock}, signal}, runtime, id) =>
+    await waitForExitCode(runtime, id, {clock, signal}),
+};

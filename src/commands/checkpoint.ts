@@ -2,64 +2,63 @@ import {existsSync, statSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {atLeastOne, containerArgs} from '../cli/arguments.js';
-import {BaseCommand} from '../cli/base-command.js';
-import {resolveContainers} from '../operations/resolve.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {forEachTarget} from '../cli/command/for-each-target.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
+import {containerArgs, requireArguments} from '../cli/flags/positional-arguments.js';
+import {resolveContainers} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Checkpoint extends BaseCommand {
-  static override summary = 'Write the state of running containers to archives';
+  static override summary = 'Checkpoint running containers';
   static override description =
-    'The runtime writes the file, on its own machine and with CRIU. Several containers need a directory, where ' +
-    "each gets a file of its id's name.";
-  static override usage = 'checkpoint CONTAINER... --export PATH';
+    'The runtime writes the archive on its own machine, using CRIU. To checkpoint several containers, ' +
+    'specify a directory; each archive is then named after its container ID.';
+  static override usage = 'checkpoint CONTAINER... --export=PATH [FLAGS]';
   static override examples = [
-    '<%= config.bin %> checkpoint --export /tmp/main.tar team/web/main',
-    '<%= config.bin %> checkpoint --export /var/lib/checkpoints/ main sidecar',
+    '<%= config.bin %> checkpoint --export=/tmp/main.tar team/web/main',
+    '<%= config.bin %> checkpoint --export=/var/lib/checkpoints/ main sidecar',
   ];
   static override args = containerArgs;
   static override flags = {
     export: Flags.string({
       char: 'e',
       helpValue: 'PATH',
-      description: 'The archive to write, or a directory for one of each container.',
+      description: 'Path of the archive, or a directory for one archive per container.',
     }),
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Checkpoint);
-    const refs = atLeastOne(args.container);
+    const refs = requireArguments(args.container);
     const path = flags.export ?? '';
     if (path === '')
       throw new UsageError(
         'cannot checkpoint a container without specifying the checkpoint destination. Use --export=/path/to/checkpoint.tar',
       );
-    const {compat, signal} = this;
-    const locationOf = compat ? () => path : archives(path, refs.length);
+    const {services, signal} = this;
+    const locationOf = (await this.dialect.strategy('checkpoint', archiveLocations))(path, refs.length);
     const {runtime, images} = await this.cri();
-    const targets = await resolveContainers(runtime, refs, {signal, images, literal: compat});
-    await this.forEachTarget(targets, async (containerId, ref) => {
+    const targets = await resolveContainers(runtime, refs, services.resolving({images}));
+    await forEachTarget(services, targets, async (containerId, ref) => {
       const request = {containerId, location: locationOf(containerId)};
       await withContext(
         `checkpointing the container "${ref}" failed`,
         runtime.checkpointContainer(request, {signal}),
       );
-      this.print(ref);
+      this.out.print(ref);
     });
   }
 }
 
-/**
- * Where each container's archive goes. The runtime runs in a directory of its own, so the path is made absolute.
- * Throws UsageError for several containers and one file, which only the last would be left in.
- */
-function archives(path: string, count: number): (containerId: string) => string {
+/** Makes paths absolute, since the runtime has another working directory. */
+const archiveLocations: CommandStrategies['checkpoint'] = (path, count) => {
   const absolute = resolve(path);
   if (path.endsWith('/') || (existsSync(absolute) && statSync(absolute).isDirectory()))
     return (containerId) => join(absolute, `${containerId}.tar`);
   if (count > 1)
-    throw new UsageError(`"${path}" can't hold the checkpoints of ${count} containers`, {
-      hint: `name a directory: --export ${path}/`,
+    throw new UsageError(`cannot write the checkpoints of ${count} containers to the file "${path}"`, {
+      hint: `use a directory: --export ${path}/`,
     });
   return () => absolute;
-}
+};

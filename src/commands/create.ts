@@ -1,37 +1,43 @@
 import * as Args from '@oclif/core/args';
-import {CONFIG_ARGS, ContainerCommand} from '../cli/container-command.js';
-import {PULL_FLAGS, wantsPull, WHETHER_TO_PULL} from '../cli/pull-flags.js';
-import {resolveSandbox} from '../operations/resolve.js';
-import {createContainer, type ContainerPlan} from '../operations/run-container.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
+import {PULL_FLAGS, PULL_ON_CREATE_FLAGS, shouldPull} from '../cli/flags/pull-flags.js';
+import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
+import {pullOptions} from '../cli/pull/pull-options.js';
+import {createContainer, type CreateContainerOptions} from '../operations/containers/run-container.js';
+import {resolveSandbox} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
-export default class Create extends ContainerCommand {
+export default class Create extends BaseCommand {
   static override summary = 'Create a container in a pod';
-  static override description = 'The container does not run before "kcri start".';
-  static override usage = 'create POD container-config.[json|yaml] pod-config.[json|yaml] [OPTIONS]';
+  static override description = 'The container does not run until you start it with "kcri start".';
+  static override usage = 'create POD CONTAINER-CONFIG POD-CONFIG [FLAGS]';
   static override examples = [
     '<%= config.bin %> create web container.yaml pod.yaml',
     '<%= config.bin %> create --with-pull 3f5bd254d8719 container.json pod.json',
   ];
   static override args = {
-    pod: Args.string({required: true, ignoreStdin: true, description: 'Id, beginning of an id, or name.'}),
+    pod: Args.string({required: true, ignoreStdin: true, description: 'ID, ID prefix or name of the pod.'}),
     ...CONFIG_ARGS,
   };
-  static override flags = {...PULL_FLAGS, ...WHETHER_TO_PULL};
+  static override flags = {...PULL_FLAGS, ...PULL_ON_CREATE_FLAGS};
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Create);
-    const {signal, compat: literal} = this;
-    const pulls = wantsPull(flags, (await this.settings()).pullImageOnCreate);
-    const configs = await this.configs();
-    const plan = await configs.saying('creating container', async (): Promise<ContainerPlan> => ({
-      config: await configs.container(args['container-config']),
-      sandboxConfig: await configs.sandbox(args['pod-config']),
-      pull: await this.pullPlan(flags, pulls),
-    }));
-    const services = await this.cri(flags['cancel-timeout']);
-    const podSandboxId = await resolveSandbox(services.runtime, args.pod, {signal, literal});
-    const creating = createContainer(services, podSandboxId, plan, signal);
-    this.print(await withContext('creating container', creating));
+    const {services} = this;
+    const pulls = shouldPull(flags, (await this.settings.read()).pullImageOnCreate);
+    const configs = await createCriConfigReader(services);
+    const plan = await configs.withErrorContext(
+      'creating container',
+      async (): Promise<CreateContainerOptions> => ({
+        config: await configs.readContainerConfig(args['container-config']),
+        sandboxConfig: await configs.readPodSandboxConfig(args['pod-config']),
+        pull: pulls ? await pullOptions(services, flags) : undefined,
+      }),
+    );
+    const connection = await this.cri(flags['cancel-timeout']);
+    const podSandboxId = await resolveSandbox(connection.runtime, args.pod, services.resolving({}));
+    const creating = createContainer(connection, podSandboxId, plan, this.signal);
+    this.out.print(await withContext('creating container', creating));
   }
 }

@@ -1,6 +1,12 @@
-import {BaseCommand} from '../cli/base-command.js';
-import {formOf, outputFlag, sortedText, templateFlag} from '../cli/formats.js';
-import {crictlFilesystemLines, filesystemColumns, filesystemRows} from '../cli/views/filesystems.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
+import {
+  formatSorted,
+  outputFlag,
+  parseOutputFormat,
+  templateFlag,
+} from '../cli/output/parse-output-format.js';
+import {filesystemColumns, filesystemRows} from '../cli/output/views/filesystem-table.js';
 import {toJson} from '../cri/index.js';
 import {renderTable} from '../format/table.js';
 import {withContext} from '../operations/with-context.js';
@@ -8,9 +14,11 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['json', 'yaml', 'table'] as const;
 
 export default class Imagefsinfo extends BaseCommand {
-  static override summary = 'Show how much of its file systems the runtime uses';
-  static override description = 'Those of images and, where the runtime tells them apart, of containers.';
-  static override usage = 'imagefsinfo [OPTIONS]';
+  static override summary = 'Show image filesystem usage';
+  static override description =
+    'Shows the usage of the image filesystems and, if the runtime reports them separately, of the ' +
+    'container filesystems.';
+  static override usage = 'imagefsinfo [FLAGS]';
   static override examples = [
     '<%= config.bin %> imagefsinfo -o table',
     "<%= config.bin %> imagefsinfo | jq -r '.status.imageFilesystems[0].usedBytes.value'",
@@ -19,15 +27,21 @@ export default class Imagefsinfo extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Imagefsinfo);
-    const form = await formOf(flags, FORMATS, this);
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
     const {images} = await this.cri();
     const info = await withContext(
       'image filesystem info request',
       images.imageFsInfo({}, {signal: this.signal}),
     );
-    if (form.kind !== 'table')
-      this.print(await sortedText(form, {status: toJson('ImageFsInfoResponse', info, {emitDefaults: true})}));
-    else if (this.compat) this.stdout.write(crictlFilesystemLines(info));
-    else this.show(renderTable(filesystemColumns(this.context.clock.now()), filesystemRows(info)));
+    if (form.kind === 'table') {
+      const format = await this.dialect.strategy('imagefsinfo', formatTable);
+      this.out.printText(format(info, this.context.clock.now()));
+    } else {
+      const status = toJson('ImageFsInfoResponse', info, {emitDefaults: true});
+      this.out.print(await formatSorted(form, {status}));
+    }
   }
 }
+
+const formatTable: CommandStrategies['imagefsinfo'] = (info, nowMs) =>
+  renderTable(filesystemColumns(nowMs), filesystemRows(info)).toString();

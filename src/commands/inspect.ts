@@ -1,25 +1,25 @@
 import * as Flags from '@oclif/core/flags';
-import {containerArgs} from '../cli/arguments.js';
-import {chooseContainers, choiceOf} from '../cli/choose-containers.js';
-import {CONTAINER_FILTERS, containerQuery, type ContainerFilterValues} from '../cli/filter-flags.js';
-import {INSPECT_FLAGS, InspectCommand} from '../cli/inspect-command.js';
-import {containerStatusFacts} from '../cli/views/status-facts.js';
-import {containerStatusJson} from '../cli/views/status-json.js';
-import {containerStatusText} from '../cli/views/status-text.js';
-import {containerId, type ContainerId} from '../cri/ids.js';
-import {inspectContainer} from '../operations/inspect.js';
-import {nothingFound, type Target} from '../operations/resolve.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
+import {withChoices} from '../cli/flags/flag-types.js';
+import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES, containerQuery} from '../cli/flags/filter-flags.js';
+import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
+import {containerArgs} from '../cli/flags/positional-arguments.js';
+import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
+import {formatContainerDetails} from '../cli/output/views/inspect-details.js';
+import {containerStatusJson} from '../cli/output/views/inspect-json.js';
+import {parseContainerSelection, selectContainers} from '../cli/targets/select-containers.js';
+import {inspectContainer} from '../operations/inspect/inspect-objects.js';
 
-export default class Inspect extends InspectCommand {
-  static override summary = 'Show all about containers';
+export default class Inspect extends BaseCommand {
+  static override summary = 'Show details of containers';
   static override description =
-    'Without names, all running containers that the filters let through. Filters beside names say where to look ' +
-    'for them.';
-  static override usage = 'inspect [CONTAINER...] [OPTIONS]';
+    'Without names, shows all running containers that match the filters. With names, filters restrict ' +
+    'where the names are looked up.';
+  static override usage = 'inspect [CONTAINER...] [FLAGS]';
   static override examples = [
-    '<%= config.bin %> inspect web/nginx',
-    '<%= config.bin %> inspect nginx -o table',
-    '<%= config.bin %> inspect --pod web --all -q -o yaml',
+    '<%= config.bin %> inspect web/nginx -o table',
+    '<%= config.bin %> inspect --pod=web --all -q -o yaml',
     "<%= config.bin %> inspect nginx -o jsonpath='{.info.pid}'",
   ];
   static override args = containerArgs;
@@ -28,54 +28,36 @@ export default class Inspect extends InspectCommand {
     ...CONTAINER_FILTERS,
     namespace: Flags.string({
       helpValue: 'REGEX',
-      description: "Only containers whose pod's namespace matches a regular expression.",
+      description: 'Select only containers of pods whose namespace matches a regular expression.',
     }),
-    state: Flags.string({
-      char: 's',
-      helpValue: 'created|running|exited|unknown',
-      description: 'Only containers in a state. [default: running]',
-    }),
-    all: Flags.boolean({char: 'a', description: 'Containers in all states.'}),
+    state: withChoices(
+      Flags.string({
+        char: 's',
+        helpValue: 'STATE',
+        description: 'Select only containers in this state. [default: running]',
+      }),
+      CONTAINER_STATE_CHOICES,
+    ),
+    all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspect);
-    await this.checkFormat(flags);
-    const refs = args.container ?? [];
-    const targets = await (this.compat ? this.#chosenAsCrictl(refs, flags) : this.#chosen(refs, flags));
-    const {runtime} = await this.cri();
-    const {signal} = this;
-    await this.inspect(flags, {
-      targets,
-      fetch: async (id, verbose) => await inspectContainer(runtime, id, {verbose, signal}),
+    const {services, signal} = this;
+    await inspectTargets(services, flags, {
+      strategy: await this.dialect.strategy('inspect', INSPECT),
+      refs: args.container ?? [],
+      fetch: async (id, verbose) => await inspectContainer((await this.cri()).runtime, id, {verbose, signal}),
       json: containerStatusJson,
-      text: containerStatusFacts,
-      crictlText: containerStatusText,
-      crictlContext: 'get the status of containers',
+      text: formatContainerDetails,
     });
   }
-
-  async #chosen(
-    refs: readonly string[],
-    flags: ContainerFilterValues,
-  ): Promise<readonly Target<ContainerId>[]> {
-    const choice =
-      refs.length > 0 ? choiceOf(refs, flags, {states: 'all'}) : {refs, query: containerQuery(flags)};
-    return await chooseContainers(await this.cri(), choice, {signal: this.signal});
-  }
-
-  /** crictl knows ids only, and filters only without them. */
-  async #chosenAsCrictl(
-    refs: readonly string[],
-    flags: ContainerFilterValues,
-  ): Promise<readonly Target<ContainerId>[]> {
-    const found = (ref: string) => ({kind: 'found', ref, id: containerId(ref)}) as const;
-    if (refs.length > 0) return refs.map(found);
-    const {checkLabels, crictlContainers, saying} = await import('../cli/compat/lists.js');
-    const services = await this.cri();
-    checkLabels(flags);
-    const chosen = await saying('listing containers', () => crictlContainers(services, flags, this.signal));
-    if (chosen.length === 0) throw nothingFound('kcri ps -a');
-    return chosen.map(({id}) => found(id));
-  }
 }
+
+const INSPECT: CommandStrategies['inspect'] = kcriInspect(async ({connections, signal}, refs, flags) => {
+  const selection =
+    refs.length > 0
+      ? parseContainerSelection(refs, flags, {states: 'all'})
+      : {refs, query: containerQuery(flags)};
+  return await selectContainers(await connections.default(), selection, {signal});
+});

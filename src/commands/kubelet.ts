@@ -1,12 +1,19 @@
 import * as Flags from '@oclif/core/flags';
-import {CONFIG_FLAGS, configFlagTexts, shownFlags, UNHEEDED_FLAGS, unheeded} from '../cli/kubelet/flags.js';
-import {containerGcOf, DEAD_CONTAINER_FLAGS} from '../cli/kubelet/dead-container-flags.js';
-import {nodeFlagsOf} from '../cli/kubelet/node-flags.js';
+import {
+  CONFIG_FLAGS,
+  configFlagTexts,
+  redactFlags,
+  IGNORED_FLAGS,
+  listIgnoredFlags,
+} from '../cli/kubelet/kubelet-flags.js';
+import {containerGcPolicy, CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
+import {nodeFlagsFromConfig} from '../cli/kubelet/node-flags-from-config.js';
 import type {RunKubeletOptions} from '../cli/kubelet/run-kubelet.js';
-import {readConfigFiles} from '../cli/kubelet/read-config-files.js';
-import {PodCommand} from '../cli/pod-command.js';
-import {POD_FLAGS, type PodFlagValues} from '../cli/pod-flags.js';
-import {durationMs} from '../cli/flags.js';
+import {readKubeletConfigFiles} from '../cli/kubelet/read-kubelet-config-files.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {describeNode, openNodeCredentials} from '../cli/pods/describe-node.js';
+import {POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
+import {durationMs} from '../cli/flags/flag-types.js';
 import type {KubeletConfig} from '../kubelet/index.js';
 
 const NODE_FLAGS = {
@@ -19,79 +26,80 @@ const NODE_FLAGS = {
   'image-credential-provider-bin-dir': POD_FLAGS['image-credential-provider-bin-dir'],
 };
 
-export default class Kubelet extends PodCommand {
-  static override summary =
-    'Keep the Pods of a directory or a URL running, as a kubelet without a cluster does';
+export default class Kubelet extends BaseCommand {
+  static override summary = 'Run a kubelet: keep the Pods of a directory, URL or cluster running';
   static override description =
-    'Runs until SIGTERM or Ctrl-C, and leaves its pods running then; the next one takes them over. SIGHUP has all ' +
-    'manifests and the configuration read again at once: what can change without a new start does, the rest is ' +
-    "told. The kubelet's flags and its KubeletConfiguration have their meaning; a flag " +
-    'counts before the file. Which fields are honoured says docs/kubelet-config.md. Unlike a kubelet it listens on ' +
-    'loopback unless it is told otherwise, lets in nobody who shows no certificate, and runs where there is swap. ' +
-    'The log goes to standard error.';
-  static override usage = 'kubelet [OPTIONS]';
+    'Runs until it receives SIGTERM or SIGINT. Pods keep running when it exits; the next kubelet that uses the root ' +
+    'directory adopts them. SIGHUP reloads the manifests and the configuration, and logs the settings that require a ' +
+    'restart.\n\n' +
+    'Flags and KubeletConfiguration fields have the same meaning as in a kubelet, and flags take precedence. ' +
+    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it listens on loopback addresses by default, ' +
+    'rejects clients without a certificate, and runs on nodes with swap. Logs are written to standard error.';
+  static override usage = 'kubelet [FLAGS]';
   static override examples = [
-    '<%= config.bin %> kubelet --pod-manifest-path /etc/kubernetes/manifests',
-    '<%= config.bin %> kubelet --config examples/kubelet/config.yaml',
-    '<%= config.bin %> kubelet --config /etc/kcri/kubelet.yaml --print-unit > /etc/systemd/system/kcri-kubelet.service',
+    '<%= config.bin %> kubelet --pod-manifest-path=/etc/kubernetes/manifests',
+    '<%= config.bin %> kubelet --config=examples/kubelet/config.yaml',
+    '<%= config.bin %> kubelet --config=/etc/kcri/kubelet.yaml --print-unit > kcri-kubelet.service',
   ];
   static override flags = {
     config: Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'FILE',
-      description: 'A KubeletConfiguration (kubelet.config.k8s.io/v1beta1).',
+      description: 'KubeletConfiguration file (kubelet.config.k8s.io/v1beta1).',
     }),
     'config-dir': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
-      description: 'More of it: what the files *.conf say goes before, in the order of their names.',
+      description: 'Drop-in directory; its *.conf files override --config in lexical order.',
     }),
     'cert-dir': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
-      description: "The server's certificate, made when there is none. [default: ROOT-DIR/pki]",
+      description:
+        'Directory of the serving certificate; one is generated if it is missing. [default: ROOT-DIR/pki]',
     }),
     'authorization-policy-file': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'FILE',
       description:
-        'Who may do what at the server: ClusterRoles and ClusterRoleBindings. [default: all that are let in may all]',
+        'ClusterRoles and ClusterRoleBindings for authorization. [default: any authenticated client may do ' +
+        'anything]',
     }),
     ...CONFIG_FLAGS,
-    ...DEAD_CONTAINER_FLAGS,
-    ...UNHEEDED_FLAGS,
+    ...CONTAINER_GC_FLAGS,
+    ...IGNORED_FLAGS,
     ...NODE_FLAGS,
-    'no-admission': Flags.boolean({description: 'Run pods too that the node has no room for.'}),
-    'stop-pods-on-exit': Flags.boolean({description: 'End all pods at the end.'}),
+    'no-admission': Flags.boolean({description: 'Skip admission: run pods even if the node lacks capacity.'}),
+    'stop-pods-on-exit': Flags.boolean({description: 'Stop all pods on exit.'}),
     'check-config': Flags.boolean({
-      description: 'Only check the configuration, and tell what of it has no effect.',
+      description: 'Check the configuration, print the fields that have no effect, and exit.',
     }),
     'print-unit': Flags.boolean({
-      description: 'Only print a unit for systemd that starts it with the same options.',
+      description: 'Print a systemd unit that runs the kubelet with these flags, and exit.',
     }),
   };
 
   async run(): Promise<void> {
-    // As the kubelet's: words of a flag's name may be joined by underscores.
+    // As in the kubelet, words of a flag name may be joined by underscores.
     const argv = this.argv.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')));
     const {flags} = await this.parse(Kubelet, argv);
     const {readKubeletConfig} = await import('../kubelet/index.js');
-    const ignoredFlags = unheeded(flags);
+    const ignoredFlags = listIgnoredFlags(flags);
     const readConfig = async (): Promise<KubeletConfig> =>
       readKubeletConfig(
-        await readConfigFiles(flags.config, flags['config-dir'], this.signal),
+        await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal),
         configFlagTexts(flags),
       );
     const config = await readConfig();
     if (flags['print-unit']) {
-      const {unitFile} = await import('../cli/kubelet/unit-file.js');
+      const {formatSystemdUnit} = await import('../cli/kubelet/systemd-unit.js');
       const {env, program} = this.context;
-      this.show(unitFile({program, argv: this.argv, directory: process.cwd(), env}));
+      this.out.printText(formatSystemdUnit({program, argv: this.argv, directory: process.cwd(), env}));
       return;
     }
     if (flags['check-config']) {
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
-        this.print(`${field} has no effect: ${reason}`);
+        this.out.print(`${field} has no effect: ${reason}`);
       return;
     }
     await this.#run(flags, {config, readConfig, ignoredFlags});
@@ -103,31 +111,39 @@ export default class Kubelet extends PodCommand {
   ): Promise<void> {
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
     const {validateConnection} = await import('../cli/kubelet/validate-connection.js');
+    const {services} = this;
     const {values} = reading.config;
-    const node = {...flags, ...nodeFlagsOf(values)};
+    const node = {...flags, ...nodeFlagsFromConfig(values)};
     await runKubelet({
       ...reading,
-      rootDir: this.rootDir,
-      certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.rootDir}/pki`,
+      rootDir: this.settings.rootDir,
+      certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.settings.rootDir}/pki`,
       policyFile: flags['authorization-policy-file'] as string | undefined,
       open: async (observer) => {
         const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
-        const endpoint = given === '' ? await this.endpoint() : given;
-        const imageEndpoint = images === '' ? (await this.settings()).imageEndpoint : images;
+        const endpoint = given === '' ? await this.connections.endpoint() : given;
+        const imageEndpoint = images === '' ? (await this.settings.read()).imageEndpoint : images;
         const timeoutMs = durationMs(values.runtimeRequestTimeout);
-        const connection = await this.connectTo(endpoint, timeoutMs, imageEndpoint, [observer]);
+        const connection = await this.connections.open(endpoint, {
+          timeoutMs,
+          imageEndpoint,
+          observers: [observer],
+        });
         await validateConnection(connection, {endpoint, imageEndpoint}, this.signal);
-        const described = await this.describeNode(node, connection);
-        return {connection, node: {...described, imageCredentials: await this.openNodeCredentials(flags)}};
+        const described = await describeNode(services, node, connection);
+        return {
+          connection,
+          node: {...described, imageCredentials: await openNodeCredentials(services, flags)},
+        };
       },
       admission: flags['no-admission'] !== true,
       stopPodsOnExit: flags['stop-pods-on-exit'] === true,
-      containerGc: containerGcOf(flags),
-      program: {version: this.config.version, flags: shownFlags(flags)},
+      containerGc: containerGcPolicy(flags),
+      program: {version: this.config.version, flags: redactFlags(flags)},
       context: this.context,
-      mask: (text) => this.masked(text),
+      mask: (text) => services.secrets.mask(text),
       hide: (texts) => {
-        this.hideInstead(texts);
+        services.secrets.replace(texts);
       },
     });
   }

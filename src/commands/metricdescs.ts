@@ -1,13 +1,19 @@
-import {BaseCommand} from '../cli/base-command.js';
-import {formOf, messageText, outputFlag, templateFlag} from '../cli/formats.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {
+  parseOutputFormat,
+  formatMessage,
+  outputFlag,
+  templateFlag,
+} from '../cli/output/parse-output-format.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['json', 'yaml'] as const;
 
 export default class Metricdescs extends BaseCommand {
-  static override summary = 'Show which metrics the runtime counts of pods';
-  static override description = 'Their names, what they mean, and the keys of their labels.';
-  static override usage = 'metricdescs [OPTIONS]';
+  static override summary = 'List the descriptors of pod metrics';
+  static override description =
+    'Lists name, help text and label keys of each metric that "kcri metricsp" shows.';
+  static override usage = 'metricdescs [FLAGS]';
   static override examples = [
     '<%= config.bin %> metricdescs',
     "<%= config.bin %> metricdescs | jq -r '.descriptors[].name'",
@@ -16,13 +22,13 @@ export default class Metricdescs extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Metricdescs);
-    const form = await formOf(flags, FORMATS, this);
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
     const {runtime} = await this.cri();
     const listed = withContext(
       'list metric descriptors',
       runtime.listMetricDescriptors({}, {signal: this.signal}),
     );
     const {descriptors} = await withContext('get metric descriptors', listed);
-    this.print(await messageText(form, 'ListMetricDescriptorsResponse', {descriptors}));
+    this.out.print(await formatMessage(form, 'ListMetricDescriptorsResponse', {descriptors}));
   }
 }

@@ -1,22 +1,24 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {integerFlag} from '../cli/flags.js';
-import {formOf, outputFlag, templateFlag} from '../cli/formats.js';
-import {WatchCommand} from '../cli/watch-command.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {integerFlag} from '../cli/flags/flag-types.js';
+import {outputFlag, parseOutputFormat, templateFlag} from '../cli/output/parse-output-format.js';
+import {showObjects} from '../cli/stats/watch.js';
 import {listAllPodMetrics} from '../cri/list-all.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['json', 'yaml'] as const;
 
-export default class Metricsp extends WatchCommand {
-  static override summary = 'Show the metrics of pods as the runtime counts them';
+export default class Metricsp extends BaseCommand {
+  static override summary = 'List pod metrics';
   static override description =
-    'The samples of which "metricdescs" tells the names and labels. With --watch each list is one line of JSON.';
-  static override usage = 'metricsp [OPTIONS]';
+    'For the names and labels of the samples, use "kcri metricdescs". With --watch, each list is one ' +
+    'line of JSON.';
+  static override usage = 'metricsp [FLAGS]';
   static override examples = [
     '<%= config.bin %> metricsp',
     "<%= config.bin %> metricsp | jq '.podMetrics[].podSandboxId'",
-    '<%= config.bin %> metricsp --watch --seconds 10',
+    '<%= config.bin %> metricsp --watch --seconds=10',
   ];
   static override flags = {
     output: outputFlag(FORMATS),
@@ -25,25 +27,23 @@ export default class Metricsp extends WatchCommand {
       char: 's',
       default: 1,
       helpValue: 'N',
-      description: 'Seconds between two lists with --watch.',
+      description: 'Interval of --watch, in seconds. [default: 1]',
     }),
-    watch: Flags.boolean({char: 'w', description: 'List again and again, until Ctrl-C.'}),
+    watch: Flags.boolean({char: 'w', description: 'Refresh until interrupted.'}),
   };
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Metricsp);
-    if (flags.seconds < 1) throw new UsageError('--seconds should be 1 or more');
-    const form = await formOf(flags, FORMATS, this);
+    if (flags.seconds < 1) throw new UsageError('--seconds must be 1 or more');
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
     const {runtime} = await this.cri();
     const list = async () =>
       await withContext('list pod sandbox metrics', listAllPodMetrics(runtime, this.signal));
-    await withContext(
-      'get pod metrics',
-      this.showObjects(form, 'ListPodSandboxMetricsResponse', {
-        watch: flags.watch,
-        pauseMs: flags.seconds * 1000,
-        sample: async () => ({message: {podMetrics: await list()}, warnings: []}),
-      }),
-    );
+    const shown = showObjects(this.services, form, 'ListPodSandboxMetricsResponse', {
+      watch: flags.watch,
+      pauseMs: flags.seconds * 1000,
+      sample: async () => ({message: {podMetrics: await list()}, warnings: []}),
+    });
+    await withContext('get pod metrics', shown);
   }
 }

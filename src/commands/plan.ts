@@ -1,19 +1,19 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {PodCommand} from '../cli/pod-command.js';
-import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/pod-flags.js';
-import type {Connection} from '../cri/index.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
+import {planData, planText} from '../cli/output/views/plan-text.js';
+import {describeNode} from '../cli/pods/describe-node.js';
+import {loadPods} from '../cli/pods/load-pods.js';
 import type {DescribedNode} from '../kubelet/index.js';
-import {planData, planText} from '../cli/views/plan.js';
 
-export default class Plan extends PodCommand {
-  static override summary = 'Show the CRI calls that a sync would make now';
+export default class Plan extends BaseCommand {
+  static override summary = 'Show the CRI calls that a sync would make';
   static override description =
-    'Looks at what runs and lists what "kcri sync" would ask of the runtime, call by call and field by field. For a ' +
-    'pod that is there already it shows what would change and why: in the manifest, and in what its sandbox and ' +
-    'containers are made from. Nothing is changed. Init containers are taken to succeed. Values from Secrets are not ' +
-    'shown.';
-  static override usage = 'plan [OPTIONS] FILE|DIR|-...';
+    'Lists every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
+    'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
+    'replaced.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
+  static override usage = 'plan [FLAGS] FILE|DIR|-...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml',
@@ -23,43 +23,44 @@ export default class Plan extends PodCommand {
   static override flags = {
     ...POD_FLAGS,
     explain: Flags.boolean({
-      description: "Say of each call why it is made, and by which rule of the kubelet's.",
+      description: 'Explain why each call is made, and by which rule of the kubelet.',
     }),
     offline: Flags.boolean({
-      description:
-        'Plan for an empty runtime and a new pod; nothing is connected to, and no pod of kcri looked at.',
+      description: 'Plan for a new pod on an empty runtime; do not connect to a runtime or read pod records.',
     }),
     output: Flags.custom<'text' | 'json' | 'yaml'>({options: ['text', 'json', 'yaml'], default: 'text'})({
       char: 'o',
-      description: 'text, json or yaml; requests are then in proto JSON with the names of the .proto file.',
+      helpValue: 'FORMAT',
+      description:
+        'Output format: text, json or yaml. JSON and YAML use the field names of the .proto file. ' +
+        '[default: text]',
     }),
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Plan);
-    if (argv.length === 0) throw new UsageError('no manifest is given');
-    const {node, pods, objects} = await this.loadPods(argv as string[], flags);
+    if (argv.length === 0) throw new UsageError('no manifest specified');
+    const {node, pods, objects} = await loadPods(this.services, argv as string[], flags, () =>
+      this.#describeNode(flags),
+    );
     const {planPods} = await import('../kubelet/index.js');
     const plans = await planPods(
       {...node, objects, offline: flags.offline},
       pods.map(({pod}) => pod),
       this.signal,
     );
-    if (flags.output === 'text') this.print(planText(plans, flags));
-    else if (flags.output === 'json') this.print(JSON.stringify(planData(plans, flags), undefined, 2));
+    if (flags.output === 'text') this.out.print(planText(plans, flags));
+    else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
     else {
       const {stringify} = await import('yaml');
-      this.print(stringify(planData(plans, flags)).trimEnd());
+      this.out.print(stringify(planData(plans, flags)).trimEnd());
     }
   }
 
-  protected override async describeNode(
-    flags: PodFlagValues & {readonly offline?: boolean} = {},
-    connection?: Connection,
-  ): Promise<DescribedNode> {
-    if (flags.offline !== true) return await super.describeNode(flags, connection);
+  async #describeNode(flags: PodFlagValues & {readonly offline: boolean}): Promise<DescribedNode> {
+    if (!flags.offline) return await describeNode(this.services, flags);
     const {describeOfflineNode} = await import('../kubelet/index.js');
     const {clock, cgroupMount} = this.context;
-    return await describeOfflineNode({...nodeOptions(flags, this.rootDir), cgroupMount}, clock);
+    return await describeOfflineNode({...nodeOptions(flags, this.settings.rootDir), cgroupMount}, clock);
   }
 }

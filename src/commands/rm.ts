@@ -1,86 +1,91 @@
 import * as Flags from '@oclif/core/flags';
-import {atLeastOneOrHelp, containerArgs, noWordsBesideAll} from '../cli/arguments.js';
-import {BaseCommand} from '../cli/base-command.js';
-import {CHOICE_FLAGS, choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {forEachTarget} from '../cli/command/for-each-target.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
+import {
+  containerArgs,
+  rejectArgumentsWithAll,
+  requireArgumentsOrHelp,
+} from '../cli/flags/positional-arguments.js';
+import {
+  CONTAINER_SELECTION_FLAGS,
+  parseContainerSelection,
+  selectContainers,
+  type ContainerSelection,
+} from '../cli/targets/select-containers.js';
 import type {Connection, ContainerId} from '../cri/index.js';
-import {removeLogs, type GoneContainer} from '../operations/container-logs.js';
 import {listAllContainers} from '../cri/list-all.js';
-import {removeContainer} from '../operations/remove.js';
-import type {Target} from '../operations/resolve.js';
+import {removeContainer} from '../operations/containers/remove-container.js';
+import {removeLogFiles} from '../operations/logs/remove-log-files.js';
+import type {Target} from '../operations/resolve/resolve-names.js';
 
-const AT_ONCE = 16;
+/** Number of containers removed concurrently. */
+const PARALLELISM = 16;
 
 export default class Rm extends BaseCommand {
   static override summary = 'Remove containers';
   static override description =
-    'Also deletes their logs, rotated ones too, if they are files on this machine that are not older than the ' +
-    'container. Containers are chosen by name, by filters, or both: then a name is looked up among those that the ' +
-    'filters let through.';
-  static override usage = 'rm [CONTAINER...] [OPTIONS]';
+    'Also deletes their log files, including rotated ones, if they are on this machine and not older ' +
+    'than the container. Select containers by name, by filters, or both; filters then restrict where ' +
+    'the names are looked up.';
+  static override usage = 'rm [CONTAINER...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> rm web/nginx',
-    '<%= config.bin %> rm --force --pod web',
-    '<%= config.bin %> rm -f --label app=web',
+    '<%= config.bin %> rm --force --label=app=web',
     '<%= config.bin %> rm --all --keep-logs',
   ];
   static override args = containerArgs;
   static override flags = {
-    ...CHOICE_FLAGS,
-    force: Flags.boolean({char: 'f', description: 'Kill a running container first.'}),
-    'keep-logs': Flags.boolean({char: 'k', description: 'Leave the log files alone.'}),
+    ...CONTAINER_SELECTION_FLAGS,
+    force: Flags.boolean({char: 'f', description: 'Stop running containers first.'}),
+    'keep-logs': Flags.boolean({char: 'k', description: 'Keep the log files.'}),
     all: Flags.boolean({char: 'a', description: 'Remove all containers.'}),
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Rm);
-    const {signal} = this;
-    const choice = choiceOf(args.container, flags, {states: 'all'});
-    if (!this.compat) noWordsBesideAll(choice.refs, flags);
-    if (!flags.all && choice.query === undefined) atLeastOneOrHelp(choice.refs);
-    const services = await this.cri();
-    const targets = await this.#targets(services, choice, flags.all);
-    if (targets.length === 0) this.note('No containers to remove');
+    const {force, all, 'keep-logs': keepLogs} = flags;
+    const {services, signal} = this;
+    const selection = parseContainerSelection(args.container, flags, {states: 'all'});
+    this.dialect.checkUsage(() => {
+      rejectArgumentsWithAll(selection.refs, flags);
+    });
+    if (!all && selection.query === undefined) requireArgumentsOrHelp(selection.refs);
+    const removeLogs = await this.dialect.strategy('rm', REMOVE_LOGS);
+    const connection = await this.cri();
+    const targets = await this.#targets(connection, selection, all);
+    if (targets.length === 0) this.report.info('No containers to remove');
     const remove = async (id: ContainerId, shown: string): Promise<void> => {
-      const {force, 'keep-logs': keepLogs} = flags;
-      await removeContainer(services.runtime, id, {
+      await removeContainer(connection.runtime, id, {
         shown,
         force,
         onStopped: () => {
-          this.print(shown);
+          this.out.print(shown);
         },
-        onRemoved: async (gone) => {
-          this.print(shown);
-          if (!keepLogs) await this.#removeLogs(gone);
+        onRemoved: async (container) => {
+          this.out.print(shown);
+          if (!keepLogs) await removeLogs(services, container);
         },
         signal,
       });
     };
-    await this.forEachTarget(targets, remove, AT_ONCE);
+    await forEachTarget(services, targets, remove, PARALLELISM);
   }
 
   async #targets(
-    services: Connection,
-    choice: Choice,
+    connection: Connection,
+    selection: ContainerSelection,
     all: boolean,
   ): Promise<readonly Target<ContainerId>[]> {
-    const {signal, compat: literal} = this;
-    if (!all || choice.query !== undefined)
-      return await chooseContainers(services, choice, {signal, newestAttempt: false, literal});
-    const containers = await listAllContainers(services.runtime, {}, signal);
+    if (!all || selection.query !== undefined)
+      return await selectContainers(connection, selection, this.services.resolving({newestAttempt: false}));
+    const containers = await listAllContainers(connection.runtime, {}, this.signal);
     return containers.map(({id}) => ({kind: 'found', ref: id, id}));
   }
-
-  async #removeLogs(container: GoneContainer): Promise<void> {
-    if (this.compat) {
-      const {crictlRemoveLogs} = await import('../cli/compat/remove-logs.js');
-      await crictlRemoveLogs(container, (text) => {
-        this.complain(text);
-      });
-      return;
-    }
-    await removeLogs(
-      container,
-      (file) => void this.warn(`${file} is older than the container, and left alone`),
-    );
-  }
 }
+
+const REMOVE_LOGS: CommandStrategies['rm'] = async ({report}, container) => {
+  await removeLogFiles(container, (file) => {
+    report.warn(`kept "${file}": it is older than the container`);
+  });
+};

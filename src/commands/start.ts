@@ -1,25 +1,27 @@
-import {atLeastOne, containerArgs} from '../cli/arguments.js';
-import {BaseCommand} from '../cli/base-command.js';
-import {resolveContainers} from '../operations/resolve.js';
-import {startContainer} from '../operations/stop.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {forEachTarget} from '../cli/command/for-each-target.js';
+import {containerArgs, requireArguments} from '../cli/flags/positional-arguments.js';
+import {startContainer} from '../operations/containers/start-container.js';
+import {resolveContainers} from '../operations/resolve/resolve-names.js';
 
 export default class Start extends BaseCommand {
   static override summary = 'Start created containers';
   static override description =
-    'Starts containers that were created and have not run yet; the CRI has no way to start one again.';
-  static override usage = 'start CONTAINER... [OPTIONS]';
+    'Starts containers that were created but never started. CRI cannot restart a container that has ' +
+    'exited.';
+  static override usage = 'start CONTAINER... [FLAGS]';
   static override examples = ['<%= config.bin %> start 3e72e3e19bed6', '<%= config.bin %> start web/nginx'];
   static override args = containerArgs;
 
   async run(): Promise<void> {
     const {args} = await this.parse(Start);
-    const refs = atLeastOne(args.container);
+    const refs = requireArguments(args.container);
     const {runtime} = await this.cri();
-    const {signal, compat: literal} = this;
-    const targets = await resolveContainers(runtime, refs, {signal, literal});
-    await this.forEachTarget(targets, async (id, shown) => {
+    const {services, signal} = this;
+    const targets = await resolveContainers(runtime, refs, services.resolving({}));
+    await forEachTarget(services, targets, async (id, shown) => {
       await startContainer(runtime, id, {shown, signal});
-      this.print(shown);
+      this.out.print(shown);
     });
   }
 }

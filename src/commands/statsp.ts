@@ -1,56 +1,52 @@
 import * as Flags from '@oclif/core/flags';
-import {podArgs} from '../cli/arguments.js';
-import {StatsCommand, statsFlags} from '../cli/stats-command.js';
-import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../cli/views/stats.js';
-import {parseLabels} from '../operations/filters.js';
-import {resolveSandboxes} from '../operations/resolve.js';
-import {measureSandboxes} from '../operations/stats.js';
-import {sandboxUsage} from '../operations/usage.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {podArgs} from '../cli/flags/positional-arguments.js';
+import {statsFlags} from '../cli/flags/stats-flags.js';
+import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../cli/output/views/stats-table.js';
+import {foundIds, KCRI_STATS, parseStatsFormat, showStats} from '../cli/stats/show-stats.js';
+import {parseLabels} from '../operations/filters/list-filters.js';
+import {resolveSandboxes} from '../operations/resolve/resolve-names.js';
+import {computeSandboxUsage} from '../operations/stats/compute-usage.js';
+import {fetchSandboxStats} from '../operations/stats/fetch-stats.js';
 import {withContext} from '../operations/with-context.js';
 
-export default class Statsp extends StatsCommand {
-  static override summary = 'Show what pods use of CPU and memory';
+export default class Statsp extends BaseCommand {
+  static override summary = 'Show resource usage of pods';
   static override description =
-    'As "stats", for whole pods. A pod whose stats the runtime can\'t give is named in a warning, and the others ' +
-    'are shown.';
-  static override usage = 'statsp [POD...] [OPTIONS]';
+    'CPU usage is measured between two samples, as a percentage of one core. If the runtime has no ' +
+    'stats for a pod, a warning is printed.';
+  static override usage = 'statsp [POD...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> statsp',
-    '<%= config.bin %> statsp -o wide --sort mem',
+    '<%= config.bin %> statsp -o wide --sort=mem',
     '<%= config.bin %> statsp team/web --watch',
   ];
   static override args = podArgs;
   static override flags = {
-    id: Flags.string({description: 'Only this pod, by id or name.'}),
+    id: Flags.string({helpValue: 'POD', description: 'Select only this pod, by ID or name.'}),
     ...statsFlags(SANDBOX_STATS_ORDERS),
   };
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Statsp);
-    const form = await this.statsForm(flags);
-    const refs = this.refsOf(args.pod ?? [], flags.id);
+    const {services, signal} = this;
+    const {requestedRefs, thorough} = await this.dialect.strategy('stats', KCRI_STATS);
+    const form = await parseStatsFormat(services, flags);
+    const refs = requestedRefs(args.pod ?? [], flags.id);
     const labels = parseLabels(flags.label);
     const {runtime} = await this.cri();
-    const {signal, compat} = this;
-    const ids = this.idsOf(
-      refs.length === 0 ? [] : await resolveSandboxes(runtime, refs, {signal, verify: true, literal: compat}),
-    );
+    const resolving = services.resolving({verify: true});
+    const ids = foundIds(services, refs.length === 0 ? [] : await resolveSandboxes(runtime, refs, resolving));
     if (ids === undefined) return;
-    const measure = async () =>
-      await withContext(
-        'list pod sandbox stats',
-        measureSandboxes(runtime, {ids, labels}, {signal, thorough: !compat}),
-      );
-    await withContext(
-      'get pod stats',
-      this.showStats(flags, form, {
-        measure,
-        usage: sandboxUsage,
-        columns: sandboxStatsColumns,
-        orders: SANDBOX_STATS_ORDERS,
-        message: {name: 'ListPodSandboxStatsResponse', of: (stats) => ({stats})},
-        idle: false,
-      }),
-    );
+    const measure = async () => await fetchSandboxStats(runtime, {ids, labels}, {signal, thorough});
+    const shown = showStats(services, flags, form, {
+      measure: async () => await withContext('list pod sandbox stats', measure()),
+      usage: computeSandboxUsage,
+      columns: sandboxStatsColumns,
+      orders: SANDBOX_STATS_ORDERS,
+      message: {name: 'ListPodSandboxStatsResponse', of: (stats) => ({stats})},
+      idle: false,
+    });
+    await withContext('get pod stats', shown);
   }
 }

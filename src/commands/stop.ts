@@ -1,35 +1,40 @@
 import * as Flags from '@oclif/core/flags';
-import {containerArgs} from '../cli/arguments.js';
-import {BaseCommand} from '../cli/base-command.js';
-import {CHOICE_FLAGS, choiceOf, chooseContainers, type Choice} from '../cli/choose-containers.js';
-import {integerFlag} from '../cli/flags.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {forEachTarget} from '../cli/command/for-each-target.js';
+import {integerFlag} from '../cli/flags/flag-types.js';
+import {containerArgs} from '../cli/flags/positional-arguments.js';
+import {
+  CONTAINER_SELECTION_FLAGS,
+  parseContainerSelection,
+  selectContainers,
+  type ContainerSelection,
+} from '../cli/targets/select-containers.js';
 import {ConflictError} from '../cli/usage-errors.js';
 import type {Connection, ContainerId} from '../cri/index.js';
-import {listContainers} from '../operations/containers.js';
-import type {Target} from '../operations/resolve.js';
-import {stopContainer} from '../operations/stop.js';
+import {listContainers} from '../operations/containers/list-containers.js';
+import {stopContainer} from '../operations/containers/stop-container.js';
+import type {Target} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Stop extends BaseCommand {
   static override summary = 'Stop running containers';
   static override description =
-    'Containers are killed at once unless they are given time with --timeout, as in crictl. They are chosen by ' +
-    'name, by filters, or both: then a name is looked up among those that the filters let through.';
-  static override usage = 'stop [CONTAINER...] [OPTIONS]';
+    'As in crictl, containers are killed immediately unless --timeout is given. Select containers by ' +
+    'name, by filters, or both; filters then restrict where the names are looked up.';
+  static override usage = 'stop [CONTAINER...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> stop -t 30 web/nginx',
-    '<%= config.bin %> stop --pod web',
-    '<%= config.bin %> stop -t 10 --label app=web',
+    '<%= config.bin %> stop -t 10 --label=app=web',
     '<%= config.bin %> stop --all',
   ];
   static override args = containerArgs;
   static override flags = {
-    ...CHOICE_FLAGS,
+    ...CONTAINER_SELECTION_FLAGS,
     timeout: integerFlag({
       char: 't',
       default: 0,
       helpValue: 'SECONDS',
-      description: 'Seconds that a container has to end before it is killed. [default: 0]',
+      description: 'Time for a container to exit before it is killed, in seconds. [default: 0]',
     }),
     all: Flags.boolean({char: 'a', description: 'Stop all running containers.'}),
   };
@@ -37,32 +42,31 @@ export default class Stop extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Stop);
     const {signal} = this;
-    const choice = choiceOf(args.container, flags, {states: 'running'});
-    if (flags.all && choice.refs.length > 0)
+    const selection = parseContainerSelection(args.container, flags, {states: 'running'});
+    if (flags.all && selection.refs.length > 0)
       throw new ConflictError('cannot specify CONTAINER-ID(s) when using --all');
-    if (!flags.all && choice.refs.length === 0 && choice.query === undefined)
+    if (!flags.all && selection.refs.length === 0 && selection.query === undefined)
       throw new ConflictError('you must specify at least one CONTAINER-ID or use --all');
-    const services = await this.cri();
-    const targets = await this.#targets(services, choice, flags.all);
-    if (targets.length === 0) this.print('No running containers found.');
-    await this.forEachTarget(targets, async (id, shown) => {
-      await stopContainer(services.runtime, id, {shown, gracePeriodSeconds: flags.timeout, signal});
-      this.print(shown);
+    const connection = await this.cri();
+    const targets = await this.#targets(connection, selection, flags.all);
+    if (targets.length === 0) this.out.print('No running containers found.');
+    await forEachTarget(this.services, targets, async (id, shown) => {
+      await stopContainer(connection.runtime, id, {shown, gracePeriodSeconds: flags.timeout, signal});
+      this.out.print(shown);
     });
   }
 
   async #targets(
-    services: Connection,
-    choice: Choice,
+    connection: Connection,
+    selection: ContainerSelection,
     all: boolean,
   ): Promise<readonly Target<ContainerId>[]> {
-    const {signal, compat: literal} = this;
-    if (all && choice.query === undefined) {
-      const running = listContainers(services, {state: 'CONTAINER_RUNNING'}, signal);
-      const doing = this.compat ? 'listing containers: call list containers RPC' : 'listing containers';
-      return (await withContext(doing, running)).map(({id}) => ({kind: 'found', ref: id, id}));
+    if (all && selection.query === undefined) {
+      const {listContext} = await this.dialect.strategy('stop', {listContext: 'listing containers'});
+      const running = listContainers(connection, {state: 'CONTAINER_RUNNING'}, this.signal);
+      return (await withContext(listContext, running)).map(({id}) => ({kind: 'found', ref: id, id}));
     }
-    // Stopping what does not exist succeeds, so a mistyped id has to be found out before.
-    return await chooseContainers(services, choice, {signal, verify: true, literal});
+    // StopContainer succeeds for a container that does not exist, so mistyped IDs must be detected first.
+    return await selectContainers(connection, selection, this.services.resolving({verify: true}));
   }
 }

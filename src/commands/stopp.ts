@@ -1,13 +1,15 @@
-import {atLeastOneOrHelp, podArgs} from '../cli/arguments.js';
-import {BaseCommand} from '../cli/base-command.js';
-import {resolveSandboxes} from '../operations/resolve.js';
-import {stopSandbox} from '../operations/stop.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {forEachTarget} from '../cli/command/for-each-target.js';
+import {podArgs, requireArgumentsOrHelp} from '../cli/flags/positional-arguments.js';
+import {stopSandbox} from '../operations/pods/stop-sandbox.js';
+import {resolveSandboxes} from '../operations/resolve/resolve-names.js';
 
 export default class Stopp extends BaseCommand {
   static override summary = 'Stop running pods';
   static override description =
-    'Ends all containers of a pod and its network; "kcri rmp" removes what is left.';
-  static override usage = 'stopp POD... [OPTIONS]';
+    'Stops all containers of each pod and tears down its network. To remove stopped pods, use "kcri ' +
+    'rmp".';
+  static override usage = 'stopp POD... [FLAGS]';
   static override examples = [
     '<%= config.bin %> stopp web',
     '<%= config.bin %> stopp kube-system/coredns-5d78c9869d-abcde 9c6adef606f1e',
@@ -16,14 +18,14 @@ export default class Stopp extends BaseCommand {
 
   async run(): Promise<void> {
     const {args} = await this.parse(Stopp);
-    const refs = atLeastOneOrHelp(args.pod);
+    const refs = requireArgumentsOrHelp(args.pod);
     const {runtime} = await this.cri();
-    const {signal, compat: literal} = this;
-    // Stopping what does not exist succeeds, so a mistyped id has to be found out before.
-    const targets = await resolveSandboxes(runtime, refs, {signal, verify: true, literal});
-    await this.forEachTarget(targets, async (id, shown) => {
+    const {services, signal} = this;
+    // StopPodSandbox succeeds for a sandbox that does not exist, so mistyped IDs must be detected first.
+    const targets = await resolveSandboxes(runtime, refs, services.resolving({verify: true}));
+    await forEachTarget(services, targets, async (id, shown) => {
       await stopSandbox(runtime, id, {shown, signal});
-      this.print(`Stopped sandbox ${shown}`);
+      this.out.print(`Stopped sandbox ${shown}`);
     });
   }
 }

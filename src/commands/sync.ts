@@ -1,52 +1,61 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {durationFlag} from '../cli/flags.js';
-import {PodCommand, type LoadedPods} from '../cli/pod-command.js';
-import {POD_FLAGS} from '../cli/pod-flags.js';
-import {LogFollower} from '../cli/sync-view/log-follower.js';
-import {chooseRenderer} from '../cli/sync-view/choose.js';
-import {podTitle} from '../cli/sync-view/text.js';
-import {runSync} from '../cli/sync-session.js';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {durationFlag} from '../cli/flags/flag-types.js';
+import {POD_FLAGS} from '../cli/flags/pod-flags.js';
+import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
+import {runSync} from '../cli/sync/run-sync.js';
+import {chooseRenderer} from '../cli/sync/view/choose-renderer.js';
+import {LogFollower} from '../cli/sync/view/log-follower.js';
+import {formatPodTitle} from '../cli/sync/view/sync-text.js';
 import {podRef} from '../kubelet/index.js';
 
-export default class Sync extends PodCommand {
-  static override summary = 'Bring Pods to what their manifests say, and wait for them';
+export default class Sync extends BaseCommand {
+  static override summary = 'Apply Pod manifests and wait until they are ready';
   static override description =
-    'Reads Pod manifests (files, directories, or - for standard input), makes the same CRI calls for them as a ' +
-    'kubelet, and waits. A changed manifest replaces the pod; an unchanged one changes nothing. Without --timeout ' +
-    'the first failure ends the sync and a pod that could not be started is removed again; with it failures are ' +
-    "retried with the kubelet's back-off until the time is up. The exit code is 0, with --wait complete that of the " +
-    'first container that failed, 124 when the time is up.';
-  static override usage = 'sync [OPTIONS] FILE|DIR|-...';
+    'Reads Pod manifests from files, directories or standard input (-), makes the CRI calls that a ' +
+    'kubelet makes for them, and waits. A changed manifest replaces its pod; an unchanged one has no ' +
+    'effect.\n\nWithout --timeout, sync stops at the first failure and removes a pod that could not be ' +
+    'started. With --timeout, failures are retried with the back-off of the kubelet until the time is ' +
+    'up.\n\nExits with 0 on success, with 124 on a timeout and, with --wait=complete, with the exit code ' +
+    'of the first container that failed.';
+  static override usage = 'sync [FLAGS] FILE|DIR|-...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> sync examples/web.yaml',
-    '<%= config.bin %> sync job.yaml --wait complete --logs --rm',
-    '<%= config.bin %> sync pods/ --timeout 2m -o json',
+    '<%= config.bin %> sync job.yaml --wait=complete --logs --rm',
+    '<%= config.bin %> sync pods/ --timeout=2m -o json',
   ];
   static override flags = {
     ...POD_FLAGS,
     wait: Flags.custom<'ready' | 'complete'>({options: ['ready', 'complete'], default: 'ready'})({
-      description: 'Wait until every container runs and is ready, or until all have ended.',
+      helpValue: 'CONDITION',
+      description:
+        'Wait until all containers are ready, or until all have completed: ready or complete. [default: ' +
+        'ready]',
     }),
     timeout: durationFlag({
       helpValue: 'DURATION',
       description: 'Give up after this time, with exit code 124.',
     }),
-    logs: Flags.boolean({description: "Show the containers' logs while waiting."}),
-    rm: Flags.boolean({description: 'Delete the pods when the sync ends, however it ends.'}),
+    logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
+    rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
     output: Flags.custom<'text' | 'json'>({options: ['text', 'json'], default: 'text'})({
       char: 'o',
-      description: 'text, or json for one JSON object a line.',
+      helpValue: 'FORMAT',
+      description: 'Output format: text, or json for one JSON object per line. [default: text]',
     }),
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Sync);
-    if (argv.length === 0) throw new UsageError('no manifest is given');
-    const loaded = await this.loadPods(argv as string[], flags);
-    if (flags.wait === 'complete') this.#warnOfEndless(loaded);
-    const {stdout, stderr, colors, context, signal} = this;
+    if (argv.length === 0) throw new UsageError('no manifest specified');
+    const {context, out, report, signal} = this;
+    const {secrets} = this.services;
+    const {clock} = context;
+    const loaded = await loadPods(this.services, argv as string[], flags);
+    if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
+    const {stdout, stderr, colors} = out;
     const {runtime} = await this.cri();
     const renderer = await chooseRenderer({
       format: flags.output,
@@ -54,34 +63,33 @@ export default class Sync extends PodCommand {
       stdout,
       stderr,
       colors,
-      clock: context.clock,
+      clock,
     });
-    this.tellBeside(renderer);
+    out.writeAbove(renderer);
     const {exitCode, errors} = await runSync(loaded, {
-      logs: flags.logs
-        ? new LogFollower({runtime, clock: context.clock, renderer, output: stdout, signal})
-        : undefined,
+      runtime,
+      logs: flags.logs ? new LogFollower({runtime, clock, renderer, output: stdout, signal}) : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
       remove: flags.rm,
       renderer,
-      mask: (text) => this.masked(text),
+      mask: (text) => secrets.mask(text),
       hide: (texts) => {
-        this.hide(texts);
+        secrets.add(texts);
       },
       context,
     });
-    this.exitWith(exitCode);
-    for (const error of errors) this.fail(error);
+    report.setExitCode(exitCode);
+    for (const error of errors) report.fail(error);
   }
 
-  /** The API's default is Always, which is easily forgotten. */
-  #warnOfEndless({pods}: LoadedPods): void {
+  /** Warns about pods that never complete: the API's default is Always, which is easily forgotten. */
+  #warnAboutEndlessPods({pods}: LoadedPods): void {
     for (const {pod} of pods) {
       const {containers, restartPolicy} = pod.spec;
       if (containers.some((container) => (container.restartPolicy ?? restartPolicy) === 'Always'))
-        this.warn(
-          `pod "${podTitle(podRef(pod))}" never completes: its restartPolicy is Always; set it to OnFailure or Never`,
+        this.report.warn(
+          `pod "${formatPodTitle(podRef(pod))}" never completes: its restartPolicy is Always; set it to OnFailure or Never`,
         );
     }
   }

@@ -1,25 +1,25 @@
 import {isIP} from 'node:net';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import {BaseCommand} from '../cli/base-command.js';
+import {BaseCommand} from '../cli/command/base-command.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class UpdateRuntimeConfig extends BaseCommand {
-  static override summary = 'Tell the runtime which addresses its pods get';
+  static override summary = "Set the runtime's pod CIDR";
   static override description =
-    'What a kubelet does once the cluster has given its node a range of addresses. containerd makes a network ' +
-    'configuration of it, if its own configuration has a template for one.';
-  static override usage = 'update-runtime-config --pod-cidr RANGE';
+    'A kubelet does this when the cluster assigns a pod CIDR to its node. containerd generates a CNI ' +
+    'configuration from it, if its configuration contains a template.';
+  static override usage = 'update-runtime-config --pod-cidr=CIDR';
   static override examples = [
-    '<%= config.bin %> update-runtime-config --pod-cidr 10.244.0.0/24',
+    '<%= config.bin %> update-runtime-config --pod-cidr=10.244.0.0/24',
     '<%= config.bin %> update-runtime-config -p 10.244.0.0/24,fd00:10:244::/64',
   ];
   static override flags = {
     'pod-cidr': Flags.string({
       char: 'p',
-      helpValue: 'RANGE',
-      description: "The range of pods' addresses, or one of each family with a comma between.",
+      helpValue: 'CIDR',
+      description: 'Pod CIDR, or one per IP family separated by a comma.',
     }),
   };
 
@@ -27,21 +27,23 @@ export default class UpdateRuntimeConfig extends BaseCommand {
     const {flags} = await this.parse(UpdateRuntimeConfig);
     const podCidr = flags['pod-cidr'];
     if (podCidr === undefined)
-      throw new ArgumentsError('nothing to update', {hint: 'give the range of addresses with --pod-cidr'});
-    if (!this.compat) checkRanges(podCidr);
+      throw new ArgumentsError('nothing to update', {hint: 'set the range of addresses with --pod-cidr'});
+    this.dialect.checkUsage(() => {
+      checkRanges(podCidr);
+    });
     const {runtime} = await this.cri();
     const request = {runtimeConfig: {networkConfig: {podCidr}}};
     await withContext('update runtime config', runtime.updateRuntimeConfig(request, {signal: this.signal}));
-    this.note('Runtime config successfully updated');
+    this.report.info('Runtime config successfully updated');
   }
 }
 
-/** An empty range is one that the runtime is to leave out. Throws UsageError. */
+/** Throws UsageError for an invalid range. An empty range makes the runtime remove it. */
 function checkRanges(ranges: string): void {
   const wrong = ranges.split(',').find((range) => ranges !== '' && !isRange(range));
   if (wrong !== undefined)
-    throw new UsageError(`"${wrong}" is no range of addresses`, {
-      hint: 'write one as 10.244.0.0/24 or fd00:10:244::/64',
+    throw new UsageError(`invalid --pod-cidr "${wrong}"`, {
+      hint: 'must be a CIDR such as 10.244.0.0/24 or fd00:10:244::/64',
     });
 }
 

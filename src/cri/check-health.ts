@@ -2,45 +2,48 @@ import type {Client, Metadata, ServiceError} from '@grpc/grpc-js';
 import {systemClock} from '../base/clock.js';
 import {messageOf} from '../base/errors.js';
 import {CriError, grpcCodeOf, type GrpcCode} from './errors.js';
-import {Reader, WIRE, Writer} from './wire.js';
+import {WireReader, WIRE, WireWriter} from './wire-format.js';
 
-/** What a server says of a service (grpc.health.v1 HealthCheckResponse.ServingStatus); others are told by number. */
+/**
+ * Status names by number (grpc.health.v1 HealthCheckResponse.ServingStatus). A status without a name is returned as
+ * its number.
+ */
 const SERVING_STATUSES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'] as const;
 
-/** How a health check came out. */
+/** Result of a health check. */
 export type Health =
   | {readonly kind: 'answered'; readonly status: string}
-  /** There was no gRPC connection in time. */
+  /** No gRPC connection was established before the timeout. */
   | {readonly kind: 'no connection'}
   | {readonly kind: 'failed'; readonly error: CriError};
 
-/** What is asked of whom. */
+/** Parameters of a health check. */
 export interface HealthRequest {
-  /** `host:port`, an IPv6 address in brackets. */
+  /** `host:port`; an IPv6 address is in brackets. */
   readonly address: string;
-  /** Empty for the server as a whole. */
+  /** Service to check; empty for the whole server. */
   readonly service: string;
-  /** For the connection and the call together. */
+  /** Timeout for connecting and calling together, in milliseconds. */
   readonly timeoutMs: number;
   readonly userAgent: string;
 }
 
 const METHOD = 'Check';
 const STATUS_FIELD = 1;
-/** Field 1, length-delimited. */
+/** Tag of field 1, length-delimited. */
 const SERVICE_TAG = (1 << 3) | WIRE.bytes;
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Asks a server for its health over plain HTTP/2, as grpc_health_probe does (grpc.health.v1.Health/Check). Rejects
- * only with the signal's reason.
+ * Checks the health of a server over plaintext HTTP/2 with grpc.health.v1.Health/Check, as grpc_health_probe does.
+ * Rejects only with the signal's reason.
  */
 export async function checkHealth(request: HealthRequest, signal: AbortSignal): Promise<Health> {
   signal.throwIfAborted();
   const {address, timeoutMs, userAgent} = request;
   const deadline = systemClock.now() + timeoutMs;
-  // A kubelet without such probes needs none of it.
+  // Loaded lazily: most kubelets have no gRPC probes.
   const grpc = await import('@grpc/grpc-js');
   signal.throwIfAborted();
   const client = new grpc.Client(address, grpc.credentials.createInsecure(), {
@@ -88,8 +91,8 @@ async function check(
       (error, response) => {
         resolve(
           error === null && response !== undefined
-            ? answerOf(response, address)
-            : failure(address, codeOf(error), error?.details ?? 'no answer'),
+            ? parseResponse(response, address)
+            : failure(address, codeOf(error), error?.details ?? 'no response'),
         );
       },
     );
@@ -105,7 +108,7 @@ function failure(endpoint: string, grpcCode: GrpcCode, details: string): Health 
 }
 
 function encodeRequest(service: string): Buffer {
-  const writer = new Writer();
+  const writer = new WireWriter();
   if (service !== '') {
     writer.uint32(SERVICE_TAG);
     writer.string(service);
@@ -113,7 +116,7 @@ function encodeRequest(service: string): Buffer {
   return writer.finish();
 }
 
-function answerOf(response: Buffer, address: string): Health {
+function parseResponse(response: Buffer, address: string): Health {
   try {
     const number = decodeStatus(response);
     return {kind: 'answered', status: SERVING_STATUSES[number] ?? String(number)};
@@ -126,9 +129,9 @@ function answerOf(response: Buffer, address: string): Health {
   }
 }
 
-/** The last `status` of a HealthCheckResponse; other fields are skipped. */
+/** Returns the last `status` field of a HealthCheckResponse; other fields are skipped. */
 function decodeStatus(response: Buffer): number {
-  const reader = new Reader(response);
+  const reader = new WireReader(response);
   let status = 0;
   while (!reader.done) {
     const tag = reader.uint32();

@@ -1,105 +1,107 @@
-import type {Init} from './call.js';
+import type {Init} from './call-options.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
 import {
   EMPTY_MAP,
   messageSchema,
-  narrowedSchema,
+  compileFieldMask,
   type FieldMask,
   type FieldSchema,
   type FieldType,
   type MessageSchema,
   type ScalarKind,
-} from './schema.js';
+} from './message-schema.js';
 import type {MessageSink} from './transport.js';
-import {END, Reader, WIRE, Writer} from './wire.js';
+import {END_OF_MESSAGE, WireReader, WIRE, WireWriter} from './wire-format.js';
 
 /*
- * Protobuf, driven by the generated tables: one small interpreter instead of generated functions for 175
- * messages, because at start-up only what is loaded counts (docs/performance.md). Callers see `encode` and
- * `decode` alone, so that the way they work can change.
+ * Protobuf codec driven by the generated tables: a small interpreter instead of generated functions for 175 messages,
+ * because start-up time depends on the amount of code loaded (docs/performance.md). Callers use only `encode`,
+ * `decode` and `Decoder`, so that the implementation can change.
  */
 
 type Fields = Record<string, unknown>;
 
-/** The bytes of a message. Fields at their default are left out, as proto3 does. */
+/** Encodes a message. Fields with their default value are omitted, as proto3 requires. */
 export function encode<Name extends MessageName>(name: Name, message: Init<MessageTypes[Name]>): Buffer {
   return encodeFields(name, message as Fields);
 }
 
 /**
- * A message from its bytes: unknown fields are skipped, absent ones get their default (`''`, `0`, `0n`,
- * `false`, `[]`, `{}`, the enum's first value), absent sub-messages are undefined. With `fields` the others are skipped
- * as well. Throws WireError.
+ * Decodes a message. Unknown fields are skipped; absent fields get their default (`''`, `0`, `0n`, `false`, `[]`,
+ * `{}`, the first enum value), absent sub-messages are undefined. With `fields`, all other fields are skipped. Throws
+ * WireError.
  */
 export function decode<Name extends MessageName>(
   name: Name,
   bytes: Buffer,
   fields?: FieldMask<MessageTypes[Name]>,
 ): MessageTypes[Name] {
-  return decodeFields(schemaOf(name, fields), new Reader(bytes)) as MessageTypes[Name];
+  return decodeFields(schemaOf(name, fields), new WireReader(bytes)) as MessageTypes[Name];
 }
 
-/** How much of a message is gathered before it is decoded. */
-const WORTHWHILE = 64 * 1024;
+/** Number of buffered bytes from which decoding starts. */
+const DECODE_THRESHOLD_BYTES = 64 * 1024;
 
-/** Room for what is gathered and what came with it, mostly. */
-const ROOM = 2 * WORTHWHILE;
+/** Minimum size of a grown buffer: usually enough for the buffered bytes and the next chunk. */
+const MIN_BUFFER_BYTES = 2 * DECODE_THRESHOLD_BYTES;
 
-/** Decodes a message while its bytes come in, of which it keeps only what is not a whole field yet. */
+/** Decodes a message while its bytes arrive, and buffers only incomplete fields. */
 export class Decoder<Name extends MessageName> implements MessageSink {
   readonly #schema: MessageSchema;
   readonly #message: Fields;
   #buffer = Buffer.alloc(0);
   #length = 0;
-  /** How much must be there until it is worth while to decode again. */
-  #enough = WORTHWHILE;
+  /** Number of buffered bytes from which decoding is worth while again. */
+  #threshold = DECODE_THRESHOLD_BYTES;
   #failure: Error | undefined;
 
-  /** As `decode` does. */
+  /** Takes the parameters of `decode`. */
   constructor(name: Name, fields?: FieldMask<MessageTypes[Name]>) {
     this.#schema = schemaOf(name, fields);
     this.#message = {...this.#schema.defaults};
   }
 
-  push(piece: Buffer): void {
+  push(chunk: Buffer): void {
     if (this.#failure !== undefined) return;
-    const length = this.#length + piece.length;
+    const length = this.#length + chunk.length;
     if (length > this.#buffer.length) {
       const isFirst = this.#length === 0;
-      const larger = Buffer.allocUnsafe(isFirst ? length : Math.max(length, this.#buffer.length * 2, ROOM));
+      const larger = Buffer.allocUnsafe(
+        isFirst ? length : Math.max(length, this.#buffer.length * 2, MIN_BUFFER_BYTES),
+      );
       this.#buffer.copy(larger, 0, 0, this.#length);
       this.#buffer = larger;
     }
-    piece.copy(this.#buffer, this.#length);
+    chunk.copy(this.#buffer, this.#length);
     this.#length = length;
-    if (length < this.#enough) return;
+    if (length < this.#threshold) return;
     try {
-      this.#decodeWhole();
+      this.#decodeCompleteFields();
     } catch (error) {
       this.#failure = error as Error;
     }
   }
 
-  #decodeWhole(): void {
-    const gathered = new Reader(this.#buffer.subarray(0, this.#length));
-    let whole = 0;
+  #decodeCompleteFields(): void {
+    const buffered = new WireReader(this.#buffer.subarray(0, this.#length));
+    let completeEnd = 0;
     let missing = 0;
     while (missing === 0) {
-      whole = gathered.position;
-      missing = gathered.skipWhole();
+      completeEnd = buffered.position;
+      missing = buffered.skipIfComplete();
     }
-    decodeFields(this.#schema, new Reader(this.#buffer.subarray(0, whole)), this.#message);
-    this.#buffer.copyWithin(0, whole, this.#length);
-    this.#length -= whole;
-    this.#enough = Math.max(WORTHWHILE, this.#length + missing);
+    decodeFields(this.#schema, new WireReader(this.#buffer.subarray(0, completeEnd)), this.#message);
+    this.#buffer.copyWithin(0, completeEnd, this.#length);
+    this.#length -= completeEnd;
+    this.#threshold = Math.max(DECODE_THRESHOLD_BYTES, this.#length + missing);
   }
 
-  /** The message, when all of it has come. Throws WireError. */
+  /** Returns the message after the last chunk. Throws WireError. */
   end(): MessageTypes[Name] {
     if (this.#failure !== undefined) throw this.#failure;
-    const rest = new Reader(this.#buffer.subarray(0, this.#length));
-    return decodeFields(this.#schema, rest, this.#message) as MessageTypes[Name];
+    const remaining = new WireReader(this.#buffer.subarray(0, this.#length));
+    return decodeFields(this.#schema, remaining, this.#message) as MessageTypes[Name];
   }
 }
 
@@ -107,18 +109,18 @@ function schemaOf<Name extends MessageName>(
   name: Name,
   fields: FieldMask<MessageTypes[Name]> | undefined,
 ): MessageSchema {
-  return fields === undefined ? messageSchema(name) : narrowedSchema(name, fields);
+  return fields === undefined ? messageSchema(name) : compileFieldMask(name, fields);
 }
 
 function decodeFields(
   {defaults, byNumber}: MessageSchema,
-  reader: Reader,
+  reader: WireReader,
   message: Fields = {...defaults},
 ): unknown {
-  for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
+  for (let tag = reader.tag(); tag !== END_OF_MESSAGE; tag = reader.tag()) {
     const field = byNumber[tag >>> 3];
     if (field === undefined) reader.skip(tag & 7);
-    else if (field.wireType !== (tag & 7)) decodeOddly(message, field, tag & 7, reader);
+    else if (field.wireType !== (tag & 7)) decodeMismatched(message, field, tag & 7, reader);
     else if (field.type.kind === 'map') decodeMapEntry(message, field.name, field.type.keys, reader);
     else if (field.repeated) append(message, field.name, decodeValue(field.type, reader));
     else message[field.name] = decodeValue(field.type, reader);
@@ -126,19 +128,19 @@ function decodeFields(
   return message;
 }
 
-/** A field that is written otherwise than its type is: numbers in one piece, or what can't be it. */
-function decodeOddly(message: Fields, field: FieldSchema, wireType: number, reader: Reader): void {
+/** Decodes a field whose wire type is not that of its schema: a packed list, or a field to skip. */
+function decodeMismatched(message: Fields, field: FieldSchema, wireType: number, reader: WireReader): void {
   if (field.repeated && wireType === WIRE.bytes) decodePacked(message, field, reader);
   else reader.skip(wireType);
 }
 
-function decodePacked(message: Fields, {type, name}: FieldSchema, reader: Reader): void {
-  const outerEnd = reader.enter();
+function decodePacked(message: Fields, {type, name}: FieldSchema, reader: WireReader): void {
+  const outerEnd = reader.enterMessage();
   while (!reader.done) append(message, name, decodeValue(type, reader));
-  reader.leave(outerEnd);
+  reader.leaveMessage(outerEnd);
 }
 
-/** Frozen defaults are replaced by the message's own list at its first item. */
+/** Appends to a list; the first item replaces the frozen default by a new list. */
 function append(message: Fields, name: string, value: unknown): void {
   const list = message[name] as unknown[];
   if (list.length === 0) message[name] = [value];
@@ -149,22 +151,22 @@ function decodeMapEntry(
   message: Fields,
   name: string,
   wanted: ReadonlySet<string> | undefined,
-  reader: Reader,
+  reader: WireReader,
 ): void {
   let key = '';
   let value = '';
-  const outerEnd = reader.enter();
-  for (let tag = reader.tag(); tag !== END; tag = reader.tag()) {
-    if (tag === ((1 << 3) | WIRE.bytes)) key = reader.name();
+  const outerEnd = reader.enterMessage();
+  for (let tag = reader.tag(); tag !== END_OF_MESSAGE; tag = reader.tag()) {
+    if (tag === ((1 << 3) | WIRE.bytes)) key = reader.internedString();
     else if (tag === ((2 << 3) | WIRE.bytes) && (key === '' || isWanted(key, wanted)))
       value = reader.string();
     else reader.skip(tag & 7);
   }
-  reader.leave(outerEnd);
+  reader.leaveMessage(outerEnd);
   if (!isWanted(key, wanted)) return;
   let map = message[name] as Record<string, string>;
   if (map === EMPTY_MAP) message[name] = map = {};
-  // A plain assignment of "__proto__" would change the prototype: keys come from the runtime.
+  // Assigning to "__proto__" would change the prototype, and keys come from the runtime.
   if (key === '__proto__')
     Object.defineProperty(map, key, {value, enumerable: true, writable: true, configurable: true});
   else map[key] = value;
@@ -174,7 +176,7 @@ function isWanted(key: string, wanted: ReadonlySet<string> | undefined): boolean
   return wanted === undefined || wanted.has(key);
 }
 
-function decodeValue(type: FieldType, reader: Reader): unknown {
+function decodeValue(type: FieldType, reader: WireReader): unknown {
   switch (type.kind) {
     case 'string':
       return reader.string();
@@ -182,7 +184,7 @@ function decodeValue(type: FieldType, reader: Reader): unknown {
       return decodeNested((type.schema ??= messageSchema(type.name)), reader);
     case 'enum': {
       const number = reader.uint32() | 0;
-      // A newer runtime may know more values than we do: the number then stands for itself.
+      // A newer runtime may send values that the schema lacks; they are returned as their number.
       return type.values.names.get(number) ?? String(number);
     }
     case 'map':
@@ -192,14 +194,14 @@ function decodeValue(type: FieldType, reader: Reader): unknown {
   }
 }
 
-function decodeNested(schema: MessageSchema, reader: Reader): unknown {
-  const outerEnd = reader.enter();
+function decodeNested(schema: MessageSchema, reader: WireReader): unknown {
+  const outerEnd = reader.enterMessage();
   const message = decodeFields(schema, reader);
-  reader.leave(outerEnd);
+  reader.leaveMessage(outerEnd);
   return message;
 }
 
-function decodeOther(kind: Exclude<ScalarKind, 'string'>, reader: Reader): unknown {
+function decodeOther(kind: Exclude<ScalarKind, 'string'>, reader: WireReader): unknown {
   switch (kind) {
     case 'bytes':
       return reader.bytes();
@@ -221,7 +223,7 @@ function decodeOther(kind: Exclude<ScalarKind, 'string'>, reader: Reader): unkno
 }
 
 function encodeFields(name: MessageName, message: Fields): Buffer {
-  const writer = new Writer();
+  const writer = new WireWriter();
   for (const field of messageSchema(name).fields) {
     const value = message[field.name];
     if (value !== undefined && value !== null) encodeField(writer, field, value);
@@ -229,7 +231,7 @@ function encodeFields(name: MessageName, message: Fields): Buffer {
   return writer.finish();
 }
 
-function encodeField(writer: Writer, field: FieldSchema, value: unknown): void {
+function encodeField(writer: WireWriter, field: FieldSchema, value: unknown): void {
   const {type} = field;
   const tag = (field.number << 3) | field.wireType;
   if (type.kind === 'map') encodeMap(writer, tag, value as Record<string, string>);
@@ -240,11 +242,11 @@ function encodeField(writer: Writer, field: FieldSchema, value: unknown): void {
   }
 }
 
-function encodeRepeated(writer: Writer, field: FieldSchema, list: readonly unknown[]): void {
+function encodeRepeated(writer: WireWriter, field: FieldSchema, list: readonly unknown[]): void {
   if (list.length === 0) return;
   const {type} = field;
   const packed = field.wireType !== WIRE.bytes;
-  const target = packed ? new Writer() : writer;
+  const target = packed ? new WireWriter() : writer;
   for (const item of list) {
     if (!packed) target.uint32((field.number << 3) | WIRE.bytes);
     encodeValue(target, type, item);
@@ -254,9 +256,9 @@ function encodeRepeated(writer: Writer, field: FieldSchema, list: readonly unkno
   writer.bytes(target.finish());
 }
 
-function encodeMap(writer: Writer, tag: number, map: Readonly<Record<string, string>>): void {
+function encodeMap(writer: WireWriter, tag: number, map: Readonly<Record<string, string>>): void {
   for (const [key, value] of Object.entries(map)) {
-    const entry = new Writer();
+    const entry = new WireWriter();
     entry.uint32((1 << 3) | WIRE.bytes);
     entry.string(key);
     entry.uint32((2 << 3) | WIRE.bytes);
@@ -287,7 +289,7 @@ function enumNumber(type: FieldType & {kind: 'enum'}, value: unknown): number {
   return number;
 }
 
-const ENCODERS: Readonly<Record<ScalarKind, (writer: Writer, value: never) => void>> = {
+const ENCODERS: Readonly<Record<ScalarKind, (writer: WireWriter, value: never) => void>> = {
   string: (writer, value: string) => {
     writer.string(value);
   },
@@ -314,7 +316,7 @@ const ENCODERS: Readonly<Record<ScalarKind, (writer: Writer, value: never) => vo
   },
 };
 
-function encodeValue(writer: Writer, type: FieldType, value: unknown): void {
+function encodeValue(writer: WireWriter, type: FieldType, value: unknown): void {
   if (type.kind === 'message') writer.bytes(encodeFields(type.name, value as Fields));
   else if (type.kind === 'enum') writer.uint64(BigInt(enumNumber(type, value)));
   else if (type.kind === 'map') throw new TypeError('a map can only be encoded as a field');

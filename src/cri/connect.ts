@@ -1,29 +1,29 @@
 import {setMaxListeners} from 'node:events';
-import type {CallOptions, MethodInfo} from './call.js';
+import type {CallOptions, MethodInfo} from './call-options.js';
 import {decode, Decoder, encode} from './codec.js';
 import {deadlineMs, DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {defaultTransport} from './default-transport.js';
 import type {MessageName} from './gen/schema.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
-import {watchAll, type CallObserver, type CallWatch} from './observe.js';
-import {retryingTransport, type RetryOptions} from './retry.js';
+import {observeCall, type CallObserver, type CallWatch} from './call-observer.js';
+import {retryingTransport, type RetryOptions} from './retrying-transport.js';
 import type {Transport} from './transport.js';
 
-/** How to connect. */
+/** Options of `connect`. */
 export interface ConnectOptions {
-  /** What one call may take, in milliseconds, before the rules of deadlines.ts; default 120,000. */
+  /** Base deadline of a call in milliseconds, to which the rules of deadlines.ts apply; default 120,000. */
   readonly timeoutMs?: number | undefined;
-  /** Where the ImageService listens, when it is not the runtime's endpoint. */
+  /** Endpoint of the ImageService, if it differs from the runtime's. */
   readonly imageEndpoint?: string | undefined;
-  /** How often to try again, with growing pauses, when nothing answers at the endpoint; default 0. */
+  /** Number of retries, with growing delays, while nothing answers at the endpoint; default 0. */
   readonly maxRetries?: number | undefined;
-  /** Told before each such pause. */
+  /** Called before each delay. */
   readonly onRetry?: RetryOptions['onRetry'];
-  /** Who looks on at every call. */
+  /** Observers of every call. */
   readonly observers?: readonly CallObserver[] | undefined;
 }
 
-/** The two CRI services of a runtime. `close` ends the connection and every call on it. */
+/** Clients of the two CRI services of a runtime. `close` closes the connection and cancels every call on it. */
 export interface Connection extends Disposable {
   readonly endpoint: string;
   readonly runtime: RuntimeService;
@@ -32,11 +32,10 @@ export interface Connection extends Disposable {
 }
 
 /**
- * A connection to the CRI runtime at `endpoint` (`unix:///path` or a path). Nothing is opened or probed
- * before the first call, and both services share one connection unless `imageEndpoint` differs.
+ * Returns a connection to the CRI runtime at `endpoint` (`unix:///path` or a path). The first call opens the socket;
+ * both services share one connection unless `imageEndpoint` differs.
  *
- * Throws ConfigError for an endpoint that can't be one. Calls reject with CriError, or with the signal's
- * reason when they are aborted.
+ * Throws ConfigError for an invalid endpoint. Calls reject with CriError, or with the signal's reason when aborted.
  */
 export function connect(endpoint: string, options: ConnectOptions = {}): Connection {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -79,7 +78,7 @@ interface Wire {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The service's methods from its table; the generated interface says what each takes and gives. */
+/** Builds the methods of a service from its table. The generated interface declares their types. */
 function service(
   name: string,
   methods: Readonly<Record<string, MethodInfo>>,
@@ -94,12 +93,12 @@ function service(
 
 function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
   return async (request: Fields = {}, options: CallOptions = {}): Promise<unknown> => {
-    const watch = watchOf(service, info, request, wire);
+    const watch = observe(service, info, request, wire);
     try {
       const fields = watch === undefined ? options.fields : undefined;
-      const answer = (): Decoder<MessageName> => new Decoder(info.response, fields);
+      const createDecoder = (): Decoder<MessageName> => new Decoder(info.response, fields);
       const message = encode(info.request, request);
-      const decoder = await wire.transport.unary(`/${service}/${info.rpc}`, message, answer, {
+      const decoder = await wire.transport.unary(`/${service}/${info.rpc}`, message, createDecoder, {
         signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
         metadata: watch?.metadata,
@@ -117,7 +116,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
 
 function streamMethod(service: string, info: MethodInfo, wire: Wire) {
   return async function* (request: Fields = {}, options: CallOptions = {}): AsyncGenerator {
-    const watch = watchOf(service, info, request, wire);
+    const watch = observe(service, info, request, wire);
     let failure: unknown;
     try {
       const frames = wire.transport.stream(`/${service}/${info.rpc}`, encode(info.request, request), {
@@ -139,18 +138,18 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
   };
 }
 
-/** One signal ends any number of calls, which Node.js would take for a leak. */
+/** Allows any number of abort listeners: one signal cancels many calls, and Node.js would warn about a leak. */
 function signalOf({signal}: CallOptions): CallOptions['signal'] {
   if (signal !== undefined) setMaxListeners(0, signal);
   return signal;
 }
 
-/** Undefined when nobody looks on, which is the rule. */
-function watchOf(
+/** Starts observing a call. Returns undefined if there are no observers, which is the usual case. */
+function observe(
   service: string,
   method: MethodInfo,
   request: Fields,
   {observers, endpoint}: Wire,
 ): Required<CallWatch> | undefined {
-  return observers.length === 0 ? undefined : watchAll(observers, {service, endpoint, method, request});
+  return observers.length === 0 ? undefined : observeCall(observers, {service, endpoint, method, request});
 }

@@ -1,4 +1,4 @@
-/** The kubelet's runtimeRequestTimeout: what one call may take unless the table says otherwise. */
+/** Default deadline of a call in milliseconds: the kubelet's runtimeRequestTimeout. */
 export const DEFAULT_TIMEOUT_MS = 120_000;
 
 type Rule = (baseMs: number, request: Readonly<Record<string, unknown>>) => number;
@@ -10,8 +10,8 @@ const plusSeconds =
     baseMs + 1000 * seconds(request[field]);
 
 /**
- * Deadlines that differ from the base, as in the kubelet's CRI client (cri-client remote_runtime.go): a
- * sandbox takes twice as long, a stop its grace period more, an exec its own timeout more or for ever.
+ * Deadlines that differ from the base, as in the kubelet's CRI client (cri-client remote_runtime.go): twice the base
+ * for RunPodSandbox, plus the grace period for StopContainer, plus its own timeout (0: none) for ExecSync.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   RunPodSandbox: (baseMs) => 2 * baseMs,
@@ -22,7 +22,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   PullImage: none,
 };
 
-/** The deadline of one call in milliseconds, `Infinity` for none. */
+/** Returns the deadline of a call in milliseconds, `Infinity` for none. */
 export function deadlineMs(rpc: string, request: Readonly<Record<string, unknown>>, baseMs: number): number {
   return (RULES[rpc] ?? ((ms: number) => ms))(baseMs, request);
 }

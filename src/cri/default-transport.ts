@@ -2,8 +2,8 @@ import {CANCELLED, rpcFailure, type Transport} from './transport.js';
 import {unaryTransport} from './unary/unary-transport.js';
 
 /**
- * A transport over a unix socket whose unary calls go without grpc-js, which is loaded when the first stream is opened.
- * Connects at its first call. Throws ConfigError for a bad endpoint.
+ * Returns a transport over a Unix socket. Unary calls use kcri's own HTTP/2 client; the first stream loads grpc-js.
+ * Connects on the first call. Throws ConfigError for an invalid endpoint.
  */
 export function defaultTransport(endpoint: string): Transport {
   const calls = unaryTransport(endpoint);
@@ -19,7 +19,7 @@ export function defaultTransport(endpoint: string): Transport {
     },
     close: () => {
       calls.close();
-      // Who opened a stream learns why there is none.
+      // A loading failure is reported to the caller that opened the stream.
       void streams?.then(
         (transport) => {
           transport.close();

@@ -1,7 +1,7 @@
 import {basename, dirname, join} from 'node:path';
 import {ConfigError, isSystemCallError} from '../base/errors.js';
 
-/** Where the runtimes listen unless told otherwise, in crictl's order. */
+/** Default endpoints of the known runtimes, in crictl's order. */
 export const WELL_KNOWN_ENDPOINTS = [
   'unix:///run/containerd/containerd.sock',
   'unix:///run/crio/crio.sock',
@@ -9,8 +9,8 @@ export const WELL_KNOWN_ENDPOINTS = [
 ] as const;
 
 /**
- * The socket path of an endpoint: `unix:///path` or a bare absolute path. Throws ConfigError for anything
- * else, naming what would be right.
+ * Returns the socket path of an endpoint: `unix:///path` or an absolute path. Throws ConfigError for anything else,
+ * with a hint at the right form.
  */
 export function socketPath(endpoint: string): string {
   if (endpoint.startsWith('/')) return endpoint;
@@ -20,13 +20,13 @@ export function socketPath(endpoint: string): string {
     scheme === undefined
       ? `the endpoint "${endpoint}" is not an absolute path or a unix:// URL`
       : `the endpoint "${endpoint}" has the protocol "${scheme}", only support unix socket endpoint`,
-    {hint: `write it as unix:///run/containerd/containerd.sock`},
+    {hint: 'write it as unix:///run/containerd/containerd.sock'},
   );
 }
 
 /**
- * The one way to write an endpoint, by which two can be compared: `unix://` and the socket's path without
- * symbolic links, as far as it exists. Throws ConfigError as socketPath does.
+ * Returns the canonical form of an endpoint, by which two can be compared: `unix://` and the socket path with
+ * symbolic links resolved as far as the path exists. Throws ConfigError as socketPath does.
  */
 export async function canonicalEndpoint(endpoint: string): Promise<string> {
   return `unix://${await canonicalPath(socketPath(endpoint))}`;
@@ -38,7 +38,7 @@ async function canonicalPath(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
-    // What is wrong with the path is for the connection to say.
+    // The connection reports what is wrong with the path.
     return join(await canonicalPath(dirname(path)), basename(path));
   }
 }
@@ -46,12 +46,12 @@ async function canonicalPath(path: string): Promise<string> {
 function unixPath(endpoint: string): string {
   const path = endpoint.slice('unix:'.length).replace(/^\/\/(?=\/)/, '');
   if (path.startsWith('//'))
-    throw new ConfigError(`the endpoint "${endpoint}" has a host where the path should begin`, {
+    throw new ConfigError(`the endpoint "${endpoint}" must not contain a host`, {
       hint: `did you mean unix:///${path.slice(2)}?`,
     });
   if (!path.startsWith('/'))
     throw new ConfigError(`the endpoint "${endpoint}" is not an absolute path`, {
-      hint: `write it as unix:///run/containerd/containerd.sock`,
+      hint: 'write it as unix:///run/containerd/containerd.sock',
     });
   return path;
 }

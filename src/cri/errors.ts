@@ -1,7 +1,7 @@
 import {KcriError} from '../base/errors.js';
-import {hintFor, plainText, STARTING} from './error-words.js';
+import {hintFor, formatPlainMessage, RUNTIME_STARTING} from './error-messages.js';
 
-/** gRPC's status codes by number; the names as Go prints them in `rpc error: code = NotFound`. */
+/** gRPC's status codes by number, with the names that Go prints in `rpc error: code = NotFound`. */
 const CODES = [
   ['OK', 'OK'],
   ['CANCELLED', 'Canceled'],
@@ -22,14 +22,15 @@ const CODES = [
   ['UNAUTHENTICATED', 'Unauthenticated'],
 ] as const;
 
+/** Name of a gRPC status code. */
 export type GrpcCode = (typeof CODES)[number][0];
 
-/** The name of a gRPC status number; an unknown number is UNKNOWN, as gRPC says. */
+/** Returns the name of a gRPC status number; UNKNOWN for an unknown number, as gRPC specifies. */
 export function grpcCodeOf(number: number): GrpcCode {
   return (CODES[number] ?? CODES[2])[0];
 }
 
-/** What a CriError is made of. */
+/** Constructor parameters of CriError. */
 export interface CriFailure {
   /** The RPC's wire name, such as `RunPodSandbox`. */
   readonly method: string;
@@ -37,12 +38,12 @@ export interface CriFailure {
   readonly grpcCode: GrpcCode;
   /** The runtime's own text. */
   readonly details: string;
-  /** Nothing was sent: there was nobody to send it to. */
+  /** True if no connection was established, so that nothing was sent. */
   readonly neverConnected?: boolean;
   readonly cause?: unknown;
 }
 
-/** A failed RPC. The message is crictl's: `rpc error: code = NotFound desc = …`. */
+/** A failed RPC. Its message is crictl's: `rpc error: code = NotFound desc = …`. */
 export class CriError extends KcriError {
   readonly code: string;
   readonly method: string;
@@ -65,30 +66,32 @@ export class CriError extends KcriError {
     this.neverConnected = failure.neverConnected === true;
   }
 
-  /** gRPC's number of the status. */
+  /** gRPC's number of the status code. */
   get grpcNumber(): number {
     return CODES.findIndex(([name]) => name === this.grpcCode);
   }
 
   override get plainMessage(): string {
-    return plainText(this);
+    return formatPlainMessage(this);
   }
 }
 
-/** True when the runtime says that the object does not exist. */
+/** Reports whether the runtime returned NOT_FOUND: the object does not exist. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof CriError && error.grpcCode === 'NOT_FOUND';
 }
 
-/** True when the runtime lacks the RPC. Runtimes use different texts; only the code counts. */
+/** Reports whether the runtime lacks the RPC. Texts differ between runtimes, so only the code is compared. */
 export function isUnimplemented(error: unknown): boolean {
   return error instanceof CriError && error.grpcCode === 'UNIMPLEMENTED';
 }
 
 /**
- * True when nothing answers at the endpoint, it went away during the call, or it is still starting, of which containerd
- * 2.x alone tells by the code.
+ * Reports whether nothing answered at the endpoint, the connection was lost during the call, or the runtime is still
+ * starting (for which containerd before 2.0 has no status code of its own).
  */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof CriError && (error.grpcCode === 'UNAVAILABLE' || STARTING.test(error.details));
+  return (
+    error instanceof CriError && (error.grpcCode === 'UNAVAILABLE' || RUNTIME_STARTING.test(error.details))
+  );
 }

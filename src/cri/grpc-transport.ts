@@ -15,7 +15,7 @@ import {
   DIAL_ERRORS,
   dialDetails,
   isConnectionError,
-  LONGEST_DEADLINE_MS,
+  MAX_DEADLINE_MS,
   MAX_MESSAGE_BYTES,
   prefaceDetails,
   rpcFailure,
@@ -33,13 +33,16 @@ const CHANNEL_OPTIONS = {
   'grpc.service_config_disable_resolution': 1,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 3000,
-  // A new connection must not inherit how long an older one in this process wanted to wait.
+  // A new connection must not inherit the reconnect back-off of an older one in this process.
   'grpc.use_local_subchannel_pool': 1,
 };
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** grpc-js over a unix socket; connects at its first call. Throws ConfigError for a bad endpoint. */
+/**
+ * Returns a transport with grpc-js over a Unix socket. Connects on the first call. Throws ConfigError for an invalid
+ * endpoint.
+ */
 export function grpcTransport(endpoint: string): Transport {
   return new GrpcTransport(endpoint, socketPath(endpoint));
 }
@@ -49,7 +52,7 @@ class GrpcTransport implements Transport {
   readonly #target: string;
   #client: Client | undefined;
   #connected = false;
-  /** How to cancel each call that runs: grpc-js lets them go on when its client is closed. */
+  /** Cancel functions of the running calls: closing a grpc-js client does not end them. */
   readonly #running = new Set<() => void>();
 
   constructor(endpoint: string, path: string) {
@@ -68,9 +71,9 @@ class GrpcTransport implements Transport {
     sink: () => Sink,
     options: WireCallOptions,
   ): Promise<Sink> {
-    const answer = sink();
-    answer.push(await this.#unary(path, request, options));
-    return answer;
+    const response = sink();
+    response.push(await this.#unary(path, request, options));
+    return response;
   }
 
   async #unary(path: string, request: Buffer, options: WireCallOptions): Promise<Buffer> {
@@ -133,12 +136,12 @@ class GrpcTransport implements Transport {
       settled.abort();
       this.#running.delete(cancel);
       options.signal?.removeEventListener('abort', cancel);
-      // grpc-js keeps a call that nobody reads (grpc-node#2184).
+      // grpc-js leaks a stream that is not read to its end (grpc-node#2184).
       cancel();
     }
   }
 
-  /** Cancels a first call when no HTTP/2 server has answered the connection in time. */
+  /** Cancels the first call if no HTTP/2 server has answered before the connect timeout. */
   #guardConnect(client: Client, cancel: () => void, settled: AbortSignal): ConnectGuard {
     const guard = {timedOut: false};
     if (this.#connected) return guard;
@@ -190,7 +193,7 @@ interface ConnectGuard {
 }
 
 function callOptions({timeoutMs}: WireCallOptions): GrpcCallOptions {
-  return timeoutMs > LONGEST_DEADLINE_MS ? {} : {deadline: systemClock.now() + timeoutMs};
+  return timeoutMs > MAX_DEADLINE_MS ? {} : {deadline: systemClock.now() + timeoutMs};
 }
 
 function metadataOf({metadata = {}}: WireCallOptions): Metadata {
@@ -200,10 +203,10 @@ function metadataOf({metadata = {}}: WireCallOptions): Metadata {
 }
 
 function detailsOf(error: ServiceError | null, target: string): string {
-  const details = error?.details ?? 'no answer';
-  // grpc-js knows no reason when the server hangs up before it has said anything.
+  const details = error?.details ?? 'no response';
+  // grpc-js gives no reason when the server closes the connection before sending anything.
   if (details.startsWith('No connection established. Last error: Failed to connect'))
     return prefaceDetails('EOF');
-  const failed = Object.entries(DIAL_ERRORS).find(([errno]) => details.includes(`connect ${errno}`));
-  return failed === undefined ? details : dialDetails(target.slice('unix:'.length), failed[1]);
+  const dialError = Object.entries(DIAL_ERRORS).find(([errno]) => details.includes(`connect ${errno}`));
+  return dialError === undefined ? details : dialDetails(target.slice('unix:'.length), dialError[1]);
 }

@@ -1,18 +1,23 @@
 import type {Brand} from '../base/brand.js';
 
-/** The runtime's id of a container: 64 hex digits with every known runtime. */
+/** The runtime's ID of a container: 64 hexadecimal digits with all known runtimes. */
 export type ContainerId = Brand<string, 'ContainerId'>;
-/** The runtime's id of a pod sandbox. */
+/** The runtime's ID of a PodSandbox. */
 export type PodSandboxId = Brand<string, 'PodSandboxId'>;
-/** The Pod's `metadata.uid`. */
+/** A Pod's `metadata.uid`. */
 export type PodUid = Brand<string, 'PodUid'>;
-/** What a runtime's image store calls an image: `sha256:…` with containerd. */
+/** ID of an image in the runtime's image store: `sha256:…` with containerd. */
 export type ImageId = Brand<string, 'ImageId'>;
-/** What PullImage returns and a container's image is pinned to: an image id or a digested name. */
+/** Result of PullImage, to which a container's image is pinned: an image ID or a name with digest. */
 export type ImageRef = Brand<string, 'ImageRef'>;
 
+/** Marks a string as a container ID; does not validate it. */
 export const containerId = (raw: string): ContainerId => raw as ContainerId;
+/** Marks a string as a PodSandbox ID; does not validate it. */
 export const podSandboxId = (raw: string): PodSandboxId => raw as PodSandboxId;
+/** Marks a string as a Pod UID; does not validate it. */
 export const podUid = (raw: string): PodUid => raw as PodUid;
+/** Marks a string as an image ID; does not validate it. */
 export const imageId = (raw: string): ImageId => raw as ImageId;
+/** Marks a string as an image reference; does not validate it. */
 export const imageRef = (raw: string): ImageRef => raw as ImageRef;

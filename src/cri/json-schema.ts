@@ -5,7 +5,7 @@ import {
   type FieldSchema,
   type FieldType,
   type ScalarKind,
-} from './schema.js';
+} from './message-schema.js';
 
 /** A JSON schema, or a part of one. */
 export interface JsonSchema {
@@ -23,13 +23,13 @@ const SCALAR_TYPES = {
   double: 'number',
 } as const satisfies Record<ScalarKind, string>;
 
-/** Which fields a schema has. */
+/** Options of messageJsonSchema. */
 export interface JsonSchemaOptions {
-  /** Only those that crictl 1.36 knows: then it is crictl's schema to the byte. */
+  /** Includes only the fields that crictl 1.36 has; the schema then equals crictl's byte for byte. */
   readonly crictl?: boolean;
 }
 
-/** The JSON schema of a message as it is written in config files, with the names of the .proto. */
+/** Returns the JSON schema of a message as written in config files, with the field names of the .proto. */
 export function messageJsonSchema(name: MessageName, {crictl = false}: JsonSchemaOptions = {}): JsonSchema {
   const names = [...reachable(name)].sort();
   return {
@@ -40,7 +40,7 @@ export function messageJsonSchema(name: MessageName, {crictl = false}: JsonSchem
   };
 }
 
-/** A message and all that it is made of. */
+/** Returns the name of a message and of all messages that it refers to. */
 function reachable(name: MessageName, known = new Set<MessageName>()): ReadonlySet<MessageName> {
   if (known.has(name)) return known;
   known.add(name);

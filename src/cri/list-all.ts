@@ -1,8 +1,8 @@
 import {KcriError} from '../base/errors.js';
 import {DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {CriError, isUnimplemented} from './errors.js';
-import type {Init} from './call.js';
-import type {FieldMask} from './schema.js';
+import type {Init} from './call-options.js';
+import type {FieldMask} from './message-schema.js';
 import type {ImageService, RuntimeService} from './gen/services.js';
 import type {
   Container,
@@ -13,42 +13,43 @@ import type {
   PodSandboxMetrics,
 } from './gen/types.js';
 
-/** The list is too long for one message, and the runtime knows no other way to give it. */
+/** The list is too large for one message, and the runtime has no streaming RPC for it. */
 export class ListTooLongError extends KcriError {
   readonly code = 'LIST_TOO_LONG';
 }
 
-/** The two RPCs that give the same list: at once, and in pages. */
+/** The two RPCs that return the same list: unary and in pages. */
 export interface ListCalls<T> {
   readonly whole: () => Promise<readonly T[]>;
   readonly pages: () => AsyncIterable<readonly T[]>;
 }
 
-/** What a call that gives pages is made with: unlike an endless stream, a list has an end to wait for. */
+/** Options of a streaming list call. It has a deadline, since it ends, unlike an event stream. */
 export interface PageCallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
-/** The options of a Stream… RPC that gives a list. */
-export function pageCall(signal: AbortSignal): PageCallOptions {
+/** Returns the options of a Stream… RPC that returns a list. */
+export function pageCallOptions(signal: AbortSignal): PageCallOptions {
   return {signal, timeoutMs: DEFAULT_TIMEOUT_MS};
 }
 
 /**
- * A list of any length: from its List… RPC, and from its Stream… RPC when the answer is larger than a message
- * may be (RESOURCE_EXHAUSTED; runtimes end at 16 MiB). Throws ListTooLongError when the runtime has no Stream… RPC.
+ * Returns a list of any length: from its List… RPC, or from its Stream… RPC if the response exceeds the maximum
+ * message size (RESOURCE_EXHAUSTED; 16 MiB with common runtimes). Rejects with ListTooLongError if the runtime has no
+ * Stream… RPC.
  */
 export async function listAll<T>({whole, pages}: ListCalls<T>): Promise<readonly T[]> {
   try {
     return await whole();
   } catch (error) {
     if (!(error instanceof CriError) || error.grpcCode !== 'RESOURCE_EXHAUSTED') throw error;
-    return await inPages(pages(), error);
+    return await collectPages(pages(), error);
   }
 }
 
-async function inPages<T>(pages: AsyncIterable<readonly T[]>, tooLong: CriError): Promise<readonly T[]> {
+async function collectPages<T>(pages: AsyncIterable<readonly T[]>, tooLong: CriError): Promise<readonly T[]> {
   const items: T[] = [];
   try {
     for await (const page of pages) for (const item of page) items.push(item);
@@ -60,13 +61,13 @@ async function inPages<T>(pages: AsyncIterable<readonly T[]>, tooLong: CriError)
 
 function listTooLong(cause: CriError): ListTooLongError {
   const hint =
-    'this runtime does not send lists in pages; ask for less with --id, --pod, --state or --label, which it filters itself';
-  return new ListTooLongError(`the list is too long for one message: ${cause.message}`, {cause, hint});
+    'this runtime does not support paged lists; use --id, --pod, --state or --label, which it filters itself';
+  return new ListTooLongError(`the list is too large for one message: ${cause.message}`, {cause, hint});
 }
 
 /**
- * All containers that the runtime lets through its filter, with the fields that are wanted of `each`. Throws CriError
- * and ListTooLongError, as all of these.
+ * Returns all containers that match the filter, with the fields of the mask `each`. Like all functions of this file,
+ * rejects with CriError and ListTooLongError.
  */
 export async function listAllContainers(
   runtime: Pick<RuntimeService, 'listContainers' | 'streamContainers'>,
@@ -78,11 +79,14 @@ export async function listAllContainers(
   return await listAll({
     whole: async () => (await runtime.listContainers({filter}, {signal, fields})).containers,
     pages: () =>
-      mapped(runtime.streamContainers({filter}, {...pageCall(signal), fields}), ({containers}) => containers),
+      mapAsyncIterable(
+        runtime.streamContainers({filter}, {...pageCallOptions(signal), fields}),
+        ({containers}) => containers,
+      ),
   });
 }
 
-/** All sandboxes that the runtime lets through its filter. */
+/** Returns all PodSandboxes that match the filter. */
 export async function listAllSandboxes(
   runtime: Pick<RuntimeService, 'listPodSandbox' | 'streamPodSandboxes'>,
   filter: Init<PodSandboxFilter>,
@@ -93,14 +97,14 @@ export async function listAllSandboxes(
   return await listAll({
     whole: async () => (await runtime.listPodSandbox({filter}, {signal, fields})).items,
     pages: () =>
-      mapped(
-        runtime.streamPodSandboxes({filter}, {...pageCall(signal), fields: pageFields}),
+      mapAsyncIterable(
+        runtime.streamPodSandboxes({filter}, {...pageCallOptions(signal), fields: pageFields}),
         (page) => page.podSandboxes,
       ),
   });
 }
 
-/** All images. */
+/** Returns all images. */
 export async function listAllImages(
   images: ImageService,
   signal: AbortSignal,
@@ -109,11 +113,12 @@ export async function listAllImages(
   const fields = each === undefined ? undefined : {images: each};
   return await listAll({
     whole: async () => (await images.listImages({}, {signal, fields})).images,
-    pages: () => mapped(images.streamImages({}, {...pageCall(signal), fields}), (page) => page.images),
+    pages: () =>
+      mapAsyncIterable(images.streamImages({}, {...pageCallOptions(signal), fields}), (page) => page.images),
   });
 }
 
-/** The metrics of all sandboxes. */
+/** Returns the metrics of all PodSandboxes. */
 export async function listAllPodMetrics(
   runtime: RuntimeService,
   signal: AbortSignal,
@@ -121,11 +126,17 @@ export async function listAllPodMetrics(
   return await listAll({
     whole: async () => (await runtime.listPodSandboxMetrics({}, {signal})).podMetrics,
     pages: () =>
-      mapped(runtime.streamPodSandboxMetrics({}, pageCall(signal)), (page) => page.podSandboxMetrics),
+      mapAsyncIterable(
+        runtime.streamPodSandboxMetrics({}, pageCallOptions(signal)),
+        (page) => page.podSandboxMetrics,
+      ),
   });
 }
 
-/** What `change` makes of each item of a stream. */
-export async function* mapped<T, U>(items: AsyncIterable<T>, change: (item: T) => U): AsyncGenerator<U> {
+/** Applies `change` to each item of a stream. */
+export async function* mapAsyncIterable<T, U>(
+  items: AsyncIterable<T>,
+  change: (item: T) => U,
+): AsyncGenerator<U> {
   for await (const item of items) yield change(item);
 }

@@ -1,14 +1,14 @@
-/** Where a container wrote a line. */
+/** The stream that a container wrote a line to. */
 export type LogStream = 'stdout' | 'stderr';
 
 /** One physical line of a log file. */
 export interface LogLine {
   readonly stream: LogStream;
-  /** The line goes on in the next one of the same stream. */
+  /** True if the next line of the same stream continues this one. */
   readonly partial: boolean;
-  /** What the container wrote, with the line's end unless `partial`. */
+  /** Output of the container, with the newline unless `partial`. */
   readonly content: Uint8Array;
-  /** When, in RFC 3339. */
+  /** Time of the line, in RFC 3339. */
   readonly time: Uint8Array;
 }
 
@@ -26,40 +26,40 @@ const ZERO = 0x30;
 const EMPTY = Buffer.alloc(0);
 const STDOUT = Buffer.from('stdout ');
 const STDERR = Buffer.from('stderr ');
-/** The shortest RFC 3339 time. */
+/** Length of the shortest RFC 3339 time. */
 const MIN_TIME = '2006-01-02T15:04:05Z'.length;
 
 /**
- * One physical line as places in buffers. A reader of many lines uses one of these for all of them, so that a line
- * costs no object; what it says holds until the next line is scanned.
+ * One physical line as offsets into buffers. A reader of many lines reuses one LineView, so that no line allocates an
+ * object; its fields are valid until the next scan.
  */
 export class LineView {
   stream: LogStream = 'stdout';
   partial = false;
-  /** What the container wrote: `bytes` from `from` up to `to`, with the line's end unless `partial`. */
+  /** Output of the container: `bytes` between `from` and `to`, with the newline unless `partial`. */
   bytes: Buffer = EMPTY;
   from = 0;
   to = 0;
-  /** When, in RFC 3339: `timeBytes` from `timeFrom` up to `timeTo`. */
+  /** Time of the line in RFC 3339: `timeBytes` between `timeFrom` and `timeTo`. */
   timeBytes: Buffer = EMPTY;
   timeFrom = 0;
   timeTo = 0;
-  /** The same moment in whole seconds since the epoch, and the nanoseconds beyond them. */
+  /** Time of the line in whole seconds since the epoch, and the remaining nanoseconds. */
   seconds = 0;
   nanos = 0;
 
   /**
-   * Reads the line that `text` has from `start` up to `end`, its newline included if it has one, in the CRI's format
-   * (`TIME stdout|stderr P|F[:tags] text`) or Docker's json-file format. False for anything else.
+   * Reads the line of `text` between `start` and `end`, with its newline if it has one, in the CRI log format (`TIME
+   * stdout|stderr P|F[:tags] text`) or Docker's json-file format. Returns false for anything else.
    */
   scan(text: Buffer, start: number, end: number): boolean {
     return text[start] === BRACE ? this.#scanJson(text, start, end) : this.#scanCri(text, start, end);
   }
 
   #scanCri(text: Buffer, start: number, end: number): boolean {
-    const timeEnd = spaceFrom(text, start + MIN_TIME, end);
+    const timeEnd = nextSpace(text, start + MIN_TIME, end);
     const tagStart = timeEnd + 1 + STDOUT.length;
-    const tagEnd = spaceFrom(text, tagStart, end);
+    const tagEnd = nextSpace(text, tagStart, end);
     if (tagEnd >= end || !this.#scanTime(text, start, timeEnd)) return false;
     if (isAt(text, timeEnd + 1, STDOUT)) this.stream = 'stdout';
     else if (isAt(text, timeEnd + 1, STDERR)) this.stream = 'stderr';
@@ -86,7 +86,7 @@ export class LineView {
     return true;
   }
 
-  /** RFC 3339 with any number of digits behind the second, of which nine count. */
+  /** Reads an RFC 3339 time. The fraction may have any number of digits, of which nine count. */
   #scanTime(text: Buffer, start: number, end: number): boolean {
     const seconds = civilSeconds(text, start);
     let at = start + 19;
@@ -109,8 +109,8 @@ export class LineView {
 }
 
 /**
- * Reads one line, with its newline if it has one, in the CRI's format (`TIME stdout|stderr P|F[:tags] text`) or
- * Docker's json-file format. Undefined for anything else.
+ * Reads one line, with its newline if it has one, in the CRI log format (`TIME stdout|stderr P|F[:tags] text`) or
+ * Docker's json-file format. Returns undefined for anything else.
  */
 export function parseLine(line: Buffer): LogLine | undefined {
   const view = new LineView();
@@ -119,8 +119,8 @@ export function parseLine(line: Buffer): LogLine | undefined {
   return {stream, partial, content: bytes.subarray(from, to), time: timeBytes.subarray(timeFrom, timeTo)};
 }
 
-/** Where the next blank is; `end` when there is none in front of it. */
-function spaceFrom(text: Buffer, start: number, end: number): number {
+/** Returns the offset of the next space, or `end` if there is none before it. */
+function nextSpace(text: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && text[at] !== SPACE) at += 1;
   return at;
@@ -135,28 +135,35 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= ZERO + 9;
 }
 
-/** A number of two digits, NaN for anything else. */
-function two(text: Buffer, at: number): number {
+/** Returns the value of twoDigits digits, NaN for anything else. */
+function twoDigits(text: Buffer, at: number): number {
   const tens = text[at];
   const units = text[at + 1];
   if (tens === undefined || units === undefined || !isDigit(tens) || !isDigit(units)) return NaN;
   return (tens - ZERO) * 10 + units - ZERO;
 }
 
-/** The seconds from the epoch to `2006-01-02T15:04:05` taken as UTC, NaN for anything else. */
+/** Returns the seconds from the epoch to `2006-01-02T15:04:05` as UTC, NaN for anything else. */
 function civilSeconds(text: Buffer, at: number): number {
   if (text[at + 4] !== DASH || text[at + 7] !== DASH || text[at + 10] !== LETTER_T) return NaN;
   if (text[at + 13] !== COLON || text[at + 16] !== COLON) return NaN;
-  const days = daysSinceEpoch(two(text, at) * 100 + two(text, at + 2), two(text, at + 5), two(text, at + 8));
-  const hours = two(text, at + 11);
-  const minutes = two(text, at + 14);
-  const seconds = two(text, at + 17);
+  const days = daysSinceEpoch(
+    twoDigits(text, at) * 100 + twoDigits(text, at + 2),
+    twoDigits(text, at + 5),
+    twoDigits(text, at + 8),
+  );
+  const hours = twoDigits(text, at + 11);
+  const minutes = twoDigits(text, at + 14);
+  const seconds = twoDigits(text, at + 17);
   return hours < 24 && minutes < 60 && seconds < 60
     ? ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     : NaN;
 }
 
-/** Days from 1970-01-01 in the Gregorian calendar, counted in years that begin in March. NaN for no such day. */
+/**
+ * Returns the days since 1970-01-01 in the Gregorian calendar, computed in years that start in March. NaN for an
+ * invalid date.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   if (!(month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month))) return NaN;
   const marchYear = month > 2 ? year : year - 1;
@@ -172,12 +179,12 @@ function daysOf(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** How far a zone, `Z` or `+01:00`, is ahead of UTC; NaN unless it is all that stands up to `end`. */
+/** Returns the offset of a zone (`Z` or `+01:00`) from UTC in seconds; NaN unless the zone ends exactly at `end`. */
 function zoneSeconds(text: Buffer, at: number, end: number): number {
   if (text[at] === LETTER_Z) return at + 1 === end ? 0 : NaN;
   const sign = text[at] === PLUS ? 1 : text[at] === DASH ? -1 : NaN;
   if (text[at + 3] !== COLON || at + 6 !== end) return NaN;
-  return sign * (two(text, at + 1) * 60 + two(text, at + 4)) * 60;
+  return sign * (twoDigits(text, at + 1) * 60 + twoDigits(text, at + 4)) * 60;
 }
 
 interface JsonLine {

@@ -1,43 +1,49 @@
-import type {CallOptions} from './call.js';
+import type {CallOptions} from './call-options.js';
 import {CriError, type CriFailure} from './errors.js';
 
-/** Takes in one message. */
+/** Receiver of one message. */
 export interface MessageSink {
-  /** Takes its next bytes, which are only lent. Never throws: what is wrong with them is told to who asks for it. */
-  push(piece: Buffer): void;
+  /**
+   * Takes the next bytes, which are only valid during the call. Never throws: errors are reported when the message is
+   * read.
+   */
+  push(chunk: Buffer): void;
 }
 
-/** Bytes in, bytes out: what moves one RPC. */
+/** Sends requests and receives responses as bytes. */
 export interface Transport {
-  /** Gives the sink that took in the answer; a request that is sent again needs another one. */
+  /** Resolves with the sink that received the response. `sink` is called once for each attempt. */
   unary<Sink extends MessageSink>(
     path: string,
     request: Buffer,
     sink: () => Sink,
     options: WireCallOptions,
   ): Promise<Sink>;
+  /** Opens a server stream and yields its messages. */
   stream(path: string, request: Buffer, options: WireCallOptions): AsyncIterable<Buffer>;
   close(): void;
 }
 
-/** `timeoutMs` is decided: `Infinity` = none. */
+/** Options of a call on the wire; `timeoutMs` is final, `Infinity` for none. */
 export interface WireCallOptions {
   readonly signal: CallOptions['signal'];
   readonly timeoutMs: number;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A runtime lists 10,000 containers in 9 MB; the default of 4 MB fails there. */
+/** Maximum size of a message. gRPC's default of 4 MiB is too small: a list of 10,000 containers has 9 MB. */
 export const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
-/** The kubelet's minimum connect timeout: a socket that accepts and stays silent is given up after it. */
+/**
+ * Connect timeout in milliseconds, the kubelet's minimum: how long a server may accept a connection without sending.
+ */
 export const CONNECT_TIMEOUT_MS = 5000;
-/** What a timer holds, some 25 days: a longer deadline is none. */
-export const LONGEST_DEADLINE_MS = 2 ** 31 - 1;
+/** Longest delay of a timer, about 25 days; a longer deadline counts as none. */
+export const MAX_DEADLINE_MS = 2 ** 31 - 1;
 
-/** How Go's gRPC begins what it says of a connection that did not come about. */
+/** Prefix of Go gRPC's texts for a connection that could not be established. */
 const CONNECTION_ERROR = 'connection error: desc = ';
 
-/** Go's words for what connect(2) said, since crictl's users and scripts know those. */
+/** Go's texts for the errors of connect(2), which users and scripts of crictl know. */
 export const DIAL_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ECONNREFUSED: 'connection refused',
@@ -47,27 +53,28 @@ export const DIAL_ERRORS: Readonly<Record<string, string>> = {
   EAGAIN: 'resource temporarily unavailable',
 };
 
-/** Why there is no connection: `what` is what connect(2) said. */
-export function dialDetails(socketPath: string, what: string): string {
-  return `${CONNECTION_ERROR}"transport: Error while dialing: dial unix ${socketPath}: connect: ${what}"`;
+/** Returns the details of a failed connect(2), where `reason` is its error. */
+export function dialDetails(socketPath: string, reason: string): string {
+  return `${CONNECTION_ERROR}"transport: Error while dialing: dial unix ${socketPath}: connect: ${reason}"`;
 }
 
-/** Why there is no connection, though somebody listens: the peer doesn't begin as HTTP/2 does. */
-export function prefaceDetails(what: string): string {
-  return `${CONNECTION_ERROR}"error reading server preface: ${what}"`;
+/** Returns the details of a connection that was accepted by a peer that does not speak HTTP/2. */
+export function prefaceDetails(reason: string): string {
+  return `${CONNECTION_ERROR}"error reading server preface: ${reason}"`;
 }
 
+/** Details of a call whose server accepted the connection but did not answer. */
 export const SILENT_DETAILS = `no gRPC server answered within ${CONNECT_TIMEOUT_MS / 1000}s`;
 
-/** What the calls of a transport end with that is closed. */
+/** Error of calls on a closed transport. */
 export const CANCELLED = {grpcCode: 'CANCELLED', details: 'Cancelled on client'} as const;
 
-/** True for the details of a call that nothing was sent of, because there was no connection. */
+/** Reports whether `details` mean that there was no connection, so that nothing was sent. */
 export function isConnectionError(details: string): boolean {
   return details.startsWith(CONNECTION_ERROR) || details === SILENT_DETAILS;
 }
 
-/** A call's error; its method is the last part of `path`. */
+/** Returns the error of a call, whose method is the last segment of `path`. */
 export function rpcFailure(
   endpoint: string,
   path: string,
@@ -76,7 +83,7 @@ export function rpcFailure(
   return new CriError({...failure, endpoint, method: path.slice(path.lastIndexOf('/') + 1)});
 }
 
-/** What a call rejects with when its signal is aborted. */
+/** Returns the error with which a call rejects when its signal is aborted. */
 export function abortReason({reason}: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }

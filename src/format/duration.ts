@@ -14,8 +14,8 @@ const DURATION = new RegExp(`^([+-]?)((?:(?:\\d+\\.?\\d*|\\.\\d+)(?:${UNIT}))+)$
 const PART = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
 
 /**
- * The nanoseconds of a duration as Go's time.ParseDuration reads it: `1h15m30.5s`, `-1.5h`, `0`. Undefined for
- * anything else.
+ * Parses a duration to nanoseconds like Go's time.ParseDuration: `1h15m30.5s`, `-1.5h`, `0`. Returns undefined for any
+ * other text.
  */
 export function parseDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n;
@@ -30,7 +30,7 @@ function partNanos([, whole = '', fraction = '', unit = '']: RegExpExecArray): b
   return BigInt(whole) * nanos + (BigInt(fraction) * nanos) / 10n ** BigInt(fraction.length);
 }
 
-/** A duration as Go's Duration.String writes it: `1h15m30.5s`, `1.5ms`, `0s`. */
+/** Formats a duration in nanoseconds like Go's Duration.String: `1h15m30.5s`, `1.5ms`, `0s`. */
 export function formatDuration(nanos: bigint): string {
   if (nanos < 0n) return `-${formatDuration(-nanos)}`;
   if (nanos === 0n) return '0s';
@@ -43,7 +43,7 @@ export function formatDuration(nanos: bigint): string {
   return minutes > 0n ? `${minutes}m${seconds}` : seconds;
 }
 
-/** The same for milliseconds, whole ones. */
+/** Formats a duration in milliseconds, truncated to integers, like formatDuration. */
 export function formatMilliseconds(ms: number): string {
   return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);
 }
@@ -58,10 +58,7 @@ function decimal(nanos: bigint, unit: bigint): string {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * A span of time in words, as go-units' HumanDuration says it: `Less than a second`, `About a minute`,
- * `3 weeks`.
- */
+/** Formats a duration like go-units' HumanDuration: `Less than a second`, `About a minute`, `3 weeks`. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < 1) return 'Less than a second';
@@ -83,9 +80,9 @@ function humanHours(ms: number): string {
   return `${Math.trunc(ms / HOUR_MS / 24 / 365)} years`;
 }
 
-/** How long ago something was: `About an hour ago`. */
+/** Formats the time since a creation time: `About an hour ago`. */
 export function humanAgo(createdAtNanos: bigint, nowMs: number): string {
-  // To the microsecond, as exact as a number of that size is.
+  // Rounded to microseconds, the precision of a number of that size.
   const createdAtMs = Math.round(Number(createdAtNanos) / 1000) / 1000;
   return `${humanDuration(nowMs - createdAtMs)} ago`;
 }

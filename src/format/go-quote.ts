@@ -1,4 +1,4 @@
-/** Go's own escapes; the rest is written by its code point. */
+/** Go's named escapes; other characters are escaped by code point. */
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -11,12 +11,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** The text as Go's %q writes it: in double quotes, with everything that doesn't print escaped (strconv.Quote). */
+/** Quotes a text like Go's %q: in double quotes, with non-printable characters escaped (strconv.Quote). */
 export function goQuote(text: string): string {
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escape)}"`;
 }
 
-/** The text as Go's %+q writes it: everything beyond ASCII is escaped too (strconv.QuoteToASCII). */
+/** Quotes a text like Go's %+q, with all non-ASCII characters escaped (strconv.QuoteToASCII). */
 export function goQuoteAscii(text: string): string {
   return `"${text.replace(/["\\]|[^ -~]/gu, escape)}"`;
 }

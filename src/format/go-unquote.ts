@@ -10,8 +10,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const ESCAPE = /\\(?:([abfnrtv\\'"])|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|(.?))/gsu;
 
-/** The text of a Go string or character literal, or undefined for wrong escapes. */
-export function unquoteGo(literal: string): string | undefined {
+/** Returns the text of a Go string or character literal, or undefined for invalid escapes. */
+export function goUnquote(literal: string): string | undefined {
   const quote = literal.charAt(0);
   const inner = literal.slice(1, -1);
   if (quote === '`') return inner.replaceAll('\r', '');
@@ -26,7 +26,7 @@ export function unquoteGo(literal: string): string | undefined {
   return Buffer.concat([...bytes, Buffer.from(inner.slice(from))]).toString();
 }
 
-/** `\xff` and `\377` are bytes, everything else is characters. */
+/** Decodes an escape: `\xff` and `\377` are bytes, all others are characters. */
 function decodeEscape(match: RegExpMatchArray, quote: string): Buffer | undefined {
   const [, simple, byte, short, long, octal] = match;
   if (simple !== undefined)
@@ -36,7 +36,7 @@ function decodeEscape(match: RegExpMatchArray, quote: string): Buffer | undefine
   return decodeCodePoint(parseInt(short ?? long ?? '', 16));
 }
 
-/** Only the quote that the literal is in is escaped. */
+/** Reports whether a quote is escaped that needs no escape in the literal. */
 function isWrongQuote(char: string, quote: string): boolean {
   return (char === '"' || char === "'") && char !== quote;
 }

@@ -1,35 +1,35 @@
 import {byKey} from '../base/compare.js';
 
-/** Data as JSON has it, with whole numbers of any size as bigint. */
+/** JSON data, with large integers as bigint. */
 export type Json = string | number | bigint | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** How JSON is written. */
+/** Options of formatJson. */
 export interface JsonTextOptions {
-  /** Write the keys of objects in alphabetical order, as Go does for maps. */
+  /** Whether to sort the keys of objects alphabetically, as Go does for maps. */
   readonly sortKeys?: boolean;
-  /** Escape `<`, `>`, `&` and the line separators of Unicode, as Go does. */
+  /** Whether to escape `<`, `>`, `&` and Unicode line separators, as Go does. */
   readonly escapeHtml?: boolean;
 }
 
-/** JSON text with an indentation of two blanks and no line end behind it. */
-export function jsonText(value: Json, options: JsonTextOptions = {}): string {
+/** Formats JSON with an indentation of two spaces and without a final newline. */
+export function formatJson(value: Json, options: JsonTextOptions = {}): string {
   return write(value, '\n', options);
 }
 
-/** JSON text without any blanks, as Go's encoder writes it: keys sorted, `<`, `>` and `&` escaped. */
-export function jsonLine(value: Json): string {
+/** Formats JSON without spaces like Go's encoder: keys sorted, `<`, `>` and `&` escaped. */
+export function formatCompactJson(value: Json): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return quote(value, {escapeHtml: true});
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isJsonList(value)) return `[${value.map(jsonLine).join(',')}]`;
+  if (isJsonList(value)) return `[${value.map(formatCompactJson).join(',')}]`;
   const members = Object.entries(value).sort(byKey);
-  return `{${members.map(([key, item]) => `${quote(key, {escapeHtml: true})}:${jsonLine(item)}`).join(',')}}`;
+  return `{${members.map(([key, item]) => `${quote(key, {escapeHtml: true})}:${formatCompactJson(item)}`).join(',')}}`;
 }
 
-/** An object's own member, or undefined. */
+/** Returns an object's own member, or undefined. */
 export function memberOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -51,7 +51,7 @@ function write(value: Json, newline: string, options: JsonTextOptions): string {
   return wrap(members, '{}', newline);
 }
 
-/** True for a list, which TypeScript does not tell from an object when it is readonly. */
+/** Reports whether data is a list; Array.isArray does not narrow readonly arrays. */
 export function isJsonList(value: readonly Json[] | JsonObject): value is readonly Json[] {
   return Array.isArray(value);
 }
@@ -61,7 +61,7 @@ function wrap(members: readonly string[], brackets: '[]' | '{}', newline: string
   return `${brackets.charAt(0)}${newline}  ${members.join(`,${newline}  `)}${newline}${brackets.charAt(1)}`;
 }
 
-/** What Go's encoder escapes besides what JSON needs. */
+/** Additional escapes of Go's encoder. */
 const HTML: Readonly<Record<string, string>> = {
   '<': '\\u003c',
   '>': '\\u003e',
@@ -75,31 +75,28 @@ function quote(text: string, {escapeHtml}: JsonTextOptions): string {
   return escapeHtml === true ? quoted.replace(/[<>&\u2028\u2029]/g, (char) => HTML[char] ?? char) : quoted;
 }
 
-/** The same data without members that are null, at every depth. */
-export function withoutNulls(value: Json): Json {
+/** Returns the data without null members, at every depth. */
+export function omitNulls(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  if (isJsonList(value)) return value.map(withoutNulls);
-  const kept = Object.entries(value).filter(([, item]) => item !== null);
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
+  if (isJsonList(value)) return value.map(omitNulls);
+  const present = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(present.map(([key, item]) => [key, omitNulls(item)]));
 }
 
-/** The same data with all numbers as JavaScript's and Go's float64 hold them. */
-export function asFloat64(value: Json): Json {
+/** Returns the data with all numbers as float64. */
+export function toFloat64Numbers(value: Json): Json {
   if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (isJsonList(value)) return value.map(asFloat64);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asFloat64(item)]));
+  if (isJsonList(value)) return value.map(toFloat64Numbers);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toFloat64Numbers(item)]));
 }
 
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const BIG = '\u0000big:';
-/** Fewer digits always fit into a JavaScript number. */
+/** Pattern of numbers that may not fit a JavaScript number; numbers with fewer digits always do. */
 const MAY_BE_BIG = /\d{16}/;
 
-/**
- * The data in JSON text; whole numbers that a JavaScript number can't hold exactly become bigint. Throws
- * SyntaxError.
- */
+/** Parses JSON. Integers that a JavaScript number cannot represent become bigint. Throws SyntaxError. */
 export function parseJson(text: string): Json {
   if (!MAY_BE_BIG.test(text)) return JSON.parse(text) as Json;
   const marked = text.replace(STRING_OR_NUMBER, (token) =>

@@ -2,29 +2,29 @@ import {messageOf} from '../base/errors.js';
 import type {LogFields} from '../base/logger.js';
 import {goQuote} from './go-quote.js';
 
-/** One thing that is logged. */
+/** Log record. */
 export interface LogRecord {
   readonly severity: 'info' | 'error';
-  /** Milliseconds since the epoch. */
+  /** Time in ms since the epoch. */
   readonly time: number;
   readonly pid: number;
-  /** Where in the program: `kubelet/kubelet.js:12`. */
+  /** Source position: `kubelet/kubelet.js:12`. */
   readonly caller: string;
   readonly message: string;
-  /** Why, of an error; undefined for none. */
+  /** Logged error; undefined for none. */
   readonly error?: unknown;
   readonly fields: LogFields;
-  /** From which verbosity on it is said. */
+  /** Minimum verbosity at which the record is logged. */
   readonly verbosity: number;
 }
 
 const LETTERS = {info: 'I', error: 'E'} as const satisfies Record<LogRecord['severity'], string>;
 
 /**
- * The record as klog's text has it: `I1120 12:34:56.789000    4711 kubelet.js:12] "Message" key="value"`, in local
- * time. A text of several lines takes several lines.
+ * Formats a record as klog text: `I1120 12:34:56.789000 4711 kubelet.js:12] "Message" key="value"`, in local time.
+ * Multi-line values take several lines.
  */
-export function klogText(record: LogRecord): string {
+export function formatKlogText(record: LogRecord): string {
   const {severity, time, pid, caller, message, error, fields} = record;
   const head = `${LETTERS[severity]}${klogTime(new Date(time))} ${String(pid).padStart(7)} ${caller.replace(/^.*\//, '')}]`;
   const all: readonly (readonly [string, unknown])[] = [
@@ -35,10 +35,18 @@ export function klogText(record: LogRecord): string {
 }
 
 /**
- * The record as a line of JSON, as component-base's JSON format has it (zap's production encoder): `ts` in
- * milliseconds, `v` for information only, `err` last.
+ * Formats a record as a line of component-base's JSON format (zap's production encoder): `ts` in milliseconds, `v`
+ * for info messages only, `err` last.
  */
-export function klogJson({severity, time, caller, message, error, fields, verbosity}: LogRecord): string {
+export function formatKlogJson({
+  severity,
+  time,
+  caller,
+  message,
+  error,
+  fields,
+  verbosity,
+}: LogRecord): string {
   const members: readonly (readonly [string, unknown])[] = [
     ['ts', time],
     ['caller', caller],
@@ -57,7 +65,10 @@ function klogTime(date: Date): string {
   return `${day} ${time}.${String(date.getMilliseconds()).padStart(3, '0')}000`;
 }
 
-/** Texts and errors in Go's quotes, or line by line between `<` and ` >`; everything else as Go's JSON (KVFormat). */
+/**
+ * Formats a value: strings and errors quoted like Go, or line by line between `<` and ` >`; other values as Go's JSON
+ * (KVFormat).
+ */
 function klogValue(value: unknown): string {
   if (typeof value === 'string') return value.includes('\n') ? lines(value) : goQuote(value);
   return value instanceof Error ? klogValue(value.message) : goJson(value);
@@ -76,7 +87,7 @@ const HTML: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** As Go's encoder writes a struct, in the order of its fields; what can't be written says why. */
+/** Formats a value like Go's encoder, with fields in order; on failure returns the reason. */
 function goJson(value: unknown): string {
   return json(value).replace(/[<>&\u2028\u2029]/g, (character) => HTML[character] ?? character);
 }

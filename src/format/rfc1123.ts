@@ -3,10 +3,10 @@ import {localOffsetMinutes} from '../base/time-zone.js';
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** What Go's RFC1123Z shows of its zero time. */
+/** Go's RFC1123Z format of the zero time. */
 const ZERO = 'Mon, 01 Jan 0001 00:00:00 +0000';
 
-/** A time of the API as Go's RFC1123Z in the local time zone: `Fri, 20 Nov 2026 15:04:05 +0100`. */
+/** Formats an API time like Go's RFC1123Z in the local time zone: `Fri, 20 Nov 2026 15:04:05 +0100`. */
 export function formatRfc1123(time: string | undefined): string {
   if (time === undefined) return ZERO;
   const date = new Date(time);

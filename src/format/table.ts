@@ -1,25 +1,25 @@
 import type {NativeBuffer} from '../base/native-buffer.js';
 
-/** One column of a table: its header and the text of its cells. */
+/** Column of a table: its header and its cells. */
 export interface Column<Row> {
   readonly header: string;
   readonly value: (row: Row) => string;
 }
 
-/** The measures of crictl's tables (Go's tabwriter with minwidth 20 and padding 3). */
+/** Layout of crictl's tables (Go's tabwriter with minwidth 20 and padding 3). */
 const MIN_WIDTH = 20;
 const PADDING = 3;
 
 /**
- * A table in UTF-8 with its header and a line end after every row, as Go's tabwriter aligns it: every column but the
- * last is at least `minWidth` wide, measured in code points; the last one is not padded.
+ * Formats a table in UTF-8 with header and a newline after each row, like Go's tabwriter: every column except the
+ * last is at least `minWidth` wide, in code points; the last one is not padded.
  */
 export function renderTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   minWidth = MIN_WIDTH,
 ): Buffer {
-  // Column by column, so that the engine sees one function in each loop.
+  // Column by column, so that each loop calls a single function.
   const cells = columns.map(({value}) => rows.map((row) => value(row)));
   const last = cells.length - 1;
   const widths = cells.map((column, index) =>
@@ -40,7 +40,7 @@ export function renderTable<Row>(
 
 function widthOf(cells: readonly string[], minWidth: number): number {
   let width = minWidth;
-  // There are never more code points than code units.
+  // A string has at most as many code points as code units.
   for (const cell of cells)
     if (cell.length + PADDING > width) width = Math.max(width, codePoints(cell) + PADDING);
   return width;
@@ -53,15 +53,15 @@ function codePoints(text: string): number {
 const NOT_ASCII = /[^\0-\x7f]/;
 const BLANK = 0x20;
 const LINE_END = 0x0a;
-/** What a code unit takes in UTF-8 at most. */
+/** Maximum UTF-8 length of a code unit. */
 const UNIT_BYTES = 3;
 
-/** Writes padded cells straight to bytes: to make strings of a long table and these to bytes takes twice as long. */
+/** Writes padded cells directly as bytes, which takes half the time of building strings first. */
 class CellWriter {
   #buffer: NativeBuffer;
   #length = 0;
 
-  /** `capacity` is how many bytes there will be, more or less. */
+  /** Creates a writer with approximately `capacity` bytes. */
   constructor(capacity: number) {
     this.#buffer = Buffer.alloc(capacity, BLANK) as NativeBuffer;
   }

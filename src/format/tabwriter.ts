@@ -1,13 +1,13 @@
-/** How columns are laid out. */
+/** Layout of columns. */
 export interface TabLayout {
-  /** What a column is wide at least, with its padding. */
+  /** Minimum width of a column, including padding. */
   readonly minWidth: number;
   readonly padding: number;
 }
 
 /**
- * The text with its tabs as columns, as Go's text/tabwriter aligns it with blanks: a tab ends a cell, and a column
- * reaches over the lines that follow each other and have that cell. What stands behind a line's last tab is no cell.
+ * Aligns tab-separated columns with spaces like Go's text/tabwriter. A tab ends a cell, and a column extends over
+ * consecutive lines that have the cell. Text after the last tab of a line is not a cell.
  */
 export function alignTabs(text: string, layout: TabLayout): string {
   const lines = text.split('\n').map((line) => line.split('\t'));
@@ -19,7 +19,7 @@ export function alignTabs(text: string, layout: TabLayout): string {
     .join('\n');
 }
 
-/** Gives every run of lines that have the column its width. A line that lacks one lacks those behind it. */
+/** Sets the width of the column for each run of lines that have it. A line without a column lacks all later ones. */
 function setWidths(
   lines: readonly (readonly string[])[],
   widths: readonly number[][],
@@ -32,7 +32,7 @@ function setWidths(
     if (hasCell) continue;
     const width = lines
       .slice(start, end)
-      .reduce((most, cells) => Math.max(most, lengthOf(cells[column] ?? '') + padding), minWidth);
+      .reduce((width, cells) => Math.max(width, lengthOf(cells[column] ?? '') + padding), minWidth);
     for (let index = start; index < end; index++) widths[index]?.push(width);
     start = end + 1;
   }

@@ -1,26 +1,35 @@
 import {localOffsetMinutes} from '../base/time-zone.js';
 
 const NANOS_PER_SECOND = 1_000_000_000n;
-/** Go's zero time, which crictl shows for what has not happened. */
+/** Go's zero time, which crictl shows for events that have not happened. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z';
 
 interface LocalTime {
   readonly date: string;
   readonly time: string;
-  /** `+0200` with the given separator between hours and minutes. */
+  /** Returns the offset, such as `+0200`, with the separator between hours and minutes. */
   offset(separator: string): string;
-  /** Its abbreviation or the bare offset; asked for only when it is shown, since that loads what V8 knows of zones. */
+  /** Returns the abbreviation of the zone or its offset. Evaluated lazily, since it loads V8's zone data. */
   zone(): string;
 }
 
-/** Nanoseconds since the epoch as Go's RFC3339Nano in the local time zone: `2026-11-20T15:04:05.5+01:00`. */
+/**
+ * Formats nanoseconds since the epoch like Go's RFC3339Nano in the local time zone: `2026-11-20T15:04:05.5+01:00`.
+ */
 export function formatRfc3339Nano(nanos: bigint): string {
   const local = localTime(nanos);
   const offset = local.offset(':');
   return `${local.date}T${local.time}${offset === '+00:00' ? 'Z' : offset}`;
 }
 
-/** Nanoseconds since the epoch as Go prints a time by default: `2026-11-20 15:04:05.5 +0100 CET`. */
+/**
+ * Formats a time, in ms since the epoch, as RFC 3339 in UTC and whole seconds: `2026-11-20T15:04:05Z` (metav1.Time).
+ */
+export function formatRfc3339Seconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Formats nanoseconds since the epoch like Go's default time format: `2026-11-20 15:04:05.5 +0100 CET`. */
 export function formatGoTime(nanos: bigint): string {
   const local = localTime(nanos);
   return `${local.date} ${local.time} ${local.offset('')} ${local.zone()}`;
@@ -51,7 +60,7 @@ function floorDivide(value: bigint, divisor: bigint): bigint {
   return (value - (((value % divisor) + divisor) % divisor)) / divisor;
 }
 
-/** The zone's abbreviation where JavaScript knows one; Go shows the bare offset for a zone without. */
+/** Returns the abbreviation of the zone if JavaScript knows one; Go uses the offset otherwise. */
 function zoneName(date: Date): string | undefined {
   const parts = new Intl.DateTimeFormat('en-US', {timeZoneName: 'short'}).formatToParts(date);
   const name = parts.find(({type}) => type === 'timeZoneName')?.value;

@@ -1,5 +1,5 @@
-/** Words that YAML 1.1 takes for a truth value, nothing, or no number. */
-const WORDS =
+/** Words that YAML 1.1 reads as a boolean, null or NaN. */
+const RESERVED_WORDS =
   /^(?:[yYnN]|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|~|null|Null|NULL|\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF)|)$/;
 const INTEGER = /^[-+]?(?:0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
@@ -7,48 +7,49 @@ const BASE_60 = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
 const TIMESTAMP =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.\d+)?(?:Z|[-+]\d\d:\d\d))|(?: (\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.\d+)?))?$/;
 
-/** Where a scalar stands. */
-export interface ScalarPlace {
-  /** What goes before its further lines. */
+/** Position of a scalar in the document. */
+export interface ScalarPosition {
+  /** Indentation of the scalar's continuation lines. */
   readonly indent: string;
-  /** How many characters stand before it on its line; undefined for what has to stay on one. */
+  /** Number of characters before the scalar on its line; undefined if it must stay on one line. */
   readonly column?: number;
 }
 
-/** A line that is longer ends at its next blank. */
+/** Line width from which a line is folded at the next space. */
 const LINE_WIDTH = 80;
 
 /**
- * A text as a YAML scalar in the style that Go's yaml.v2 chooses: plain, in single quotes, in double quotes, or as a
+ * Formats a text as a YAML scalar in the style that Go's yaml.v2 chooses: plain, single-quoted, double-quoted, or
  * literal block.
  */
-export function yamlScalar(text: string, place: ScalarPlace): string {
-  if (!isShown(text)) return doubleQuoted(text, place);
-  if (text.includes('\n')) return fitsBlock(text) ? literal(text, place.indent) : doubleQuoted(text, place);
-  if (readsAsOther(text)) return doubleQuoted(text, place);
-  return isPlain(text) ? folded(text, place) : folded(`'${text.replaceAll("'", "''")}'`, place);
+export function formatYamlScalar(text: string, position: ScalarPosition): string {
+  if (!isShown(text)) return doubleQuoted(text, position);
+  if (text.includes('\n'))
+    return fitsBlock(text) ? literal(text, position.indent) : doubleQuoted(text, position);
+  if (readsAsOther(text)) return doubleQuoted(text, position);
+  return isPlain(text) ? folded(text, position) : folded(`'${text.replaceAll("'", "''")}'`, position);
 }
 
 /**
- * The text on several lines where it is too long, which are one when they are read: at single blanks, and in double
- * quotes at the first of several, where a backslash keeps the others.
+ * Folds a long text over several lines, which a parser joins: at single spaces, and in double quotes at the first of
+ * several, where a backslash preserves the others.
  */
-function folded(text: string, {indent, column: start}: ScalarPlace): string {
+function folded(text: string, {indent, column: start}: ScalarPosition): string {
   if (start === undefined) return text;
   const keepsBlanks = text.startsWith('"');
   let column = start;
   return text.replace(/ +|[^ ]+/g, (run, at: number) => {
     const inside = at > 1 && at + run.length < text.length - 1;
     const breaks = run.startsWith(' ') && column > LINE_WIDTH && inside && (run === ' ' || keepsBlanks);
-    const rest = breaks ? `${run === ' ' ? '' : '\\'}${run.slice(1)}` : run;
-    column = (breaks ? indent.length : column) + Array.from(rest).length;
-    return breaks ? `\n${indent}${rest}` : run;
+    const continuation = breaks ? `${run === ' ' ? '' : '\\'}${run.slice(1)}` : run;
+    column = (breaks ? indent.length : column) + Array.from(continuation).length;
+    return breaks ? `\n${indent}${continuation}` : run;
   });
 }
 
-/** True for a text that YAML 1.1 would read as something else when it stood plain. */
+/** Reports whether YAML 1.1 would read the plain text as another type. */
 function readsAsOther(text: string): boolean {
-  if (WORDS.test(text) || BASE_60.test(text)) return true;
+  if (RESERVED_WORDS.test(text) || BASE_60.test(text)) return true;
   const plain = text.replaceAll('_', '');
   const number = /^[-+.\d]/.test(text) && (INTEGER.test(plain) || FLOAT.test(plain));
   return (number && Number.isFinite(Number(plain.replace(/^[-+]/, '')) || 0)) || isTimestamp(text);
@@ -69,19 +70,21 @@ function isDate(year: number, month: number, day: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= days;
 }
 
-/** Characters that only double quotes can hold: what does not print, and what is beyond the first plane. */
+/**
+ * Pattern of characters that require double quotes: non-printable ones and those outside the Basic Multilingual Plane.
+ */
 const UNSHOWN = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
 
 function isShown(text: string): boolean {
   return !UNSHOWN.test(text);
 }
 
-/** Blanks at the end of a line would be lost in a block. */
+/** Reports whether a text fits a literal block, which would lose trailing spaces. */
 function fitsBlock(text: string): boolean {
   return !/ (?:\n|$)/.test(text);
 }
 
-/** Nothing in it means anything to YAML. */
+/** Reports whether a text needs no quotes. */
 function isPlain(text: string): boolean {
   return !(
     /^[#,[\]{}&*!|>'"%@`]/.test(text) ||
@@ -115,7 +118,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\x85': 'N',
 };
 
-function doubleQuoted(text: string, place: ScalarPlace): string {
+function doubleQuoted(text: string, position: ScalarPosition): string {
   const escaped = text.replace(/["\\\n]|[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu, (char) => {
     const name = NAMED[char];
     if (name !== undefined) return `\\${name}`;
@@ -123,5 +126,5 @@ function doubleQuoted(text: string, place: ScalarPlace): string {
     if (hex.length <= 2) return `\\x${hex.padStart(2, '0')}`;
     return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
   });
-  return folded(`"${escaped}"`, place);
+  return folded(`"${escaped}"`, position);
 }

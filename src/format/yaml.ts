@@ -1,24 +1,24 @@
-import {floatText} from './go-float.js';
+import {formatGoFloat} from './go-float.js';
 import {isJsonList, type Json, type JsonObject} from './json.js';
-import {yamlScalar, type ScalarPlace} from './yaml-scalar.js';
+import {formatYamlScalar, type ScalarPosition} from './yaml-scalar.js';
 
-/** Keys longer than this stand on a line of their own, behind a `?`. */
-const LONGEST_KEY_BYTES = 128;
+/** Length from which a key is written on its own line after `?`. */
+const MAX_SIMPLE_KEY_BYTES = 128;
 
 /**
- * The data as YAML, byte for byte as sigs.k8s.io/yaml writes it: keys in natural order, lists not indented, long
- * texts folded, those that YAML 1.1 would read as something else in double quotes. Ends with a line end.
+ * Formats data as YAML, byte for byte like sigs.k8s.io/yaml: keys in natural order, lists not indented, long texts
+ * folded, and texts that YAML 1.1 would read as other types in double quotes. Ends with a newline.
  */
-export function yamlText(value: Json): string {
+export function formatYaml(value: Json): string {
   return `${isBlock(value) ? block(value, '').trimStart() : scalar(value, {indent: '  ', column: 0})}\n`;
 }
 
-/** True for what is written over several lines. */
+/** Reports whether a value is written on several lines. */
 function isBlock(value: Json): value is readonly Json[] | JsonObject {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }
 
-/** A list or object, each line behind a line end and the indentation. */
+/** Formats a list or object; each line follows a newline and the indentation. */
 function block(value: readonly Json[] | JsonObject, indent: string): string {
   if (isJsonList(value)) return value.map((item) => `\n${indent}- ${inItem(item, `${indent}  `)}`).join('');
   return Object.entries(value)
@@ -27,35 +27,35 @@ function block(value: readonly Json[] | JsonObject, indent: string): string {
     .join('');
 }
 
-/** What stands behind `- `, `: ` or `? `, of which the first line begins at the indentation. */
+/** Formats the value after `- `, `: ` or `? `. Its first line starts at the indentation. */
 function inItem(value: Json, indent: string): string {
   return isBlock(value) ? block(value, indent).trimStart() : scalar(value, {indent, column: indent.length});
 }
 
 function member(key: string, value: Json, indent: string): string {
   const inner = `${indent}  `;
-  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES || /[\n\r\u2028\u2029]/.test(key))
+  if (Buffer.byteLength(key) > MAX_SIMPLE_KEY_BYTES || /[\n\r\u2028\u2029]/.test(key))
     return `? ${inItem(key, inner)}\n${indent}: ${inItem(value, inner)}`;
-  const start = `${yamlScalar(key, {indent: inner})}:`;
-  // A list stands below its key without indentation, an object with two blanks.
+  const start = `${formatYamlScalar(key, {indent: inner})}:`;
+  // A list has the indentation of its key, an object two more spaces.
   if (isBlock(value)) return start + block(value, isJsonList(value) ? indent : inner);
   const column = indent.length + Array.from(start).length + 1;
   return `${start} ${scalar(value, {indent: inner, column})}`;
 }
 
-function scalar(value: Json, place: ScalarPlace): string {
-  if (typeof value === 'string') return yamlScalar(value, place);
-  if (typeof value === 'number') return isWhole(value) ? String(value) : floatText(value);
+function scalar(value: Json, position: ScalarPosition): string {
+  if (typeof value === 'string') return formatYamlScalar(value, position);
+  if (typeof value === 'number') return isWhole(value) ? String(value) : formatGoFloat(value);
   if (typeof value === 'object' && value !== null) return isJsonList(value) ? '[]' : '{}';
   return String(value);
 }
 
-/** Whole numbers that fit Go's integers. */
+/** Reports whether a number is an integer within Go's range. */
 function isWhole(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 64;
 }
 
-/** Go's natural order of keys: signs before letters, numbers by their value. */
+/** Reports whether `a` precedes `b` in Go's natural order of keys: signs before letters, numbers by value. */
 function isBefore(a: string, b: string): boolean {
   const [left, right] = [Array.from(a), Array.from(b)];
   const at = left.findIndex((char, index) => char !== right[index]);
@@ -69,7 +69,7 @@ function isBefore(a: string, b: string): boolean {
 
 function isNumberBefore(left: readonly string[], right: readonly string[], at: number): boolean {
   const [a, b] = [digitsFrom(left, at), digitsFrom(right, at)];
-  // A zero inside a number counts as much as the digits in front of it.
+  // Zeros inside a number count as digits.
   const hasZero = left[at] === '0' || right[at] === '0';
   const lead = hasZero && /[1-9]\d*$/.test(left.slice(0, at).join('')) ? '1' : '0';
   const [an, bn] = [BigInt(lead + a), BigInt(lead + b)];

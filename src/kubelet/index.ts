@@ -1,46 +1,47 @@
 /** The kubelet's only door: what commands may use of it. */
-export {describeAbandonedNode, describeNode, openLocalPods, type DescribedNode} from './open-local-pods.js';
-export type {LocalPods} from './local-pods.js';
-export {SILENT_OBSERVER, type PodObserver} from './local-pods-options.js';
-export {recordsNamed, recordsOfManifest} from './find-records.js';
+export {describeAbandonedNode, describeNode, type DescribedNode} from './pods/registry/describe-node.js';
+export {openPodRegistry} from './pods/registry/open-pod-registry.js';
+export type {PodRegistry} from './pods/registry/pod-registry.js';
+export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-options.js';
+export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-pod-name.js';
 export {planPods, type PodPlan} from './plan/plan-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';
-export type {FieldChange} from './plan/diff.js';
+export type {FieldChange} from './plan/field-changes.js';
 export {describeOfflineNode} from './plan/offline-node.js';
-export {syncPodUntil, type PodOutcome, type SyncPodsOptions} from './foreground/sync-pods.js';
-export type {WaitFor} from './foreground/judge.js';
-export {preparePods, type PreparedPod} from './prepare-pods.js';
-export type {NodeOptions} from './node-status/read-node-facts.js';
-export type {CriCall} from './container/cri-calls.js';
-export type {PodEvent} from './container/events.js';
-export {apiObjects, type ApiObjects} from './container/api-objects.js';
-export type {NodeCredentials} from './images/credentials/node-credentials.js';
-export {openNodeCredentials} from './images/credentials/open-node-credentials.js';
-export {FilePullRecords} from './images/records/pull-records.js';
-export {secretTexts} from './references/secret-texts.js';
-export {podRef, type PodRef} from './container/pod-ref.js';
-export {KeptByKubeletError, OtherRuntimeError, PodError, SupersededError} from './pod-error.js';
-export {PodStore, type PodRecord} from './pod/pod-store.js';
-export {PodHistories, type LastKnown} from './events/pod-history.js';
-export type {RecordedEvent} from './events/recorded-event.js';
-export {recallPods, seePods, type SeenPod} from './status/seen-pods.js';
-export {Kubelet, type KubeletOptions} from './kubelet.js';
-export type {ContainerGcPolicy} from './kuberuntime/garbage.js';
-export {openPodSources} from './pod-sources.js';
-export {findKubelet, publishKubelet, type RunningKubelet} from './kubelet-file.js';
-export type {KubeletPodReport, KubeletReport, ProbeReport} from './kubelet-report.js';
-export {askKubelet, serveReports, type ReportService} from './kubelet-socket.js';
+export {syncPods, type ForegroundSyncResult, type SyncPodsOptions} from './foreground/sync-pods.js';
+export type {WaitFor} from './foreground/evaluate-wait.js';
+export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
+export type {NodeOptions} from './managers/node/read-node-facts.js';
+export type {CriCall} from './contract/observe-cri-calls.js';
+export type {PodEvent} from './contract/pod-event.js';
+export {createApiObjects, type ApiObjects} from './contract/api-objects.js';
+export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';
+export {openNodeCredentials} from './managers/images/credentials/open-node-credentials.js';
+export {FilePullRecordsAccessor} from './managers/images/pull-manager/pull-records-accessor.js';
+export {secretValuesOf} from './managers/redaction/pod-redactor.js';
+export {podRef, type PodRef} from './contract/pod-ref.js';
+export {ManagedByKubeletError, OtherRuntimeError, PodError, SupersededError} from './pods/pod-errors.js';
+export {PodStore, type PodRecord} from './pods/registry/pod-store.js';
+export {PodHistories, type LastKnown} from './pods/history/pod-history.js';
+export type {RecordedEvent} from './pods/history/recorded-event.js';
+export {lastKnownPods, observePods, type ObservedPod} from './pods/registry/observe-pods.js';
+export {Kubelet, type KubeletOptions} from './daemon/kubelet.js';
+export type {ContainerGcPolicy} from './pods/gc/container-gc.js';
+export {openPodSources} from './daemon/open-pod-sources.js';
+export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
+export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
+export {queryKubelet, serveReports, type ReportService} from './daemon/introspection/report-socket.js';
 export {
-  asKubeletConfiguration,
-  milliseconds,
+  toKubeletConfiguration,
+  durationToMs,
   readKubeletConfig,
   type ConfigFileText,
   type KubeletConfig,
-} from './kubelet-config/kubelet-config.js';
-export type {ConfigValues} from './kubelet-config/fields.js';
-export {LiveConfig} from './kubelet-config/live-config.js';
-export type {VerificationPolicy} from './images/records/verification-policy.js';
-export {startServers} from './server/start-servers.js';
-export type {ServerOptions} from './server/options.js';
-export {KubeletRegistry} from './metrics/kubelet-registry.js';
-export {RuntimeOperations} from './metrics/runtime-operations.js';
+} from './contract/configuration/kubelet-config.js';
+export type {ConfigValues} from './contract/configuration/fields-and-defaults/kubelet-config-defaults.js';
+export {LiveConfig} from './contract/configuration/live-config.js';
+export type {VerificationPolicy} from './managers/images/pull-manager/verification-policy.js';
+export {startServers} from './managers/server/start-servers.js';
+export type {ServerOptions} from './managers/server/http-server-options.js';
+export {KubeletMetricsRegistry} from './managers/metrics/kubelet-metrics-registry.js';
+export {RuntimeOperationMetrics} from './managers/metrics/runtime-operation-metrics.js';

@@ -1,33 +1,35 @@
 import {KcriError} from '../base/errors.js';
 
-/** An expected error with what was being done in front; code, hint and exit code are those of its cause. */
+/** An expected error, prefixed with the operation that failed. Code, hint and exit code are those of its cause. */
 export class OperationError extends KcriError {
   readonly code: string;
   override readonly exitCode: number;
-  readonly #doing: string;
-  readonly #failed: KcriError;
+  readonly #operation: string;
+  readonly #cause: KcriError;
 
-  constructor(doing: string, cause: KcriError) {
-    super(`${doing}: ${cause.message}`, {cause, hint: cause.hint});
-    this.#doing = doing;
-    this.#failed = cause;
+  constructor(operation: string, cause: KcriError) {
+    super(`${operation}: ${cause.message}`, {cause, hint: cause.hint});
+    this.#operation = operation;
+    this.#cause = cause;
     this.code = cause.code;
     this.exitCode = cause.exitCode;
   }
 
   override get plainMessage(): string {
-    return `${this.#doing}: ${this.#failed.plainMessage}`;
+    return `${this.#operation}: ${this.#cause.plainMessage}`;
   }
 }
 
-/** Errors that speak for themselves: what was being done does not matter to them. */
-const PLAIN: ReadonlySet<string> = new Set(['INTERRUPTED', 'USAGE']);
+/** Codes of errors that are not prefixed with the operation. */
+const UNPREFIXED_CODES: ReadonlySet<string> = new Set(['INTERRUPTED', 'USAGE']);
 
-/** Waits for `work` and says what was being done when it fails. Programming faults pass as they are. */
-export async function withContext<T>(doing: string, work: Promise<T>): Promise<T> {
+/** Awaits `work` and prefixes its error with the operation. Programming errors are not changed. */
+export async function withContext<T>(operation: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof KcriError && !PLAIN.has(error.code) ? new OperationError(doing, error) : error;
+    throw error instanceof KcriError && !UNPREFIXED_CODES.has(error.code)
+      ? new OperationError(operation, error)
+      : error;
   }
 }

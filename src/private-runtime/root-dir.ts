@@ -1,16 +1,18 @@
 import {mkdir, realpath} from 'node:fs/promises';
 import {resolve} from 'node:path';
-import {ifPresent, withFileErrors} from '../base/files.js';
+import {ifPresent, withFileErrors} from '../base/fs/files.js';
 
-/** The directory without symbolic links, as /proc names it; as it is given when it isn't there. Throws SystemError. */
-export async function canonical(dir: string): Promise<string> {
+/**
+ * Returns the directory without symbolic links, as /proc shows it; unchanged if it does not exist. Throws SystemError.
+ */
+export async function canonicalDirectory(dir: string): Promise<string> {
   const found = await withFileErrors('reading', dir, () => ifPresent(() => realpath(dir)));
   return found ?? resolve(dir);
 }
 
-/** Makes the directory when it isn't there. `made` says so. Throws SystemError. */
+/** Creates the directory if it does not exist; `made` reports whether it did. Rejects with SystemError. */
 export async function ensureRootDir(dir: string): Promise<{rootDir: string; made: boolean}> {
-  const first = await withFileErrors('making the directory', dir, () =>
+  const first = await withFileErrors('creating the directory', dir, () =>
     mkdir(dir, {recursive: true, mode: 0o755}),
   );
   return {rootDir: await realpath(dir), made: first !== undefined};

@@ -1,14 +1,14 @@
 import {KcriError, type KcriErrorOptions} from '../base/errors.js';
 
-/** An exec, attach or port-forward session could not be opened, or broke. */
+/** Error of an exec, attach or port-forward session that could not be opened, or that failed. */
 export class StreamingError extends KcriError {
   readonly code = 'STREAMING';
 }
 
-/** The streaming server answered, but would not speak the protocol that was asked for. */
+/** Error of a streaming server that responded, but refused the upgrade to the requested protocol. */
 export class UpgradeRefusedError extends KcriError {
   readonly code = 'STREAMING_REFUSED';
-  /** The HTTP status that it gave instead of 101. */
+  /** HTTP status of the response, instead of 101. */
   readonly status: number;
 
   constructor(status: number, message: string, options: KcriErrorOptions = {}) {

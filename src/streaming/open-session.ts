@@ -1,11 +1,11 @@
 import {UpgradeRefusedError} from './errors.js';
 import type {DialOptions, RemoteSession, SessionRequest, Transport} from './session.js';
-import {openSpdySession} from './spdy/session.js';
+import {openSpdySession} from './spdy/spdy-session.js';
 
 /**
- * Opens an exec or attach session. `url` asks the runtime for a streaming URL; it is asked again for each
- * attempt, as a URL serves once. Rejects with StreamingError or UpgradeRefusedError, with what `url` rejects
- * with, or with the signal's reason.
+ * Opens an exec or attach session. `url` requests a streaming URL from the runtime. It is called for each attempt,
+ * because a URL is valid once. Rejects with StreamingError or UpgradeRefusedError, with the error of `url`, or with the
+ * signal's reason.
  */
 export async function openSession(
   url: () => Promise<string>,
@@ -16,14 +16,16 @@ export async function openSession(
     try {
       return await openSpdySession(await url(), request, options);
     } catch (error) {
-      if (options.transport === 'spdy' || !takesNoSpdy(error)) throw error;
+      if (options.transport === 'spdy' || !isSpdyUnsupported(error)) throw error;
     }
   }
-  const {openWebSocketSession} = await import('./websocket-session.js');
+  const {openWebSocketSession} = await import('./websocket/websocket-session.js');
   return await openWebSocketSession(await url(), request, options);
 }
 
-/** True when a server would not have SPDY; a session that is gone (404) is gone for every transport. */
-export function takesNoSpdy(error: unknown): boolean {
+/**
+ * Reports whether a server does not support SPDY. A session that no longer exists (404) fails with every transport.
+ */
+export function isSpdyUnsupported(error: unknown): boolean {
   return error instanceof UpgradeRefusedError && error.status !== 404;
 }

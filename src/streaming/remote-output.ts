@@ -1,25 +1,25 @@
 import type {Readable} from 'node:stream';
 
-/** What takes output: a Writable, or as much of one. */
-export interface PourTarget {
+/** Destination of output: a Writable, or its write method. */
+export interface OutputTarget {
   write(chunk: Uint8Array | string, written: () => void): boolean;
 }
 
-/** What comes from the remote end, in order. */
+/** Output of the remote end, in order. */
 export interface RemoteOutput extends Readable {
   /**
-   * Writes all that comes to `target` and resolves when that has taken it, or dropped it because nobody reads
-   * there any more: whoever isn't read must not hold up the rest. `target` is not ended, and many may share it.
+   * Writes all output to `target`. Resolves when it was written, or dropped because the reader of the target has closed
+   * it, so that it does not block other streams. Does not end `target`, which may be shared.
    */
-  pour(target: PourTarget): Promise<void>;
+  pipeTo(target: OutputTarget): Promise<void>;
 }
 
-/** The same for a stream. Nothing is listened to at the target, unlike with `pipe`. */
-export async function pourStream(source: Readable, target: PourTarget): Promise<void> {
+/** Implements `pipeTo` for any stream. Adds no listeners to the target, unlike `pipe`. */
+export async function pipeReadableTo(source: Readable, target: OutputTarget): Promise<void> {
   await new Promise<void>((resolve) => {
     source.once('end', resolve).once('close', resolve);
     source.on('data', (chunk: Buffer) => {
-      // Called too for what can't be written.
+      // Also called if the chunk cannot be written.
       const written = (): void => void source.resume();
       if (!target.write(chunk, written)) source.pause();
     });

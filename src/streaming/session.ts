@@ -2,7 +2,7 @@ import type {Writable} from 'node:stream';
 import type {Clock} from '../base/clock.js';
 import type {RemoteOutput} from './remote-output.js';
 
-/** Which of a process's streams a session carries. A terminal has no stderr of its own. */
+/** Streams of the process that a session transfers. A terminal has no separate stderr. */
 export interface SessionRequest {
   readonly stdin: boolean;
   readonly stdout: boolean;
@@ -10,54 +10,54 @@ export interface SessionRequest {
   readonly tty: boolean;
 }
 
-/** A terminal's size in characters. */
+/** Size of a terminal in characters. */
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** What the remote end said of the process: its exit code (128 + n for signal n), or why there is none. */
+/** Result of the process: its exit code (128 + n for signal n), or the reason for a missing one. */
 export type RemoteResult =
   {readonly kind: 'exited'; readonly exitCode: number} | {readonly kind: 'failed'; readonly message: string};
 
 /**
- * An open exec or attach session, whatever the transport. The streams pass on back-pressure both ways, and end
- * rather than fail when the connection is lost: only `result` tells of that.
+ * Open exec or attach session over any transport. Its streams apply backpressure in both directions, and end without an
+ * error when the connection is lost; only `result` reports the loss.
  */
 export interface RemoteSession {
-  /** Ending it tells the process that there is no more input, where the protocol can (`halfClosesStdin`). */
+  /** Input of the process. Ending it signals end of input if the protocol supports it (`halfClosesStdin`). */
   readonly stdin: Writable | undefined;
   readonly stdout: RemoteOutput | undefined;
   readonly stderr: RemoteOutput | undefined;
   readonly halfClosesStdin: boolean;
-  /** Tells the process its terminal's size; does nothing without one. */
+  /** Sends the size of the terminal; has no effect without a terminal. */
   resize(size: TerminalSize): void;
-  /** The remote end's verdict; rejects with StreamingError when the connection ends before it. */
+  /** Result of the process. Rejects with StreamingError if the connection ends before it. */
   readonly result: Promise<RemoteResult>;
-  /** Ends the connection at once; the process is not told. */
+  /** Closes the connection; the process is not notified. */
   close(): void;
 }
 
-/** How a TLS streaming server is checked; paths of PEM files. */
+/** TLS options for a streaming server, with paths of PEM files. */
 export interface TlsOptions {
-  /** The name that its certificate must be for; the URL's host by default. */
+  /** Expected name in the server's certificate; by default the host of the URL. */
   readonly serverName?: string | undefined;
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Take any certificate. */
+  /** Whether to accept any certificate. */
   readonly insecure?: boolean | undefined;
 }
 
-/** How a streaming server is reached. */
+/** Options for connecting to a streaming server. */
 export interface DialOptions {
-  /** Ends the dialling; an open session is ended by its `close`. */
+  /** Signal that aborts connecting; an open session is closed by its `close`. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly tls: TlsOptions;
-  /** Where proxies are named (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). */
+  /** Environment with the proxy variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Which protocol the session is carried by; `auto` is SPDY, then WebSocket where the server takes no SPDY. */
+/** Transport of a session; `auto` is SPDY, or WebSocket if the server does not support SPDY. */
 export type Transport = 'auto' | 'spdy' | 'websocket';

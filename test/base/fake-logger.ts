@@ -1,7 +1,6 @@
-import type {Logger} from '../../src/base/logger.js';
+import type {FileLogger, Logger} from '../../src/base/logger.js';
 
-/** A log that only these functions hear of. */
-export function fakeLogger(heard: Pick<Logger, 'info' | 'error'>): Logger {
-  const logger: Logger = {...heard, at: () => logger};
-  return logger;
+/** Returns a logger that passes the lines of all files to these functions. */
+export function fakeLogger(lines: FileLogger): Logger {
+  return {forFile: () => lines};
 }

@@ -1,5 +1,5 @@
 import {setTimeout as delay} from 'node:timers/promises';
-import {patience} from './patience.mjs';
+import {patience} from './stall-tolerant-timer.mjs';
 
 /** End-to-end tests have more: the machine's disk may stand still for seconds. */
 const PATIENCE_MS = Number(process.env['KCRI_TEST_PATIENCE_MS'] ?? 20_000);

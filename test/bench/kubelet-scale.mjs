@@ -2,7 +2,7 @@
 // killed for ten minutes, on a clock that is quicker than the machine's.
 // Usage: npm run bench:kubelet-scale [-- --pods=100,250,500] [--minutes=10] [--factor=10] [--profile=DIR]
 import {parseArgs} from 'node:util';
-import {quickClock} from './kubelet/quick-clock.mjs';
+import {acceleratedClock} from './kubelet/accelerated-clock.mjs';
 import {withScaleNode} from './kubelet/scale-node.mjs';
 
 const {values} = parseArgs({
@@ -15,7 +15,7 @@ const {values} = parseArgs({
 });
 const minutes = Number(values.minutes);
 const factor = Number(values.factor);
-const wallClock = quickClock(Date.now(), 1);
+const wallClock = acceleratedClock(Date.now(), 1);
 
 process.stdout.write(
   'pods  started  CPU start  CPU/min  delay p99 (max)      RSS 1st…last min  restarts of kills\n',

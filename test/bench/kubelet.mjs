@@ -3,7 +3,7 @@
 import {loadavg} from 'node:os';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
-import {ensureSecondContainerd} from '../../scripts/second-containerd.mjs';
+import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
 import {aPod, BUSYBOX, until, withNode} from './kubelet/node.mjs';
 
 /** Of kubelet 1.36.2 with containerd 2.1.9 on two cores, and the part of it that kcri may take. */

@@ -10,14 +10,14 @@ import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {listsTable} from './lists/report.mjs';
 import {medians, ratios, runOnce} from './startup/pairs.mjs';
-import {madeProgram} from './startup/program.mjs';
+import {findExecutable} from './startup/find-executable.mjs';
 import {writeSection} from './startup/report.mjs';
 
 const RUNTIME = fileURLToPath(new URL('lists/runtime.mjs', import.meta.url));
 const SIZES = '1000,10000,50000';
 const {values} = parseArgs({
   options: {
-    program: {type: 'string', default: madeProgram()},
+    program: {type: 'string', default: findExecutable()},
     rounds: {type: 'string', default: '10'},
     sizes: {type: 'string', default: SIZES},
   },

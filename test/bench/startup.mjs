@@ -4,7 +4,7 @@
 import {loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
 import {pairs} from './startup/pairs.mjs';
-import {madeProgram} from './startup/program.mjs';
+import {findExecutable} from './startup/find-executable.mjs';
 import {startupTable, writeSection} from './startup/report.mjs';
 import {withRuntime} from './streaming/runtime.mjs';
 
@@ -13,7 +13,7 @@ const {values} = parseArgs({
     rounds: {type: 'string', default: '40'},
     only: {type: 'string'},
     node: {type: 'string', default: process.execPath},
-    program: {type: 'string', default: madeProgram()},
+    program: {type: 'string', default: findExecutable()},
   },
 });
 

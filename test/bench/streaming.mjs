@@ -2,7 +2,7 @@
 // Usage: npm run bench:streaming [-- --rounds=5] [--only=exec-stdout,…]      (needs root and containerd)
 import {loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
-import {ensureSecondContainerd} from '../../scripts/second-containerd.mjs';
+import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
 import {execStdin, execStdout} from './streaming/exec.mjs';
 import {forwardAtOnce, forwardAtOnceQuick, forwardDownload, forwardInTurn} from './streaming/forward.mjs';
 import {comparison, heading} from './streaming/report.mjs';

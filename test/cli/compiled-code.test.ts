@@ -4,6 +4,7 @@ import {
   chown,
   cp,
   lstat,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -11,6 +12,7 @@ import {
   stat,
   symlink,
   truncate,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -19,32 +21,35 @@ import {promisify} from 'node:util';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 
-/** A package with the built bundle, which keeps what V8 made of it beside itself; `npm test` builds it first. */
+/** A package with the built bundle (`npm test` builds it first), and the folder that its compiled code is kept in. */
 let root: string;
 const quick = () => join(root, 'dist/quick');
-const compiled = () => join(quick(), 'compiled');
+const cache = () => join(root, 'cache');
+const kept = () => join(cache(), 'kcri');
 const NOBODY = 65_534;
+/** What `kcri --version` loads. */
+const CHUNKS_OF_VERSION = [expect.stringMatching(/^chunk-\w+\.cjs$/), 'program.cjs'];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'kcri-bundle-'));
   await chmod(root, 0o755);
   await cp('bin', join(root, 'bin'), {recursive: true});
-  await cp('dist/quick', quick(), {recursive: true, filter: (path) => !path.endsWith('/compiled')});
+  await cp('dist/quick', quick(), {recursive: true});
 });
 afterEach(() => rm(root, {recursive: true}));
 
 interface Options {
   readonly uid?: number;
-  /** Runs it after these, as a shell does. */
+  /** Shell commands to run first. */
   readonly shell?: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 async function kcri(args: string, {uid, shell = '', env}: Options = {}) {
   const command = `${shell} exec "$0" "$1" ${args}`;
   return await promisify(execFile)('sh', ['-c', command, process.execPath, join(root, 'bin/kcri.js')], {
     ...(uid === undefined ? {} : {uid, gid: uid}),
-    env: {...process.env, ...env},
+    env: {...process.env, NODE_COMPILE_CACHE: cache(), ...env},
   });
 }
 
@@ -54,14 +59,21 @@ async function version(options?: Options): Promise<string> {
   return stdout;
 }
 
-/** The one file that this command needs. */
-async function keptFile(): Promise<string> {
-  const [build = ''] = await readdir(compiled());
-  expect(await readdir(join(compiled(), build))).toEqual(['start']);
-  return join(compiled(), build, 'start');
+/** The folder for this bundle and Node.js. */
+async function keptFolder(): Promise<string> {
+  const [build = ''] = await readdir(kept());
+  expect(build).toMatch(new RegExp(`^\\w{16}-${process.version}-${process.arch}$`));
+  return join(kept(), build);
 }
 
-/** Whether a run has made the file anew. */
+/** The larger of the two files that `kcri --version` needs. */
+async function keptFile(): Promise<string> {
+  const files = (await readdir(await keptFolder())).sort();
+  expect(files).toEqual(CHUNKS_OF_VERSION);
+  return join(await keptFolder(), files[0] ?? '');
+}
+
+/** Whether a run has written the file again. */
 async function isRemade(file: string): Promise<boolean> {
   const {ino: before} = await stat(file);
   expect(await version()).toMatch(/^kcri version v/);
@@ -77,7 +89,7 @@ test.each([
   ['cut off', (file: string) => truncate(file, 1000)],
   ['empty', (file: string) => truncate(file)],
   ["another program's", (file: string) => writeFile(file, 'x'.repeat(500_000))],
-])('what was kept and is %s is made anew', async (_, spoil) => {
+])('a kept file that is %s is replaced', async (_, spoil) => {
   await version();
   const file = await keptFile();
   const {length} = await readFile(file);
@@ -87,88 +99,152 @@ test.each([
   expect((await readFile(file)).length / length).toBeCloseTo(1, 2);
 });
 
-test('each command keeps what it needed itself, once it did what it was asked to', async () => {
+test('a successful command keeps what it loaded, and adds to what others kept of shared chunks', async () => {
   await using runtime = await FakeRuntime.start();
   const env = {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
-  await expect(kcri('version --bogus', {env})).rejects.toThrow('flag provided but not defined');
-  expect(await readdir(quick())).not.toContain('compiled');
+  await expect(kcri('version --bogus', {env})).rejects.toThrow('unknown flag: --bogus');
+  expect(await readdir(root)).not.toContain('cache');
   await kcri('version', {env});
-  const [build = ''] = await readdir(compiled());
-  const kept = async () => (await readdir(join(compiled(), build))).map((name) => name.replace(/-.*/, ''));
-  expect(await kept()).toEqual(['start', 'version']);
+  const commands = async () => {
+    const files = await readdir(await keptFolder());
+    return files.map((name) => name.replace(/[-.].*/, '')).filter((name) => name !== 'chunk');
+  };
+  const shared = async () => {
+    const files = (await readdir(await keptFolder())).filter((name) => name.startsWith('chunk-'));
+    const sizes = await Promise.all(
+      files.map(async (name) => (await stat(join(await keptFolder(), name))).size),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  };
+  expect(await commands()).toEqual(['cri', 'program', 'version']);
+  const before = await shared();
   await kcri('images', {env});
-  expect(await kept()).toEqual(['images', 'start', 'version']);
+  expect(await commands()).toEqual(['cri', 'images', 'program', 'version']);
+  expect(await shared()).toBeGreaterThan(before * 1.05);
 });
 
-test('many first runs at once each do what they are asked to, and leave one file', async () => {
+test('many first runs at once succeed and leave one file for each chunk', async () => {
   const texts = await Promise.all(Array.from({length: 8}, () => version()));
   expect(new Set(texts).size).toBe(1);
   expect(await isRemade(await keptFile())).toBe(false);
 });
 
-/** Loaded before kcri, in place of what node:fs has: says in which order things are done. */
-const TOLD = `const fs = require('node:fs'); for (const name of ['fsyncSync', 'renameSync']) {
+/** Reports the order of two calls of node:fs; to be loaded before kcri. */
+const REPORT_CALLS = `const fs = require('node:fs'); for (const name of ['fsyncSync', 'renameSync']) {
   const own = fs[name];
   fs[name] = (...args) => { fs.writeSync(2, name + ' '); return own(...args); };
 }`;
 
-describe('what ends a first run early does no harm to later ones', () => {
+describe('a first run that ends early does no harm to later ones', () => {
   const preload = async (name: string, source: string) => {
     await writeFile(join(root, name), source);
     return {NODE_OPTIONS: `--require=${join(root, name)}`};
   };
 
   test('compiled code is on the disk before it has its name: V8 would crash on half of it', async () => {
-    const {stderr} = await kcri('--version', {env: await preload('told.cjs', TOLD)});
-    expect(stderr).toBe('fsyncSync renameSync ');
+    const {stderr} = await kcri('--version', {env: await preload('report.cjs', REPORT_CALLS)});
+    expect(stderr).toBe('fsyncSync renameSync '.repeat(CHUNKS_OF_VERSION.length));
   });
 
-  test('a process that was killed does not keep one of the same id from keeping it', async () => {
+  test('a process with the pid of one that was killed can keep compiled code', async () => {
     const pid = `const {kill, pid} = process; Object.defineProperty(process, 'pid', {value: 7});`;
     const killed = `${pid} require('node:fs').renameSync = () => kill.call(process, pid, 'SIGKILL');`;
     await expect(kcri('--version', {env: await preload('killed.cjs', killed)})).rejects.toThrow();
-    const [build = ''] = await readdir(compiled());
-    expect(await readdir(join(compiled(), build))).toHaveLength(1);
+    expect(await readdir(await keptFolder())).toHaveLength(1);
     await kcri('--version', {env: await preload('same.cjs', pid)});
-    expect(await readdir(join(compiled(), build))).toContain('start');
+    expect(await readdir(await keptFolder())).toContain('program.cjs');
   });
 });
 
-describe('where nothing can be kept it runs all the same', () => {
+describe('kcri runs where nothing can be kept', () => {
   test('a file is in the way', async () => {
-    await writeFile(compiled(), 'in the way');
+    await writeFile(cache(), 'in the way');
     expect(await version()).toMatch(/^kcri version v/);
-    expect(await readFile(compiled(), 'utf8')).toBe('in the way');
+    expect(await readFile(cache(), 'utf8')).toBe('in the way');
   });
 
-  test('there is no room for it, and nothing is left of the attempt', async () => {
+  test('the disk is full, and no incomplete file is left', async () => {
     // Blocks of 512 bytes; what goes beyond fails as on a full disk.
     expect(await version({shell: 'ulimit -f 16;'})).toMatch(/^kcri version v/);
-    const [build = ''] = await readdir(compiled());
-    expect(await readdir(join(compiled(), build))).toEqual([]);
+    expect((await readdir(await keptFolder())).filter((name) => !name.endsWith('.cjs'))).toEqual([]);
+  });
+
+  test('the user has no home', async () => {
+    const env = {NODE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: undefined, HOME: undefined};
+    expect(await version({uid: NOBODY, env})).toMatch(/^kcri version v/);
   });
 });
 
-/** Compiled code does what it likes: whoever could change it could make root do anything. */
-describe('compiled code is as safe as the program', () => {
-  test('only its owner can write what is kept, whatever the umask', async () => {
-    await version({shell: 'umask 0;'});
-    const file = await keptFile();
-    for (const path of [compiled(), join(file, '..'), file])
-      expect((await stat(path)).mode & 0o022, path).toBe(0);
+describe('the folder that compiled code is kept in', () => {
+  const home = () => join(root, 'home');
+  /** Runs kcri as a user with a home. */
+  const asUser = async (env: Options['env']) => {
+    await mkdir(home());
+    await chown(home(), NOBODY, NOBODY);
+    const none = {NODE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: undefined, HOME: home()};
+    return await version({uid: NOBODY, env: {...none, ...env}});
+  };
+
+  test("a user's is in ~/.cache", async () => {
+    await asUser({});
+    expect(await readdir(join(home(), '.cache/kcri'))).toHaveLength(1);
   });
 
-  test('who does not own the program keeps nothing, even where that could be written', async () => {
-    await chmod(quick(), 0o777);
-    expect(await version({uid: NOBODY})).toMatch(/^kcri version v/);
-    expect(await readdir(quick())).not.toContain('compiled');
+  test('or in XDG_CACHE_HOME', async () => {
+    await asUser({XDG_CACHE_HOME: join(home(), 'elsewhere')});
+    expect(await readdir(join(home(), 'elsewhere/kcri'))).toHaveLength(1);
+    expect(await readdir(home())).toEqual(['elsewhere']);
+  });
+
+  test("root's is never in a home, which sudo may leave another user's", async () => {
+    await mkdir(home());
+    const env = {NODE_COMPILE_CACHE: undefined, XDG_CACHE_HOME: join(home(), 'cache'), HOME: home()};
+    await version({env});
+    expect(await readdir(home())).toEqual([]);
+    const [build = ''] = await readdir('/var/cache/kcri');
+    expect(build).toMatch(/^\w{16}-v/);
+  });
+
+  test('NODE_DISABLE_COMPILE_CACHE keeps nothing', async () => {
+    await version({env: {NODE_DISABLE_COMPILE_CACHE: '1'}});
+    expect(await readdir(root)).not.toContain('cache');
+  });
+
+  test('builds that were not kept for 30 days are removed from it', async () => {
+    const days = (count: number) => new Date(Date.now() - count * 24 * 3600 * 1000);
+    for (const [name, age] of [
+      ['old', 31],
+      ['recent', 29],
+    ] as const) {
+      await mkdir(join(kept(), name), {recursive: true});
+      await utimes(join(kept(), name), days(age), days(age));
+    }
+    await version();
+    expect((await readdir(kept())).filter((name) => !name.includes('-'))).toEqual(['recent']);
+  });
+
+  test('the package is left as it is', async () => {
+    const before = await readdir(root, {recursive: true});
+    await version();
+    const after = await readdir(root, {recursive: true});
+    expect(after.filter((path) => !path.startsWith('cache')).sort()).toEqual(before.sort());
+  });
+});
+
+/** Compiled code can do anything: whoever could change it could make root do anything. */
+describe('compiled code is as safe as the program', () => {
+  test('only its owner can read or write what is kept, whatever the umask', async () => {
+    await version({shell: 'umask 0;'});
+    const file = await keptFile();
+    for (const path of [kept(), join(file, '..'), file])
+      expect((await stat(path)).mode & 0o077, path).toBe(0);
   });
 
   test.each([
-    ["is another user's", (file: string) => chown(file, NOBODY, NOBODY)],
-    ['others may write', (file: string) => chmod(file, 0o646)],
-    ['a group may write', (file: string) => chmod(file, 0o664)],
-  ])('what %s is not used', async (_, spoil) => {
+    ['of another user', (file: string) => chown(file, NOBODY, NOBODY)],
+    ['that others may write', (file: string) => chmod(file, 0o646)],
+    ['that a group may write', (file: string) => chmod(file, 0o664)],
+  ])('a file %s is not used', async (_, spoil) => {
     await version();
     const file = await keptFile();
     await spoil(file);
@@ -186,14 +262,5 @@ describe('compiled code is as safe as the program', () => {
     await version();
     expect(await readFile(elsewhere, 'utf8')).toBe('precious');
     expect((await lstat(file)).isFile()).toBe(true);
-  });
-
-  test("a user's own program keeps its own, which root does not write", async () => {
-    await promisify(execFile)('chown', ['-R', `${NOBODY}:${NOBODY}`, root]);
-    expect(await version()).toMatch(/^kcri version v/);
-    expect(await readdir(quick())).not.toContain('compiled');
-    expect(await version({uid: NOBODY})).toMatch(/^kcri version v/);
-    expect((await stat(await keptFile())).uid).toBe(NOBODY);
-    expect(await isRemade(await keptFile())).toBe(false);
   });
 });

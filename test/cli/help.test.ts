@@ -1,9 +1,9 @@
+import {execFile} from 'node:child_process';
 import {describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../kcri-command.js';
-import {execFile} from 'node:child_process';
 
-/** oclif reads the built package for its help, so the built program is what is asked; `npm test` builds it first. */
+/** Runs the built program, because oclif reads the built package for its help; `npm test` builds it first. */
 function kcri(args: readonly string[], env: Record<string, string> = {}) {
   const [program, ...before] = KCRI_COMMAND;
   return new Promise<{stdout: string; stderr: string; exitCode: number}>((resolve) => {
@@ -23,27 +23,42 @@ describe('help of the built program', () => {
   test.each([[[]], [['--help']], [['-h']], [['help']], [['h']]])('%j lists the commands', async (args) => {
     const {stdout, stderr, exitCode} = await kcri(args);
     expect(stdout).toMatch(/COMMANDS[^]*\n {2}ps +List containers\n/);
+    expect(stdout).toMatch(/\nUse "kcri COMMAND --help" for more information about a command\.\n/);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
-  test('without a command tells of the global flags', async () => {
-    const {stdout} = await kcri(['--help']);
-    expect(stdout).toMatch(/COMMANDS\n[^]*\nGLOBAL FLAGS\n[^]* {2}-r, --runtime-endpoint=ENDPOINT /);
-    expect(stdout).toContain('"kcri COMMAND --help" explains a command');
-  });
+  test.each([[['options']], [['options', '--help']], [['help', 'options']]])(
+    '%j lists the global flags',
+    async (args) => {
+      const {stdout, stderr, exitCode} = await kcri(args);
+      expect(stdout).toMatch(
+        /^List the global flags\n[^]*\nGLOBAL FLAGS\n[^]* {2}-r, --runtime-endpoint=ENDPOINT /,
+      );
+      expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    },
+  );
 
   test.each([[['ps', '--help']], [['ps', '-h']], [['help', 'ps']], [['ps', '-a', 'x', '--help']]])(
     '%j explains ps',
     async (args) => {
       const {stdout, exitCode} = await kcri(args);
-      expect(stdout).toMatch(/^List containers\n[^]*-a, --all[^]*GLOBAL FLAGS/);
+      expect(stdout).toMatch(
+        /^List containers\n[^]*-a, --all[^]*\nUse "kcri options" for a list of global flags\.\n$/,
+      );
       expect(exitCode).toBe(0);
     },
   );
+
+  test('names the program as it was called', async () => {
+    const {stdout} = await kcri(['ps', '--help'], {KCRI_COMPAT: 'crictl'});
+    expect(stdout).toMatch(
+      /\nUSAGE\n {2}\$ crictl ps \[FLAGS\]\n[^]*\nUse "crictl options" for a list of global flags\.\n$/,
+    );
+  });
 });
 
 describe('the built program', () => {
-  test('ends quietly when nobody reads its output', async () => {
+  test('exits silently when its output is closed', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 5000});
     const {spawn} = await import('node:child_process');

@@ -35,7 +35,7 @@ export function programPid(): number {
 }
 
 /** What `kill -HUP` does to it. */
-export function hangUp(): void {
+export function sendHangup(): void {
   if (isTwin) process.kill(programPid(), 'SIGHUP');
   else process.emit('SIGHUP', 'SIGHUP');
 }

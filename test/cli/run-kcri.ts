@@ -1,7 +1,7 @@
 import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from './program.js';
-import {isCompat, processContext, type CliContext} from '../../src/cli/context.js';
+import {isCompat, createProcessContext, type CliContext} from '../../src/cli/context.js';
 import {logCommandLine} from '../argv-log.js';
 
 /** How kcri is run in this process. */
@@ -37,7 +37,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
   const stderr = collector(options.onStderr);
   if (options.terminal === true) Object.assign(stdout.stream, {isTTY: true});
   const context: CliContext = {
-    ...processContext(options.signal),
+    ...createProcessContext(options.signal),
     env: {
       ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
       ...options.env,

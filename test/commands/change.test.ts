@@ -89,7 +89,7 @@ describe('start and stop', () => {
   test('a name that fits several changes nothing and lists them', async () => {
     await using runtime = await started();
     const {stderr, exitCode} = await runKcri(['stop', 'main', 'done'], {endpoint: runtime.endpoint});
-    expect(stderr).toMatch(/^kcri: "main" fits 2 containers\nhint: name one of [0-9a-f]{13} \(/);
+    expect(stderr).toMatch(/^kcri: "main" matches 2 containers\nhint: use one of [0-9a-f]{13} \(/);
     expect(stderr).toContain('(default/web/main)');
     expect(stderr).toContain('(prod/api/main)');
     expect({exitCode, calls: mutations(runtime)}).toEqual({exitCode: 1, calls: []});
@@ -153,7 +153,7 @@ describe('rm', () => {
     await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers});
     const {stderr, exitCode} = await runKcri(['rm', 'young'], {endpoint: runtime.endpoint});
     expect({stderr, exitCode}).toEqual({
-      stderr: `kcri: warning: ${log} is older than the container, and left alone\n`,
+      stderr: `kcri: warning: kept "${log}": it is older than the container\n`,
       exitCode: 0,
     });
     await runKcri(['rm', 'old'], {endpoint: runtime.endpoint});

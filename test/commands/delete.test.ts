@@ -7,9 +7,9 @@ import {
   aContainerSpec,
   aManifest,
   aScene,
-  expectPlainError,
-  isChange,
-  NOTHING,
+  expectUserError,
+  isMutatingCall,
+  NO_LEFTOVERS,
   onlyRecord,
   type PodScene,
 } from './pod-scene.js';
@@ -45,7 +45,7 @@ describe('what delete takes', () => {
       stderr: '',
       exitCode: 0,
     });
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('the manifest of a static pod', async () => {
@@ -56,7 +56,7 @@ describe('what delete takes', () => {
       stdout: 'pod "default/web-node1" deleted\n',
       exitCode: 0,
     });
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('several, each once', async () => {
@@ -64,7 +64,7 @@ describe('what delete takes', () => {
     await synced(scene, aManifest({name: 'a'}), aManifest({name: 'b'}));
     const {stdout} = await scene.run(['delete', 'a', 'default/a', 'b']);
     expect(stdout).toBe('pod "default/a" deleted\npod "default/b" deleted\n');
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
@@ -76,21 +76,21 @@ describe('what delete refuses', () => {
       'a name that two namespaces have',
       inBoth,
       ['web'],
-      'kcri: the name "web" is ambiguous: one/web, two/web\nhint: name the pod as namespace/name\n',
+      'kcri: the name "web" is ambiguous: one/web, two/web\nhint: use NAMESPACE/NAME\n',
     ],
     [
       'a name that nobody has',
       [aManifest()],
       ['wbe'],
-      'kcri: no pod "wbe" was made by kcri\nhint: kcri\'s pods are: default/web\n',
+      'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
     ],
     [
       'a name when there is nothing',
       [],
       ['web'],
-      'kcri: no pod "web" was made by kcri\nhint: kcri has made no pods here\n',
+      'kcri: pod "web" not found\nhint: kcri has not created any such pods\n',
     ],
-    ['nothing', [aManifest()], [], 'kcri: no pod is given\nusage: kcri delete'],
+    ['nothing', [aManifest()], [], 'kcri: no pod specified\nusage: kcri delete'],
     [
       'a negative grace period',
       [aManifest()],
@@ -101,16 +101,16 @@ describe('what delete refuses', () => {
       'a grace period that is no number',
       [aManifest()],
       ['web', '--grace-period', 'soon'],
-      'kcri: invalid value "soon"',
+      'kcri: invalid argument "soon" for "--grace-period" flag',
     ],
   ])('%s', async (_, manifests, words, text) => {
     const scene = await aScene();
     if (manifests.length > 0) await synced(scene, ...manifests);
     const result = await scene.run(['delete', ...words]);
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stderr).toContain(text);
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(scene.changes).toEqual([]);
+    expect(scene.mutatingCalls).toEqual([]);
   });
 });
 
@@ -138,17 +138,15 @@ describe("somebody else's pods", () => {
     const [container] = scene.runtime.containers;
     await synced(scene, aManifest({name: 'other'}));
     const refused = await scene.run(['delete', 'web']);
-    expect(refused.stderr).toBe(
-      'kcri: no pod "web" was made by kcri\nhint: kcri\'s pods are: default/other\n',
-    );
+    expect(refused.stderr).toBe('kcri: pod "web" not found\nhint: pods created by kcri: default/other\n');
     const byUid = await scene.run(['delete', 'foreign-uid']);
     expect(byUid).toMatchObject({exitCode: 1, stdout: ''});
-    expect(scene.changes).toEqual([]);
+    expect(scene.mutatingCalls).toEqual([]);
 
     await scene.run(['sync', '-'], {stdin: aManifest()});
     await scene.run(['plan', '-'], {stdin: aManifest({restartPolicy: 'Never'})});
     await scene.run(['delete', 'web', 'other']);
-    const touched = JSON.stringify(scene.runtime.calls.filter(({method}) => isChange(method)));
+    const touched = JSON.stringify(scene.runtime.calls.filter(({method}) => isMutatingCall(method)));
     expect(touched).not.toContain(foreign.id);
     expect(touched).not.toContain(container!.id);
     expect(scene.runtime.sandboxes).toMatchObject([{id: foreign.id, state: 'SANDBOX_READY'}]);
@@ -207,7 +205,7 @@ describe('what is half made', () => {
     await synced(scene, aManifest());
     await damage(scene);
     expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('a pod whose record is broken is told of, does not hide others, and is ended by its UID', async () => {
@@ -228,7 +226,7 @@ describe('what is half made', () => {
       stderr: '',
       exitCode: 0,
     });
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
@@ -246,17 +244,17 @@ describe('when it fails', () => {
         match: (request) => ids.some((id) => JSON.stringify(request).includes(id)),
       });
       const result = await scene.run(['delete', 'web', 'other']);
-      expectPlainError(result);
+      expectUserError(result);
       expect(result.stderr).toContain('device busy');
       expect(result.stderr).toContain(
-        'kcri: pod "default/web": is left half deleted\nhint: "kcri delete default/web" ends it\n',
+        'kcri: pod "default/web": is partially deleted\nhint: run "kcri delete default/web" to delete it\n',
       );
       expect(result).toMatchObject({stdout: 'pod "default/other" deleted\n', exitCode: 1});
       expect(await scene.records()).toHaveLength(1);
 
       scene.runtime.clearFaults();
       expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-      expect(await scene.everything()).toEqual(NOTHING);
+      expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
     },
   );
 
@@ -270,7 +268,7 @@ describe('when it fails', () => {
       set: () => undefined,
     });
     const result = await scene.run(['delete', 'web']);
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stderr).toContain(
       'detected running containers after a successful KillPod, CRI violation: [main]',
     );
@@ -283,12 +281,12 @@ describe('when it fails', () => {
     await synced(scene, aManifest());
     await scene.runtime.crash();
     const result = await scene.run(['delete', 'web']);
-    expectPlainError(result);
-    expect(result.stderr).toContain('hint: nothing listens at');
+    expectUserError(result);
+    expect(result.stderr).toContain('hint: nothing listens on');
     expect(await scene.records()).toHaveLength(1);
     await scene.runtime.restart();
     expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('Ctrl-C ends the wait for a container that will not stop, and a second delete ends it', async () => {
@@ -302,12 +300,12 @@ describe('when it fails', () => {
       stdout: '',
       stderr:
         'kcri: interrupted\n' +
-        'kcri: pod "default/web": is left half deleted\nhint: "kcri delete default/web" ends it\n',
+        'kcri: pod "default/web": is partially deleted\nhint: run "kcri delete default/web" to delete it\n',
       exitCode: 130,
     });
     scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 0);
     expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 

@@ -175,7 +175,7 @@ describe('describe', () => {
     await scene.run(['sync', '-'], {stdin: aManifest()});
     const {stdout, stderr, exitCode} = await described(scene, ['wbe', 'web']);
     expect(stdout).toMatch(/^Name: +web$/m);
-    expect(stderr).toContain('no pod "wbe" was made by kcri');
+    expect(stderr).toContain('pod "wbe" not found');
     expect(exitCode).toBe(1);
     expect(await described(scene, ['-n', 'other'])).toEqual({
       stdout: '',
@@ -201,7 +201,7 @@ describe('describe', () => {
     await scene.runtime.stop();
     const {stdout, stderr, exitCode} = await described(scene, ['web']);
     expect(stdout).toMatch(/^Status: +Running$/m);
-    expect(stderr).toContain("can't be asked");
+    expect(stderr).toContain('is unavailable: ');
     expect(exitCode).toBe(0);
   });
 

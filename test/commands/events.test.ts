@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';
-import {Terminal} from '../cli/sync-view/terminal.js';
+import {FakeTerminal} from '../cli/terminal/fake-terminal.js';
 import {FakeRuntime, aContainer, aSandbox, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
-import {interruptAt, runOn} from './watching.js';
+import {interruptAt, runKcriOnTerminal} from './interrupt-watch.js';
 
 const WEB = aSandbox({id: 'e'.repeat(64), name: 'web', labels: {app: 'web'}});
 const API = aSandbox({id: 'f'.repeat(64), name: 'api', namespace: 'prod', labels: {app: 'api'}});
@@ -141,12 +141,12 @@ describe('events', () => {
 
   test('is a line for people on a terminal, with names that deleted things had', async () => {
     await using runtime = await started();
-    const terminal = new Terminal(120, 24);
+    const terminal = new FakeTerminal(120, 24);
     const {signal, onStdout} = interruptAt(/deleted {2}pod/);
     terminal.stream.on('data', (chunk: Buffer) => {
       onStdout(chunk.toString());
     });
-    const running = runOn(terminal, ['events'], {endpoint: runtime.endpoint, signal});
+    const running = runKcriOnTerminal(terminal, ['events'], {endpoint: runtime.endpoint, signal});
     await happenings(runtime);
     expect(await running).toEqual({exitCode: 0, stderr: ''});
     const [, ...rest] = terminal.text.split('\n').map((line) => line.split(/ {2,}/));
@@ -184,16 +184,16 @@ describe('events', () => {
 
   test('what the runtime repeats from before is left out, with a word, unless --since asks for it', async () => {
     for (const since of [undefined, '10m']) {
-      await using runtime = await started({keepsEvents: true});
-      runtime.state.nanos = () => BigInt(Date.now() - 60_000) * 1_000_000n;
+      await using runtime = await started({buffersEvents: true});
+      runtime.state.uniqueNowNanos = () => BigInt(Date.now() - 60_000) * 1_000_000n;
       runtime.exitContainer(MAIN, 0);
-      delete (runtime.state as {nanos?: unknown}).nanos;
+      delete (runtime.state as {uniqueNowNanos?: unknown}).uniqueNowNanos;
       const {stdout, stderr} = await watch(runtime, since === undefined ? [] : ['--since', since]);
       const rest = ['STOPPED b', 'STOPPED c', 'STOPPED f', 'DELETED c', 'DELETED f'];
       expect(shownIn(stdout)).toEqual(since === undefined ? rest : ['STOPPED a', ...rest]);
       expect(stderr).toBe(
         since === undefined
-          ? 'events from before are left out; --since 10m shows those of ten minutes\n'
+          ? 'earlier events are omitted; use --since=10m to include those of the last ten minutes\n'
           : '',
       );
     }
@@ -203,7 +203,7 @@ describe('events', () => {
     await using runtime = await started({unimplemented: ['GetContainerEvents']});
     const {stdout, stderr, exitCode} = await runKcri(['event'], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(
-      /^kcri: getting container events: .*\nhint: .*GetContainerEvents, which containerd has from 1\.7 on/,
+      /^kcri: getting container events: .*\nhint: .*GetContainerEvents \(containerd: 1\.7 or later/,
     );
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
@@ -221,8 +221,8 @@ describe('events', () => {
 
   test('ends when nobody reads any more', async () => {
     await using runtime = await started();
-    const terminal = new Terminal();
-    const running = runOn(terminal, ['events', '-o', 'json'], {
+    const terminal = new FakeTerminal();
+    const running = runKcriOnTerminal(terminal, ['events', '-o', 'json'], {
       endpoint: runtime.endpoint,
       signal: new AbortController().signal,
     });
@@ -232,9 +232,9 @@ describe('events', () => {
   });
 
   test.each([
-    [['--type', 'died'], '--type should be one of created, started, stopped, deleted, not "died"'],
+    [['--type', 'died'], 'invalid --type "died": must be one of created, started, stopped, deleted'],
     [['-o', 'ini'], 'unsupported output format "ini"'],
-    [['--since', 'yesterday'], '"yesterday" is no time'],
+    [['--since', 'yesterday'], 'invalid --since "yesterday"'],
     [['--label', 'x'], 'incorrectly specified label: x'],
     [['web'], 'unexpected argument "web"'],
   ])('%j is refused before anything is asked', async (args, message) => {
@@ -249,7 +249,7 @@ describe('events, called as crictl', () => {
   const env = {KCRI_COMPAT: 'crictl'};
 
   test('shows everything, indented, what is repeated from before as well', async () => {
-    await using runtime = await started({keepsEvents: true});
+    await using runtime = await started({buffersEvents: true});
     runtime.exitContainer(MAIN, 0);
     const last = new RegExp(`"${API.id}",\\n {2}"containerEventType": "CONTAINER_DELETED_EVENT"[^]*\\n}\\n`);
     const running = runKcri(['events'], {endpoint: runtime.endpoint, env, ...interruptAt(last)});

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aScene, aContainerSpec, aManifest, aScript, onlyRecord, type PodScene} from './pod-scene.js';
-import {interruptAt, QUICK} from './watching.js';
+import {interruptAt, FAST_CLOCK} from './interrupt-watch.js';
 
 async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
   const {exitCode, stderr} = await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
@@ -24,14 +24,14 @@ describe('get pods', () => {
   test("shows kcri's pods as kubectl's table does, and changes nothing", async () => {
     const scene = await aScene();
     await synced(scene, aManifest(), aManifest({name: 'api-server'}));
-    const before = await scene.everything();
+    const before = await scene.listLeftovers();
     const {stdout, stderr, exitCode} = await get(scene);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).toMatch(
       /^NAME {9}READY {3}STATUS {4}RESTARTS {3}AGE\napi-server {3}1\/1 {5}Running {3}0 {10}\d+s\nweb {10}1\/1 {5}Running {3}0 {10}\d+s\n$/,
     );
-    expect(scene.changes).toEqual([]);
-    expect(await scene.everything()).toEqual(before);
+    expect(scene.mutatingCalls).toEqual([]);
+    expect(await scene.listLeftovers()).toEqual(before);
   });
 
   test('-o wide adds address, node and readiness gates', async () => {
@@ -102,7 +102,7 @@ describe('get pods', () => {
     expect((await get(scene, ['-o', 'json'])).stdout).toContain('"items": []');
     await synced(scene, aManifest());
     expect(await get(scene, ['wbe', 'web', '--no-headers'])).toMatchObject({
-      stderr: 'kcri: no pod "wbe" was made by kcri\nhint: kcri\'s pods are: default/web\n',
+      stderr: 'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
       stdout: expect.stringMatching(/^web /) as string,
       exitCode: 1,
     });
@@ -145,7 +145,7 @@ describe('get pods', () => {
     const {stdout, stderr, exitCode} = await get(scene, ['--no-headers']);
     expect(stdout).toMatch(/^web +1\/1 +Running /);
     expect(stderr).toMatch(
-      /^kcri: warning: the runtime at "unix:.*" can't be asked: .*; this was last seen: default\/web \d+s ago\n$/,
+      /^kcri: warning: runtime at "unix:.*" is unavailable: .*; showing the last known state: default\/web \d+s ago\n$/,
     );
     expect(exitCode).toBe(0);
   });
@@ -200,7 +200,7 @@ describe('get pods -w', () => {
     const {signal, onStdout} = interruptAt(/Error/);
     const watching = get(scene, ['-w'], {
       signal,
-      clock: QUICK,
+      clock: FAST_CLOCK,
       onStdout: (text: string) => {
         onStdout(text);
         if (text.includes('web'))
@@ -222,7 +222,7 @@ describe('get pods -w', () => {
     const scene = await aScene();
     await synced(scene, aManifest());
     const {signal, onStdout} = interruptAt(/\n/);
-    const {stdout} = await get(scene, ['-w', '-o', 'json'], {signal, clock: QUICK, onStdout});
+    const {stdout} = await get(scene, ['-w', '-o', 'json'], {signal, clock: FAST_CLOCK, onStdout});
     expect(
       stdout
         .trimEnd()
@@ -238,7 +238,7 @@ describe('get pods -w', () => {
     let deleting: Promise<unknown> | undefined;
     const {stdout} = await get(scene, ['-w', '--no-headers'], {
       signal,
-      clock: QUICK,
+      clock: FAST_CLOCK,
       onStdout: (text: string) => {
         onStdout(text);
         deleting ??= scene.run(['delete', 'web']);

@@ -4,8 +4,8 @@ import {appendFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
-import {processContext} from '../../src/cli/context.js';
-import type {OutputStream} from '../../src/cli/standard-output.js';
+import {createProcessContext} from '../../src/cli/context.js';
+import type {OutputStream} from '../../src/cli/output/standard-output.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
 import {main} from '../cli/program.js';
 import {runKcri} from '../cli/run-kcri.js';
@@ -77,10 +77,13 @@ describe('logs', () => {
   test.each([
     [['logs'], 'ID cannot be empty'],
     [['logs', 'main', 'b'], 'no such container "b"'],
-    [['logs', 'main', '--since', '1m', '--since-time', '1m'], '--since and --since-time are the same'],
+    [
+      ['logs', 'main', '--since', '1m', '--since-time', '1m'],
+      '--since and --since-time are mutually exclusive',
+    ],
     [['logs', 'main', '-s', 'both'], 'invalid stream "both", must be "stdout" or "stderr"'],
-    [['logs', 'main', '--since', 'now'], '"now" is no time for --since'],
-    [['logs', 'main', '--until', 'now'], '"now" is no time for --until'],
+    [['logs', 'main', '--since', 'now'], 'invalid --since "now"'],
+    [['logs', 'main', '--until', 'now'], 'invalid --until "now"'],
     [['logs', 'nope'], 'no such container "nope"'],
   ])('%j ends with 1', async (args, message) => {
     await using runtime = await started();
@@ -93,7 +96,7 @@ describe('logs', () => {
     await using runtime = await started();
     rmSync(path);
     const {stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
-    expect(stderr).toMatch(/^kcri: reading the log ".*": no such file or directory\nhint: logs are files/);
+    expect(stderr).toMatch(/^kcri: cannot read log ".*": no such file or directory\nhint: logs are files/);
     expect(exitCode).toBe(1);
   });
 
@@ -194,7 +197,7 @@ describe('logs of several containers', () => {
     const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
     expect(result).toEqual({
       stdout: 'one\ntwo\n',
-      stderr: expect.stringMatching(/^kcri: main was started again: attempt 1\n/) as string,
+      stderr: expect.stringMatching(/^kcri: main was restarted: attempt 1\n/) as string,
       exitCode: 0,
     });
   });
@@ -232,7 +235,7 @@ describe('logs of several containers', () => {
     controller.abort(new InterruptedError('SIGINT'));
     expect(await running).toEqual({
       stdout: 'one\n',
-      stderr: 'two\nkcri: main has ended with exit code 3 (Error); waiting for its next attempt\n',
+      stderr: 'two\nkcri: main exited with code 3 (Error); waiting for its next attempt\n',
       exitCode: 0,
     });
   });
@@ -242,7 +245,7 @@ describe('logs of several containers', () => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
     expect({stdout, exitCode}).toEqual({stdout: 'one\n', exitCode: 0});
-    expect(stderr).toBe(`kcri: warning: left out 2 lines of "${path}" that are in no known log format\n`);
+    expect(stderr).toBe(`kcri: warning: skipped 2 lines of "${path}" in an unknown log format\n`);
   });
 
   test('a slow reader holds back the reading', async () => {
@@ -255,7 +258,7 @@ describe('logs of several containers', () => {
     let most = 0;
     const stdout = child.stdin as OutputStream;
     const running = main(['logs', 'main'], {
-      ...processContext(),
+      ...createProcessContext(),
       env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
       stdout,
     });

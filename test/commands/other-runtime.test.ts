@@ -1,15 +1,22 @@
 import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {acquireLock} from '../../src/base/lock.js';
+import {acquireLock} from '../../src/base/fs/lock.js';
 import {canonicalEndpoint} from '../../src/cri/endpoint.js';
-import {kubeletLock, publishKubelet} from '../../src/kubelet/kubelet-file.js';
-import type {PodRecord} from '../../src/kubelet/pod/pod-store.js';
-import {recordPath} from '../../src/private-runtime/endpoint.js';
-import {layoutOf} from '../../src/private-runtime/layout.js';
+import {kubeletLockPath, publishKubelet} from '../../src/kubelet/pods/registry/running-kubelet.js';
+import type {PodRecord} from '../../src/kubelet/pods/registry/pod-store.js';
+import {runtimeRecordPath} from '../../src/private-runtime/private-endpoint.js';
+import {computeRuntimeLayout} from '../../src/private-runtime/private-runtime-layout.js';
 import {runKcri, type RunResult} from '../cli/run-kcri.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
-import {aManifest, aScene, expectPlainError, isChange, NOTHING, type PodScene} from './pod-scene.js';
+import {
+  aManifest,
+  aScene,
+  expectUserError,
+  isMutatingCall,
+  NO_LEFTOVERS,
+  type PodScene,
+} from './pod-scene.js';
 
 async function anotherRuntime(): Promise<FakeRuntime> {
   const runtime = await FakeRuntime.start();
@@ -57,17 +64,17 @@ describe('a pod that was made on another runtime', () => {
   ])('is left alone by %s', async (_, args, stdin) => {
     const scene = await aSyncedScene();
     const other = await anotherRuntime();
-    const before = await scene.everything();
+    const before = await scene.listLeftovers();
     const result = await scene.run(args, {endpoint: other.endpoint, stdin});
-    expectPlainError(result);
+    expectUserError(result);
     const made = await canonicalEndpoint(scene.runtime.endpoint);
     expect(result.stderr).toContain(`pod "default/web": was made on "${made}", not on "`);
     expect(result.stderr).toContain(`hint: name its runtime with "-r ${made}"`);
     expect(result.stderr).not.toContain('is left');
     expect(result.exitCode).toBe(1);
-    expect(other.calls.map(({method}) => method).filter(isChange)).toEqual([]);
-    expect(scene.changes).toEqual([]);
-    expect(await scene.everything()).toEqual(before);
+    expect(other.calls.map(({method}) => method).filter(isMutatingCall)).toEqual([]);
+    expect(scene.mutatingCalls).toEqual([]);
+    expect(await scene.listLeftovers()).toEqual(before);
   });
 
   test('is ended on its own runtime when none is named, whatever is found first', async () => {
@@ -79,7 +86,7 @@ describe('a pod that was made on another runtime', () => {
       exitCode: 0,
     });
     expect(other.calls).toEqual([]);
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test.each([
@@ -90,7 +97,7 @@ describe('a pod that was made on another runtime', () => {
     const other = await anotherRuntime();
     await changeRecord(scene, {manager: 'kubelet'});
     const endpoint = await canonicalEndpoint((isItsOwn ? scene.runtime : other).endpoint);
-    await using lock = await acquireLock(kubeletLock(scene.rootDir));
+    await using lock = await acquireLock(kubeletLockPath(scene.rootDir));
     await using published = await publishKubelet(scene.rootDir, {pid: 1, startedAt: '', endpoint, urls: {}});
     expect([lock, published]).toHaveLength(2);
     const result = await scene.run(['delete', 'web']);
@@ -104,7 +111,7 @@ describe('a pod that was made on another runtime', () => {
     await scene.run(['sync', '-'], {endpoint: other.endpoint, stdin: aManifest({name: 'other'})});
     await scene.runtime.crash();
     const result = await runFinding(scene, ['delete', 'web', 'other']);
-    expectPlainError(result);
+    expectUserError(result);
     expect(result).toMatchObject({stdout: 'pod "default/other" deleted\n', exitCode: 1});
     expect(other.sandboxes).toEqual([]);
     expect(await scene.records()).toHaveLength(1);
@@ -116,13 +123,13 @@ test('a runtime is the same one under another path of its socket', async () => {
   const link = join(scene.directory, 'link.sock');
   await symlink(scene.runtime.endpoint.replace('unix://', ''), link);
   expect(await scene.run(['delete', 'web'], {endpoint: link})).toMatchObject({stderr: '', exitCode: 0});
-  expect(await scene.everything()).toEqual(NOTHING);
+  expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
 });
 
 describe('a pod of a private runtime', () => {
   async function onPrivateRuntime(): Promise<PodScene> {
     const scene = await aSyncedScene();
-    await moveRecordTo(scene, await canonicalEndpoint(layoutOf(scene.rootDir).endpoint));
+    await moveRecordTo(scene, await canonicalEndpoint(computeRuntimeLayout(scene.rootDir).endpoint));
     await scene.runtime.crash();
     return scene;
   }
@@ -134,18 +141,18 @@ describe('a pod of a private runtime', () => {
       stderr: '',
       exitCode: 0,
     });
-    const {records, podDirs, logs} = await scene.everything();
+    const {records, podDirs, logs} = await scene.listLeftovers();
     expect({records, podDirs, logs}).toEqual({records: [], podDirs: [], logs: []});
   });
 
   test('whose containerd has died is kept: its containers may run', async () => {
     const scene = await onPrivateRuntime();
-    await mkdir(dirname(recordPath(scene.rootDir)));
-    await writeFile(recordPath(scene.rootDir), '{}');
+    await mkdir(dirname(runtimeRecordPath(scene.rootDir)));
+    await writeFile(runtimeRecordPath(scene.rootDir), '{}');
     const result = await runFinding(scene, ['delete', 'web']);
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.exitCode).toBe(1);
-    const {records, podDirs} = await scene.everything();
+    const {records, podDirs} = await scene.listLeftovers();
     expect([records, podDirs]).toMatchObject([{length: 1}, {length: 1}]);
   });
 });

@@ -2,8 +2,8 @@ import {readFile, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
-import {acquireLock} from '../../src/base/lock.js';
-import {aManifest, aScene, expectPlainError, NOTHING, onlyRecord, type PodScene} from './pod-scene.js';
+import {acquireLock} from '../../src/base/fs/lock.js';
+import {aManifest, aScene, expectUserError, NO_LEFTOVERS, onlyRecord, type PodScene} from './pod-scene.js';
 
 async function aSyncedScene(): Promise<PodScene> {
   const scene = await aScene();
@@ -23,10 +23,12 @@ test.each(['sync', 'plan'])('%s starts no second pod of a name whose record is b
   await writeFile(await onlyRecordPath(scene), '{"version": 1');
   const stdin = aManifest({restartPolicy: 'Never'});
   const refused = await scene.run([command, '-'], {stdin});
-  expectPlainError(refused);
+  expectUserError(refused);
   expect(refused.stderr).toContain('another pod "default/web" is there already, and the pod record "');
-  expect(refused.stderr).toContain(`hint: "kcri delete ${String(uid)}" ends it, or restore the file\n`);
-  expect(scene.changes).toEqual([]);
+  expect(refused.stderr).toContain(
+    `hint: run "kcri delete ${String(uid)}" to delete it, or restore the file\n`,
+  );
+  expect(scene.mutatingCalls).toEqual([]);
 
   expect(await scene.run(['delete', String(uid)])).toMatchObject({stderr: '', exitCode: 0});
   expect(await scene.run([command, '-'], {stdin})).toMatchObject({exitCode: 0});
@@ -36,11 +38,11 @@ test.each(['sync', 'plan'])('%s refuses a name that no log directory can be made
   const scene = await aScene();
   const name = Array.from({length: 4}, () => 'a'.repeat(60)).join('.');
   const result = await scene.run([command, '-'], {stdin: aManifest({name})});
-  expectPlainError(result);
+  expectUserError(result);
   expect(result.stderr).toContain(
     "the pod's log directory NAMESPACE_NAME_UID would have a name of 288 characters, at most 255 are possible",
   );
-  expect(await scene.everything()).toEqual(NOTHING);
+  expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
 });
 
 test('of two pods with one UID that are synced at once only one is made', async () => {
@@ -79,10 +81,10 @@ test('delete tells that another kcri was faster', async () => {
   });
   expect(result).toEqual({
     stdout: 'pod "default/web" deleted\n',
-    stderr: 'kcri: warning: pod "default/web" was deleted by another kcri meanwhile\n',
+    stderr: 'kcri: warning: pod "default/web" was deleted by another kcri process\n',
     exitCode: 0,
   });
-  expect(scene.changes).toEqual([]);
+  expect(scene.mutatingCalls).toEqual([]);
 });
 
 test('delete leaves a pod that has come in the place of the one that it found', async () => {
@@ -101,6 +103,6 @@ test('delete leaves a pod that has come in the place of the one that it found', 
       'hint: the new pod is left as it is; delete again to end it\n',
     exitCode: 1,
   });
-  expect(scene.changes).toEqual([]);
+  expect(scene.mutatingCalls).toEqual([]);
   expect(await scene.records()).toEqual(['newer.json']);
 });

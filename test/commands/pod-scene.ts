@@ -1,8 +1,7 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
-import {systemClock, type Clock} from '../../src/base/clock.js';
-import {ifPresent} from '../../src/base/files.js';
+import {ifPresent} from '../../src/base/fs/files.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {logPodFields} from '../field-log.js';
@@ -11,7 +10,7 @@ import {BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runti
 const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|PullImage|Update)/;
 
 /** True for the RPCs that change what a runtime holds. */
-export function isChange(method: string): boolean {
+export function isMutatingCall(method: string): boolean {
   return CHANGES.test(method);
 }
 
@@ -38,17 +37,6 @@ export function aManifest({
     spec: {containers: [aContainerSpec('main')], terminationGracePeriodSeconds: 2, ...spec},
   };
   return JSON.stringify(logPodFields(pod));
-}
-
-/** A clock on which everything happens `factor` times as fast. */
-export function fastClock(factor = 50): Clock {
-  const start = systemClock.now();
-  return {
-    now: () => start + (systemClock.now() - start) * factor,
-    sleep: async (ms, signal) => {
-      await systemClock.sleep(ms / factor, signal);
-    },
-  };
 }
 
 /** A fake runtime, a root directory and a log directory, and kcri told of all three. */
@@ -88,8 +76,8 @@ export class PodScene {
   }
 
   /** What changed something in the runtime, by method. */
-  get changes(): readonly string[] {
-    return this.runtime.calls.map(({method}) => method).filter(isChange);
+  get mutatingCalls(): readonly string[] {
+    return this.runtime.calls.map(({method}) => method).filter(isMutatingCall);
   }
 
   /** The names of the pod records. */
@@ -98,7 +86,7 @@ export class PodScene {
   }
 
   /** All that there is of pods. */
-  async everything(): Promise<Readonly<Record<string, readonly string[]>>> {
+  async listLeftovers(): Promise<Readonly<Record<string, readonly string[]>>> {
     return {
       sandboxes: this.runtime.sandboxes.map(({config}) => config.metadata?.name ?? ''),
       containers: this.runtime.containers.map(({config}) => config.metadata?.name ?? ''),
@@ -115,7 +103,7 @@ export async function list(directory: string): Promise<readonly string[]> {
 }
 
 /** What a scene holds when nothing of any pod is left. */
-export const NOTHING = {sandboxes: [], containers: [], records: [], podDirs: [], locks: [], logs: []};
+export const NO_LEFTOVERS = {sandboxes: [], containers: [], records: [], podDirs: [], locks: [], logs: []};
 
 /** A scene that ends with the test. */
 export async function aScene(options: FakeRuntimeOptions = {}): Promise<PodScene> {
@@ -128,7 +116,7 @@ export async function aScene(options: FakeRuntimeOptions = {}): Promise<PodScene
 }
 
 /** An error for people: what happened, no stack. */
-export function expectPlainError({stderr}: RunResult): void {
+export function expectUserError({stderr}: RunResult): void {
   expect(stderr).toMatch(/^kcri: /m);
   expect(stderr).not.toMatch(/^\s+at /m);
   expect(stderr).not.toContain('bug in kcri');

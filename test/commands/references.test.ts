@@ -1,7 +1,14 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {aContainerSpec, aManifest, aScene, expectPlainError, NOTHING, type PodScene} from './pod-scene.js';
+import {
+  aContainerSpec,
+  aManifest,
+  aScene,
+  expectUserError,
+  NO_LEFTOVERS,
+  type PodScene,
+} from './pod-scene.js';
 
 const SECRET = 'hunter2-of-the-secret';
 
@@ -99,7 +106,7 @@ describe('sync', () => {
     const {exitCode} = await scene.run(['sync', '-'], {stdin: documents(pod, settings({COLOR: 'red'}))});
 
     expect(exitCode).toBe(0);
-    expect(scene.changes).toEqual([]);
+    expect(scene.mutatingCalls).toEqual([]);
     expect(envOf(scene)).toEqual({COLOR: 'blue'});
   });
 
@@ -121,11 +128,11 @@ describe('sync', () => {
       stdin: documents(podWith(FROM_BOTH), ...beside),
     });
 
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stdout).toContain(`"reason":"CreateContainerConfigError"`);
     expect(result.stdout).toContain(message);
     expect(result.stderr).toContain(`hint: ${hint}\n`);
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('runs the pod as its RuntimeClass says', async () => {
@@ -148,12 +155,12 @@ describe('sync', () => {
       stdin: podWith({}, {runtimeClassName: 'nosuch'}),
     });
 
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stdout).toContain(
       'Failed to create pod sandbox: runtimeclass.node.k8s.io \\"nosuch\\" not found',
     );
     expect(result.stderr).toContain('hint: the RuntimeClass "nosuch" must come with the Pod\'s manifests');
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('refuses what contradicts the RuntimeClass, with its place', async () => {
@@ -175,9 +182,9 @@ describe('sync', () => {
 
     const result = await scene.run(['sync', scene.directory]);
 
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stderr).toBe(
-      `kcri: no Pod in "${file}", only ConfigMaps\nhint: they serve Pods that are read together with them: name those manifests or their directory as well\n`,
+      `kcri: no Pod in "${file}", only ConfigMaps\nhint: pass the manifests of the Pods that use them too, or their directory\n`,
     );
   });
 
@@ -222,7 +229,7 @@ describe('delete', () => {
       stdout: 'pod "default/web" deleted\n',
       stderr: '',
     });
-    expect(await scene.everything()).toEqual(NOTHING);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('of ConfigMaps only says that there is no Pod', async () => {
@@ -231,9 +238,9 @@ describe('delete', () => {
 
     const result = await scene.run(['delete', file]);
 
-    expectPlainError(result);
+    expectUserError(result);
     expect(result.stderr).toBe(
-      `kcri: no Pod in "${file}"\nhint: only Pods are ended; what they refer to was never made into anything\n`,
+      `kcri: no Pod in "${file}"\nhint: only Pods can be deleted; kcri does not create objects of other kinds\n`,
     );
   });
 });

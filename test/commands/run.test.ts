@@ -107,7 +107,7 @@ describe('run', () => {
     runtime.injectError('StartContainer', {code: 'INTERNAL', message: 'no such luck'});
     runtime.injectError('StopPodSandbox', {code: 'INTERNAL', message: 'stuck'});
     const {stderr} = await runKcri(['run', '--no-pull', container, pod], {endpoint: runtime.endpoint});
-    expect(stderr).toContain(`kcri: warning: the pod sandbox "${runtime.sandboxes[0]!.id}" is left behind: `);
+    expect(stderr).toContain(`kcri: warning: cannot remove pod sandbox "${runtime.sandboxes[0]!.id}": `);
   });
 
   test('warns of keys that it does not know and reads numbers and enums in every form', async () => {
@@ -144,7 +144,7 @@ describe('run', () => {
     ['no image', {metadata: {name: 'a'}}, 'image is not set'],
     ['an empty image', {metadata: {name: 'a'}, image: {}}, 'image field is not set in image'],
     ['a wrong type', {metadata: {name: ['x']}}, 'metadata.name: must be a string'],
-    ['broken YAML', 'a: [', 'reading the config'],
+    ['broken YAML', 'a: [', 'invalid config'],
     ['nothing', '', 'the document: must be an object'],
   ];
   test.each(WRONG)(
@@ -153,7 +153,7 @@ describe('run', () => {
       await using runtime = await stocked();
       const wrong = file('wrong.yaml', data);
       const {stderr, exitCode} = await runKcri(['run', wrong, pod], {endpoint: runtime.endpoint});
-      expect(stderr).toContain(`reading the config "${wrong}": `);
+      expect(stderr).toContain(`invalid config "${wrong}": `);
       expect(stderr).toContain(message);
       expect(stderr).not.toMatch(/^\s+at /m);
       expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});

@@ -27,7 +27,7 @@ describe('a filter that is empty', () => {
   ])('is refused before anything is asked: %j', async (args, flag) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
-    expect(stderr).toContain(`kcri: --${flag} is empty\nhint: `);
+    expect(stderr).toContain(`kcri: --${flag} must not be empty\nhint: `);
     expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
   });
 
@@ -94,7 +94,7 @@ describe('names beside --all', () => {
   ])('are refused before anything is asked: %j', async (args) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
-    expect(stderr).toContain('kcri: "main" is named beside --all\nhint: ');
+    expect(stderr).toContain('kcri: cannot use "main" together with --all\nhint: ');
     expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
   });
 

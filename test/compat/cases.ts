@@ -1,5 +1,5 @@
 import type {GrpcCode} from '../../src/cri/errors.js';
-import type {Rpc} from '../fakes/wire.js';
+import type {Rpc} from '../fakes/runtime/cri-messages.js';
 import {CHANGING_CASES} from './cases-changing.js';
 import {GENERAL_CASES} from './cases-general.js';
 import {LISTING_CASES} from './cases-listing.js';

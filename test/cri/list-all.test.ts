@@ -4,7 +4,7 @@ import {listAllContainers, listAllImages, listAllSandboxes} from '../../src/cri/
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 
 const signal = new AbortController().signal;
-const TOO_LONG = {
+const TOO_LARGE = {
   code: 'RESOURCE_EXHAUSTED',
   message: 'grpc: trying to send message larger than max (17000000 vs. 16777216)',
 } as const;
@@ -21,40 +21,43 @@ async function started(): Promise<FakeRuntime> {
 }
 
 describe('a list', () => {
-  test.each(LISTS)('%s that is too long for a message comes from %s', async (rpc, stream, list, count) => {
-    await using runtime = await started();
-    runtime.injectError(rpc, TOO_LONG);
-    using cri = connect(runtime.endpoint);
-    const items = await list(cri.runtime, {}, signal);
-    expect(new Set(items.map(({id}) => id)).size).toBe(count);
-    expect(runtime.calls.map(({method}) => method)).toEqual([rpc, stream]);
-  });
+  test.each(LISTS)(
+    '%s that is too large for one message is read with %s',
+    async (rpc, stream, list, count) => {
+      await using runtime = await started();
+      runtime.injectError(rpc, TOO_LARGE);
+      using cri = connect(runtime.endpoint);
+      const items = await list(cri.runtime, {}, signal);
+      expect(new Set(items.map(({id}) => id)).size).toBe(count);
+      expect(runtime.calls.map(({method}) => method)).toEqual([rpc, stream]);
+    },
+  );
 
-  test('of images that is too long for a message comes in pages', async () => {
+  test('of images that is too large for one message is read in pages', async () => {
     await using runtime = await started();
-    runtime.injectError('ListImages', TOO_LONG);
+    runtime.injectError('ListImages', TOO_LARGE);
     using cri = connect(runtime.endpoint);
     expect(await listAllImages(cri.images, signal)).toHaveLength(1500);
   });
 
-  test('keeps its filter in pages', async () => {
+  test('is filtered in pages too', async () => {
     await using runtime = await started();
-    runtime.injectError('ListContainers', TOO_LONG);
+    runtime.injectError('ListContainers', TOO_LARGE);
     using cri = connect(runtime.endpoint);
     const labelSelector = {'io.kubernetes.pod.name': 'pod-00007'};
     expect(await listAllContainers(cri.runtime, {labelSelector}, signal)).toHaveLength(2);
   });
 
-  test('that fits into a message takes one call', async () => {
+  test('that fits into one message takes one call', async () => {
     await using runtime = await started();
     using cri = connect(runtime.endpoint);
     await listAllContainers(cri.runtime, {}, signal);
     expect(runtime.calls).toHaveLength(1);
   });
 
-  test('is an error with what to do when the runtime has no pages', async () => {
+  test('is rejected with a hint if the runtime has no paged lists', async () => {
     await using runtime = await FakeRuntime.start({unimplemented: ['StreamContainers']});
-    runtime.injectError('ListContainers', TOO_LONG);
+    runtime.injectError('ListContainers', TOO_LARGE);
     using cri = connect(runtime.endpoint);
     const listing = listAllContainers(cri.runtime, {}, signal);
     await expect(listing).rejects.toMatchObject({
@@ -64,7 +67,7 @@ describe('a list', () => {
     });
   });
 
-  test('is not asked for again after another error', async () => {
+  test('is not read again after another error', async () => {
     await using runtime = await started();
     runtime.injectError('ListContainers', {code: 'INTERNAL', message: 'broken'});
     using cri = connect(runtime.endpoint);
@@ -72,9 +75,9 @@ describe('a list', () => {
     expect(runtime.calls).toHaveLength(1);
   });
 
-  test('ends with the reason when it is interrupted between pages', async () => {
+  test('rejects with the reason when aborted between pages', async () => {
     await using runtime = await started();
-    runtime.injectError('ListContainers', TOO_LONG);
+    runtime.injectError('ListContainers', TOO_LARGE);
     runtime.injectDelay('StreamContainers', 60_000);
     using cri = connect(runtime.endpoint);
     const controller = new AbortController();

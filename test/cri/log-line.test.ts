@@ -8,7 +8,7 @@ const scan = (text: string): LineView | undefined => {
 };
 
 describe('the time of a log line', () => {
-  test('is what JavaScript takes it for, in any zone', () => {
+  test('is parsed as by JavaScript, in any zone', () => {
     const moments = fc.integer({
       min: Date.parse('1900-01-01T00:00:00Z'),
       max: Date.parse('2199-12-31T23:59:59Z'),
@@ -43,7 +43,7 @@ describe('the time of a log line', () => {
     '2026-11-20T14:00:01Zx',
     '2026-11-20 14:00:01Z',
     '20x6-11-20T14:00:01Z',
-  ])('%s is none', (time) => {
+  ])('%s is rejected', (time) => {
     expect(scan(`${time} stdout F x\n`)).toBeUndefined();
   });
 });
@@ -57,7 +57,7 @@ describe('a log line', () => {
     ['stdout F ', ''],
     ['stdout P x', 'x'],
     ['stdout Px x', 'x'],
-  ])('"%s" says %j', (rest, content) => {
+  ])('"%s" has the content %j', (rest, content) => {
     const line = parseLine(Buffer.from(`2026-11-20T14:00:01Z ${rest}`));
     expect(line === undefined ? undefined : Buffer.from(line.content).toString()).toBe(content);
     expect(line?.partial ?? false).toBe(rest === 'stdout P x');

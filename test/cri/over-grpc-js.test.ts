@@ -1,6 +1,6 @@
 import {vi} from 'vitest';
 
-/* The client's tests once more, with all calls over grpc-js, as streams are. */
+/* Runs the client's tests again with all calls over grpc-js. */
 vi.mock('../../src/cri/default-transport.js', async () => {
   const {grpcTransport} = await import('../../src/cri/grpc-transport.js');
   return {defaultTransport: grpcTransport};

@@ -41,7 +41,7 @@ function descriptorBytes(): Buffer {
 }
 
 describe('facts of an interface', () => {
-  test('a .proto file gives one fact a message, field, enum, value and RPC', async ({expect}) => {
+  test('a .proto file yields one fact per message, field, enum, value and RPC', async ({expect}) => {
     const directory = await mkdtemp(join(tmpdir(), 'kcri-proto-'));
     await writeFile(join(directory, 'x.proto'), PROTO);
     const facts = factsOfProto(join(directory, 'x.proto'));
@@ -56,18 +56,18 @@ describe('facts of an interface', () => {
       (bytes: Buffer) => `var x_rawDesc = string([]byte{${[...bytes].map(hex).join(',')}})`,
     ],
     ['string literals', (bytes: Buffer) => `const x_rawDesc = "" +\n\t${literals(bytes).join(' +\n\t')}\n`],
-  ] as const)('a Go file that holds the descriptor as %s gives the same facts', ([, write], {expect}) => {
+  ] as const)('a Go file with the descriptor as %s yields the same facts', ([, write], {expect}) => {
     expect([...factsOfGo(write(descriptorBytes()))].sort()).toEqual([...FACTS].sort());
   });
 
-  test('a Go file without a descriptor is refused', ({expect}) => {
-    expect(() => factsOfGo('package v1')).toThrow('the Go file holds no descriptor');
+  test('a Go file without a descriptor is rejected', ({expect}) => {
+    expect(() => factsOfGo('package v1')).toThrow('the Go file contains no descriptor');
   });
 });
 
 const hex = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`;
 
-/** As Go's %q would break and escape it. */
+/** Splits and escapes bytes like Go's %q. */
 function literals(bytes: Buffer): string[] {
   const escaped = [...bytes].map((byte) => {
     if (byte === 10) return '\\n';

@@ -3,13 +3,13 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {describe, test} from 'vitest';
-import {fetchFromSuite} from '../../scripts/debian-suite.mjs';
+import {fetchFromSuite} from '../../scripts/test-runtimes/debian-suite.mjs';
 import {factsOfGo, factsOfProto} from './proto-facts.js';
 
-const OURS = fileURLToPath(new URL('../../proto/runtime/v1/api.proto', import.meta.url));
+const API_PROTO = fileURLToPath(new URL('../../proto/runtime/v1/api.proto', import.meta.url));
 const PUBLISHED = 'usr/share/gocode/src/k8s.io/cri-api/pkg/apis/runtime/v1/api.pb.go';
 
-/** What CRI 0.37 adds to 0.36, the version that Debian had in 2026: all that we may have and it may not. */
+/** The additions of CRI 0.37 to 0.36, the version in Debian in 2026: all differences that are allowed. */
 const NEWER_THAN_PUBLISHED: readonly string[] = [
   'field Mount.mount_options = 11: repeated string',
   'field RuntimeFeatures.mount_options = 3: bool',
@@ -35,10 +35,12 @@ const NEWER_THAN_PUBLISHED: readonly string[] = [
   'rpc RuntimeService.RestorePod(RestorePodRequest) returns (RestorePodResponse)',
 ];
 
-/** CRI 0.37 gave the values of Signal a prefix; their numbers, which are all that is on the wire, stayed. */
+/**
+ * Renames Signal values as in CRI 0.37, which added a prefix; their numbers, which are on the wire, did not change.
+ */
 const renamed = (fact: string): string => fact.replace(/^value Signal\.(?!SIGNAL_)/, 'value Signal.SIGNAL_');
 
-/** The published interface: Debian's package of cri-api, unpacked outside the checkout and kept. */
+/** Returns the published interface from Debian's package of cri-api, cached outside the checkout. */
 async function published(): Promise<Set<string>> {
   const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const directory = await fetchFromSuite({
@@ -50,30 +52,32 @@ async function published(): Promise<Set<string>> {
 }
 
 describe('proto/runtime/v1/api.proto', () => {
-  test('every message, field, enum and RPC is as published, and what is newer is listed', async ({
+  test('every message, field, enum and RPC is as published, and newer ones are listed', async ({
     expect,
     skip,
   }) => {
-    const theirs = await published().catch((error: unknown) => {
+    const expected = await published().catch((error: unknown) => {
       if (process.env['CI'] !== undefined) throw error;
-      return skip(`the published interface is not at hand: ${String(error)}`);
+      return skip(`the published interface is unavailable: ${String(error)}`);
     });
-    const ours = factsOfProto(OURS);
-    const missing = [...theirs].filter((fact) => !ours.has(fact));
-    const newer = [...ours].filter((fact) => !theirs.has(fact));
+    const actual = factsOfProto(API_PROTO);
+    const missing = [...expected].filter((fact) => !actual.has(fact));
+    const newer = [...actual].filter((fact) => !expected.has(fact));
     expect(missing).toEqual([]);
-    expect(newer).toEqual(NEWER_THAN_PUBLISHED.filter((fact) => !theirs.has(fact)));
-    expect(theirs.size).toBeGreaterThan(750);
+    expect(newer).toEqual(NEWER_THAN_PUBLISHED.filter((fact) => !expected.has(fact)));
+    expect(expected.size).toBeGreaterThan(750);
   }, 120_000);
 
   test('no two messages or enums share a name', ({expect}) => {
-    const names = [...factsOfProto(OURS)].flatMap((fact) => /^(?:message|enum) (.+)$/.exec(fact)?.[1] ?? []);
+    const names = [...factsOfProto(API_PROTO)].flatMap(
+      (fact) => /^(?:message|enum) (.+)$/.exec(fact)?.[1] ?? [],
+    );
     expect(names.length).toBe(new Set(names).size);
     expect(names.filter((name) => !/^[A-Za-z0-9]+$/.test(name))).toEqual([]);
   });
 
-  test('every message, enum and RPC says what it is for', async ({expect}) => {
-    const lines = (await readFile(OURS, 'utf8')).split('\n');
+  test('every message, enum and RPC has a comment', async ({expect}) => {
+    const lines = (await readFile(API_PROTO, 'utf8')).split('\n');
     const bare = lines.filter(
       (line, index) =>
         /^\s*(message|enum|service|rpc) /.test(line) && !lines[index - 1]?.trim().startsWith('// '),

@@ -9,7 +9,7 @@ import {afterAll, beforeAll, describe, test} from 'vitest';
 import {connect, CriError} from '../../src/cri/index.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 
-/** The error of the first call at an endpoint where no CRI runtime answers. */
+/** Returns the error of the first call at an endpoint without a CRI runtime. */
 async function failureAt(path: string, timeoutMs = 20_000): Promise<CriError> {
   using cri = connect(`unix://${path}`);
   const error: unknown = await cri.runtime.version({}, {timeoutMs}).catch((caught: unknown) => caught);
@@ -17,7 +17,7 @@ async function failureAt(path: string, timeoutMs = 20_000): Promise<CriError> {
   throw new Error(`not a CriError: ${String(error)}`);
 }
 
-/** Runs `act` while `server` listens at `path`; then cuts what is still connected to it. */
+/** Runs `act` while `server` listens at `path`, then closes the remaining connections. */
 async function whileListening<T>(server: Server, path: string, act: () => Promise<T>): Promise<T> {
   const sockets: Socket[] = [];
   server.on('connection', (socket) => sockets.push(socket));
@@ -31,7 +31,7 @@ async function whileListening<T>(server: Server, path: string, act: () => Promis
   }
 }
 
-describe('where no CRI runtime answers', () => {
+describe('a call fails with a hint at', () => {
   let directory = '';
 
   beforeAll(async () => {
@@ -51,12 +51,12 @@ describe('where no CRI runtime answers', () => {
     expect(error.hint).toContain(`there is no socket at unix://${path}`);
   });
 
-  test('a socket whose owner is dead', async ({expect}) => {
+  test('a socket without a listener', async ({expect}) => {
     await using fake = await FakeRuntime.start();
     await fake.crash();
     const error = await failureAt(fake.socketPath);
     expect(error.message).toContain('connect: connection refused');
-    expect(error.hint).toContain('nothing listens at');
+    expect(error.hint).toContain('nothing listens on');
   });
 
   test('a plain file', async ({expect}) => {
@@ -71,7 +71,7 @@ describe('where no CRI runtime answers', () => {
     expect((await failureAt(join(path, 'cri.sock'))).hint).toContain('there is no socket at');
   });
 
-  test('a socket that this user may not open', async ({expect}) => {
+  test('a socket without permission for this user', async ({expect}) => {
     const closed = await mkdtemp(join(directory, 'closed-'));
     await using fake = await FakeRuntime.start({socketPath: join(closed, 'cri.sock')});
     await chmod(closed, 0);
@@ -81,7 +81,7 @@ describe('where no CRI runtime answers', () => {
     expect(error.hint).toContain('run kcri as root');
   });
 
-  test('a server that says nothing', async ({expect}) => {
+  test('a silent server', async ({expect}) => {
     const path = join(directory, 'silent.sock');
     const error = await whileListening(createServer(), path, () => failureAt(path));
     expect(error).toMatchObject({grpcCode: 'UNAVAILABLE', details: 'no gRPC server answered within 5s'});
@@ -96,7 +96,7 @@ describe('where no CRI runtime answers', () => {
     expect(error.hint).toContain('is not a CRI runtime');
   });
 
-  test('a server that hangs up at once', async ({expect}) => {
+  test('a server that closes the connection immediately', async ({expect}) => {
     const path = join(directory, 'rude.sock');
     const server = createServer((socket) => socket.destroy());
     const error = await whileListening(server, path, () => failureAt(path));
@@ -119,7 +119,7 @@ describe('where no CRI runtime answers', () => {
   });
 });
 
-/** Runs as an unprivileged user when this is root, for whom no permission is missing. */
+/** Runs `act` as an unprivileged user if this is root, who lacks no permission. */
 async function asNobody<T>(act: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return await act();
   process.seteuid?.(65_534);

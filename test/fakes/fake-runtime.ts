@@ -2,27 +2,27 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {BUILT_AT_NANOS, aContainer, aSandbox, anImage} from './builders.js';
-import {containerHandlers} from './container-handlers.js';
-import {exitContainer, type Exit} from './containers.js';
-import {Dispatcher, type RecordedCall} from './dispatcher.js';
-import {Faults, type FaultScope, type InjectedError} from './faults.js';
-import {imageHandlers} from './images.js';
-import {infoHandlers} from './info-handlers.js';
-import {metricHandlers} from './metric-handlers.js';
-import type {ContainerRecord, ImageRecord, SandboxRecord} from './records.js';
-import {Refusal, unimplemented} from './refusal.js';
-import {exitSandbox, sandboxHandlers} from './sandboxes.js';
-import {SocketServer} from './server.js';
-import {RuntimeState, type StateOptions} from './state.js';
-import {statsHandlers} from './stats-handlers.js';
-import type {Rpc} from './wire.js';
+import {BUILT_AT_NANOS, aContainer, aSandbox, anImage} from './runtime-builders.js';
+import {containerHandlers} from './runtime/handlers/container-handlers.js';
+import {exitContainer, type ContainerExit} from './runtime/container-lifecycle.js';
+import {CallDispatcher, type RecordedCall} from './runtime/call-dispatcher.js';
+import {FaultInjector, type FaultScope, type InjectedError} from './runtime/fault-injector.js';
+import {imageHandlers} from './runtime/handlers/image-handlers.js';
+import {infoHandlers} from './runtime/handlers/info-handlers.js';
+import {metricHandlers} from './runtime/handlers/metric-handlers.js';
+import type {ContainerRecord, ImageRecord, SandboxRecord} from './runtime/runtime-records.js';
+import {GrpcStatusError, unimplementedError} from './runtime/grpc-status-error.js';
+import {exitSandbox, sandboxHandlers} from './runtime/handlers/sandbox-handlers.js';
+import {SocketServer} from './runtime/socket-server.js';
+import {FakeRuntimeState, type FakeRuntimeStateOptions} from './runtime/fake-runtime-state.js';
+import {statsHandlers} from './runtime/handlers/stats-handlers.js';
+import type {Rpc} from './runtime/cri-messages.js';
 
-export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './builders.js';
-export type {RecordedCall} from './dispatcher.js';
+export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './runtime-builders.js';
+export type {RecordedCall} from './runtime/call-dispatcher.js';
 
 /** How a fake runtime starts. */
-export interface FakeRuntimeOptions extends StateOptions {
+export interface FakeRuntimeOptions extends FakeRuntimeStateOptions {
   /** Where it listens; in a new temporary directory unless given. */
   readonly socketPath?: string | undefined;
   /** RPCs that this runtime doesn't have. */
@@ -45,18 +45,18 @@ export interface FillOptions {
 export class FakeRuntime {
   readonly socketPath: string;
   /** What a test may look at and change behind the runtime's back. */
-  readonly state: RuntimeState;
+  readonly state: FakeRuntimeState;
   readonly #server: SocketServer;
-  readonly #faults: Faults;
-  readonly #dispatcher: Dispatcher;
+  readonly #faults: FaultInjector;
+  readonly #dispatcher: CallDispatcher;
   readonly #directory: string | undefined;
 
   private constructor(options: FakeRuntimeOptions, socketPath: string, directory: string | undefined) {
     this.socketPath = socketPath;
     this.#directory = directory;
-    this.state = new RuntimeState(options);
-    this.#faults = new Faults(this.state.clock, () => this.crash());
-    this.#dispatcher = new Dispatcher(
+    this.state = new FakeRuntimeState(options);
+    this.#faults = new FaultInjector(this.state.clock, () => this.crash());
+    this.#dispatcher = new CallDispatcher(
       {
         ...infoHandlers(this.state),
         ...sandboxHandlers(this.state),
@@ -67,9 +67,9 @@ export class FakeRuntime {
       },
       this.#faults,
     );
-    this.#server = new SocketServer(socketPath, this.#dispatcher.implementation());
+    this.#server = new SocketServer(socketPath, this.#dispatcher.toServiceImplementation());
     for (const rpc of options.unimplemented ?? [])
-      this.#faults.add(rpc, {kind: 'error', refusal: unimplemented(rpc)}, {});
+      this.#faults.add(rpc, {kind: 'error', refusal: unimplementedError(rpc)}, {});
   }
 
   /** Starts one; dispose of it with `await using` or `stop`. Throws EEXIST when the socket path is taken. */
@@ -102,7 +102,7 @@ export class FakeRuntime {
 
   /** Connections accepted since the start, and open now. */
   get connections(): {readonly accepted: number; readonly open: number} {
-    return {accepted: this.#server.accepted, open: this.#server.open};
+    return {accepted: this.#server.acceptedConnections, open: this.#server.openConnections};
   }
 
   get sandboxes(): readonly SandboxRecord[] {
@@ -119,7 +119,7 @@ export class FakeRuntime {
 
   /** Calls to `rpc` fail with this status. */
   injectError(rpc: Rpc, {code, message, ...scope}: InjectedError): void {
-    this.#faults.add(rpc, {kind: 'error', refusal: new Refusal(code, message)}, scope);
+    this.#faults.add(rpc, {kind: 'error', refusal: new GrpcStatusError(code, message)}, scope);
   }
 
   /** Calls to `rpc` are answered `ms` later. */
@@ -142,24 +142,24 @@ export class FakeRuntime {
     // In the middle of what it reads at once, Node.js's server must not lose its connection: it asserts.
     await nextTurn();
     this.#dispatcher.abortCalls();
-    await this.#server.cut();
+    await this.#server.dropConnections();
   }
 
   /** Comes back after a crash with the same state; running containers ran on. */
   async restart(): Promise<void> {
-    await this.#server.cut();
-    await this.#server.tidyUp();
+    await this.#server.dropConnections();
+    await this.#server.removeSocketFile();
     await this.#server.listen();
   }
 
   /** Ends the process of a running container. Throws when there is no such container. */
-  exitContainer(id: string, exitCode: number, how: Omit<Exit, 'exitCode'> = {}): void {
-    exitContainer(this.state, this.state.container(id, `no container "${id}"`), {exitCode, ...how});
+  exitContainer(id: string, exitCode: number, how: Omit<ContainerExit, 'exitCode'> = {}): void {
+    exitContainer(this.state, this.state.getContainer(id, `no container "${id}"`), {exitCode, ...how});
   }
 
   /** Ends the process that holds a sandbox's namespaces; its containers go on. Throws when there is no such sandbox. */
   exitSandbox(id: string): void {
-    exitSandbox(this.state, this.state.sandbox(id, `no sandbox "${id}"`));
+    exitSandbox(this.state, this.state.getSandbox(id, `no sandbox "${id}"`));
   }
 
   /** Ends every stream of events in good order, as a runtime that is stopped does. */
@@ -201,8 +201,8 @@ export class FakeRuntime {
   async stop(): Promise<void> {
     this.state.disposed.abort();
     this.#dispatcher.abortCalls();
-    await this.#server.cut();
-    await this.#server.tidyUp();
+    await this.#server.dropConnections();
+    await this.#server.removeSocketFile();
     if (this.#directory !== undefined) await rm(this.#directory, {recursive: true, force: true});
   }
 

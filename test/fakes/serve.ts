@@ -1,4 +1,4 @@
-import {HELP, parseFakeRuntimeArgs, type FakeRuntimeArgs} from './command-line.js';
+import {FAKE_RUNTIME_USAGE, parseFakeRuntimeArgs, type FakeRuntimeArgs} from './runtime/fake-runtime-args.js';
 import {FakeRuntime} from './fake-runtime.js';
 
 /** The program behind `npm run fake-runtime`: serves until SIGINT or SIGTERM. Gives the exit code. */
@@ -7,7 +7,7 @@ export async function serve(argv: readonly string[]): Promise<number> {
   try {
     const args = parseFakeRuntimeArgs(argv);
     if (args.help) {
-      process.stdout.write(HELP);
+      process.stdout.write(FAKE_RUNTIME_USAGE);
       return 0;
     }
     await using runtime = await startRuntime(args);

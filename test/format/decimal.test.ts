@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
-import {fixed, general} from '../../src/format/decimal.js';
+import {formatFixed, formatGeneral} from '../../src/format/decimal.js';
 
-/** What Go 1.26 prints. */
+/** Output of Go 1.26. */
 test.each([
   [2.125, '2.12', '2.125', '2'],
   [1.125, '1.12', '1.125', '1'],
@@ -18,7 +18,7 @@ test.each([
   [999.5, '1e+03', '999.5', '1e+03'],
   [0, '0', '0', '0'],
 ])('%%.3g, %%.4g and %%.1g of %d are %s, %s and %s', (value, three, four, one) => {
-  expect([3, 4, 1].map((digits) => general(value, digits, 'e'))).toEqual([three, four, one]);
+  expect([3, 4, 1].map((digits) => formatGeneral(value, digits, 'e'))).toEqual([three, four, one]);
 });
 
 test.each([
@@ -31,5 +31,5 @@ test.each([
   [2.5, '2.50', '2'],
   [100, '100.00', '100'],
 ])('%%.2f and %%.0f of %d are %s and %s', (value, two, none) => {
-  expect([2, 0].map((decimals) => fixed(value, decimals))).toEqual([two, none]);
+  expect([2, 0].map((decimals) => formatFixed(value, decimals))).toEqual([two, none]);
 });

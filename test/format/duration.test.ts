@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-describe('humanDuration says a span as go-units does', () => {
+describe('humanDuration formats durations like go-units', () => {
   test.each([
     [-5 * MINUTE, 'Less than a second'],
     [999, 'Less than a second'],
@@ -32,7 +32,7 @@ describe('humanDuration says a span as go-units does', () => {
     expect(humanDuration(ms)).toBe(text);
   });
 
-  test('humanAgo counts from nanoseconds since the epoch', () => {
+  test('humanAgo takes nanoseconds since the epoch', () => {
     expect(humanAgo(1_000_000_000_000n, 1_180_000)).toBe('3 minutes ago');
   });
 });
@@ -54,7 +54,7 @@ describe("parseDuration and formatDuration follow Go's time package", () => {
     expect(parseDuration(text)).toBe(nanos);
   });
 
-  test.each(['', '5', 's', '.s', '1x', '1s ', '1h-3m', '--1s', 'abc'])('"%s" is no duration', (text) => {
+  test.each(['', '5', 's', '.s', '1x', '1s ', '1h-3m', '--1s', 'abc'])('"%s" is rejected', (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 
@@ -67,7 +67,7 @@ describe("parseDuration and formatDuration follow Go's time package", () => {
     [120_000_000_000n, '2m0s'],
     [4_530_918_000_000n, '1h15m30.918s'],
     [-5_400_000_000_000n, '-1h30m0s'],
-  ])('%d ns is written %s', (nanos, text) => {
+  ])('%d ns is formatted as %s', (nanos, text) => {
     expect(formatDuration(nanos)).toBe(text);
   });
 });

@@ -9,7 +9,7 @@ interface Recording {
   readonly cases: readonly {readonly template: string; readonly text?: string; readonly error?: string}[];
 }
 
-/** What Go 1.27's text/template gave for each template, with crictl's functions and missingkey=error. */
+/** Output of Go 1.27's text/template for each template, with crictl's functions and missingkey=error. */
 const {data, cases} = JSON.parse(
   readFileSync(new URL('go-template.json', import.meta.url), 'utf8'),
 ) as Recording;
@@ -23,19 +23,19 @@ function render(template: string): {text: string} | {error: string} {
   }
 }
 
-describe('what Go does with the same template', () => {
+describe('results equal those of Go', () => {
   test.each(cases)('$template', ({template, text, error}) => {
     expect(render(template)).toEqual(error === undefined ? {text} : {error});
   });
 });
 
-test('a template that calls itself for ever is an error', () => {
+test('infinite recursion of a template is an error', () => {
   expect(() => compileGoTemplate('{{define "x"}}{{template "x"}}{{end}}{{template "x"}}')({})).toThrow(
     'exceeded maximum template depth',
   );
 });
 
-test('what JavaScript gives every object is no field', () => {
+test('properties of Object.prototype are not fields', () => {
   expect(() => compileGoTemplate('{{.constructor}}')({})).toThrow('map has no entry for key "constructor"');
 });
 
@@ -48,22 +48,18 @@ function failure(template: string): string {
   }
 }
 
-describe('what is too much is an error of the template', () => {
+describe('templates beyond a limit are rejected', () => {
   const nested = (open: string): string => open.repeat(20_000) + '{{end}}'.repeat(20_000);
 
   test.each([
+    ['a very long range', '{{range 99999999999}}{{end}}', /executing "template" at <99999999999>.* steps/],
     [
-      'a range without an end in sight',
-      '{{range 99999999999}}{{end}}',
-      /executing "template" at <99999999999>.* steps/,
-    ],
-    [
-      'templates that call each other',
+      'templates that call each other too often',
       '{{define "x"}}{{template "y"}}{{template "y"}}{{end}}{{define "y"}}{{end}}{{range 99999999999}}{{template "x"}}{{end}}',
       'steps',
     ],
     [
-      'a text that only grows',
+      'a text that grows without limit',
       '{{range 99999999}}{{printf "%1000000d" 1}}{{end}}',
       'the text is longer than 67108864 characters',
     ],
@@ -73,17 +69,13 @@ describe('what is too much is an error of the template', () => {
       'at <print $x $x>: error calling print: the text is longer than',
     ],
     [
-      'a number too wide for the engine',
+      'a number with too many digits',
       `{{printf "${'%9999999d'.repeat(60)}"${' 1'.repeat(60)}}}`,
-      'the template is too large to fill in',
+      'the template is too large',
     ],
-    [
-      'many ifs inside each other',
-      nested('{{if true}}'),
-      'template: template:1: blocks are nested too deeply',
-    ],
-    ['many ranges inside each other', nested('{{range .}}'), 'blocks are nested too deeply'],
-    ['many blocks inside each other', nested('{{block "x" .}}'), 'blocks are nested too deeply'],
+    ['many nested ifs', nested('{{if true}}'), 'template: template:1: blocks are nested too deeply'],
+    ['many nested ranges', nested('{{range .}}'), 'blocks are nested too deeply'],
+    ['many nested blocks', nested('{{block "x" .}}'), 'blocks are nested too deeply'],
     [
       'a long chain of else if',
       `{{if false}}${'{{else if false}}'.repeat(20_000)}{{end}}`,
@@ -93,14 +85,14 @@ describe('what is too much is an error of the template', () => {
     expect(failure(template)).toMatch(message);
   });
 
-  test('data too deep for the stack', () => {
+  test('data too deep for the stack is an error', () => {
     let data: Json = [];
     for (let level = 0; level < 20_000; level += 1) data = [data];
-    expect(() => compileGoTemplate('{{.}}')(data)).toThrow(/^the template is too large to fill in/);
+    expect(() => compileGoTemplate('{{.}}')(data)).toThrow(/^the template is too large/);
   });
 });
 
-test('a range over a number takes its else only when it has nothing, and break leaves it', () => {
+test('a range over a number uses else only for 0, and supports break', () => {
   expect(render('{{range 3}}{{.}}{{else}}none{{end}}|{{range 0}}x{{else}}none{{end}}')).toEqual({
     text: '012|none',
   });
@@ -109,6 +101,6 @@ test('a range over a number takes its else only when it has nothing, and break l
   });
 });
 
-test('many ifs inside each other that fit', () => {
+test('many nested ifs below the limit are evaluated', () => {
   expect(render('{{if true}}'.repeat(500) + 'x' + '{{end}}'.repeat(500))).toEqual({text: 'x'});
 });

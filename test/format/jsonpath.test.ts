@@ -11,7 +11,7 @@ interface Recording {
   readonly cases: readonly {readonly template: string; readonly text?: string; readonly error?: string}[];
 }
 
-/** What kubectl's library (client-go 0.36, missing keys allowed) gave for each template. */
+/** Output of kubectl's library (client-go 0.36, missing keys allowed) for each template. */
 const {data, cases} = JSON.parse(
   readFileSync(new URL('jsonpath.json', import.meta.url), 'utf8'),
 ) as Recording;
@@ -25,13 +25,13 @@ function render(template: string): {text: string} | {error: string} {
   }
 }
 
-describe('what kubectl does with the same template', () => {
+describe('results equal those of kubectl', () => {
   test.each(cases)('$template', ({template, text, error}) => {
     expect(render(template)).toEqual(error === undefined ? {text} : {error});
   });
 });
 
-describe('beyond kubectl', () => {
+describe('extensions of kubectl’s dialect', () => {
   const labels = {labels: {'io.kubernetes.pod.name': 'web'}, n: 20, b: {k: 1}, a: {k: 2}};
 
   test.each([
@@ -41,18 +41,18 @@ describe('beyond kubectl', () => {
     ["['n']", '20'],
     ['{.*.k}', '2 1'],
     ['{.n}{"\\n"}', '20'],
-  ])('%s gives %s', (template, text) => {
+  ])('%s is evaluated to %s', (template, text) => {
     expect(compileJsonPath(template)(labels)).toBe(text);
   });
 
-  test('whole numbers of any size are exact', () => {
+  test('integers of any size are exact', () => {
     expect(compileJsonPath('{.n}')({n: 9007199254740993n})).toBe('9007199254740993');
     expect(compileJsonPath('{.l[?(@.n>9007199254740992)].n}')({l: [{n: 9007199254740993n}]})).toBe(
       '9007199254740993',
     );
   });
 
-  test('whole numbers and fractions compare', () => {
+  test('integers and fractions are comparable', () => {
     expect(compileJsonPath('{.l[?(@.n>1.5)].n}')({l: [{n: 1}, {n: 2}]})).toBe('2');
   });
 
@@ -60,16 +60,16 @@ describe('beyond kubectl', () => {
     ['{.a', 'error parsing jsonpath {.a, unclosed action'],
     ['{range .a}x', 'error parsing jsonpath {range .a}x, range without end'],
     ['{.l[?(@.n=1)]}', 'error parsing jsonpath {.l[?(@.n=1)]}, unrecognized filter operator ='],
-  ])('%s is refused before there is any data', (template, message) => {
+  ])('%s is rejected when compiled', (template, message) => {
     expect(() => compileJsonPath(template)).toThrow(message);
   });
 });
 
-test('ranges that are nested too deeply, and data too deep for the stack, are errors of the template', () => {
+test('ranges nested too deeply and data too deep for the stack are template errors', () => {
   const nested = '{range .}'.repeat(20_000) + '{end}'.repeat(20_000);
   expect(() => compileJsonPath(nested)).toThrow(TemplateError);
   expect(() => compileJsonPath(nested)).toThrow('ranges are nested too deeply');
   let data: Json = [];
   for (let level = 0; level < 20_000; level += 1) data = [data];
-  expect(() => compileJsonPath('{..}')(data)).toThrow(/the template is too large to fill in/);
+  expect(() => compileJsonPath('{..}')(data)).toThrow(/the template is too large/);
 });

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {klogJson, klogText, type LogRecord} from '../../src/format/klog.js';
+import {formatKlogJson, formatKlogText, type LogRecord} from '../../src/format/klog.js';
 
 const record = (overrides: Partial<LogRecord>): LogRecord => ({
   severity: 'info',
@@ -12,17 +12,19 @@ const record = (overrides: Partial<LogRecord>): LogRecord => ({
   ...overrides,
 });
 const values = (fields: LogRecord['fields']): string =>
-  klogText(record({fields})).replace(/^.*"Event occurred" /s, '');
+  formatKlogText(record({fields})).replace(/^.*"Event occurred" /s, '');
 
 describe('a line of text', () => {
-  test('begins with severity, local time, process and place', () => {
-    expect(klogText(record({}))).toBe('I1120 12:34:56.789000    4711 kubelet.js:12] "Event occurred"\n');
-    expect(klogText(record({severity: 'error', pid: 12345678}))).toBe(
+  test('starts with severity, local time, process ID and source position', () => {
+    expect(formatKlogText(record({}))).toBe(
+      'I1120 12:34:56.789000    4711 kubelet.js:12] "Event occurred"\n',
+    );
+    expect(formatKlogText(record({severity: 'error', pid: 12345678}))).toBe(
       'E1120 12:34:56.789000 12345678 kubelet.js:12] "Event occurred"\n',
     );
   });
 
-  test('is what a kubelet writes of an event', () => {
+  test('equals the kubelet’s for an event', () => {
     const fields = {
       object: 'default/web-n1',
       fieldPath: 'spec.containers{main}',
@@ -37,34 +39,36 @@ describe('a line of text', () => {
     );
   });
 
-  test('has the error before all fields, and none where there is none', () => {
-    const line = klogText(record({severity: 'error', error: new Error('is "down"'), fields: {pod: 'a/b'}}));
+  test('has the error before all fields if there is one', () => {
+    const line = formatKlogText(
+      record({severity: 'error', error: new Error('is "down"'), fields: {pod: 'a/b'}}),
+    );
     expect(line).toContain('] "Event occurred" err="is \\"down\\"" pod="a/b"\n');
-    expect(klogText(record({severity: 'error', fields: {pod: 'a/b'}}))).not.toContain('err=');
+    expect(formatKlogText(record({severity: 'error', fields: {pod: 'a/b'}}))).not.toContain('err=');
   });
 
   test.each([
-    ['a text', 'a\tb\u0007', '"a\\tb\\a"'],
+    ['a string', 'a\tb\u0007', '"a\\tb\\a"'],
     ['a number', 42, '42'],
     ['a large number', 12345678901n, '12345678901'],
-    ['a truth value', true, 'true'],
+    ['a boolean', true, 'true'],
     ['nothing', undefined, 'null'],
     ['an error', new Error('gone'), '"gone"'],
-    ['texts', ['default/web', 'default/db'], '["default/web","default/db"]'],
+    ['strings', ['default/web', 'default/db'], '["default/web","default/db"]'],
     [
       'an object',
       {ID: 'uid', Type: 'ContainerStarted', Data: '4f'},
       '{"ID":"uid","Type":"ContainerStarted","Data":"4f"}',
     ],
-    ['what Go escapes in JSON', ['<&>\u2028'], '["\\u003c\\u0026\\u003e\\u2028"]'],
+    ['characters that Go escapes in JSON', ['<&>\u2028'], '["\\u003c\\u0026\\u003e\\u2028"]'],
     ['several lines', 'one\ntwo', '<\n\tone\n\ttwo\n >'],
     ['several lines with an end', 'one\ntwo\n', '<\n\tone\n\ttwo\n >'],
     ['an empty last line', 'one\n\n', '<\n\tone\n\t\n >'],
-  ])('shows %s', (_, value, shown) => {
+  ])('formats %s', (_, value, shown) => {
     expect(values({key: value})).toBe(`key=${shown}\n`);
   });
 
-  test('says of what cannot be written that it can not', () => {
+  test('reports values that cannot be formatted', () => {
     const loop: unknown[] = [];
     loop.push(loop);
     expect(values({loop})).toMatch(/^loop="\\u003cinternal error: /);
@@ -72,16 +76,16 @@ describe('a line of text', () => {
 });
 
 describe('a line of JSON', () => {
-  test('of information has its verbosity before the fields', () => {
+  test('of an info message has its verbosity before the fields', () => {
     const time = 1_726_823_442_297;
-    expect(klogJson(record({time, verbosity: 2, fields: {pods: ['a/b'], count: 3n}}))).toBe(
+    expect(formatKlogJson(record({time, verbosity: 2, fields: {pods: ['a/b'], count: 3n}}))).toBe(
       '{"ts":1726823442297,"caller":"kubelet/kubelet.js:12","msg":"Event occurred","v":2,"pods":["a/b"],"count":3}\n',
     );
   });
 
-  test('of an error has its reason at the end', () => {
-    expect(klogJson(record({time: 1, severity: 'error', error: new Error('x'), fields: {pod: 'a/b'}}))).toBe(
-      '{"ts":1,"caller":"kubelet/kubelet.js:12","msg":"Event occurred","pod":"a/b","err":"x"}\n',
-    );
+  test('of an error has the error at the end', () => {
+    expect(
+      formatKlogJson(record({time: 1, severity: 'error', error: new Error('x'), fields: {pod: 'a/b'}})),
+    ).toBe('{"ts":1,"caller":"kubelet/kubelet.js:12","msg":"Event occurred","pod":"a/b","err":"x"}\n');
   });
 });

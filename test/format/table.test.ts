@@ -10,11 +10,11 @@ const COLUMNS: readonly Column<readonly string[]>[] = [
   {header: 'LAST', value: ([, , last = '']) => last},
 ];
 
-test('the header stands alone when there are no rows', () => {
+test('a table without rows consists of the header', () => {
   expect(tableOf(COLUMNS, [])).toBe('ID                  NAME                LAST\n');
 });
 
-test('a column is as wide as its longest cell and three more, at least twenty', () => {
+test('a column is three wider than its longest cell, and at least twenty wide', () => {
   expect(tableOf(COLUMNS, [['a', 'x'.repeat(18), 'end']])).toBe(
     `ID                  NAME                 LAST\na                   ${'x'.repeat(18)}   end\n`,
   );
@@ -25,19 +25,19 @@ test('cells are measured in code points', () => {
   expect(row).toBe(`a                   ü😀${' '.repeat(18)}end`);
 });
 
-test('an empty last cell leaves the padding of the one before it', () => {
+test('an empty last cell preserves the padding of the previous one', () => {
   const [, row] = tableOf(COLUMNS, [['a', 'b', '']]).split('\n');
   expect(row).toBe(`a${' '.repeat(19)}b${' '.repeat(19)}`);
 });
 
-test('ten thousand rows take well under a second', () => {
+test('ten thousand rows are formatted in well under a second', () => {
   const rows = Array.from({length: 10_000}, (_, index) => [`id${index}`, 'name', 'last']);
   const started = performance.now();
   expect(tableOf(COLUMNS, rows).split('\n')).toHaveLength(10_002);
   expect(performance.now() - started).toBeLessThan(800);
 });
 
-test('what takes more bytes than characters grows the table', () => {
+test('the buffer grows for multibyte characters', () => {
   const rows = Array.from({length: 100}, () => ['é', '\u4e2d'.repeat(300), '😀'.repeat(300)]);
   const line = `é${' '.repeat(19)}${'\u4e2d'.repeat(300)}   ${'😀'.repeat(300)}`;
   expect(tableOf(COLUMNS, rows).split('\n').slice(1)).toEqual([...rows.map(() => line), '']);

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import type {CanonicalCall} from './canon.js';
-import {playCase} from './play.js';
+import type {CanonicalCall} from './canonical/canonical-calls.js';
+import {playCase} from './play-case.js';
 
 /** What a kubelet does with a manifest of test/golden/derived that nobody has recorded. */
 interface Derived {

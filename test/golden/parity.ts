@@ -1,114 +1,100 @@
-/** How kcri stands to a case that was recorded from the kubelet; the tests beside this list hold every one of them. */
+/** How kcri compares with the kubelet in a recorded case. The tests beside this list verify each entry. */
 export type Parity =
   /**
-   * Calls, pod and events are the kubelet's. `settleSeconds` and `why` when the manifest goes at another time, or when
-   * dead containers are removed `meanwhile`: at no fixed place among the calls that are made for their successors.
+   * Calls, pod and events equal the kubelet's. `settleSeconds` if the manifest is deleted at another time;
+   * `meanwhile` if dead containers are removed at no fixed place among the calls for their successors.
    */
   | {
       readonly kind: 'equal';
       readonly settleSeconds?: number;
       readonly meanwhile?: true;
-      /** By chance the next sync, which tells of a back-off, may have been already when the pod was shown. */
+      /** The sync that reports a back-off may have happened before the pod was read. */
       readonly mayBackOff?: true;
       readonly why?: string;
     }
-  /** Calls and events are equal; containers are in back-offs that the kubelet's status doesn't show yet. */
-  | {readonly kind: 'ahead'; readonly settleSeconds?: number; readonly why: string}
-  /** Both refuse the manifest, with the same words. */
-  | {readonly kind: 'refused'}
-  /** Both refuse the manifest, kcri with better words. */
+  /** Both reject the manifest, in the same words. */
+  | {readonly kind: 'rejected'}
+  /** Both reject the manifest, kcri with a better message. */
   | {readonly kind: 'explained'; readonly why: string}
-  /** The kubelet refuses a file that kcri has a use for; no pod comes of it. */
-  | {readonly kind: 'taken'; readonly why: string}
-  /** The kubelet refuses what kcri does: the pod runs. */
+  /** The kubelet rejects a file that kcri accepts; it yields no pod. */
+  | {readonly kind: 'accepted'; readonly why: string}
+  /** The kubelet rejects what kcri supports: the pod runs. */
   | {readonly kind: 'runs'; readonly why: string}
-  /** The kubelet does nothing and says nothing; kcri says why it does nothing, in an event. */
-  | {readonly kind: 'told'; readonly event: string; readonly why: string}
-  /** Needs what kcri hasn't here. */
+  /** The kubelet does nothing and reports nothing; kcri reports the reason as an event. */
+  | {readonly kind: 'reported'; readonly event: string; readonly why: string}
+  /** Needs a feature that this driver does not have. */
   | {readonly kind: 'missing'; readonly why: string};
 
-/** How a case is kept: by `kcri kubelet`, or by `kcri sync` and `kcri delete`. */
-export type KeptBy = 'daemon' | 'foreground';
+/** The driver of a case: `kcri kubelet`, or `kcri sync` and `kcri delete`. */
+export type DriverName = 'daemon' | 'foreground';
 
-/** How both stand to a case. */
-export type CaseParity = Readonly<Record<KeptBy, Parity>>;
+/** How both drivers compare with the kubelet in a case. */
+export type CaseParity = Readonly<Record<DriverName, Parity>>;
 
 const EQUAL: Parity = {kind: 'equal'};
 
 const both = (parity: Parity): CaseParity => ({daemon: parity, foreground: parity});
-const inForeground = (foreground: Parity): CaseParity => ({daemon: EQUAL, foreground});
-
-const BACK_OFF =
-  'the kubelet shows a back-off only with the sync after the one that found it, as the daemon does; kcri sync with the same one';
-const ahead: Parity = {kind: 'ahead', why: BACK_OFF};
 
 const DIFFERENT: Readonly<Record<string, CaseParity>> = {
-  'always-exit0': inForeground(ahead),
   'bad-annotation-type': both({
     kind: 'explained',
-    why: 'kcri names the annotation, its line, and what to write',
+    why: 'kcri names the annotation, its line, and the correct type',
   }),
-  'bad-configmap-ref': both({kind: 'refused'}),
-  'bad-envfrom': both({kind: 'refused'}),
+  'bad-configmap-ref': both({kind: 'rejected'}),
+  'bad-envfrom': both({kind: 'rejected'}),
   'bad-kind': {
     daemon: {
-      kind: 'taken',
-      why: 'kcri kubelet takes ConfigMaps from the files of its directory, for Pods to refer to',
+      kind: 'accepted',
+      why: 'kcri kubelet reads ConfigMaps from the files of its directory, for Pods to refer to',
     },
     foreground: {
       kind: 'explained',
-      why: 'kcri sync says that the file holds ConfigMaps and no Pod, the kubelet prints a Go value',
+      why: 'kcri sync reports that the file has ConfigMaps and no Pod, the kubelet prints a Go value',
     },
   },
-  'bad-missing-volume': both({kind: 'refused'}),
-  'bad-noname': both({kind: 'refused'}),
+  'bad-missing-volume': both({kind: 'rejected'}),
+  'bad-noname': both({kind: 'rejected'}),
   'bad-podname': {
-    daemon: {kind: 'refused'},
+    daemon: {kind: 'rejected'},
     foreground: {
       kind: 'explained',
-      why: 'kcri sync names the name as the manifest has it, the kubelet with the node added',
+      why: 'kcri sync prints the name as the manifest has it, the kubelet with the node appended',
     },
   },
-  'create-fail': inForeground(ahead),
-  'init-fail-always': inForeground(ahead),
-  'kubelet-api': inForeground({kind: 'missing', why: "needs the kubelet's HTTP server"}),
-  'kubelet-restart': inForeground(ahead),
-  'liveness-exec': {
-    daemon: {
-      kind: 'equal',
-      meanwhile: true,
-      why: 'a dead container is removed while its successor is made, as in a kubelet, and often sooner',
-    },
-    foreground: {
-      kind: 'equal',
-      settleSeconds: 34,
-      why: 'deleted by kcri sync after 34 s, not 40: it starts containers again as soon as they may be',
-    },
+  'kubelet-api': {
+    daemon: EQUAL,
+    foreground: {kind: 'missing', why: 'kcri sync has no kubelet HTTP server'},
   },
+  'liveness-exec': both({
+    kind: 'equal',
+    meanwhile: true,
+    why: 'a dead container is removed while its successor is created, as in a kubelet, and often sooner',
+  }),
   'log-rotate': {
     daemon: {
       kind: 'equal',
       settleSeconds: 22.5,
-      why: 'deleted after 22.5 s, not 20: logs are looked after every 3 s from the start of the kubelet on',
+      why: 'deleted after 22.5 s, not 20: logs are checked every 3 s from the start of the kubelet',
     },
-    foreground: {kind: 'missing', why: 'needs somebody who rotates logs'},
+    foreground: {kind: 'missing', why: 'kcri sync does not rotate logs'},
   },
-  'restart-rules': {
-    daemon: {
-      kind: 'equal',
-      mayBackOff: true,
-      why: 'the last back-off is told or not yet: it depends on when the next sync was, which a kubelet leaves to chance',
-    },
+  'poststart-fail': {
+    daemon: EQUAL,
     foreground: {
-      kind: 'ahead',
-      settleSeconds: 30,
-      why: `${BACK_OFF}; deleted after 30 s, not 40, since a kubelet waits for up to half of a back-off more, by chance`,
+      kind: 'equal',
+      settleSeconds: 33,
+      why: 'deleted after 33 s, not 30: kcri sync reads the pod again under its lock, so the sync that reports the back-off is later',
     },
   },
+  'restart-rules': both({
+    kind: 'equal',
+    mayBackOff: true,
+    why: 'the last back-off may or may not be reported: it depends on the jitter of the next sync, in a kubelet too',
+  }),
   'runtimeclass-missing': both({
-    kind: 'told',
+    kind: 'reported',
     event: 'Failed to create pod sandbox: runtimeclass.node.k8s.io "nosuch" not found',
-    why: 'the kubelet drops the pod without a word, kcri says what it lacks',
+    why: 'the kubelet drops the pod silently, kcri reports the reason',
   }),
   'vol-projected': both({
     kind: 'runs',
@@ -116,9 +102,9 @@ const DIFFERENT: Readonly<Record<string, CaseParity>> = {
   }),
 };
 
-/** A case without a difference of its own is equal. */
-export function parityOf(name: string, keptBy: KeptBy): Parity {
-  return DIFFERENT[name]?.[keptBy] ?? EQUAL;
+/** Returns how a driver compares with the kubelet in a case; a case that is not listed is equal. */
+export function parityOf(name: string, driver: DriverName): Parity {
+  return DIFFERENT[name]?.[driver] ?? EQUAL;
 }
 
 /** The cases that are not plainly equal. */

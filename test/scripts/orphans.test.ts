@@ -12,7 +12,7 @@ test('what a source file was compiled to goes when that has gone, and nothing el
     'dist/cri/index.js',
     'dist/cri/index.d.ts',
     'dist/.tsbuildinfo',
-    'dist/quick/start.js',
+    'dist/quick/program.cjs',
     'dist/release/kcri.tgz',
   ];
   const orphans = ['dist/cri/gone.js', 'dist/cri/gone.d.ts', 'dist/commands/gone/it.js'];

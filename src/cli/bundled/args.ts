@@ -1,6 +1,6 @@
 type Options = Readonly<Record<string, unknown>>;
 
-/** oclif's Args.string: a named argument. */
+/** Defines a named argument, as oclif's Args.string. */
 export function string(options: Options = {}) {
   return {parse: async (input: string) => input, ...options, input: [], type: 'option'};
 }

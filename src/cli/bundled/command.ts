@@ -2,13 +2,14 @@ import type {Command as OclifCommand} from '@oclif/core/command';
 import type {Config} from '@oclif/core/interfaces';
 
 /*
- * What our commands use of oclif, which takes oclif's place in the bundle (scripts/bundle): they are declared by its
- * classes and functions, but parsed, run and told of by code of ours. A test holds these against oclif's own.
+ * Replacement of the part of oclif that the commands use, for the bundle (scripts/bundle). oclif's classes and
+ * functions declare the commands, but kcri's own code parses, runs and describes them. A test compares this module with
+ * oclif.
  */
 
 type Statics = Pick<typeof OclifCommand, 'id' | 'aliases' | 'args' | 'flags' | 'strict' | 'usage'>;
 
-/** oclif's Command without what loads all of oclif. */
+/** Replacement of oclif's Command that does not load all of oclif. */
 export abstract class Command {
   static id: Statics['id'];
   static aliases: Statics['aliases'] = [];

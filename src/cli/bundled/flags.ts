@@ -1,6 +1,6 @@
 type Options = Readonly<Record<string, unknown>>;
 
-/** oclif's Flags.custom: what makes flags that take a value, with the same defaults. */
+/** Returns a flag type that takes a value, as oclif's Flags.custom, with the same defaults. */
 export function custom(defaults: Options) {
   return (options: Options = {}) => ({
     parse: async (input: string) => input,
@@ -14,7 +14,7 @@ export function custom(defaults: Options) {
   });
 }
 
-/** oclif's Flags.boolean: a flag that is there or not. */
+/** Defines a flag without a value, as oclif's Flags.boolean. */
 export function boolean(options: Options = {}) {
   return {
     parse: async (given: boolean) => given,
@@ -24,5 +24,5 @@ export function boolean(options: Options = {}) {
   };
 }
 
-/** oclif's Flags.string. */
+/** Flag type of text, as oclif's Flags.string. */
 export const string = custom({});

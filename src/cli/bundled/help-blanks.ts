@@ -1,21 +1,18 @@
-import {userAgent} from '../user-agent.js';
+/** Placeholder for the program's name in the help texts of the bundle. */
+export const PROGRAM_PLACEHOLDER = '\u0001name\u0001';
 
-/** What stands in a help text that is made beforehand for what is only known when it is shown. */
-export const HELP_BLANKS = {program: '\u0001name\u0001', agent: '\u0001agent\u0001'} as const;
-
-/** Stands for blanks; the character behind it, as many codes after the blank, tells how many. */
+/** Marks a run of spaces; the code of the next character, minus that of a space, is its length. */
 const RUN = '\u0002';
-const NO_BLANKS = ' '.charCodeAt(0);
+const NO_SPACES = ' '.charCodeAt(0);
 
-/** A help text as it is kept: a third of one is blanks. */
-export function packedHelp(text: string): string {
-  return text.replaceAll(/ {4,80}/g, ({length}) => RUN + String.fromCharCode(NO_BLANKS + length));
+/** Compresses the spaces of a help text, which make up a third of it. */
+export function packHelp(text: string): string {
+  return text.replaceAll(/ {4,80}/g, ({length}) => RUN + String.fromCharCode(NO_SPACES + length));
 }
 
-/** What it is in full; `program` is what kcri is called as. */
-export function filledIn(packed: string, program: string): string {
+/** Restores a packed help text. `program` is the name by which kcri was called. */
+export function unpackHelp(packed: string, program: string): string {
   return packed
-    .replaceAll(/\u0002(.)/g, (_, count: string) => ' '.repeat(count.charCodeAt(0) - NO_BLANKS))
-    .replaceAll(HELP_BLANKS.program, program)
-    .replaceAll(HELP_BLANKS.agent, userAgent());
+    .replaceAll(/\u0002(.)/g, (_, count: string) => ' '.repeat(count.charCodeAt(0) - NO_SPACES))
+    .replaceAll(PROGRAM_PLACEHOLDER, program);
 }

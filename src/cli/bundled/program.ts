@@ -1,3 +1,3 @@
-/** What the bundle gives to who starts it: bin/kcri.js, and the tests. */
+/** Exports of the bundle for bin/kcri.js and the tests. */
 export {interruption} from '../interrupt.js';
 export {main} from '../main.js';

@@ -1,4 +1,4 @@
-import {main, thisProcess} from '../main.js';
+import {main, createInterruptibleContext} from '../main.js';
 
-/* The executable that needs no Node.js (scripts/build-binary.mjs) starts here. */
-process.exitCode = await main(process.argv.slice(2), thisProcess([process.execPath]));
+/* Entry point of the standalone executable, which needs no Node.js (scripts/build-binary.mjs). */
+process.exitCode = await main(process.argv.slice(2), createInterruptibleContext([process.execPath]));

@@ -1,26 +1,29 @@
-import {CONFIG_KEYS} from '../config-file.js';
+import {CONFIG_KEYS} from '../settings/config-file.js';
 import {commandNames, findCommand, isTopic, subcommandNames} from '../find-command.js';
-import {GLOBAL_FLAGS} from '../global-flags.js';
-import {analyse, type Analysis, type FlagInfos} from './command-line.js';
-import {FILES, SHELLS} from './scripts.js';
+import {GLOBAL_FLAGS} from '../flags/global-flags.js';
+import {analyzeCommandLine, type CommandLineAnalysis, type FlagInfos} from './analyze-command-line.js';
+import {SUGGEST_FILES, SHELLS} from './completion-scripts.js';
 
-/** A word that may stand at the cursor, and what it means. */
+/** Candidate for the word at the cursor. */
 export interface Suggestion {
   readonly word: string;
-  /** A function where it takes time to find out. */
-  readonly meaning?: string | (() => Promise<string>);
+  /** Description of the word, or a function that loads it. */
+  readonly description?: string | (() => Promise<string>);
 }
 
-/** What the runtime can be asked for. */
-export type LiveKind = 'containers' | 'running' | 'created' | 'pods' | 'pod names' | 'images';
+/** Kinds of runtime objects that complete arguments. */
+export type RuntimeObjectKind = 'containers' | 'running' | 'created' | 'pods' | 'pod names' | 'images';
 
-/** Asks the runtime for words, in the way that the global flags on the line say; gives none when it can't. */
-export type Ask = (kind: LiveKind, globals: Analysis['values']) => Promise<readonly Suggestion[]>;
+/** Lists runtime objects, with the global flags of the command line; resolves to none on an error. */
+export type QueryRuntime = (
+  kind: RuntimeObjectKind,
+  globals: CommandLineAnalysis['values'],
+) => Promise<readonly Suggestion[]>;
 
-/** What an argument of a command is. */
-type ArgumentKind = LiveKind | 'files' | 'commands' | 'none' | readonly string[];
+/** Kind of an argument of a command. */
+type ArgumentKind = RuntimeObjectKind | 'files' | 'commands' | 'none' | readonly string[];
 
-/** The arguments of each command: one kind for all, or a kind for each and the last for the rest. */
+/** Kinds of the arguments of each command; the last one applies to all further arguments. */
 const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   attach: ['running', 'none'],
   checkpoint: ['running'],
@@ -56,7 +59,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   update: ['running'],
 };
 
-/** The values of flags by their names, where their definitions don't tell. */
+/** Kinds of flag values that the definitions of the flags do not have. */
 const VALUES: Readonly<Record<string, ArgumentKind>> = {
   pod: 'pods',
   image: 'images',
@@ -65,23 +68,23 @@ const VALUES: Readonly<Record<string, ArgumentKind>> = {
   get: CONFIG_KEYS,
 };
 
-/** What may stand at the cursor: the words behind `kcri`, of which the last is being typed. */
-export async function suggest(words: readonly string[], ask: Ask): Promise<readonly Suggestion[]> {
+/** Returns the completions of the last of the words that follow `kcri`. */
+export async function suggest(words: readonly string[], ask: QueryRuntime): Promise<readonly Suggestion[]> {
   const cur = words.at(-1) ?? '';
-  const leading = analyse(words, GLOBAL_FLAGS, true);
+  const leading = analyzeCommandLine(words, GLOBAL_FLAGS, true);
   const {cursor, positionals} = leading;
   const all =
     cursor.kind === 'argument' && cursor.index > 0
       ? await inCommand([...positionals, cur], leading, ask)
       : await atCursor(leading, {flags: GLOBAL_FLAGS, kinds: ['commands'], ask});
-  const fitting = all.filter(({word}) => word === FILES || word.startsWith(cur));
+  const fitting = all.filter(({word}) => word === SUGGEST_FILES || word.startsWith(cur));
   return fitting.toSorted((a, b) => (a.word < b.word ? -1 : Number(a.word > b.word)));
 }
 
 async function inCommand(
   words: readonly string[],
-  leading: Analysis,
-  ask: Ask,
+  leading: CommandLineAnalysis,
+  ask: QueryRuntime,
 ): Promise<readonly Suggestion[]> {
   const [first = ''] = words;
   if (first === 'help' || first === 'h') return commandSuggestions();
@@ -89,7 +92,11 @@ async function inCommand(
   if (found === undefined) return isTopic(first) && words.length === 2 ? commandSuggestions(first) : [];
   const command = (await found.load()) as unknown as {flags?: FlagInfos; flagsEndAtArgument?: boolean};
   const flags = {...GLOBAL_FLAGS, ...command.flags};
-  const analysis = analyse(words.slice(found.words.length), flags, command.flagsEndAtArgument === true);
+  const analysis = analyzeCommandLine(
+    words.slice(found.words.length),
+    flags,
+    command.flagsEndAtArgument === true,
+  );
   return await atCursor(
     {...analysis, values: {...leading.values, ...analysis.values}},
     {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask},
@@ -99,11 +106,11 @@ async function inCommand(
 interface Grammar {
   readonly flags: FlagInfos;
   readonly kinds: readonly ArgumentKind[];
-  readonly ask: Ask;
+  readonly ask: QueryRuntime;
 }
 
 async function atCursor(
-  {cursor, values}: Analysis,
+  {cursor, values}: CommandLineAnalysis,
   {flags, kinds, ask}: Grammar,
 ): Promise<readonly Suggestion[]> {
   switch (cursor.kind) {
@@ -111,46 +118,48 @@ async function atCursor(
       return flagSuggestions(flags);
     case 'value': {
       const found = await suggestionsOf(valueKind(cursor.flag, flags), ask, values);
-      return found.map((each) => (each.word === FILES ? each : {...each, word: cursor.before + each.word}));
+      return found.map((each) =>
+        each.word === SUGGEST_FILES ? each : {...each, word: cursor.before + each.word},
+      );
     }
     case 'argument':
       return await suggestionsOf(kinds[Math.min(cursor.index, kinds.length - 1)] ?? 'none', ask, values);
   }
 }
 
-const HELP: FlagInfos = {help: {type: 'boolean', description: 'Show help.'}};
+const HELP: FlagInfos = {help: {type: 'boolean', description: 'Print help.'}};
 
 function flagSuggestions(flags: FlagInfos): readonly Suggestion[] {
   return Object.entries({...flags, ...HELP})
     .filter(([, {hidden}]) => hidden !== true)
-    .map(([name, {description = ''}]) => ({word: `--${name}`, meaning: firstSentence(description)}));
+    .map(([name, {description = ''}]) => ({word: `--${name}`, description: firstSentence(description)}));
 }
 
 function firstSentence(text: string): string {
   return (/^.*?[.;](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/[.;]$/, '').replaceAll(/\s+/g, ' ');
 }
 
-/** What a flag's value is, by its name, or by what its help shows: `a|b|c=…`, FILE. */
+/** Returns the kind of a flag's value: its choices, or a kind by its name or its placeholder, such as FILE. */
 function valueKind(name: string, flags: FlagInfos): ArgumentKind {
-  const {options, helpValue} = flags[name] ?? {};
+  const {choices, options, helpValue} = flags[name] ?? {};
   const shown = typeof helpValue === 'string' ? helpValue : '';
-  if (options !== undefined) return options;
-  if (/^[a-z-]+(\|[a-z-]+(=\u2026)?)+$/.test(shown)) return shown.replaceAll('…', '').split('|');
+  const known = choices ?? options;
+  if (known !== undefined) return known.map((choice) => choice.replace(/=.*/, '='));
   return VALUES[name] ?? (/FILE|DIR|PATH/.test(shown) ? 'files' : 'none');
 }
 
 async function suggestionsOf(
   kind: ArgumentKind,
-  ask: Ask,
-  globals: Analysis['values'],
+  ask: QueryRuntime,
+  globals: CommandLineAnalysis['values'],
 ): Promise<readonly Suggestion[]> {
   if (typeof kind !== 'string') return kind.map((word) => ({word}));
   if (kind === 'none') return [];
-  if (kind === 'files') return [{word: FILES}];
+  if (kind === 'files') return [{word: SUGGEST_FILES}];
   return kind === 'commands' ? commandSuggestions() : await ask(kind, globals);
 }
 
-/** The commands, or those of a topic. What one does is known only when its file is loaded. */
+/** Returns all commands, or those of a topic. Their summaries require loading their files. */
 function commandSuggestions(topic?: string): readonly Suggestion[] {
   const names = topic === undefined ? [...commandNames(), 'help'] : subcommandNames(topic);
   const summaryOf = async (words: readonly string[]): Promise<string> => {
@@ -159,6 +168,6 @@ function commandSuggestions(topic?: string): readonly Suggestion[] {
   };
   return names.map((word) => ({
     word,
-    meaning: () => summaryOf(topic === undefined ? [word] : [topic, word]),
+    description: () => summaryOf(topic === undefined ? [word] : [topic, word]),
   }));
 }

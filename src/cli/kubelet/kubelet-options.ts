@@ -1,7 +1,7 @@
 import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
-  milliseconds,
+  durationToMs,
   openPodSources,
   type ConfigValues,
   type DescribedNode,
@@ -11,28 +11,28 @@ import {
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
 
-/** What a kubelet's options are made of. */
+/** Inputs of {@link createKubeletOptions}. */
 export interface KubeletOptionsParts extends Pick<
   KubeletOptions,
-  'admission' | 'stopPodsOnExit' | 'containerGc' | 'hide' | 'logger' | 'metrics' | 'begun'
+  'admission' | 'stopPodsOnExit' | 'containerGc' | 'hide' | 'logger' | 'metrics' | 'onLockAcquired'
 > {
-  readonly live: LiveConfig;
+  readonly liveConfig: LiveConfig;
   readonly connection: Connection;
   readonly node: DescribedNode;
   readonly context: CliContext;
 }
 
-/** What a kubelet runs with: what may change while it runs is looked up when it is needed. */
-export function kubeletOptions({
-  live,
+/** Creates a kubelet's options. Reloadable settings are getters, so that a reload takes effect. */
+export function createKubeletOptions({
+  liveConfig,
   connection,
   node,
   context,
   ...parts
 }: KubeletOptionsParts): KubeletOptions {
-  const {values} = live;
+  const {values} = liveConfig;
   const {clock} = context;
-  const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, begun} = parts;
+  const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired} = parts;
   return {
     admission,
     stopPodsOnExit,
@@ -40,7 +40,7 @@ export function kubeletOptions({
     hide,
     logger,
     ...(metrics && {metrics}),
-    ...(begun && {begun}),
+    ...(onLockAcquired && {onLockAcquired}),
     node: withPolicies(node, values),
     runtime: connection.runtime,
     openSources: (sink) =>
@@ -50,10 +50,10 @@ export function kubeletOptions({
           manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
           manifestHeaders: values.staticPodURLHeader,
           get fileCheckFrequencyMs() {
-            return milliseconds(live.values.fileCheckFrequency);
+            return durationToMs(liveConfig.values.fileCheckFrequency);
           },
           get httpCheckFrequencyMs() {
-            return milliseconds(live.values.httpCheckFrequency);
+            return durationToMs(liveConfig.values.httpCheckFrequency);
           },
           nodeName: node.node.nodeName,
           clock,
@@ -62,11 +62,11 @@ export function kubeletOptions({
       ),
     clock,
     get syncFrequencyMs() {
-      return milliseconds(live.values.syncFrequency);
+      return durationToMs(liveConfig.values.syncFrequency);
     },
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
-    images: {service: connection.images, policy: imagePolicy(live)},
-    logRotation: logRotation(live),
+    images: {service: connection.images, policy: imagePolicy(liveConfig)},
+    logRotation: logRotation(liveConfig),
   };
 }
 
@@ -79,10 +79,10 @@ function imagePolicy(live: LiveConfig): NonNullable<NonNullable<KubeletOptions['
       return live.values.imageGCLowThresholdPercent;
     },
     get minAgeMs() {
-      return milliseconds(live.values.imageMinimumGCAge);
+      return durationToMs(live.values.imageMinimumGCAge);
     },
     get maxAgeMs() {
-      return milliseconds(live.values.imageMaximumGCAge);
+      return durationToMs(live.values.imageMaximumGCAge);
     },
   };
 }
@@ -99,15 +99,15 @@ function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation'
       return live.values.containerLogMaxWorkers;
     },
     get monitorIntervalMs() {
-      return milliseconds(live.values.containerLogMonitorInterval);
+      return durationToMs(live.values.containerLogMonitorInterval);
     },
   };
 }
 
-/** The node with what the configuration says of images, crashing containers and the number of pods. */
+/** Adds the settings for images, crash back-off and the number of pods to the node. */
 function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode {
-  const {maxParallelImagePulls: most, podsPerCore, maxPods} = values;
-  const serialize = values.serializeImagePulls ?? (most ?? 1) < 2;
+  const {maxParallelImagePulls, podsPerCore, maxPods} = values;
+  const serialize = values.serializeImagePulls ?? (maxParallelImagePulls ?? 1) < 2;
   const cores = Number(node.node.cpuMilli) / 1000;
   const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];
   const images = values.preloadedImagesVerificationAllowlist;
@@ -119,12 +119,12 @@ function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode 
     },
     imagePolicy: {
       limits: {
-        maxParallelImagePulls: serialize ? 1 : (most ?? Number.POSITIVE_INFINITY),
+        maxParallelImagePulls: serialize ? 1 : (maxParallelImagePulls ?? Number.POSITIVE_INFINITY),
         registryPullQps: values.registryPullQPS,
         registryBurst: values.registryBurst,
       },
       verification: kind === 'NeverVerifyAllowlistedImages' ? {kind, images} : {kind},
     },
-    crashBackoffMaxMs: milliseconds(values['crashLoopBackOff.maxContainerRestartPeriod']),
+    crashBackoffMaxMs: durationToMs(values['crashLoopBackOff.maxContainerRestartPeriod']),
   };
 }

@@ -1,65 +1,65 @@
 import type {Clock} from '../../base/clock.js';
-import type {OutputStream} from '../standard-output.js';
+import type {OutputStream} from '../output/standard-output.js';
 
-/** So many bytes may wait for a slow reader; what comes then is lost. */
-const MOST_WAITING = 4 * 1024 * 1024;
+/** Maximum number of characters that are buffered for a slow reader; further lines are dropped. */
+const MAX_BUFFERED = 4 * 1024 * 1024;
 
-/** What the log goes to: never waits for it, never fails, and never holds more than a few megabytes. */
+/** Writes log lines to a stream. Never blocks or throws; drops lines if the reader is too slow. */
 export class LogWriter {
   readonly #stream: OutputStream;
-  readonly #onLost: (count: number) => string;
-  readonly #most: number;
-  #waiting = 0;
-  #lost = 0;
-  #isGone = false;
-  #idle: (() => void) | undefined;
+  readonly #formatDropped: (count: number) => string;
+  readonly #maxBuffered: number;
+  #buffered = 0;
+  #dropped = 0;
+  #isBroken = false;
+  #onDrained: (() => void) | undefined;
 
-  /** `onLost` gives the line that tells how many were lost, as soon as there is room for it, or at the end. */
-  constructor(stream: OutputStream, onLost: (count: number) => string, most = MOST_WAITING) {
+  /** `formatDropped` returns a line with the number of dropped lines, which is written as soon as possible. */
+  constructor(stream: OutputStream, formatDropped: (count: number) => string, maxBuffered = MAX_BUFFERED) {
     this.#stream = stream;
-    this.#onLost = onLost;
-    this.#most = most;
+    this.#formatDropped = formatDropped;
+    this.#maxBuffered = maxBuffered;
     stream.removeAllListeners('error');
     stream.on('error', () => {
-      this.#isGone = true;
+      this.#isBroken = true;
     });
   }
 
   write(line: string): void {
-    if (this.#isGone) return;
-    if (this.#waiting + line.length > this.#most) {
-      this.#lost += 1;
+    if (this.#isBroken) return;
+    if (this.#buffered + line.length > this.#maxBuffered) {
+      this.#dropped += 1;
       return;
     }
-    this.#send(this.#lostLine() + line);
+    this.#send(this.#takeDroppedLine() + line);
   }
 
-  /** Tells how many lines were lost since it was told last; empty when none was. */
-  #lostLine(): string {
-    const lost = this.#lost;
-    this.#lost = 0;
-    return lost === 0 ? '' : this.#onLost(lost);
+  /** Returns the line about dropped lines and resets the count; empty if none was dropped. */
+  #takeDroppedLine(): string {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped === 0 ? '' : this.#formatDropped(dropped);
   }
 
   #send(text: string): void {
-    this.#waiting += text.length;
+    this.#buffered += text.length;
     this.#stream.write(text, () => {
-      this.#waiting -= text.length;
-      if (this.#waiting === 0) this.#idle?.();
+      this.#buffered -= text.length;
+      if (this.#buffered === 0) this.#onDrained?.();
     });
   }
 
-  /** Resolves when all is written, or `limitMs` later: a reader that stands still doesn't keep a daemon from ending. */
+  /** Resolves when all lines are written, or after `limitMs`, so that a blocked reader does not delay the exit. */
   async flush(clock: Clock, limitMs: number): Promise<void> {
-    if (this.#lost > 0 && !this.#isGone) this.#send(this.#lostLine());
-    if (this.#waiting === 0) return;
+    if (this.#dropped > 0 && !this.#isBroken) this.#send(this.#takeDroppedLine());
+    if (this.#buffered === 0) return;
     const written = new Promise<void>((resolve) => {
-      this.#idle = resolve;
+      this.#onDrained = resolve;
     });
     const limit = new AbortController();
-    const late = clock.sleep(limitMs, limit.signal).catch(() => undefined); // the log is written
-    await Promise.race([written, late]);
+    const timeout = clock.sleep(limitMs, limit.signal).catch(() => undefined); // the log is written
+    await Promise.race([written, timeout]);
     limit.abort();
-    if (this.#waiting > 0) this.#stream.destroy();
+    if (this.#buffered > 0) this.#stream.destroy();
   }
 }

@@ -1,12 +1,13 @@
 import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
+import type {FileLogger} from '../../base/logger.js';
 import {
   Kubelet,
   LiveConfig,
-  milliseconds,
+  durationToMs,
   publishKubelet,
-  KubeletRegistry,
-  RuntimeOperations,
+  KubeletMetricsRegistry,
+  RuntimeOperationMetrics,
   serveReports,
   startServers,
   type ContainerGcPolicy,
@@ -18,23 +19,23 @@ import {
   type RunningKubelet,
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
-import type {IgnoredFlag} from './flags.js';
-import {Klog} from './klog.js';
-import {onHangup} from './hangup.js';
-import {kubeletOptions} from './kubelet-options.js';
+import type {IgnoredFlag} from './kubelet-flags.js';
+import {KlogLogger} from './klog-logger.js';
+import {onHangup} from './on-hangup.js';
+import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
-import {serverOptions} from './server-options.js';
-import {ServiceManager} from './service-manager.js';
+import {createServerOptions} from './kubelet-server-options.js';
+import {SystemdNotifier} from './systemd-notifier.js';
 
-/** What a kubelet is started with. */
+/** Options of {@link runKubelet}. */
 export interface RunKubeletOptions {
   readonly config: KubeletConfig;
-  /** What it would be started with now; rejects with KcriError. */
+  /** Reads the configuration again; rejects with KcriError. */
   readonly readConfig: () => Promise<KubeletConfig>;
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
   readonly certDir: string;
-  /** Who may do what at the server; without it all may do all. */
+  /** RBAC policy of the HTTPS server; without it, any authenticated client may do anything. */
   readonly policyFile: string | undefined;
   /** Connects to the runtime and describes the node. */
   readonly open: (
@@ -42,9 +43,9 @@ export interface RunKubeletOptions {
   ) => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
-  /** What is shown of the program: its version, and the flags that were given. */
+  /** Version and flags, for /statusz and /flagz. */
   readonly program: NonNullable<ServerOptions['program']>;
-  /** Which dead containers stay. */
+  /** Policy of the container GC. */
   readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
   readonly mask: (text: string) => string;
@@ -52,41 +53,42 @@ export interface RunKubeletOptions {
   readonly hide: (texts: readonly string[]) => void;
 }
 
-/** A sync loop that does nothing for longer stands still (kubelet.go syncLoopHealthCheck). */
-const SLOWEST_LOOP_MS = 5 * 60_000;
+/** Minimum time without activity after which the sync loop is unhealthy, in ms (kubelet.go syncLoopHealthCheck). */
+const MIN_LOOP_LIMIT_MS = 5 * 60_000;
 
-/** Runs a kubelet until the signal aborts. Rejects with KcriError when it can't begin, which the log tells too. */
+/** Runs a kubelet until the signal aborts. Logs an error and rejects with KcriError if the kubelet cannot start. */
 export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   const {config, context, mask, certDir, policyFile} = options;
   const live = new LiveConfig(config, options.readConfig);
-  const logger = openLog(live, context, mask);
+  const log = openLog(live, context, mask);
+  const logger = log.forFile('run-kubelet.ts');
   try {
     logStart(options, logger);
-    await prepareProcess(config.values, context.swapsFile, logger);
-    const operations = new RuntimeOperations(context.clock);
+    await prepareProcess(config.values, context.swapsFile, log);
+    const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, node} = await options.open(operations.observer);
-    const metrics = new KubeletRegistry(context.clock, node.node.nodeName, operations);
-    const manager = new ServiceManager(context.env, logger, context.clock);
+    const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
+    const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
-      kubeletOptions({
+      createKubeletOptions({
         ...options,
-        live,
+        liveConfig: live,
         connection,
         node,
-        logger,
+        logger: log,
         metrics,
-        begun: async () => {
-          const servers = serverOptions(live, {
+        onLockAcquired: async () => {
+          const servers = createServerOptions(live, {
             connection,
             node,
-            logger,
+            logger: log,
             certDir,
             policyFile,
             metrics,
             program: options.program,
             clock: context.clock,
           });
-          return await begin({kubelet, manager, endpoint: node.endpoint, servers, ...options});
+          return await startServices({kubelet, manager, endpoint: node.endpoint, servers, ...options});
         },
       }),
     );
@@ -105,7 +107,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     if (!context.signal.aborted) logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed');
     throw error;
   } finally {
-    await logger.flush();
+    await log.flush();
   }
 }
 
@@ -113,8 +115,8 @@ function openLog(
   live: LiveConfig,
   {stderr: stream, clock}: CliContext,
   mask: (text: string) => string,
-): Klog {
-  return new Klog({
+): KlogLogger {
+  return new KlogLogger({
     stream,
     clock,
     pid: process.pid,
@@ -128,52 +130,58 @@ function openLog(
   });
 }
 
-/** What somebody wants and kcri doesn't do is told once, in one line each kind. */
-function logStart({config, ignoredFlags}: RunKubeletOptions, logger: Klog): void {
+/** Logs the settings without effect, one line for each kind. */
+function logStart({config, ignoredFlags}: RunKubeletOptions, logger: FileLogger): void {
   const texts = (list: readonly {readonly field: string; readonly reason: string}[]): readonly string[] =>
     list.map(({field, reason}) => `${field}: ${reason}`);
   const {unsupported, ignored} = config;
-  const without = [...texts(ignored), ...ignoredFlags.map(({flag, reason}) => `${flag}: ${reason}`)];
+  const ineffective = [...texts(ignored), ...ignoredFlags.map(({flag, reason}) => `${flag}: ${reason}`)];
   if (unsupported.length > 0)
-    logger.info('Fields of the configuration are not supported', {fields: texts(unsupported)});
-  if (without.length > 0) logger.info('Settings have no effect here', {settings: without});
+    logger.info('Configuration fields are not supported', {fields: texts(unsupported)});
+  if (ineffective.length > 0) logger.info('Settings have no effect', {settings: ineffective});
 }
 
-interface Reloading {
+interface ReloadOptions {
   readonly kubelet: Kubelet;
   readonly live: LiveConfig;
-  readonly manager: ServiceManager;
-  readonly logger: Klog;
+  readonly manager: SystemdNotifier;
+  readonly logger: FileLogger;
 }
 
-/** Takes up what has changed in files; what of it waits for the next start is told. */
-async function reload({kubelet, live, manager, logger}: Reloading): Promise<void> {
-  await manager.tell('RELOADING=1');
-  logger.info('Reading all manifests again because of SIGHUP');
+/** Reloads the configuration and manifests, and logs the changed fields. */
+async function reload({kubelet, live, manager, logger}: ReloadOptions): Promise<void> {
+  await manager.notify('RELOADING=1');
+  logger.info('Received SIGHUP, reloading configuration and manifests');
   try {
-    const {applied, needRestart, withoutEffect} = await live.reload();
+    const {applied, needRestart, ineffective} = await live.reload();
     const change = {
       ...(applied.length > 0 && {applied}),
       ...(needRestart.length > 0 && {needRestart}),
-      ...(withoutEffect.length > 0 && {withoutEffect}),
+      ...(ineffective.length > 0 && {withoutEffect: ineffective}),
     };
-    if (Object.keys(change).length > 0) logger.info('The configuration has changed', change);
+    if (Object.keys(change).length > 0) logger.info('Configuration changed', change);
   } catch (error) {
-    logger.error(error, 'Failed to read the configuration again, it stays as it was');
+    logger.error(error, 'Failed to reload configuration, keeping the current one');
   }
   kubelet.reread();
-  await manager.tell('READY=1');
+  await manager.notify('READY=1');
 }
 
-interface Beginning extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
+interface StartServicesOptions extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
   readonly kubelet: Kubelet;
-  readonly manager: ServiceManager;
+  readonly manager: SystemdNotifier;
   readonly endpoint: string;
   readonly servers: ServerOptions;
 }
 
-/** Serves, and tells other kcris and systemd that there is a kubelet, until it ends. */
-async function begin({kubelet, manager, endpoint, servers, ...options}: Beginning): Promise<AsyncDisposable> {
+/** Starts the HTTP servers, publishes the kubelet to other kcri processes and notifies systemd. */
+async function startServices({
+  kubelet,
+  manager,
+  endpoint,
+  servers,
+  ...options
+}: StartServicesOptions): Promise<AsyncDisposable> {
   const {rootDir, context, config, mask} = options;
   const {clock, signal} = context;
   const startedAt = new Date(clock.now()).toISOString();
@@ -185,28 +193,28 @@ async function begin({kubelet, manager, endpoint, servers, ...options}: Beginnin
     ...self,
     ...kubelet.view.report(uids),
   });
-  const found = await beFound(rootDir, self, {report, mask, logger}).catch((error: unknown) => {
+  const announcement = await announce(rootDir, self, {report, mask, logger}).catch((error: unknown) => {
     end.abort();
     throw error;
   });
-  signal.addEventListener('abort', () => void manager.tell('STOPPING=1'), {once: true});
-  // Pods don't wait for systemd.
-  void manager.tell('READY=1', `MAINPID=${process.pid}`);
-  const longestMs = Math.max(2 * milliseconds(config.values.syncFrequency), SLOWEST_LOOP_MS);
+  signal.addEventListener('abort', () => void manager.notify('STOPPING=1'), {once: true});
+  // Not awaited: pods do not wait for systemd.
+  void manager.notify('READY=1', `MAINPID=${process.pid}`);
+  const limitMs = Math.max(2 * durationToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);
   const isAlive = (): boolean =>
-    kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < longestMs;
-  const fed = manager.feedWatchdog(isAlive, end.signal);
+    kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < limitMs;
+  const watchdog = manager.runWatchdog(isAlive, end.signal);
   return {
     [Symbol.asyncDispose]: async () => {
       end.abort();
-      await Promise.all([fed, closed]);
-      await found[Symbol.asyncDispose]();
+      await Promise.all([watchdog, closed]);
+      await announcement[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Lets other kcris find this one, who can ask it from then on. */
-async function beFound(
+/** Publishes the kubelet in the root directory and serves its reports, so that other kcri processes can query it. */
+async function announce(
   rootDir: string,
   self: RunningKubelet,
   service: ReportService,

@@ -1,7 +1,7 @@
 import {KcriError} from '../../base/errors.js';
 import type {Connection} from '../../cri/index.js';
 
-/** A service of the runtime that a kubelet doesn't start with. */
+/** Error of a runtime service that did not respond. */
 class ServiceConnectionError extends KcriError {
   readonly code = 'CRI_SERVICE';
   readonly #plain: string;
@@ -17,8 +17,8 @@ class ServiceConnectionError extends KcriError {
 }
 
 /**
- * Asks both services once, before anything else is done (cri-client validateServiceConnection). Rejects with
- * KcriError when one doesn't answer: a kubelet doesn't wait for its runtime, but ends and is started again.
+ * Calls both services once at the start (cri-client validateServiceConnection). Rejects with KcriError if one does not
+ * respond: a kubelet does not wait for its runtime, but exits and is restarted.
  */
 export async function validateConnection(
   {runtime, images}: Connection,
@@ -28,16 +28,18 @@ export async function validateConnection(
   }: {readonly endpoint: string; readonly imageEndpoint?: string | undefined},
   signal: AbortSignal,
 ): Promise<void> {
-  await asked(`validate CRI v1 runtime API for endpoint "${endpoint}"`, () => runtime.version({}, {signal}));
-  await asked(`validate CRI v1 image API for endpoint "${imageEndpoint}"`, () =>
+  await validate(`validate CRI v1 runtime API for endpoint "${endpoint}"`, () =>
+    runtime.version({}, {signal}),
+  );
+  await validate(`validate CRI v1 image API for endpoint "${imageEndpoint}"`, () =>
     images.imageFsInfo({}, {signal}),
   );
 }
 
-async function asked(what: string, ask: () => Promise<unknown>): Promise<void> {
+async function validate(action: string, call: () => Promise<unknown>): Promise<void> {
   try {
-    await ask();
+    await call();
   } catch (error) {
-    throw error instanceof KcriError ? new ServiceConnectionError(what, error) : error;
+    throw error instanceof KcriError ? new ServiceConnectionError(action, error) : error;
   }
 }

@@ -1,12 +1,12 @@
 import {Transform, type TransformCallback} from 'node:stream';
 import {UsageError} from '../../base/errors.js';
 
-/** What leaves a session unless the user names other keys: docker's, and crictl's. */
+/** Default detach keys, as in docker and crictl. */
 export const DETACH_KEYS = 'ctrl-p,ctrl-q';
 
 /**
- * The bytes of a key sequence in docker's form: characters and `ctrl-X` between commas, where X is a letter or one
- * of `@[\]^_`. No keys at all mean that nothing detaches. Throws UsageError.
+ * Parses a key sequence in docker's format: characters and `ctrl-X` separated by commas, where X is a letter or one of
+ * `@[\]^_`. An empty text disables detaching. Throws UsageError.
  */
 export function parseDetachKeys(text: string): readonly number[] {
   return text === '' ? [] : text.split(',').map(keyCode);
@@ -22,13 +22,13 @@ function keyCode(key: string): number {
 }
 
 /**
- * Passes on what is typed until the keys come in a row; then calls `onDetach`, and nothing more is passed on. What
- * may be the keys' beginning is held back until the next key.
+ * Passes input through until the keys are typed in sequence, then calls `onDetach` and drops all further input. Holds
+ * back a possible start of the sequence until the next key.
  */
 export class DetachFilter extends Transform {
   readonly #keys: readonly number[];
   readonly #onDetach: () => void;
-  /** How many of the keys have come in a row. */
+  /** Number of keys that are matched in sequence. */
   #matched = 0;
 
   constructor(keys: readonly number[], onDetach: () => void) {
@@ -56,7 +56,7 @@ export class DetachFilter extends Transform {
   }
 
   #take(byte: number, passed: number[]): void {
-    // The longest end of what has come that is a beginning of the keys is held back.
+    // Hold back the longest suffix of the input that is a prefix of the keys.
     const typed = [...this.#keys.slice(0, this.#matched), byte];
     let held = Math.min(typed.length, this.#keys.length);
     while (held > 0 && !this.#endsWithKeys(typed, held)) held -= 1;

@@ -1,13 +1,13 @@
 import {Writable} from 'node:stream';
-import type {OutputStream} from '../standard-output.js';
+import type {OutputStream} from '../output/standard-output.js';
 
-/** A line that is longer is written in pieces. */
+/** Maximum length of a line in bytes; longer lines are written in pieces. */
 const MAX_LINE = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Writes whole lines to another stream, each with a prefix in front, so that several may share it. `finish` writes
- * a last line that has no end.
+ * Writes whole lines with a prefix to another stream, so that several writers can share it. `finish` writes an
+ * unterminated last line.
  */
 export class PrefixedLines extends Writable {
   readonly #prefix: Buffer;
@@ -38,7 +38,7 @@ export class PrefixedLines extends Writable {
       lines.push(this.#prefix, text, Buffer.of(NEWLINE));
       this.#rest = Buffer.alloc(0);
     }
-    // Its errors are the target's.
+    // The target handles its own errors.
     this.#target.write(Buffer.concat(lines), () => {
       callback();
     });

@@ -1,9 +1,23 @@
-import {ContainerSchemaCommand} from '../../cli/container-schema-command.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {
+  CONTAINER_SCHEMA_DESCRIPTION,
+  CONTAINER_SCHEMA_FLAGS,
+  CONTAINER_SCHEMA_SUMMARY,
+} from '../../cli/flags/schema-flags.js';
+import {printContainerSchemas} from '../../cli/output/print-schema.js';
 
-export default class CreateJsonschema extends ContainerSchemaCommand {
-  static override usage = 'create jsonschema [OPTIONS]';
+export default class CreateJsonschema extends BaseCommand {
+  static override summary = CONTAINER_SCHEMA_SUMMARY;
+  static override description = CONTAINER_SCHEMA_DESCRIPTION;
+  static override usage = 'create jsonschema [FLAGS]';
   static override examples = [
     '<%= config.bin %> create jsonschema > container-config.schema.json',
     '<%= config.bin %> create jsonschema --pod > pod-config.schema.json',
   ];
+  static override flags = CONTAINER_SCHEMA_FLAGS;
+
+  async run(): Promise<void> {
+    const {flags} = await this.parse(CreateJsonschema);
+    await printContainerSchemas(this.services, flags);
+  }
 }

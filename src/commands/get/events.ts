@@ -1,68 +1,77 @@
-import {formOf, type Form} from '../../cli/formats.js';
-import {GetCommand, getFlags, type PodsToShow} from '../../cli/get-command.js';
-import {EventChanges, eventColumns, eventJson, type KeptEvent} from '../../cli/views/pod-events.js';
-import {objectDocument, objectsText} from '../../cli/views/pod-json.js';
-import {GrowingTable} from '../../cli/views/pod-table.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {getFlags} from '../../cli/flags/get-flags.js';
+import {parseOutputFormat, type OutputFormat} from '../../cli/output/parse-output-format.js';
+import {
+  EventChangeDetector,
+  eventColumns,
+  eventJson,
+  type RecordedPodEvent,
+} from '../../cli/output/views/event-table.js';
+import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {formatObjectDocument, formatObjects} from '../../cli/output/views/pod-text.js';
+import {PodReader} from '../../cli/pods/pod-reader.js';
+import {selectPodsToShow, watchPods, type PodsToShow} from '../../cli/pods/watch-pods.js';
 import type {PodRecord} from '../../kubelet/index.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
 interface Layout {
-  readonly form: Form<(typeof FORMATS)[number]>;
-  readonly table: GrowingTable<KeptEvent>;
+  readonly form: OutputFormat<(typeof FORMATS)[number]>;
+  readonly table: GrowingTable<RecordedPodEvent>;
 }
 
-export default class GetEvents extends GetCommand {
-  static override summary = 'List what happened to the pods that kcri made';
+export default class GetEvents extends BaseCommand {
+  static override summary = 'List the events of pods created by kcri';
   static override description =
-    'Shows what "kubectl get events" would of these pods, the last at the end: the events that the kubelet that ' +
-    'keeps a pod, or "kcri sync", has told of. Each pod\'s last hundred are kept, and go with the pod. What a ' +
-    'runtime tells of its containers shows "kcri events".';
-  static override usage = 'get events [POD...] [OPTIONS]';
+    'Lists what "kubectl get events" lists, newest last: events recorded by the kubelet or by "kcri ' +
+    'sync". The last hundred events of each pod are stored until the pod is deleted. For the events of ' +
+    'the runtime, use "kcri events".';
+  static override usage = 'get events [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> get events',
     '<%= config.bin %> get events web -w',
     "<%= config.bin %> get events -o jsonpath='{.items[*].reason}'",
   ];
-  static override flags = getFlags(FORMATS, 'Go on, and show each event that happens.');
+  static override flags = getFlags(FORMATS, 'Watch for new events.');
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(GetEvents);
-    const form = await formOf(flags, FORMATS, this);
-    const asked = await this.podsToShow(argv as string[], flags);
-    if (asked === undefined) return;
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
+    const reader = new PodReader(this.services);
+    const selected = await selectPodsToShow(reader, argv as string[], flags);
+    if (selected === undefined) return;
     const columns = eventColumns({
       wide: form.kind === 'wide',
-      namespace: asked.showsNamespace,
+      namespace: selected.showsNamespace,
       nowMs: () => this.context.clock.now(),
     });
     const layout = {form, table: new GrowingTable(columns, {header: !flags['no-headers']})};
-    if (flags.watch) await this.#watch(asked, layout);
-    else await this.#once(asked.records, layout);
+    if (flags.watch) await this.#watch(reader, selected, layout);
+    else await this.#once(reader, selected.records, layout);
   }
 
-  async #once(records: readonly PodRecord[], layout: Layout): Promise<void> {
-    const {form} = layout;
-    const events = await this.keptEvents(records);
+  async #once(reader: PodReader, records: readonly PodRecord[], {form, table}: Layout): Promise<void> {
+    const events = await reader.recordedEvents(records);
     if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.print(await objectsText(form, events.map(eventJson), false));
+      this.out.print(await formatObjects(form, events.map(eventJson), false));
       return;
     }
-    if (events.length === 0) this.note('No resources found');
-    this.show(layout.table.text(events));
+    if (events.length === 0) this.report.info('No resources found');
+    this.out.printText(table.text(events));
   }
 
-  async #watch(asked: PodsToShow, {form, table}: Layout): Promise<void> {
-    const changes = new EventChanges();
-    await this.watchPods(
-      asked,
-      async (records) => this.keptEvents(records),
-      async (events) => {
-        const changed = changes.since(events);
-        if (form.kind === 'table' || form.kind === 'wide') this.show(table.text(changed));
-        else for (const event of changed) this.stdout.write(await objectDocument(form, eventJson(event)));
+  async #watch(reader: PodReader, selected: PodsToShow, {form, table}: Layout): Promise<void> {
+    const {out, services} = this;
+    const changes = new EventChangeDetector();
+    await watchPods(services, reader, selected, {
+      read: async (records) => await reader.recordedEvents(records),
+      show: async (events) => {
+        const changed = changes.detect(events);
+        if (form.kind === 'table' || form.kind === 'wide') out.printText(table.text(changed));
+        else
+          for (const event of changed) out.stdout.write(await formatObjectDocument(form, eventJson(event)));
       },
-    );
+    });
   }
 }

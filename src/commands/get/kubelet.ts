@@ -1,19 +1,20 @@
-import {formOf, outputFlag, templateFlag} from '../../cli/formats.js';
-import {SeenPodsCommand} from '../../cli/seen-pods-command.js';
-import {kubeletColumns} from '../../cli/views/kubelet.js';
-import {objectsText} from '../../cli/views/pod-json.js';
-import {GrowingTable} from '../../cli/views/pod-table.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {outputFlag, parseOutputFormat, templateFlag} from '../../cli/output/parse-output-format.js';
+import {kubeletColumns} from '../../cli/output/views/kubelet-table.js';
+import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {formatObjects} from '../../cli/output/views/pod-text.js';
+import {requireKubeletReport} from '../../cli/pods/kubelet-reports.js';
 import type {JsonObject} from '../../format/json.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
-export default class GetKubelet extends SeenPodsCommand {
-  static override summary = 'Show how the kubelet of the root directory is';
+export default class GetKubelet extends BaseCommand {
+  static override summary = 'Show the status of the kubelet that uses this root directory';
   static override description =
-    'Asks the "kcri kubelet" that runs with the root directory: whether it can sync pods, and how many it keeps. ' +
-    'As JSON and YAML it says all that it knows of each pod: what its worker does, the last sync and the next, ' +
-    'back-offs and probes; "kcri describe" shows the same of one pod. It ends with 1 when none runs.';
-  static override usage = 'get kubelet [OPTIONS]';
+    'Reports whether the running "kcri kubelet" can sync pods, and how many it manages. JSON and YAML ' +
+    'contain the details of each pod: worker state, last and next sync, back-offs and probes. Exits ' +
+    'with 1 if no kubelet is running.';
+  static override usage = 'get kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> get kubelet',
     '<%= config.bin %> get kubelet -o yaml',
@@ -23,14 +24,14 @@ export default class GetKubelet extends SeenPodsCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(GetKubelet);
-    const form = await formOf(flags, FORMATS, this);
-    const report = await this.requireKubelet();
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
+    const report = await requireKubeletReport(this.services);
     if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.print(await objectsText(form, [report as unknown as JsonObject], true));
+      this.out.print(await formatObjects(form, [report as unknown as JsonObject], true));
       return;
     }
-    for (const error of report.errors) this.note(`kcri: it can't sync pods: ${error}`);
+    for (const error of report.errors) this.report.info(`kcri: the kubelet cannot sync pods: ${error}`);
     const columns = kubeletColumns({wide: form.kind === 'wide'});
-    this.show(new GrowingTable(columns, {header: true}).text([report]));
+    this.out.printText(new GrowingTable(columns, {header: true}).text([report]));
   }
 }

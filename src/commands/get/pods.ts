@@ -1,106 +1,112 @@
 import * as Flags from '@oclif/core/flags';
-import type {Pod} from '../../api/v1.js';
-import {formOf, type Form, type ObjectForm} from '../../cli/formats.js';
-import {GetCommand, getFlags, type PodsToShow} from '../../cli/get-command.js';
-import {PodChanges} from '../../cli/views/pod-changes.js';
-import {podDocument, podsText, sortPods} from '../../cli/views/pod-json.js';
-import {podRow, type PodRow} from '../../cli/views/pod-row.js';
-import {GrowingTable, podColumns} from '../../cli/views/pod-table.js';
-import type {SeenPod} from '../../kubelet/index.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {getFlags} from '../../cli/flags/get-flags.js';
+import {
+  parseOutputFormat,
+  type ObjectFormat,
+  type OutputFormat,
+} from '../../cli/output/parse-output-format.js';
+import {PodChangeDetector} from '../../cli/output/views/pod-change-detector.js';
+import {computePodRow, type PodRow} from '../../cli/output/views/pod-row.js';
+import {GrowingTable, podColumns} from '../../cli/output/views/pod-table.js';
+import {formatPodDocument, formatPods, sortPods} from '../../cli/output/views/pod-text.js';
+import {PodReader} from '../../cli/pods/pod-reader.js';
+import {selectPodsToShow, watchPods, type PodsToShow} from '../../cli/pods/watch-pods.js';
+import type {ObservedPod} from '../../kubelet/index.js';
 
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 
-type PodForm = Form<(typeof FORMATS)[number]>;
+type PodForm = OutputFormat<(typeof FORMATS)[number]>;
 
 interface GetFlags {
   readonly namespace?: string | undefined;
   readonly 'sort-by'?: string | undefined;
 }
 
-export default class GetPods extends GetCommand {
-  static override summary = 'List the pods that kcri made, with their status';
+export default class GetPods extends BaseCommand {
+  static override summary = 'List pods created by kcri, with their status';
   static override description =
-    'Shows what "kubectl get pods" would: how many containers are ready, what the pod waits for, restarts and age, ' +
-    'asked of the runtime that each pod was made on. When that is down, the pods are shown as they were last seen, ' +
-    'and standard error says so. Pods of other root directories and of others are not shown.';
-  static override usage = 'get pods [POD...] [OPTIONS]';
+    'Lists what "kubectl get pods" lists: ready containers, status, restarts and age, as reported by ' +
+    'the runtime of each pod. If a runtime is unavailable, the last known state is shown with a ' +
+    'warning. Pods of other root directories are not listed.';
+  static override usage = 'get pods [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> get pods',
-    '<%= config.bin %> get pods web -o wide',
-    '<%= config.bin %> get pods -w',
+    '<%= config.bin %> get pods web -o wide --watch',
     "<%= config.bin %> get pods -l app=web -o jsonpath='{.items[*].status.podIP}'",
   ];
   static override flags = {
-    ...getFlags(FORMATS, 'Go on, and show each pod again when it has changed.'),
+    ...getFlags(FORMATS, 'Watch for changes of the listed pods.'),
     'sort-by': Flags.string({
       helpValue: 'JSONPATH',
-      description: 'What to sort by, such as .metadata.creationTimestamp. [default: namespace and name]',
+      description: 'Sort by a field, such as .metadata.creationTimestamp. [default: namespace and name]',
     }),
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(GetPods);
-    const form = await formOf(flags, FORMATS, this);
-    const asked = await this.podsToShow(argv as string[], flags);
-    if (asked === undefined) return;
-    const {words, records, showsNamespace} = asked;
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
+    const reader = new PodReader(this.services);
+    const selected = await selectPodsToShow(reader, argv as string[], flags);
+    if (selected === undefined) return;
+    const {words, records, showsNamespace} = selected;
     const columns = podColumns({wide: form.kind === 'wide', namespace: showsNamespace});
     const layout = {form, table: new GrowingTable(columns, {header: !flags['no-headers']})};
-    if (flags.watch) await this.#watch(asked, layout);
-    else await this.#once(await this.see(records), {...layout, single: words.length === 1}, flags);
+    if (flags.watch) await this.#watch(reader, selected, layout);
+    else await this.#once(await reader.observe(records), {...layout, single: words.length === 1}, flags);
   }
 
   async #once(
-    seen: readonly SeenPod[],
+    observed: readonly ObservedPod[],
     {single, ...layout}: Layout & {readonly single: boolean},
     flags: GetFlags,
   ): Promise<void> {
-    const unsorted = seen.map(({pod}) => pod);
+    const unsorted = observed.map(({pod}) => pod);
     const pods = await sortPods(unsorted, flags['sort-by']);
     const {form} = layout;
     if (isForPeople(form)) {
-      if (pods.length === 0) this.note(nothingIn(flags));
-      this.show(this.#lines(pods, layout));
-    } else this.print(await podsText(form, pods, single && pods.length === 1));
+      if (pods.length === 0) this.report.info(noResourcesText(flags));
+      this.out.printText(this.#lines(pods, layout));
+    } else this.out.print(await formatPods(form, pods, single && pods.length === 1));
   }
 
   #lines(pods: readonly Pod[], {form, table}: Layout): string {
     if (form.kind === 'name') return pods.map(({metadata}) => `pod/${metadata.name ?? ''}\n`).join('');
     const now = this.context.clock.now();
-    return table.text(pods.map((pod) => podRow(pod, now)));
+    return table.text(pods.map((pod) => computePodRow(pod, now)));
   }
 
-  /** Every pod once, and then again when something of it but its age has changed, and when it is gone. */
-  async #watch(asked: PodsToShow, layout: Layout): Promise<void> {
-    const changes = new PodChanges();
-    await this.watchPods(
-      asked,
-      async (records) => this.see(records),
-      async (seen) => {
-        const pods = seen.map(({pod}) => pod);
-        await this.#showChanged(changes.since(pods, this.context.clock.now()), layout);
+  /** Shows every pod once, and again when anything but its age changes or when it is deleted. */
+  async #watch(reader: PodReader, selected: PodsToShow, layout: Layout): Promise<void> {
+    const changes = new PodChangeDetector();
+    await watchPods(this.services, reader, selected, {
+      read: async (records) => await reader.observe(records),
+      show: async (observed) => {
+        const pods = observed.map(({pod}) => pod);
+        await this.#showChanged(changes.detect(pods, this.context.clock.now()), layout);
       },
-    );
+    });
   }
 
   async #showChanged(pods: readonly Pod[], layout: Layout): Promise<void> {
     const {form} = layout;
-    if (isForPeople(form)) this.show(this.#lines(pods, layout));
-    else for (const pod of pods) this.stdout.write(await podDocument(form, pod));
+    if (isForPeople(form)) this.out.printText(this.#lines(pods, layout));
+    else for (const pod of pods) this.out.stdout.write(await formatPodDocument(form, pod));
   }
 }
 
-/** How pods are shown; the table goes on from one look to the next. */
+/** Layout of the table of pods; a watch continues the table. */
 interface Layout {
   readonly form: PodForm;
   readonly table: GrowingTable<PodRow>;
 }
 
-function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectForm> {
+function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
   return form.kind === 'table' || form.kind === 'wide' || form.kind === 'name';
 }
 
-function nothingIn({namespace}: GetFlags): string {
+function noResourcesText({namespace}: GetFlags): string {
   return namespace === undefined ? 'No resources found' : `No resources found in ${namespace} namespace.`;
 }

@@ -1,7 +1,8 @@
-import {SchemaCommand} from '../../cli/schema-command.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {printSchema} from '../../cli/output/print-schema.js';
 
-export default class PullJsonschema extends SchemaCommand {
-  static override summary = "Show the pod config's JSON schema";
+export default class PullJsonschema extends BaseCommand {
+  static override summary = 'Print the JSON schema of the pod config';
   static override usage = 'pull jsonschema';
   static override examples = [
     '<%= config.bin %> pull jsonschema > pod-config.schema.json',
@@ -10,6 +11,6 @@ export default class PullJsonschema extends SchemaCommand {
 
   async run(): Promise<void> {
     await this.parse(PullJsonschema);
-    this.printSchema('PodSandboxConfig');
+    await printSchema(this.services, 'PodSandboxConfig');
   }
 }

@@ -1,7 +1,8 @@
-import {SchemaCommand} from '../../cli/schema-command.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {printSchema} from '../../cli/output/print-schema.js';
 
-export default class RunpJsonschema extends SchemaCommand {
-  static override summary = "Show the pod config's JSON schema";
+export default class RunpJsonschema extends BaseCommand {
+  static override summary = 'Print the JSON schema of the pod config';
   static override usage = 'runp jsonschema';
   static override examples = [
     '<%= config.bin %> runp jsonschema > pod-config.schema.json',
@@ -10,6 +11,6 @@ export default class RunpJsonschema extends SchemaCommand {
 
   async run(): Promise<void> {
     await this.parse(RunpJsonschema);
-    this.printSchema('PodSandboxConfig');
+    await printSchema(this.services, 'PodSandboxConfig');
   }
 }

@@ -1,47 +1,60 @@
-import {BaseCommand} from '../../cli/base-command.js';
-import {leftError} from '../../cli/sync-outcome.js';
-import {down} from '../../private-runtime/down.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {createPodLeftError} from '../../cli/sync/pod-outcome.js';
+import {takeDownRuntime} from '../../private-runtime/lifecycle/take-down-runtime.js';
 
 export default class RuntimeDown extends BaseCommand {
-  static override summary = 'End the private containerd with all its pods and remove all it made';
-  static override description = `Every pod on it is ended at once. No process, mount, network, cgroup or file is left, nor an image that was
-pulled or loaded. Other runtimes are not touched. When none is there it does nothing.`;
+  static override summary = 'Stop the private containerd and remove everything it created';
+  static override description =
+    'Kills all its pods and removes their processes, mounts, networks, cgroups and files, and all ' +
+    'pulled or loaded images. Does nothing if no private containerd exists. Other runtimes are not ' +
+    'affected.';
+  static override examples = ['<%= config.bin %> runtime down'];
+  static override usage = 'runtime down';
 
   async run(): Promise<void> {
     await this.parse(RuntimeDown);
-    const {rootDir} = this;
+    const {rootDir} = this.settings;
     const progress = (step: string): void => {
-      this.note(`kcri: ${step}`);
+      this.report.info(`kcri: ${step}`);
     };
     const removePods = (endpoint: string): Promise<void> => this.#removePods(endpoint);
     const forgetImages = async (endpoint: string): Promise<void> => {
-      const {FilePullRecords} = await import('../../kubelet/index.js');
-      await new FilePullRecords(rootDir, endpoint).forgetRuntime();
+      const {FilePullRecordsAccessor} = await import('../../kubelet/index.js');
+      await new FilePullRecordsAccessor(rootDir, endpoint).forgetRuntime();
     };
-    await down({rootDir, progress, clock: this.context.clock, removePods, forgetImages}, this.signal);
+    await takeDownRuntime(
+      {
+        rootDir,
+        onProgress: progress,
+        clock: this.context.clock,
+        removePods,
+        removeImageRecords: forgetImages,
+      },
+      this.signal,
+    );
   }
 
-  /** Volumes, logs and records of kcri's pods there. One that can't be removed keeps neither the others nor the runtime. */
+  /** Removes volumes, logs and records of its pods; reports errors and continues. */
   async #removePods(endpoint: string): Promise<void> {
-    const {describeAbandonedNode, openLocalPods, PodStore, SILENT_OBSERVER} =
+    const {describeAbandonedNode, openPodRegistry, PodStore, SILENT_OBSERVER} =
       await import('../../kubelet/index.js');
-    const {records, gone, broken} = await new PodStore(this.rootDir).list();
-    for (const {error} of broken) this.warn(error);
-    const own = [...records, ...gone].filter((record) => record.endpoint === endpoint);
+    const {records, removed, broken} = await new PodStore(this.settings.rootDir).list();
+    for (const {error} of broken) this.report.warn(error);
+    const own = [...records, ...removed].filter((record) => record.endpoint === endpoint);
     if (own.length === 0) return;
     const node = await describeAbandonedNode(
       endpoint,
-      this.rootDir,
+      this.settings.rootDir,
       this.context.clock,
       this.context.cgroupMount,
     );
-    const pods = openLocalPods(node, SILENT_OBSERVER);
+    const pods = openPodRegistry(node, SILENT_OBSERVER);
     for (const record of own) {
       try {
-        await pods.exclusively(record, this.signal, () => pods.end(record));
+        await pods.withPodLock(record, this.signal, () => pods.deletePod(record));
       } catch (error) {
-        this.fail(error);
-        this.fail(leftError(record, 'is left half deleted'));
+        this.report.fail(error);
+        this.report.fail(createPodLeftError(record, 'is partially deleted'));
       }
     }
   }

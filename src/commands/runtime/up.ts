@@ -1,37 +1,40 @@
 import * as Flags from '@oclif/core/flags';
-import {BaseCommand} from '../../cli/base-command.js';
-import {up} from '../../private-runtime/up.js';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {bringUpRuntime} from '../../private-runtime/lifecycle/bring-up-runtime.js';
 
 export default class RuntimeUp extends BaseCommand {
   static override summary = 'Start a private containerd and print its endpoint';
-  static override description = `For machines that have no container runtime running. It has its own directories, socket and pod network below
-the root directory and never touches another one. Running it again is a no-op, or repairs what was killed.`;
-  static override examples = ['export CONTAINER_RUNTIME_ENDPOINT=$(kcri runtime up)'];
+  static override description =
+    'For machines without a container runtime. Directories, socket and pod network are private to the ' +
+    'root directory; other runtimes are not affected. If it is already running, missing processes are ' +
+    'restarted.';
+  static override usage = 'runtime up [FLAGS]';
+  static override examples = ['export CONTAINER_RUNTIME_ENDPOINT=$(<%= config.bin %> runtime up)'];
   static override flags = {
     containerd: Flags.string({
       helpValue: 'PATH',
       description:
-        'containerd to run, or the folder that it, ctr and its shim are in. [default: the one in PATH]',
+        'containerd binary, or the directory of containerd, ctr and the shim. [default: containerd in PATH]',
     }),
     runc: Flags.string({
       helpValue: 'PATH',
-      description: 'runc or crun to use. [default: runc in PATH, else crun]',
+      description: 'runc or crun binary. [default: runc in PATH, then crun]',
     }),
   };
 
   async run(): Promise<void> {
     const {flags} = await this.parse(RuntimeUp);
-    const record = await up(
+    const record = await bringUpRuntime(
       {
-        rootDir: this.rootDir,
+        rootDir: this.settings.rootDir,
         choice: {containerd: flags.containerd, runc: flags.runc},
-        progress: (step) => {
-          this.note(`kcri: ${step}`);
+        onProgress: (step) => {
+          this.report.info(`kcri: ${step}`);
         },
         clock: this.context.clock,
       },
       this.signal,
     );
-    this.print(record.endpoint);
+    this.out.print(record.endpoint);
   }
 }

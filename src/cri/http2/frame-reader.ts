@@ -1,21 +1,31 @@
-import {DEFAULT_MAX_FRAME_SIZE, ERROR, FLAG, FRAME, FRAME_HEADER_LENGTH, ProtocolError} from './protocol.js';
+import {
+  DEFAULT_MAX_FRAME_SIZE,
+  ERROR_CODE,
+  FLAG,
+  FRAME,
+  FRAME_HEADER_LENGTH,
+  ProtocolError,
+} from './protocol-constants.js';
 
-/** Told what comes in. */
+/** Receives what a FrameReader reads. */
 export interface FrameHandler {
-  /** A piece of a DATA frame without its padding, only lent; a frame may come in several. */
-  onData(streamId: number, piece: Buffer): void;
-  /** A DATA frame is complete; `length` is all that counts for flow control. */
+  /**
+   * Called with a part of a DATA frame without its padding; a frame may arrive in several parts. The chunk is only
+   * valid during the call.
+   */
+  onData(streamId: number, chunk: Buffer): void;
+  /** Called after each DATA frame. `length` is the size that counts for flow control. */
   onDataEnd(streamId: number, flags: number, length: number): void;
-  /** Any other frame, whole. The payload is only lent. */
+  /** Called with any other frame. The payload is only valid during the call. */
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void;
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 /**
- * Takes a byte stream apart into HTTP/2 frames, however it is cut. Data is passed on as it comes, without a copy;
- * nothing but an incomplete header or other frame is kept. Throws ProtocolError for a frame that is longer than
- * was allowed, or all padding and more.
+ * Splits a byte stream into HTTP/2 frames, wherever its chunks are cut. Passes data on as it arrives, without a copy,
+ * and buffers only incomplete headers and other frames. Throws ProtocolError for a frame that exceeds the maximum
+ * size or has too much padding.
  */
 export class FrameReader {
   readonly #handler: FrameHandler;
@@ -26,11 +36,11 @@ export class FrameReader {
   #flags = 0;
   #streamId = 0;
   #length = 0;
-  /** What is still to come of a DATA frame, and of its padding. */
-  #dataLeft = 0;
-  #paddingLeft = 0;
-  /** What came of another frame, when not all came at once. */
-  #payload = NOTHING;
+  /** Remaining bytes of a DATA frame, and of its padding. */
+  #remainingData = 0;
+  #remainingPadding = 0;
+  /** Bytes received of another frame that did not arrive in one chunk. */
+  #payload = EMPTY;
   #payloadLength = 0;
 
   constructor(handler: FrameHandler) {
@@ -41,26 +51,26 @@ export class FrameReader {
     for (let at = 0; at < chunk.length;) at = this.#step(chunk, at);
   }
 
-  /** Reads one thing and gives the place after it. */
+  /** Reads the next element and returns the offset after it. */
   #step(chunk: Buffer, at: number): number {
     switch (this.#reading) {
       case 'header':
-        return this.#header(chunk, at);
+        return this.#readHeader(chunk, at);
       case 'padding length':
-        this.#beginPadded(chunk[at] ?? 0);
+        this.#startPadded(chunk[at] ?? 0);
         return at + 1;
       case 'data':
-        return this.#data(chunk, at);
+        return this.#readData(chunk, at);
       case 'payload':
-        return this.#payloadPart(chunk, at);
+        return this.#readPayload(chunk, at);
       default:
         return this.#reading satisfies never;
     }
   }
 
-  #header(chunk: Buffer, at: number): number {
+  #readHeader(chunk: Buffer, at: number): number {
     if (this.#headLength === 0 && chunk.length - at >= FRAME_HEADER_LENGTH) {
-      this.#begin(chunk, at);
+      this.#startFrame(chunk, at);
       return at + FRAME_HEADER_LENGTH;
     }
     const end = Math.min(chunk.length, at + FRAME_HEADER_LENGTH - this.#headLength);
@@ -68,43 +78,43 @@ export class FrameReader {
     this.#headLength += end - at;
     if (this.#headLength === FRAME_HEADER_LENGTH) {
       this.#headLength = 0;
-      this.#begin(this.#head, 0);
+      this.#startFrame(this.#head, 0);
     }
     return end;
   }
 
-  #begin(header: Buffer, at: number): void {
+  #startFrame(header: Buffer, at: number): void {
     this.#length = header.readUIntBE(at, 3);
     this.#type = header[at + 3] ?? 0;
     this.#flags = header[at + 4] ?? 0;
     this.#streamId = header.readUInt32BE(at + 5) & 0x7fffffff;
     if (this.#length > DEFAULT_MAX_FRAME_SIZE)
-      throw new ProtocolError(ERROR.frameSize, `a frame of ${this.#length} bytes`);
-    if (this.#type !== FRAME.data) this.#beginPayload();
-    else if ((this.#flags & FLAG.padded) === 0) this.#beginData(this.#length, 0);
+      throw new ProtocolError(ERROR_CODE.frameSize, `a frame of ${this.#length} bytes`);
+    if (this.#type !== FRAME.data) this.#startPayload();
+    else if ((this.#flags & FLAG.padded) === 0) this.#startData(this.#length, 0);
     else if (this.#length === 0) throw tooMuchPadding();
     else this.#reading = 'padding length';
   }
 
-  #beginPadded(padding: number): void {
+  #startPadded(padding: number): void {
     if (padding >= this.#length) throw tooMuchPadding();
-    this.#beginData(this.#length - 1 - padding, padding);
+    this.#startData(this.#length - 1 - padding, padding);
   }
 
-  #beginData(length: number, padding: number): void {
-    this.#dataLeft = length;
-    this.#paddingLeft = padding;
+  #startData(length: number, padding: number): void {
+    this.#remainingData = length;
+    this.#remainingPadding = padding;
     this.#reading = 'data';
     if (length + padding === 0) this.#endData();
   }
 
-  #data(chunk: Buffer, at: number): number {
-    const dataEnd = Math.min(chunk.length, at + this.#dataLeft);
+  #readData(chunk: Buffer, at: number): number {
+    const dataEnd = Math.min(chunk.length, at + this.#remainingData);
     if (dataEnd > at) this.#handler.onData(this.#streamId, chunk.subarray(at, dataEnd));
-    this.#dataLeft -= dataEnd - at;
-    const end = Math.min(chunk.length, dataEnd + this.#paddingLeft);
-    this.#paddingLeft -= end - dataEnd;
-    if (this.#dataLeft + this.#paddingLeft === 0) this.#endData();
+    this.#remainingData -= dataEnd - at;
+    const end = Math.min(chunk.length, dataEnd + this.#remainingPadding);
+    this.#remainingPadding -= end - dataEnd;
+    if (this.#remainingData + this.#remainingPadding === 0) this.#endData();
     return end;
   }
 
@@ -113,12 +123,12 @@ export class FrameReader {
     this.#handler.onDataEnd(this.#streamId, this.#flags, this.#length);
   }
 
-  #beginPayload(): void {
-    if (this.#length === 0) this.#handler.onFrame(this.#type, this.#flags, this.#streamId, NOTHING);
+  #startPayload(): void {
+    if (this.#length === 0) this.#handler.onFrame(this.#type, this.#flags, this.#streamId, EMPTY);
     else this.#reading = 'payload';
   }
 
-  #payloadPart(chunk: Buffer, at: number): number {
+  #readPayload(chunk: Buffer, at: number): number {
     if (this.#payloadLength === 0 && chunk.length - at >= this.#length) {
       const end = at + this.#length;
       this.#endPayload(chunk.subarray(at, end));
@@ -130,7 +140,7 @@ export class FrameReader {
     this.#payloadLength += end - at;
     if (this.#payloadLength === this.#length) {
       const payload = this.#payload;
-      this.#payload = NOTHING;
+      this.#payload = EMPTY;
       this.#payloadLength = 0;
       this.#endPayload(payload);
     }
@@ -144,5 +154,5 @@ export class FrameReader {
 }
 
 function tooMuchPadding(): ProtocolError {
-  return new ProtocolError(ERROR.protocol, 'a frame with more padding than it is long');
+  return new ProtocolError(ERROR_CODE.protocol, 'a frame has more padding than its length');
 }

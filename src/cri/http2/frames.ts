@@ -1,12 +1,12 @@
-import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol.js';
+import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol-constants.js';
 
-/** What a client says first. */
+/** The client's connection preface. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** Acknowledges the peer's settings. */
+/** Acknowledgement of the peer's settings. */
 export const SETTINGS_ACK = frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0));
 
-/** A whole frame. */
+/** Returns a frame with its payload. */
 export function frame(type: number, flags: number, streamId: number, payload: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_LENGTH + payload.length);
   writeFrameHeader(bytes, {type, flags, streamId, length: payload.length});
@@ -14,14 +14,14 @@ export function frame(type: number, flags: number, streamId: number, payload: Ui
   return bytes;
 }
 
-/** The header of a frame whose payload is sent beside it. */
+/** Returns the header of a frame whose payload is sent separately. */
 export function frameHeader(type: number, flags: number, streamId: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(FRAME_HEADER_LENGTH);
   writeFrameHeader(bytes, {type, flags, streamId, length});
   return bytes;
 }
 
-/** SETTINGS with what differs from HTTP/2's defaults. */
+/** Returns a SETTINGS frame with the values that differ from HTTP/2's defaults. */
 export function settings(values: Partial<Record<keyof typeof SETTING, number>>): Buffer {
   const entries = Object.entries(values) as [keyof typeof SETTING, number][];
   const payload = Buffer.allocUnsafe(6 * entries.length);
@@ -32,26 +32,31 @@ export function settings(values: Partial<Record<keyof typeof SETTING, number>>):
   return frame(FRAME.settings, 0, 0, payload);
 }
 
-/** Lets the peer send more: on a stream, or with the id 0 on the connection. */
+/**
+ * Returns a WINDOW_UPDATE frame, which allows the peer to send more on a stream, or on the connection for the ID 0.
+ */
 export function windowUpdate(streamId: number, increment: number): Buffer {
   return frame(FRAME.windowUpdate, 0, streamId, uint32(increment));
 }
 
+/** Returns a RST_STREAM frame. */
 export function rstStream(streamId: number, code: number): Buffer {
   return frame(FRAME.rstStream, 0, streamId, uint32(code));
 }
 
-/** The answer to a PING. */
-export function pong(payload: Uint8Array): Buffer {
+/** Returns the acknowledgement of a PING. */
+export function pingAck(payload: Uint8Array): Buffer {
   return frame(FRAME.ping, FLAG.ack, 0, payload);
 }
 
-/** Says goodbye; a client has taken none of the peer's streams. */
+/** Returns a GOAWAY frame; a client has processed no streams of the peer. */
 export function goAway(code: number): Buffer {
   return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(0), uint32(code)]));
 }
 
-/** A request's headers: one frame, and CONTINUATIONs when they are longer than the peer takes in one. */
+/**
+ * Returns the headers of a request: a HEADERS frame, and CONTINUATION frames if they exceed the peer's frame size.
+ */
 export function headerFrames(streamId: number, block: Buffer, maxFrameSize = DEFAULT_MAX_FRAME_SIZE): Buffer {
   if (block.length <= maxFrameSize) return frame(FRAME.headers, FLAG.endHeaders, streamId, block);
   const frames = [frame(FRAME.headers, 0, streamId, block.subarray(0, maxFrameSize))];

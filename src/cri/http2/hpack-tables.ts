@@ -1,4 +1,4 @@
-/** HPACK's static table (RFC 7541, Appendix A); its first entry has the index 1. */
+/** HPACK's static table (RFC 7541, Appendix A). Its first entry has the index 1. */
 export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] = [
   [':authority', ''],
   [':method', 'GET'],
@@ -64,8 +64,9 @@ export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] =
 ];
 
 /**
- * How many bits each byte has in HPACK's Huffman code (RFC 7541, Appendix B), and the end of the string after them.
- * The code is canonical: shorter codes come first, and those of one length in the order of their bytes.
+ * Code length in bits of each byte in HPACK's Huffman code (RFC 7541, Appendix B), followed by that of the
+ * end-of-string symbol. The code is canonical: shorter codes come first, and codes of equal length are in the order
+ * of their bytes.
  */
 export const HUFFMAN_LENGTHS: readonly number[] = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,

@@ -1,36 +1,36 @@
 import {STATIC_TABLE} from './hpack-tables.js';
 import {decodeHuffman} from './huffman.js';
-import {ERROR, ProtocolError} from './protocol.js';
+import {ERROR_CODE, ProtocolError} from './protocol-constants.js';
 
-/** A header's name, in lower case, and its value, one character a byte. */
+/** Name of a header in lower case, and its value with one character per byte. */
 export type HeaderField = readonly [name: string, value: string];
 
-/** What a field counts for beside its text (RFC 7541, 4.1). */
+/** Size added to each field's text (RFC 7541, 4.1). */
 const FIELD_OVERHEAD = 32;
-/** SETTINGS_HEADER_TABLE_SIZE unless one tells otherwise. */
+/** Default of SETTINGS_HEADER_TABLE_SIZE. */
 const DEFAULT_TABLE_SIZE = 4096;
-const LARGEST_INTEGER = 2 ** 28;
+const MAX_INTEGER = 2 ** 28;
 
 /**
- * Begins a connection's first block: this side keeps no dynamic table. So the peer may make its own smaller at any
- * time, and nothing has to be said about it.
+ * Table size update for the first block of a connection: this side uses no dynamic table, so that the peer may shrink
+ * its table at any time without an acknowledgement.
  */
 export const NO_DYNAMIC_TABLE = Buffer.of(0x20);
 
-/** Reads the header blocks of one connection; each changes how the next one is read. */
+/** Decodes the header blocks of one connection, in order: each block changes the state for the next. */
 export class HeaderDecoder {
   readonly #maxListBytes: number;
-  /** The oldest first. */
+  /** Dynamic table, the oldest entry first. */
   readonly #table: HeaderField[] = [];
   #tableBytes = 0;
   #maxTableBytes = DEFAULT_TABLE_SIZE;
 
-  /** Lists longer than `maxListBytes`, 32 bytes a field included, are read but not kept. */
+  /** Lists that exceed `maxListBytes`, including 32 bytes a field, are decoded and then discarded. */
   constructor(maxListBytes: number) {
     this.#maxListBytes = maxListBytes;
   }
 
-  /** The fields of a block; undefined when they are too many or too long. Throws ProtocolError. */
+  /** Returns the fields of a block, or undefined if they exceed the maximum size. Throws ProtocolError. */
   decode(block: Buffer): readonly HeaderField[] | undefined {
     const reader = new BlockReader(block);
     const fields: HeaderField[] = [];
@@ -44,13 +44,13 @@ export class HeaderDecoder {
     return bytes <= this.#maxListBytes ? fields : undefined;
   }
 
-  /** The next field; undefined for a change of the table's size, which only stands before the first one. */
-  #next(reader: BlockReader, begun: boolean): HeaderField | undefined {
+  /** Returns the next field, or undefined for a table size update, which is only allowed before the first field. */
+  #next(reader: BlockReader, started: boolean): HeaderField | undefined {
     const first = reader.peek();
     if (first >= 0x80) return this.#field(reader.integer(7));
     if (first >= 0x40) return this.#add(this.#literal(reader, 6));
     if (first < 0x20) return this.#literal(reader, 4);
-    if (begun) throw malformed('a change of the table size after a header');
+    if (started) throw malformed('a table size update after a header');
     this.#resize(reader.integer(5));
     return undefined;
   }
@@ -66,7 +66,7 @@ export class HeaderDecoder {
       index <= STATIC_TABLE.length
         ? STATIC_TABLE[index - 1]
         : this.#table[this.#table.length - (index - STATIC_TABLE.length)];
-    if (field === undefined) throw malformed(`no header has the index ${index}`);
+    if (field === undefined) throw malformed(`invalid header index ${index}`);
     return field;
   }
 
@@ -92,7 +92,7 @@ export class HeaderDecoder {
   }
 }
 
-/** HPACK's integers and strings, over one block. */
+/** Reads HPACK's integers and strings from one block. */
 class BlockReader {
   readonly #block: Buffer;
   #position = 0;
@@ -107,7 +107,7 @@ class BlockReader {
 
   peek(): number {
     const byte = this.#block[this.#position];
-    if (byte === undefined) throw malformed('a header block that is cut off');
+    if (byte === undefined) throw malformed('truncated header block');
     return byte;
   }
 
@@ -120,7 +120,7 @@ class BlockReader {
       byte = this.peek();
       this.#position += 1;
       value += (byte & 0x7f) * scale;
-      if (value > LARGEST_INTEGER || scale > LARGEST_INTEGER) throw malformed('an integer that is too large');
+      if (value > MAX_INTEGER || scale > MAX_INTEGER) throw malformed('integer too large');
     }
     return value;
   }
@@ -129,25 +129,28 @@ class BlockReader {
     const huffman = this.peek() >= 0x80;
     const length = this.integer(7);
     const start = this.#position;
-    if (length > this.#block.length - start) throw malformed('a header block that is cut off');
+    if (length > this.#block.length - start) throw malformed('truncated header block');
     this.#position += length;
     const bytes = this.#block.subarray(start, this.#position);
     return (huffman ? decodeHuffman(bytes) : bytes).toString('latin1');
   }
 }
 
-/** Headers that go without the peer's remembering them: what the static table has by its index, the rest as it is. */
+/**
+ * Encodes headers so that the peer does not add them to its table: static table entries by index, all others as
+ * literals.
+ */
 export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
   return Buffer.concat(fields.map(encodeField));
 }
 
 function encodeField([name, value]: HeaderField): Buffer {
-  const whole = STATIC_TABLE.findIndex((field) => field[0] === name && field[1] === value);
-  if (whole >= 0) return encodeInteger(0x80, 7, whole + 1);
-  const named = STATIC_TABLE.findIndex((field) => field[0] === name);
+  const exactIndex = STATIC_TABLE.findIndex((field) => field[0] === name && field[1] === value);
+  if (exactIndex >= 0) return encodeInteger(0x80, 7, exactIndex + 1);
+  const nameIndex = STATIC_TABLE.findIndex((field) => field[0] === name);
   return Buffer.concat([
-    encodeInteger(0, 4, named + 1),
-    ...(named < 0 ? [encodeString(name)] : []),
+    encodeInteger(0, 4, nameIndex + 1),
+    ...(nameIndex < 0 ? [encodeString(name)] : []),
     encodeString(value),
   ]);
 }
@@ -157,14 +160,14 @@ function encodeString(text: string): Buffer {
   return Buffer.concat([encodeInteger(0, 7, bytes.length), bytes]);
 }
 
-/** An integer behind a pattern in its first byte. */
+/** Encodes an integer after a bit pattern in its first byte. */
 function encodeInteger(pattern: number, prefixBits: number, value: number): Buffer {
   const prefix = 2 ** prefixBits - 1;
   if (value < prefix) return Buffer.of(pattern | value);
   const bytes = [pattern | prefix];
-  let rest = value - prefix;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
-  bytes.push(rest);
+  let remaining = value - prefix;
+  for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80)) bytes.push((remaining % 0x80) | 0x80);
+  bytes.push(remaining);
   return Buffer.from(bytes);
 }
 
@@ -172,6 +175,6 @@ function sizeOf([name, value]: HeaderField): number {
   return name.length + value.length + FIELD_OVERHEAD;
 }
 
-function malformed(what: string): ProtocolError {
-  return new ProtocolError(ERROR.compression, what);
+function malformed(reason: string): ProtocolError {
+  return new ProtocolError(ERROR_CODE.compression, reason);
 }

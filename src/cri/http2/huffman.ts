@@ -1,11 +1,11 @@
 import {HUFFMAN_LENGTHS} from './hpack-tables.js';
-import {ERROR, ProtocolError} from './protocol.js';
+import {ERROR_CODE, ProtocolError} from './protocol-constants.js';
 
-const LONGEST = 30;
-/** The symbol after the bytes: the end of a string, of which only the beginning may be used, as padding. */
-const END = 256;
+const MAX_LENGTH = 30;
+/** End-of-string symbol, of which only a prefix may occur, as padding. */
+const END_OF_STRING = 256;
 
-/** The codes of each length are neighbours: their first one, how many there are, and where their symbols begin. */
+/** Canonical code by length: the first code, the number of codes, and the index of the first symbol. */
 interface Code {
   readonly first: Int32Array;
   readonly count: Int32Array;
@@ -16,7 +16,7 @@ interface Code {
 let code: Code | undefined;
 
 function buildCode(): Code {
-  const [first, count, start] = [1, 2, 3].map(() => new Int32Array(LONGEST + 2)) as [
+  const [first, count, start] = [1, 2, 3].map(() => new Int32Array(MAX_LENGTH + 2)) as [
     Int32Array,
     Int32Array,
     Int32Array,
@@ -25,14 +25,14 @@ function buildCode(): Code {
   const lengthOf = (symbol: number): number => HUFFMAN_LENGTHS[symbol] ?? 0;
   symbols.sort((a, b) => lengthOf(a) - lengthOf(b) || a - b);
   for (const length of HUFFMAN_LENGTHS) count[length] = at(count, length) + 1;
-  for (let length = 1; length <= LONGEST; length += 1) {
+  for (let length = 1; length <= MAX_LENGTH; length += 1) {
     first[length + 1] = (at(first, length) + at(count, length)) << 1;
     start[length + 1] = at(start, length) + at(count, length);
   }
   return {first, count, start, symbols};
 }
 
-/** The bytes that a Huffman-coded string stands for. Throws ProtocolError when it is none. */
+/** Decodes a Huffman-coded string. Throws ProtocolError if it is malformed. */
 export function decodeHuffman(coded: Buffer): Buffer {
   code ??= buildCode();
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5));
@@ -43,10 +43,10 @@ export function decodeHuffman(coded: Buffer): Buffer {
     for (let shift = 7; shift >= 0; shift -= 1) {
       bits = (bits << 1) | ((byte >> shift) & 1);
       bitCount += 1;
-      const place = bits - at(code.first, bitCount);
-      if (place >= at(code.count, bitCount)) continue;
-      const symbol = code.symbols[at(code.start, bitCount) + place] ?? END;
-      if (symbol === END) throw malformed();
+      const offset = bits - at(code.first, bitCount);
+      if (offset >= at(code.count, bitCount)) continue;
+      const symbol = code.symbols[at(code.start, bitCount) + offset] ?? END_OF_STRING;
+      if (symbol === END_OF_STRING) throw malformed();
       decoded[length++] = symbol;
       bits = bitCount = 0;
     }
@@ -59,5 +59,5 @@ function at(array: Int32Array, index: number): number {
 }
 
 function malformed(): ProtocolError {
-  return new ProtocolError(ERROR.compression, 'a malformed Huffman code');
+  return new ProtocolError(ERROR_CODE.compression, 'a malformed Huffman code');
 }

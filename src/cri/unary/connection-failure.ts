@@ -1,10 +1,12 @@
 import type {CriFailure} from '../errors.js';
-import type {ConnectionFailure} from '../http2/stream.js';
+import type {ConnectionFailure} from '../http2/http2-stream.js';
 import {CANCELLED, DIAL_ERRORS, dialDetails, prefaceDetails, SILENT_DETAILS} from '../transport.js';
-import {ProtocolError} from '../http2/protocol.js';
+import {ProtocolError} from '../http2/protocol-constants.js';
 
-/** What a call is told when its connection fails; `sent`: the runtime may have seen the request. */
-export function callFailure(
+/**
+ * Converts the failure of a connection to that of a call. `sent` is true if the runtime may have seen the request.
+ */
+export function toCallFailure(
   {kind, cause}: ConnectionFailure,
   socketPath: string,
   sent: boolean,

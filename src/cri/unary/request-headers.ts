@@ -4,29 +4,32 @@ import type {WireCallOptions} from '../transport.js';
 const NAME = /^[0-9a-z_.-]+$/;
 const VALUE = /^[ -~]*$/;
 
-/** Encoded once: there are not many methods. */
+/** Encoded headers by path; there are few methods. */
 const encodedPaths = new Map<string, Buffer>();
 
-/** The headers of a unary call. `timeoutMs` is what is left of its deadline, `Infinity` without one. */
+/**
+ * Returns the encoded headers of a unary call. `timeoutMs` is the remaining time until its deadline, `Infinity` for
+ * none.
+ */
 export function requestHeaders(
   path: string,
   timeoutMs: number,
   metadata: WireCallOptions['metadata'] = {},
 ): Buffer {
-  const own: HeaderField[] = Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value]);
-  if (timeoutMs !== Infinity) own.unshift(['grpc-timeout', grpcTimeout(timeoutMs)]);
-  const common = headersOf(path);
-  return own.length === 0 ? common : Buffer.concat([common, encodeHeaders(own)]);
+  const extra: HeaderField[] = Object.entries(metadata).map(([name, value]) => [name.toLowerCase(), value]);
+  if (timeoutMs !== Infinity) extra.unshift(['grpc-timeout', grpcTimeout(timeoutMs)]);
+  const common = commonHeaders(path);
+  return extra.length === 0 ? common : Buffer.concat([common, encodeHeaders(extra)]);
 }
 
-/** Throws TypeError for metadata that can't be sent. */
+/** Throws TypeError for metadata with an invalid name or value. */
 export function checkMetadata(metadata: WireCallOptions['metadata'] = {}): void {
   for (const [name, value] of Object.entries(metadata))
     if (!NAME.test(name.toLowerCase()) || name.endsWith('-bin') || !VALUE.test(value))
-      throw new TypeError(`metadata that can't be sent: ${name}`);
+      throw new TypeError(`invalid metadata: ${name}`);
 }
 
-function headersOf(path: string): Buffer {
+function commonHeaders(path: string): Buffer {
   let encoded = encodedPaths.get(path);
   if (encoded === undefined) {
     encoded = encodeHeaders([
@@ -43,7 +46,7 @@ function headersOf(path: string): Buffer {
   return encoded;
 }
 
-/** At most eight digits, then `m` for milliseconds or `S` for seconds. */
+/** Formats a timeout as at most eight digits with `m` for milliseconds or `S` for seconds. */
 function grpcTimeout(ms: number): string {
   const whole = Math.max(1, Math.ceil(ms));
   return whole < 1e8 ? `${whole}m` : `${Math.ceil(whole / 1000)}S`;

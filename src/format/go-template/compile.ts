@@ -7,8 +7,8 @@ import {parseTemplate} from './parser.js';
 const NAMES: ReadonlySet<string> = new Set(Object.keys(FUNCTIONS));
 
 /**
- * A template of Go's text/template with crictl's functions and missingkey=error, ready to be filled in. `name` is
- * what errors call it. Throws TemplateError when the template is wrong, and when it does not fit the data.
+ * Compiles a template of Go's text/template with crictl's functions and missingkey=error. `name` is used in errors.
+ * Throws TemplateError for an invalid template; the returned function throws it when the data does not match.
  */
 export function compileGoTemplate(text: string, name = 'template'): (data: Json) => string {
   const template = withinLimits(() => parseTemplate(name, text, NAMES));

@@ -20,7 +20,7 @@ import {
   type Value,
 } from './values.js';
 
-/** Thrown through the nodes of a range's body. */
+/** Error thrown by `break` and `continue` through the nodes of a range's body. */
 class Jump extends Error {
   readonly kind: 'break' | 'continue';
 
@@ -35,19 +35,19 @@ interface Variable {
   cell: Cell;
 }
 
-/** Go allows 100,000, which no stack of JavaScript's holds. */
+/** Maximum depth of templates. Go allows 100,000, which exceeds JavaScript's stack. */
 const MAX_DEPTH = 500;
 
-/** Bodies that are gone through before a template counts as endless: nothing else could stop it. */
+/** Number of evaluated bodies from which a template counts as endless, because nothing else would stop it. */
 const MAX_STEPS = 10_000_000;
 const TOO_LONG = `the text is longer than ${MAX_TEXT} characters`;
 
-/** A template's text for some data. A map without the key that is asked for is an error. Throws TemplateError. */
+/** Evaluates a template. A missing key of a map is an error. Throws TemplateError. */
 export function evaluateTemplate(template: ParsedTemplate, data: Json): string {
   return new Evaluator(template).run(data);
 }
 
-/** What stands for the value of no pipeline before it. */
+/** Marker for the missing value of a preceding pipeline. */
 const NOTHING = Symbol('nothing');
 type Final = Cell | typeof NOTHING;
 
@@ -60,7 +60,7 @@ class Evaluator {
   #variables: Variable[] = [];
   #depth = 0;
   #steps = 0;
-  /** What is being evaluated: errors name it. */
+  /** Current node, used in errors. */
   #node: Located | undefined;
 
   constructor(template: ParsedTemplate) {
@@ -112,7 +112,7 @@ class Evaluator {
     if (!this.#sink.write(text)) this.#fail(TOO_LONG);
   }
 
-  /** A declaration prints nothing. Its variable stays until the end of the block. */
+  /** Evaluates an action. A declaration prints nothing; its variable exists until the end of the block. */
   #action(dot: Cell, pipeline: Pipeline): void {
     const {value} = this.#pipeline(dot, pipeline);
     if (pipeline.variables.length === 0) this.#write(value === undefined ? '<no value>' : valueText(value));
@@ -142,7 +142,7 @@ class Evaluator {
     this.#variables.length = mark;
   }
 
-  /** What a range goes through, as pairs of index or key and element. */
+  /** Returns the items of a range as pairs of index or key and element. */
   #items(value: Value, {pipeline}: Branch): Iterable<readonly [Cell, Cell]> {
     switch (kindOf(value)) {
       case 'none':
@@ -248,7 +248,7 @@ class Evaluator {
     }
   }
 
-  /** Fields, of the dot, of a variable or of a term in front of them. */
+  /** Evaluates fields of the dot, of a variable or of a preceding term. */
   #chain(dot: Cell, node: Operand & {kind: 'field' | 'variable' | 'chain'}, hasArgs: boolean): Cell {
     this.#node = node;
     if (node.kind === 'variable' && node.fields.length === 0) {
@@ -330,7 +330,7 @@ class Evaluator {
       this.#fail(`wrong number of args for ${name}: want ${wanted} got ${given}`);
   }
 
-  /** `and` and `or` evaluate no more than they need. */
+  /** Evaluates `and` and `or` as far as needed. */
   #shortCircuit(dot: Cell, stopAt: boolean, args: readonly Operand[], final: Final): Cell {
     let cell = plain(undefined);
     for (const arg of args) {
@@ -386,7 +386,7 @@ function parameterOf({parameters, rest = 'any'}: TemplateFunction, index: number
   return parameters[index] ?? rest;
 }
 
-/** 0, 1, 2 … up to a number, as ints, without indexes. */
+/** Yields 0, 1, 2 … below a number, as ints, without indexes. */
 function* counted(end: number): Generator<readonly [Cell, Cell]> {
   for (let index = 0; index < end; index += 1) yield [plain(undefined), plain(goInt(BigInt(index)))];
 }

@@ -1,5 +1,5 @@
-import {jsonLine, memberOf, type Json, type JsonObject} from '../json.js';
-import {compare, equal} from './compare.js';
+import {formatCompactJson, memberOf, type Json, type JsonObject} from '../json.js';
+import {compare, equal} from './compare-values.js';
 import {sprintf} from './printf.js';
 import {
   boxed,
@@ -14,18 +14,18 @@ import {
   type Value,
 } from './values.js';
 
-/** What a parameter takes: text only, anything, or anything with the way that it is held. */
+/** Type of a parameter: strings only, any value, or any value with its cell. */
 export type Parameter = 'string' | 'any' | 'cell';
 
-/** A function that templates call. It throws CallError for what Go's own function returns as an error. */
+/** Function of a template. Throws CallError where Go's function returns an error. */
 export interface TemplateFunction {
   readonly parameters: readonly Parameter[];
-  /** What further arguments must be; without it there may be none. */
+  /** Type of further arguments; undefined if the function takes none. */
   readonly rest?: Parameter;
   readonly call: (args: readonly Cell[]) => Value;
 }
 
-/** What a function answers with when its arguments don't fit. */
+/** Error of a function caused by its arguments. */
 export class CallError extends Error {}
 
 const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
@@ -35,7 +35,7 @@ const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
   ge: (order) => order >= 0,
 };
 
-/** Go's functions and crictl's own: json, title, lower, upper. `and` and `or` are the evaluator's. */
+/** Go's functions and crictl's: json, title, lower, upper. `and` and `or` are implemented by the evaluator. */
 export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   and: {parameters: ['cell'], rest: 'cell', call: ([first]) => first?.value},
   or: {parameters: ['cell'], rest: 'cell', call: ([first]) => first?.value},
@@ -53,7 +53,7 @@ export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   html: {parameters: [], rest: 'any', call: (args) => escapeHtml(print(values(args)))},
   js: {parameters: [], rest: 'any', call: (args) => escapeJs(print(values(args)))},
   urlquery: {parameters: [], rest: 'any', call: (args) => escapeQuery(print(values(args)))},
-  json: {parameters: ['any'], call: ([cell]) => `${jsonLine(jsonOf(cell?.value))}\n`},
+  json: {parameters: ['any'], call: ([cell]) => `${formatCompactJson(jsonOf(cell?.value))}\n`},
   title: {parameters: ['string'], call: ([text]) => title(valueText(text?.value))},
   lower: {parameters: ['string'], call: ([text]) => valueText(text?.value).toLowerCase()},
   upper: {parameters: ['string'], call: ([text]) => valueText(text?.value).toUpperCase()},
@@ -136,7 +136,7 @@ function mapKey(index: Value): string {
   return index;
 }
 
-/** An index as a number from 0 to `last`. */
+/** Returns an index as a number between 0 and `last`. */
 function position(index: Value, last: number): number {
   const kind = kindOf(index);
   if (kind === 'none') throw new CallError('cannot index slice/array with nil');
@@ -167,7 +167,7 @@ function checkSliced(value: Value, indexes: number): void {
   if (!isText(value) && kind !== 'list') throw new CallError(`can't slice item of type ${typeName(value)}`);
 }
 
-/** Go's Sprint: blanks only between two that are both no text. */
+/** Formats values like Go's Sprint: with spaces only between two operands that are both not strings. */
 function print(args: readonly Value[]): string {
   return args
     .map((value, index) => {
@@ -177,7 +177,7 @@ function print(args: readonly Value[]): string {
     .join('');
 }
 
-/** A json.Number is text to Go. */
+/** Reports whether Go sees a value as a string, which includes json.Number. */
 function isText(value: Value): boolean {
   return ['string', 'number'].includes(kindOf(value));
 }
@@ -202,14 +202,14 @@ function escapeJs(text: string): string {
   });
 }
 
-/** Go's url.QueryEscape. */
+/** Escapes like Go's url.QueryEscape. */
 function escapeQuery(text: string): string {
   return encodeURIComponent(text)
     .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 }
 
-/** The first letter of each word in its title case; words as Unicode divides them. */
+/** Converts the first letter of each word to title case, with Unicode word boundaries. */
 function title(text: string): string {
   const words = new Intl.Segmenter(undefined, {granularity: 'word'}).segment(text);
   return [...words].map(({segment}) => segment.replace(/\p{L}/u, (letter) => letter.toUpperCase())).join('');

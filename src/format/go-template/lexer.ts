@@ -1,5 +1,5 @@
 import {goQuote} from '../go-quote.js';
-/** The words of Go's template language. `operator` is one of `= := | ,` and the like. */
+/** Token types of Go's template language. `operator` is one of `= := | ,` and the like. */
 export type TokenType =
   | 'text'
   | 'left-delimiter'
@@ -27,9 +27,9 @@ export type TokenType =
 export interface Token {
   readonly type: TokenType;
   readonly value: string;
-  /** Where it begins in the template. */
+  /** Offset of the token in the template. */
   readonly position: number;
-  /** The line that it begins in, from 1. */
+  /** Line of the token's start, from 1. */
   readonly line: number;
 }
 
@@ -65,13 +65,13 @@ const SINGLE: Readonly<Record<string, TokenType>> = {
   ')': 'right-paren',
 };
 
-/** A template's tokens; the last one is `eof`, or `error` with Go's message for what is no token. */
+/** Returns the tokens of a template. The last one is `eof`, or `error` with Go's message. */
 export function tokenizeTemplate(text: string): readonly Token[] {
   return new Lexer(text).tokens();
 }
 
-/** Thrown inside to end the scan. */
-class Ended extends Error {}
+/** Error thrown internally to end the scan. */
+class ScanEnded extends Error {}
 
 class Lexer {
   readonly #text: string;
@@ -89,18 +89,19 @@ class Lexer {
       while (this.#position < this.#text.length) this.#scan();
       this.#push('eof', 'EOF');
     } catch (error) {
-      if (!(error instanceof Ended)) throw error;
+      if (!(error instanceof ScanEnded)) throw error;
     }
     return this.#tokens;
   }
 
-  /** A piece of text and the action behind it. */
+  /** Scans a text and the following action. */
   #scan(): void {
     const found = this.#text.indexOf(LEFT, this.#position);
     const end = found < 0 ? this.#text.length : found;
     const text = this.#text.slice(this.#position, end);
-    const kept = found >= 0 && this.#trimsLeft(found + LEFT.length) ? text.replace(/[ \t\r\n]+$/, '') : text;
-    if (kept !== '') this.#push('text', kept);
+    const trimmed =
+      found >= 0 && this.#trimsLeft(found + LEFT.length) ? text.replace(/[ \t\r\n]+$/, '') : text;
+    if (trimmed !== '') this.#push('text', trimmed);
     this.#moveTo(end);
     if (found >= 0) this.#action();
   }
@@ -123,19 +124,20 @@ class Lexer {
   #comment(): void {
     const end = this.#text.indexOf('*/', this.#position + 2);
     if (end < 0) this.#fail('unclosed comment');
-    const behind = end + 2;
-    const trims = this.#trimsRight(behind);
-    if (!trims && !this.#text.startsWith(RIGHT, behind)) this.#fail('comment ends before closing delimiter');
-    this.#moveTo(behind + (trims ? 2 : 0) + RIGHT.length);
+    const commentEnd = end + 2;
+    const trims = this.#trimsRight(commentEnd);
+    if (!trims && !this.#text.startsWith(RIGHT, commentEnd))
+      this.#fail('comment ends before closing delimiter');
+    this.#moveTo(commentEnd + (trims ? 2 : 0) + RIGHT.length);
     if (trims) this.#skipSpaces();
   }
 
-  /** `{{- `: the spaces before the action go. */
+  /** Reports whether an action starts with `{{- `, which trims the spaces before it. */
   #trimsLeft(at: number): boolean {
     return /^-[ \t\r\n]/.test(this.#text.slice(at, at + 2));
   }
 
-  /** ` -}}`: the spaces behind the action go. */
+  /** Reports whether an action ends with ` -}}`, which trims the spaces after it. */
   #trimsRight(at: number): boolean {
     return /^[ \t\r\n]-}}/.test(this.#text.slice(at, at + 4));
   }
@@ -156,7 +158,7 @@ class Lexer {
     this.#moveTo(this.#position + this.#match(SPACES).length);
   }
 
-  /** One token inside an action. */
+  /** Scans one token inside an action. */
   #word(): void {
     if (this.#position >= this.#text.length) this.#fail('unclosed action');
     const char = String.fromCodePoint(this.#text.codePointAt(this.#position) ?? 0);
@@ -170,7 +172,7 @@ class Lexer {
     else this.#single(char);
   }
 
-  /** A run of spaces, but for the one of ` -}}`. */
+  /** Scans spaces, except the one of ` -}}`. */
   #space(): void {
     const run = this.#match(SPACES);
     const length = this.#trimsRight(this.#position + run.length - 1) ? run.length - 1 : run.length;
@@ -188,7 +190,7 @@ class Lexer {
     this.#take(quote === "'" ? 'char-constant' : 'string', value);
   }
 
-  /** `.name`, `$name`, or the bare sign. */
+  /** Scans `.name`, `$name`, or the sign alone. */
   #named(type: 'field' | 'variable'): void {
     const name = this.#match(WORD, this.#position + 1);
     this.#checkEnd(this.#position + 1 + name.length);
@@ -217,7 +219,7 @@ class Lexer {
     this.#take(SINGLE[char] ?? 'char', char);
   }
 
-  /** Names end before a space, an operator or the action's end. */
+  /** Checks that a name is followed by a space, an operator or the end of the action. */
   #checkEnd(at: number): void {
     const rest = this.#text.slice(at, at + 2);
     if (rest === '' || rest === RIGHT || /^[ \t\r\n.,|:()]/.test(rest)) return;
@@ -245,7 +247,7 @@ class Lexer {
 
   #fail(message: string): never {
     this.#push('error', message);
-    throw new Ended();
+    throw new ScanEnded();
   }
 }
 
@@ -259,7 +261,7 @@ function typeOfWord(word: string): TokenType {
   return KEYWORDS.has(word) ? 'keyword' : 'identifier';
 }
 
-/** A character as Go's `%#U` names it. */
+/** Formats a character like Go's `%#U`. */
 function codePoint(char: string): string {
   const digits = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   return /^[\p{C}\p{Z}]$/u.test(char) && char !== ' ' ? `U+${digits}` : `U+${digits} '${char}'`;

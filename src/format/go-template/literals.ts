@@ -5,7 +5,7 @@ const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** A number literal, or Go's words for why it is none. */
+/** Parses a number literal. Returns Go's error message if it is invalid. */
 export function parseNumber(text: string): NumberConstant | string {
   const int = parseInteger(text);
   const looksFloat = /[.eEpP]/.test(text) && !/^[+-]?0[xX][^pP]*$/.test(text);
@@ -17,7 +17,7 @@ export function parseNumber(text: string): NumberConstant | string {
   return float === undefined ? `illegal number syntax: ${goQuote(text)}` : {type: 'float64', value: float};
 }
 
-/** Go's integer literals: `12`, `-0x1f`, `0b101`, `017`, `1_000`. */
+/** Parses Go's integer literals: `12`, `-0x1f`, `0b101`, `017`, `1_000`. */
 function parseInteger(text: string): bigint | undefined {
   const [, sign = '', digits = ''] = /^([+-]?)(.*)$/.exec(text) ?? [];
   if (!/^(0[xX](_?[\da-fA-F])+|0[oO](_?[0-7])+|0[bB](_?[01])+|0(_?[0-7])*|[1-9](_?\d)*)$/.test(digits))

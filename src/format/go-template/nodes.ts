@@ -1,56 +1,60 @@
 import {goQuote} from '../go-quote.js';
-/** A place in a template, with the text that errors name it by. */
-interface Place {
+/** Position in a template, with the text for errors. */
+interface SourcePosition {
   /** Offset in the template. */
   readonly position: number;
 }
 
-/** What can stand as a word of a command. */
+/** Operand of a command. */
 export type Operand =
-  | (Place & {readonly kind: 'dot'})
-  | (Place & {readonly kind: 'nil'})
-  | (Place & {readonly kind: 'bool'; readonly value: boolean})
-  | (Place & {readonly kind: 'number'; readonly text: string; readonly number: NumberConstant})
-  | (Place & {readonly kind: 'string'; readonly quoted: string; readonly text: string})
-  | (Place & {readonly kind: 'identifier'; readonly name: string})
-  | (Place & {readonly kind: 'field'; readonly names: readonly string[]})
-  | (Place & {readonly kind: 'variable'; readonly name: string; readonly fields: readonly string[]})
-  | (Place & {readonly kind: 'chain'; readonly operand: Operand; readonly fields: readonly string[]})
+  | (SourcePosition & {readonly kind: 'dot'})
+  | (SourcePosition & {readonly kind: 'nil'})
+  | (SourcePosition & {readonly kind: 'bool'; readonly value: boolean})
+  | (SourcePosition & {readonly kind: 'number'; readonly text: string; readonly number: NumberConstant})
+  | (SourcePosition & {readonly kind: 'string'; readonly quoted: string; readonly text: string})
+  | (SourcePosition & {readonly kind: 'identifier'; readonly name: string})
+  | (SourcePosition & {readonly kind: 'field'; readonly names: readonly string[]})
+  | (SourcePosition & {readonly kind: 'variable'; readonly name: string; readonly fields: readonly string[]})
+  | (SourcePosition & {readonly kind: 'chain'; readonly operand: Operand; readonly fields: readonly string[]})
   | Pipeline;
 
-/** A number as its text says: Go takes `3` for an int and `3.0` for a float64. */
+/** Number constant with its type: `3` is an int in Go and `3.0` is a float64. */
 export type NumberConstant =
   {readonly type: 'int'; readonly value: bigint} | {readonly type: 'float64'; readonly value: number};
 
-export interface Command extends Place {
+export interface Command extends SourcePosition {
   readonly kind: 'command';
   readonly operands: readonly [Operand, ...Operand[]];
 }
 
-export interface Pipeline extends Place {
+export interface Pipeline extends SourcePosition {
   readonly kind: 'pipeline';
-  /** The variables that take the value, `$i, $e`. */
+  /** Assigned variables, such as `$i, $e`. */
   readonly variables: readonly string[];
-  /** True for `=`, false for `:=`. */
+  /** Whether the operator is `=` rather than `:=`. */
   readonly assigns: boolean;
   readonly commands: readonly Command[];
 }
 
 export type Node =
-  | (Place & {readonly kind: 'text'; readonly text: string})
-  | (Place & {readonly kind: 'action'; readonly pipeline: Pipeline})
-  | (Place & {readonly kind: 'break' | 'continue'})
-  | (Place & {readonly kind: 'template'; readonly name: string; readonly pipeline: Pipeline | undefined})
+  | (SourcePosition & {readonly kind: 'text'; readonly text: string})
+  | (SourcePosition & {readonly kind: 'action'; readonly pipeline: Pipeline})
+  | (SourcePosition & {readonly kind: 'break' | 'continue'})
+  | (SourcePosition & {
+      readonly kind: 'template';
+      readonly name: string;
+      readonly pipeline: Pipeline | undefined;
+    })
   | Branch;
 
-export interface Branch extends Place {
+export interface Branch extends SourcePosition {
   readonly kind: 'if' | 'range' | 'with';
   readonly pipeline: Pipeline;
   readonly body: readonly Node[];
   readonly otherwise: readonly Node[] | undefined;
 }
 
-/** A node as Go writes it in its errors. */
+/** Formats a node like Go in its errors. */
 export function nodeText(node: Operand | Command | Node): string {
   switch (node.kind) {
     case 'command':
@@ -102,7 +106,7 @@ function plainOperandText(node: Operand): string {
   }
 }
 
-/** An operand among others: pipelines are in parentheses. */
+/** Formats an operand of a command; a pipeline is in parentheses. */
 function operandText(operand: Operand): string {
   return operand.kind === 'pipeline' ? `(${pipelineText(operand)})` : plainOperandText(operand);
 }

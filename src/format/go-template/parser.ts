@@ -1,30 +1,30 @@
 import {goQuote} from '../go-quote.js';
-import {unquoteGo} from '../go-unquote.js';
+import {goUnquote} from '../go-unquote.js';
 import {tokenizeTemplate, type Token, type TokenType} from './lexer.js';
 import {parseNumber} from './literals.js';
 import type {Branch, Command, Node, NumberConstant, Operand, Pipeline} from './nodes.js';
 import {nodeText} from './nodes.js';
 import {TokenReader} from './token-reader.js';
 
-/** A template that was read: its own body and those it defines, by name. */
+/** Parsed template: its body, and the templates that it defines, by name. */
 export interface ParsedTemplate {
   readonly name: string;
   readonly text: string;
   readonly bodies: ReadonlyMap<string, readonly Node[]>;
 }
 
-/** How a list of nodes ended. */
+/** Terminator of a list of nodes. */
 type Ending = {readonly kind: 'end'} | {readonly kind: 'else'; readonly position: number};
 
-/** Deeper than any template that a person writes, and not too deep for the stack. */
+/** Maximum nesting of parentheses: enough in practice, and safe for the stack. */
 const MAX_PARENTHESES = 1000;
 
-/** The same for blocks inside each other; each `{{else if …}}` is one more. */
+/** Maximum nesting of blocks; each `{{else if …}}` adds one. */
 const MAX_BLOCKS = 1000;
 
 /**
- * Reads a template of Go's text/template. `functions` are the names that may be called. Throws TemplateError with
- * Go's words.
+ * Parses a template of Go's text/template. `functions` are the names of known functions. Throws TemplateError with
+ * Go's message.
  */
 export function parseTemplate(name: string, text: string, functions: ReadonlySet<string>): ParsedTemplate {
   const parser = new Parser(name, text, functions);
@@ -67,7 +67,7 @@ class Parser extends TokenReader {
     this.#define(name, this.#ownBody('define clause'));
   }
 
-  /** The body of a template of its own: it sees no variables from outside. */
+  /** Parses the body of a separate template, which does not see outer variables. */
   #ownBody(context: string): readonly Node[] {
     const [variables, ranges] = [this.#variables, this.#ranges];
     this.#variables = ['$'];
@@ -86,7 +86,7 @@ class Parser extends TokenReader {
     this.#blocks += 1;
   }
 
-  /** Only an empty template may be defined again. */
+  /** Defines a template. Only an empty template may be redefined. */
   #define(name: string, nodes: readonly Node[]): void {
     const known = this.#bodies.get(name);
     if (known === undefined || known.every(isBlank)) this.#bodies.set(name, nodes);
@@ -149,7 +149,10 @@ class Parser extends TokenReader {
     return {kind, position};
   }
 
-  /** `{{else if …}}` is `{{else}}{{if …}}` that one `{{end}}` ends: the `if` is left to be read. */
+  /**
+   * Parses the end of a branch. `{{else if …}}` is `{{else}}{{if …}}` with a shared `{{end}}`: the caller parses the
+   * `if`.
+   */
   #otherwise(): Ending {
     const token = this.peekWord();
     if (this.isKeyword(token, 'if') || this.isKeyword(token, 'with'))
@@ -220,7 +223,7 @@ class Parser extends TokenReader {
     return {kind: 'pipeline', position, variables, assigns, commands};
   }
 
-  /** `$x :=`, `$x =`, and in a range `$i, $x :=`. */
+  /** Parses `$x :=`, `$x =`, and in a range `$i, $x :=`. */
   #declarations(context: string): Pick<Pipeline, 'variables' | 'assigns'> {
     const variables: string[] = [];
     for (;;) {
@@ -264,7 +267,7 @@ class Parser extends TokenReader {
     return {kind: 'command', position, operands: [first, ...rest]};
   }
 
-  /** A term with the fields behind it. */
+  /** Parses a term with its fields. */
   #operand(): Operand | undefined {
     const term = this.#term();
     const {type, position} = this.peek();
@@ -324,14 +327,14 @@ class Parser extends TokenReader {
   }
 
   #character(literal: string): NumberConstant {
-    const [char = '', ...more] = unquoteGo(literal) ?? '';
+    const [char = '', ...more] = goUnquote(literal) ?? '';
     if (char === '') this.fail('invalid syntax');
     if (more.length > 0) this.fail(`malformed character constant: ${literal}`);
     return {type: 'int', value: BigInt(char.codePointAt(0) ?? 0)};
   }
 
   #unquote(literal: string): string {
-    return unquoteGo(literal) ?? this.fail('invalid syntax');
+    return goUnquote(literal) ?? this.fail('invalid syntax');
   }
 }
 
@@ -348,7 +351,7 @@ const STARTS_OPERAND: ReadonlySet<TokenType> = new Set([
   'left-paren',
 ] as const);
 
-/** What can't be called, and has no fields. */
+/** Operands that cannot be called and have no fields. */
 const CONSTANTS: ReadonlySet<Operand['kind']> = new Set(['bool', 'dot', 'nil', 'number', 'string'] as const);
 
 function isBlank(node: Node): boolean {

@@ -1,11 +1,11 @@
 import {byKey} from '../../base/compare.js';
-import {floatText} from '../go-float.js';
+import {formatGoFloat} from '../go-float.js';
 import {goQuote, goQuoteAscii} from '../go-quote.js';
 import {isJsonList} from '../json.js';
-import {exponential, fixed, general} from '../decimal.js';
+import {formatExponential, formatFixed, formatGeneral} from '../decimal.js';
 import {GoNumber, kindOf, typeName, valueText, type Value} from './values.js';
 
-/** What stands between `%` and the verb. */
+/** Flags, width and precision between `%` and the verb. */
 interface Spec {
   readonly verb: string;
   readonly flags: string;
@@ -14,22 +14,22 @@ interface Spec {
 }
 
 /**
- * Go's fmt.Sprintf for what templates hold: verbs v s q d x X o b c U e f g t T with flags, width, precision,
- * `*` and `[n]`. What does not fit is shown inside the text as Go does, `%!d(string=x)`.
+ * Formats like Go's fmt.Sprintf: verbs v s q d x X o b c U e f g t T with flags, width, precision, `*` and `[n]`.
+ * Errors appear in the text as in Go, `%!d(string=x)`.
  */
 export function sprintf(format: string, args: readonly Value[]): string {
   return new Formatter(format, args).text();
 }
 
-/** The parts of a directive: flags, index, width, index, precision, index, verb. */
+/** Groups of a directive: flags, index, width, index, precision, index, verb. */
 type Groups = readonly (string | undefined)[];
 
 const DIRECTIVE = /%([-+# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:\.(?:\[(\d+)\])?(\*|\d*))?(?:\[(\d+)\])?(.|\n|$)/gsu;
 
-/** Go takes no width and no precision beyond this. */
+/** Maximum width and precision in Go. */
 const MAX_MEASURE = 1_000_000;
 
-/** What a width or a precision says: `bad` does not fit, `endless` is so long that Go reads no further. */
+/** Width or precision: `bad` for an invalid argument, `endless` if it is so long that Go stops parsing. */
 type Measure = number | 'bad' | 'endless' | undefined;
 
 class Formatter {
@@ -56,7 +56,7 @@ class Formatter {
     return text + this.#format.slice(position) + this.#extra();
   }
 
-  /** Undefined where the format ends without a verb. */
+  /** Formats a directive. Returns undefined if it has no verb, or if its width or precision is too long. */
   #directive([flags = '', index, width, precisionIndex, precision, lateIndex, verb = '']: Groups):
     string | undefined {
     this.#jump(index);
@@ -110,7 +110,7 @@ function valid(measure: number | 'bad' | undefined): number | undefined {
   return measure === 'bad' ? undefined : measure;
 }
 
-/** A width below 0 is one to the left. */
+/** Returns a spec. A negative width means left alignment. */
 function spec(verb: string, flags: string, width: number | undefined, precision: number | undefined): Spec {
   const left = width !== undefined && width < 0;
   return {
@@ -121,7 +121,7 @@ function spec(verb: string, flags: string, width: number | undefined, precision:
   };
 }
 
-/** A value with its type, as Go's complaints show it. */
+/** Returns a value with its type, as in Go's format errors. */
 function described(value: Value): string {
   return value === undefined || value === null ? '<nil>' : `${typeName(value)}=${valueText(value)}`;
 }
@@ -191,7 +191,7 @@ function hexText(text: string, {flags, precision}: Spec): string {
   return flags.includes(' ') ? digits.map((byte) => prefix + byte).join(' ') : prefix + digits.join('');
 }
 
-/** A text's characters as Go counts them: its code points. */
+/** Returns the characters of a text as Go counts them: code points. */
 function characters(text: string): readonly string[] {
   return Array.from(text);
 }
@@ -231,10 +231,10 @@ function formatFloat(number: number, value: Value, spec: Spec): string {
       return numeric(number < 0, '', shortest(size, verb, precision), spec);
     case 'f':
     case 'F':
-      return numeric(number < 0, '', fixed(size, precision ?? 6), spec);
+      return numeric(number < 0, '', formatFixed(size, precision ?? 6), spec);
     case 'e':
     case 'E':
-      return numeric(number < 0, '', exponential(size, precision ?? 6, verb), spec);
+      return numeric(number < 0, '', formatExponential(size, precision ?? 6, verb), spec);
     default:
       return bad(value, spec);
   }
@@ -242,10 +242,12 @@ function formatFloat(number: number, value: Value, spec: Spec): string {
 
 function shortest(size: number, verb: string, precision: number | undefined): string {
   const letter = verb === 'G' ? 'E' : 'e';
-  return precision === undefined ? floatText(size).replace('e', letter) : general(size, precision, letter);
+  return precision === undefined
+    ? formatGoFloat(size).replace('e', letter)
+    : formatGeneral(size, precision, letter);
 }
 
-/** A number with its sign, padded with zeros behind the sign where the flag says so. */
+/** Formats a number with its sign, zero-padded after the sign if the flag is set. */
 function numeric(negative: boolean, prefix: string, digits: string, spec: Spec): string {
   const {flags, width = 0, precision} = spec;
   const sign = negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';

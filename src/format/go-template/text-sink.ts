@@ -1,21 +1,21 @@
-/** More than any data gives, and little enough to hold in memory several times. */
+/** Maximum number of characters: more than real data needs, and safe for memory. */
 export const MAX_TEXT = 2 ** 26;
 
-/** Pieces that are joined at once, so that many short ones take no more room than their text. */
-const PIECES = 65_536;
+/** Number of parts that are joined in one step, so that many short ones need no more memory than their text. */
+const JOIN_COUNT = 65_536;
 
-/** Gathers the text that a template writes. */
+/** Collects the output of a template. */
 export class TextSink {
   readonly #joined: string[] = [];
-  #pieces: string[] = [];
+  #parts: string[] = [];
   #length = 0;
 
-  /** False when the text is longer than MAX_TEXT with this piece. */
+  /** Adds text. Returns false if the output exceeds MAX_TEXT. */
   write(text: string): boolean {
     this.#length += text.length;
     if (this.#length > MAX_TEXT) return false;
-    this.#pieces.push(text);
-    if (this.#pieces.length === PIECES) this.#join();
+    this.#parts.push(text);
+    if (this.#parts.length === JOIN_COUNT) this.#join();
     return true;
   }
 
@@ -25,7 +25,7 @@ export class TextSink {
   }
 
   #join(): void {
-    this.#joined.push(this.#pieces.join(''));
-    this.#pieces = [];
+    this.#joined.push(this.#parts.join(''));
+    this.#parts = [];
   }
 }

@@ -2,15 +2,15 @@ import {goQuote} from '../go-quote.js';
 import {TemplateError} from '../template-error.js';
 import type {Token, TokenType} from './lexer.js';
 
-/** Reads a template's tokens one after the other, and says in Go's words what is wrong with them. */
+/** Reads the tokens of a template one by one, and throws errors with Go's messages. */
 export abstract class TokenReader {
   protected readonly name: string;
   readonly #tokens: readonly Token[];
-  /** The last token that was looked at: its line is an error's. */
-  #seen = 0;
-  /** The index of the next token. */
+  /** Index of the last peeked token; errors show its line. */
+  #lastPeeked = 0;
+  /** Index of the next token. */
   protected next = 0;
-  /** The line where the action that is read began; 0 outside of actions. */
+  /** Start line of the current action; 0 outside of actions. */
   protected actionLine = 0;
 
   constructor(name: string, tokens: readonly Token[]) {
@@ -24,7 +24,7 @@ export abstract class TokenReader {
 
   protected at(index: number): Token {
     const last = Math.min(index, this.#tokens.length - 1);
-    this.#seen = Math.max(this.#seen, last);
+    this.#lastPeeked = Math.max(this.#lastPeeked, last);
     return this.#tokens[last] ?? {type: 'eof', value: 'EOF', position: 0, line: 1};
   }
 
@@ -38,7 +38,7 @@ export abstract class TokenReader {
     return token;
   }
 
-  /** The next token that is no space, `offset` tokens on. */
+  /** Returns the next token that is not a space, from `offset` tokens ahead. */
   protected afterSpaces(offset: number): Token {
     const index = this.next + offset;
     return this.at(this.at(index).type === 'space' ? index + 1 : index);
@@ -72,12 +72,12 @@ export abstract class TokenReader {
   }
 
   protected fail(message: string): never {
-    const line = this.#tokens[this.#seen]?.line ?? 1;
+    const line = this.#tokens[this.#lastPeeked]?.line ?? 1;
     throw new TemplateError(`template: ${this.name}:${line}: ${message}`);
   }
 }
 
-/** A token as Go's errors show it: keywords in brackets, long texts cut. */
+/** Formats a token as in Go's errors: keywords in brackets, long texts truncated. */
 function tokenText({type, value}: Token): string {
   if (type === 'eof') return 'EOF';
   if (type === 'keyword' || type === 'dot' || type === 'nil') return `<${value}>`;

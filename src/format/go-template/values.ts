@@ -1,8 +1,8 @@
 import {byKey} from '../../base/compare.js';
-import {floatText} from '../go-float.js';
+import {formatGoFloat} from '../go-float.js';
 import {isJsonList, type Json, type JsonObject} from '../json.js';
 
-/** A number that a template made itself. Numbers in the data are Go's json.Number: text that looks like a number. */
+/** Number computed by a template. Numbers in the data are json.Number in Go: strings of digits. */
 export class GoNumber {
   readonly type: 'int' | 'float64' | 'uint8';
   readonly value: number | bigint;
@@ -13,37 +13,37 @@ export class GoNumber {
   }
 }
 
-/** What a template computes with: data, numbers of its own, and undefined for what Go calls no value. */
+/** Value of a template: data, computed numbers, and undefined for Go's invalid value. */
 export type Value = Json | GoNumber | undefined;
 
 /**
- * A value and how Go would hold it: what was found in a map or list is in an interface, which shows in errors
- * and makes nil a value.
+ * Value and its representation in Go: values found in a map or list are in an interface, which appears in errors and
+ * makes nil a value.
  */
 export interface Cell {
   readonly value: Value;
   readonly boxed: boolean;
 }
 
-/** A value that is held as it is; nil is no value there. */
+/** Returns a cell with an unboxed value, for which nil is not a value. */
 export function plain(value: Value): Cell {
   return {value: value ?? undefined, boxed: false};
 }
 
-/** A value found in a map or list. */
+/** Returns a cell with a value found in a map or list. */
 export function boxed(value: Json): Cell {
   return {value, boxed: true};
 }
 
-/** An int. */
+/** Returns an int. */
 export function goInt(value: number | bigint): GoNumber {
   return new GoNumber('int', value);
 }
 
-/** The kinds of values that behave alike. */
+/** Kinds of values. */
 export type ValueKind = 'none' | 'bool' | 'string' | 'number' | 'int' | 'uint' | 'float' | 'list' | 'map';
 
-/** A value's kind; `number` is a json.Number. */
+/** Returns the kind of a value; `number` is a json.Number. */
 export function kindOf(value: Value): ValueKind {
   if (value === undefined || value === null) return 'none';
   if (value instanceof GoNumber)
@@ -73,17 +73,17 @@ const TYPE_NAMES: Readonly<Record<ValueKind, string>> = {
   map: 'map[string]interface {}',
 };
 
-/** The name of a value's type in Go. */
+/** Returns the Go type of a value. */
 export function typeName(value: Value): string {
   return TYPE_NAMES[kindOf(value)];
 }
 
-/** The name of the type that errors give a cell. */
+/** Returns the Go type of a cell for errors. */
 export function cellType({value, boxed: isBoxed}: Cell): string {
   return isBoxed ? 'interface {}' : typeName(value);
 }
 
-/** Whether `if` takes a value for true: a json.Number is text, and true even when it is 0. */
+/** Reports whether `if` considers a value true. A json.Number is a string, and true even if it is 0. */
 export function isTrue(value: Value): boolean {
   switch (kindOf(value)) {
     case 'none':
@@ -99,11 +99,11 @@ export function isTrue(value: Value): boolean {
   }
 }
 
-/** A value as Go's `%v` prints it. */
+/** Formats a value like Go's `%v`. */
 export function valueText(value: Value): string {
   if (value === undefined || value === null) return '<nil>';
   if (value instanceof GoNumber)
-    return value.type === 'float64' ? floatText(Number(value.value)) : String(value.value);
+    return value.type === 'float64' ? formatGoFloat(Number(value.value)) : String(value.value);
   if (typeof value !== 'object') return String(value);
   if (isJsonList(value)) return `[${value.map(valueText).join(' ')}]`;
   const members = Object.entries(value).sort(byKey);

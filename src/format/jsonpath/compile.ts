@@ -5,8 +5,8 @@ import {evaluateJsonPath} from './evaluate.js';
 import {parseJsonPath} from './parser.js';
 
 /**
- * A template in kubectl's dialect of JSONPath, ready to be filled in; a bare path needs no braces. Throws
- * TemplateError when the template is wrong, and when it does not fit the data.
+ * Compiles a template in kubectl's dialect of JSONPath; a bare path needs no braces. Throws TemplateError for an
+ * invalid template; the returned function throws it when the data does not match.
  */
 export function compileJsonPath(text: string): (data: Json) => string {
   const parts = explained(`error parsing jsonpath ${text}, `, () => parseJsonPath(withBraces(text)));
@@ -21,7 +21,7 @@ function withBraces(text: string): string {
   return /^[.[$@]/.test(text) ? `{${text}}` : `{.${text}}`;
 }
 
-/** Printing adds a line end; a template that ends with one has it already. */
+/** Removes the final newline of a template, because printing adds one. */
 function withoutLineEnd(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }

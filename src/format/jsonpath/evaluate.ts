@@ -1,9 +1,9 @@
 import {byKey} from '../../base/compare.js';
-import {isJsonList, jsonLine, memberOf, type Json, type JsonObject} from '../json.js';
+import {isJsonList, formatCompactJson, memberOf, type Json, type JsonObject} from '../json.js';
 import {TemplateError} from '../template-error.js';
 import type {Filter, Part, Step} from './nodes.js';
 
-/** The text of a JSONPath template for some data; keys that are not there are passed over. Throws TemplateError. */
+/** Evaluates a JSONPath template; missing keys are skipped. Throws TemplateError. */
 export function evaluateJsonPath(parts: readonly Part[], data: Json): string {
   return parts.map((part) => partText(part, data)).join('');
 }
@@ -21,9 +21,9 @@ function partText(part: Part, data: Json): string {
   }
 }
 
-/** Values side by side: objects and lists as JSON, everything else as it is. */
+/** Formats a value: objects and lists as JSON, other values as text. */
 function jsonPathText(value: Json): string {
-  return typeof value === 'object' && value !== null ? jsonLine(value) : String(value);
+  return typeof value === 'object' && value !== null ? formatCompactJson(value) : String(value);
 }
 
 function follow(steps: readonly Step[], values: readonly Json[]): readonly Json[] {
@@ -72,7 +72,7 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !isJsonList(value);
 }
 
-/** The lists among the values; nothing has no items, and what has no items at all is an error. */
+/** Returns the lists among the values. Null counts as an empty list; other values are an error. */
 function lists(values: readonly Json[]): readonly (readonly Json[])[] {
   return values
     .filter((value) => value !== null)
@@ -112,7 +112,7 @@ function slice(
   return list.slice(start, end).filter((_, index) => index % step === 0);
 }
 
-/** A list's items, an object's values in the order of their keys. */
+/** Returns the items of a list, or the values of an object in key order. */
 function children(value: Json): readonly Json[] {
   if (typeof value !== 'object' || value === null) return [];
   if (isJsonList(value)) return value;
@@ -121,7 +121,7 @@ function children(value: Json): readonly Json[] {
     .map(([, item]) => item);
 }
 
-/** A value and everything below it that has something below it. */
+/** Returns a value and all its descendants that have children. */
 function descend(value: Json): readonly Json[] {
   const below = children(value);
   return below.length === 0 ? [] : [value, ...below.flatMap(descend)];

@@ -1,13 +1,13 @@
-/** One bound of `[from:to:step]`. */
+/** Bound of `[from:to:step]`. */
 export type Bound = number | undefined;
 
-/** A step from a list of values to another list of values. */
+/** Step from a list of values to another one. */
 export type Step =
   | {readonly kind: 'text'; readonly text: string}
   | {readonly kind: 'literal'; readonly value: number | boolean}
   | {readonly kind: 'identifier'; readonly name: string}
   | {readonly kind: 'field'; readonly name: string}
-  /** `['key']`: that very key, or else what the path in the quotes leads to. */
+  /** Step `['key']`: the key itself, or else the path in the quotes. */
   | {readonly kind: 'key'; readonly key: string; readonly path: readonly Step[]}
   | {readonly kind: 'index'; readonly index: number}
   | {readonly kind: 'slice'; readonly from: Bound; readonly to: Bound; readonly step: Bound}
@@ -19,12 +19,12 @@ export type Step =
 export interface Filter {
   readonly kind: 'filter';
   readonly left: readonly Step[];
-  /** Without an operator the left side only has to be there. */
+  /** Comparison operator; undefined to test only whether the left operand exists. */
   readonly operator: string | undefined;
   readonly right: readonly Step[];
 }
 
-/** A part of a template: text as it is, what a path finds, or parts for each value that a path finds. */
+/** Part of a template: text, the values of a path, or parts for each value of a path. */
 export type Part =
   | {readonly kind: 'text'; readonly text: string}
   | {readonly kind: 'path'; readonly steps: readonly Step[]}

@@ -1,21 +1,21 @@
 import {TemplateError} from '../template-error.js';
-import {unquoteGo} from '../go-unquote.js';
+import {goUnquote} from '../go-unquote.js';
 import type {Bound, Part, Step} from './nodes.js';
 
-/** What ends a name in a path. */
+/** Pattern of characters that end a name in a path. */
 const TERMINATOR = /[ \t\r\n.,[\]$@{}]/;
 
-/** Deeper than any template that a person writes, and not too deep for the stack. */
+/** Maximum nesting of ranges: enough in practice, and safe for the stack. */
 const MAX_RANGES = 1000;
 
-/** Reads a JSONPath template in kubectl's dialect. Throws TemplateError in kubectl's words. */
+/** Parses a JSONPath template in kubectl's dialect. Throws TemplateError with kubectl's message. */
 export function parseJsonPath(text: string): readonly Part[] {
   return nest(topLevel(text));
 }
 
 type FlatPart = Exclude<Part, {kind: 'range'}>;
 
-/** Texts and actions as they follow each other. */
+/** Splits a template into texts and actions. */
 function topLevel(text: string): FlatPart[] {
   const parts: FlatPart[] = [];
   let position = 0;
@@ -31,34 +31,34 @@ function topLevel(text: string): FlatPart[] {
   return parts;
 }
 
-/** Puts what stands between `{range …}` and its `{end}` below the range. */
+/** Moves the parts between `{range …}` and its `{end}` into the range. */
 function nest(flat: readonly FlatPart[]): readonly Part[] {
-  const rest = [...flat];
-  const [parts, ended] = block(rest);
+  const remaining = [...flat];
+  const [parts, ended] = block(remaining);
   if (ended) throw new TemplateError('not in range, nothing to end');
   return parts;
 }
 
-function block(rest: FlatPart[], depth = 0): [readonly Part[], boolean] {
+function block(remaining: FlatPart[], depth = 0): [readonly Part[], boolean] {
   const parts: Part[] = [];
-  for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+  for (let part = remaining.shift(); part !== undefined; part = remaining.shift()) {
     const [first, ...steps] = part.kind === 'path' ? part.steps : [];
     if (first?.kind !== 'identifier') parts.push(part);
     else if (first.name === 'end') return [parts, true];
-    else if (first.name === 'range') parts.push(range(steps, rest, depth + 1));
+    else if (first.name === 'range') parts.push(range(steps, remaining, depth + 1));
     else throw new TemplateError(`unrecognized identifier ${first.name}`);
   }
   return [parts, false];
 }
 
-function range(steps: readonly Step[], rest: FlatPart[], depth: number): Part {
+function range(steps: readonly Step[], remaining: FlatPart[], depth: number): Part {
   if (depth > MAX_RANGES) throw new TemplateError(`ranges are nested too deeply (more than ${MAX_RANGES})`);
-  const [parts, ended] = block(rest, depth);
+  const [parts, ended] = block(remaining, depth);
   if (!ended) throw new TemplateError('range without end');
   return {kind: 'range', steps, parts};
 }
 
-/** Reads the steps between braces, or those of a path inside brackets, which ends with the text. */
+/** Parser of the steps between braces, or of a path inside brackets, which ends with the text. */
 class PathParser {
   position: number;
   readonly #text: string;
@@ -111,7 +111,7 @@ class PathParser {
     if (/[_\p{L}\d]/u.test(this.#text.charAt(this.position))) this.#field(0);
   }
 
-  /** A name up to a terminator; a backslash takes the next character as it is. */
+  /** Parses a name up to a terminator; a backslash escapes the next character. */
   #field(skip: number): void {
     const start = this.position + skip;
     let end = start;
@@ -141,7 +141,7 @@ class PathParser {
   #quoted(quote: string): void {
     const end = this.#closingQuote(quote);
     const literal = this.#text.slice(this.position, end + 1);
-    const text = unquoteGo(literal);
+    const text = goUnquote(literal);
     if (text === undefined) throw new TemplateError(`unquote string ${literal} error invalid syntax`);
     this.position = end + 1;
     this.#steps.push({kind: 'text', text});
@@ -182,7 +182,7 @@ class PathParser {
     this.#steps.push({kind: 'filter', left: innerPath(left), operator, right: innerPath(right)});
   }
 
-  /** The parenthesis that ends a filter: not one in quotes. */
+  /** Returns the offset of the parenthesis that ends a filter, ignoring quoted ones. */
   #filterEnd(start: number): number {
     let quote = '';
     for (let at = start; at < this.#text.length; at += 1) {
@@ -200,7 +200,7 @@ function innerPath(text: string): readonly Step[] {
   return new PathParser(text, 0, {inner: true}).steps();
 }
 
-/** What one item between brackets means: `*`, `'key'`, `2`, `-1`, `1:3`, `::2`. */
+/** Parses an item in brackets: `*`, `'key'`, `2`, `-1`, `1:3`, `::2`. */
 function bracketStep(text: string): Step {
   const [, key] = /^'([^']*)'$/.exec(text) ?? [];
   if (key !== undefined) return {kind: 'key', key, path: innerPath(`.${key}`)};

@@ -1,221 +1,177 @@
-import type {Pod} from '../../api/v1.js';
-import type {PodStatus} from '../../api/v1-status.js';
-import type {Clock} from '../../base/clock.js';
-import {CriError, isUnavailable} from '../../cri/index.js';
-import {podRef, type PodRef} from '../container/pod-ref.js';
-import {failuresOf} from '../container/sync-result.js';
-import type {LocalPods} from '../local-pods.js';
-import {PodError, podErrorOf, podErrorOfCall, SupersededError} from '../pod-error.js';
-import type {PodSyncer, SyncPass} from '../pod-syncer.js';
-import {judge, type Verdict, type WaitFor} from './judge.js';
-import {timeLimit} from '../../base/time-limit.js';
-import {deadlineOf} from '../status/deadline.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {PodStatus} from '../../api/types/v1-status.js';
+import {createDeadline} from '../../base/async/deadline.js';
+import {abortable} from '../../base/async/abortable.js';
+import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
+import {CriError, type RuntimeService} from '../../cri/index.js';
+import {podRef, type PodRef} from '../contract/pod-ref.js';
+import {createCallError, PodError, SupersededError} from '../pods/pod-errors.js';
+import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import type {WaitFor} from './evaluate-wait.js';
+import {PodWait, type FinalWaitResult} from './pod-wait.js';
+import {SyncSession} from './sync-session.js';
 
-/** How often a pod is looked at while it is waited for. */
-const POLL_MS = 250;
-/** A pod worker's wait after a failure that says no time itself (pod_workers.go backOffPeriod). */
-const SYNC_ERROR_BACKOFF_MS = 10_000;
+/** How often the record of a pod is checked, since nothing reports that another kcri process took the pod over. */
+const OWNERSHIP_CHECK_MS = 1000;
 
-/** A pod to sync and where it comes from. */
+/** A pod to sync and its manifest. */
 export interface SyncRequest {
   readonly pod: Pod;
-  /** The manifest's file, or `-`. */
+  /** Manifest file, or `-` for standard input. */
   readonly source: string;
 }
 
-/** What is waited for, and for how long. */
+/** Options of a sync. */
 export interface SyncPodsOptions {
+  readonly runtime: RuntimeService;
   readonly wait: WaitFor;
-  /** Failures are retried with the kubelet's back-off until then; without a limit the first one ends the sync. */
+  /**
+   * Time limit in ms. Until then failures are retried with the kubelet's back-off; without a limit the first failure is
+   * final.
+   */
   readonly timeoutMs: number | undefined;
-  /** Called after every pass in which something changed. */
+  /** Called with each status of a pod that differs from the previous one. */
   readonly onStatus: (pod: PodRef, status: PodStatus) => void;
+  /** Called when the result of a pod is known. */
+  readonly onResult?: (result: ForegroundSyncResult) => void;
   readonly clock: Clock;
+  /** Source of the jitter of periods. */
+  readonly random?: RandomSource;
 }
 
-type FinalVerdict = Exclude<Verdict, {kind: 'wait'} | {kind: 'failed'}>;
-
-/** A sync that could not go on, and what became of the pod. */
+/** A failed sync. */
 export interface FailedSync {
   readonly kind: 'failed';
   readonly error: unknown;
-  /** The pod is gone again. */
+  /** Whether the new pod was removed again. */
   readonly removed: boolean;
-  /** Why it could not be removed although it should have been. */
+  /** Error of the removal of the new pod. */
   readonly removalError?: unknown;
 }
 
-/** A sync whose time is up. */
+/** A sync that reached its time limit. */
 export interface TimedOutSync {
   readonly kind: 'timeout';
-  /** What was seen last. */
+  /** Last known status. */
   readonly status: PodStatus | undefined;
-  /** What went wrong at the last try, when something did. */
+  /** Error of the last sync, if it failed. */
   readonly error: unknown;
 }
 
-/** The caller's signal was aborted; what runs goes on running. */
+/** A sync whose signal was aborted; the pod keeps running. */
 export interface InterruptedSync {
   readonly kind: 'interrupted';
   readonly reason: unknown;
 }
 
-/** How the sync of one pod ended. */
-export type PodOutcome = {readonly pod: PodRef} & (
-  FinalVerdict | FailedSync | TimedOutSync | InterruptedSync
+/** Result of the sync of one pod. */
+export type ForegroundSyncResult = {readonly pod: PodRef} & (
+  FinalWaitResult | FailedSync | TimedOutSync | InterruptedSync
 );
 
 /**
- * Syncs one pod in the foreground until it is what is waited for, or can't be, or the signal aborts: never
- * rejects. A new pod that can't be started is removed again; one that crashes is left for a look at its logs.
+ * Syncs pods until each one meets the wait condition or can no longer meet it, or the signal aborts. Resolves with one
+ * result per request, in their order; errors of a pod are part of its result. A new pod that cannot be started is
+ * removed again, unless it crashed and its logs are useful.
  */
-export async function syncPodUntil(
-  pods: LocalPods,
-  request: SyncRequest,
+export async function syncPods(
+  registry: PodRegistry,
+  requests: readonly SyncRequest[],
   options: SyncPodsOptions,
   signal: AbortSignal,
-): Promise<PodOutcome> {
-  using limit = timeLimit(options.clock, options.timeoutMs);
-  const run = new ForegroundSync(pods, request, options);
-  const pod = podRef(request.pod);
-  try {
-    const verdict = await run.toTheEnd(AbortSignal.any([signal, limit.signal]));
-    return signal.aborted ? {pod, ...interrupted(signal)} : {pod, ...verdict};
-  } catch (cause) {
-    if (signal.aborted) return {pod, ...interrupted(signal)};
-    const error = cause instanceof CriError ? podErrorOfCall(pod, cause) : cause;
-    if (limit.signal.aborted) return {pod, kind: 'timeout', status: run.lastStatus, error: run.lastError};
-    return {pod, kind: 'failed', error, ...(await run.rollBack(error))};
-  } finally {
-    run.close();
-  }
+): Promise<readonly ForegroundSyncResult[]> {
+  const {runtime, clock, random = systemRandom, timeoutMs} = options;
+  const session = new SyncSession({registry, runtime, clock, random, retry: timeoutMs !== undefined});
+  return await session.run(async () =>
+    Promise.all(
+      requests.map(async (request) => {
+        const result = await new PodSync({registry, session, request, options}).run(signal);
+        options.onResult?.(result);
+        return result;
+      }),
+    ),
+  );
 }
 
-/**
- * When a worker would sync the pod again after a failure: at the end of the earliest back-off, else after its own
- * (pod_workers.go completeWork). At once when something was done too, since PLEG would tell of it, and when the
- * runtime was only away.
- */
-function retryTime({results}: SyncPass, now: number): number {
-  const failures = failuresOf(results).map(({failure}) => failure);
-  if (failures.length < results.length || failures.every(({cause}) => isUnavailable(cause))) return 0;
-  const backoffs = failures.map(({retryAt}) => retryAt).filter((time) => time !== undefined);
-  return backoffs.length === 0 ? now + SYNC_ERROR_BACKOFF_MS : Math.min(...backoffs);
+interface PodSyncOptions {
+  readonly registry: PodRegistry;
+  readonly session: SyncSession;
+  readonly request: SyncRequest;
+  readonly options: SyncPodsOptions;
 }
 
-function interrupted(signal: AbortSignal): InterruptedSync {
-  return {kind: 'interrupted', reason: signal.reason};
-}
-
-class ForegroundSync {
-  readonly #pods: LocalPods;
-  readonly #request: SyncRequest;
-  readonly #options: SyncPodsOptions;
-  readonly #deafen: (() => void) | undefined;
+/** The sync of one pod: adopt it, deliver it to the sync loop, wait for the result, release it. */
+class PodSync {
+  readonly #options: PodSyncOptions;
+  readonly #ref: PodRef;
+  readonly #wait: PodWait;
   #isNew = false;
-  #last: SyncPass | undefined;
-  /** Until then a failed pass is only followed by another one when something has changed. */
-  #retryAt = 0;
-  lastStatus: PodStatus | undefined;
-  lastError: unknown;
 
-  constructor(pods: LocalPods, request: SyncRequest, options: SyncPodsOptions) {
-    this.#pods = pods;
-    this.#request = request;
+  constructor(options: PodSyncOptions) {
+    const {wait, timeoutMs, onStatus} = options.options;
     this.#options = options;
-    // What a probe finds is acted on at once.
-    this.#deafen = pods.probes?.listen(({uid}) => {
-      if (uid === this.#ref.uid) this.#retryAt = 0;
-    });
+    this.#ref = podRef(options.request.pod);
+    this.#wait = new PodWait(options.request.pod, {wait, retry: timeoutMs !== undefined, onStatus});
   }
 
-  get #ref(): PodRef {
-    return podRef(this.#request.pod);
-  }
-
-  get #retry(): boolean {
-    return this.#options.timeoutMs !== undefined;
-  }
-
-  /** With the sync its pod's probes end. */
-  close(): void {
-    this.#deafen?.();
-    this.#pods.probes?.abandon(this.#ref.uid);
-  }
-
-  async toTheEnd(signal: AbortSignal): Promise<FinalVerdict> {
-    const {pod} = this.#request;
-    const {wait, clock} = this.#options;
-    const syncer = await this.#adopt(signal);
-    for (;;) {
-      const pass = await this.#pass(syncer, signal);
-      const verdict = pass === undefined ? undefined : judge(pod, pass, {wait, retry: this.#retry});
-      if (verdict?.kind === 'failed') throw podErrorOf(this.#ref, verdict.result);
-      // The pass that sees the end of a pod comes before the one that stops its sandbox.
-      if (verdict?.kind === 'complete') await this.#pass(syncer, signal);
-      if (verdict !== undefined && verdict.kind !== 'wait') return verdict;
-      await clock.sleep(POLL_MS, signal);
-    }
-  }
-
-  async #adopt(signal: AbortSignal): Promise<PodSyncer> {
-    const {pod, source} = this.#request;
-    const {record, before} = await this.#pods.exclusively(
-      this.#ref,
-      signal,
-      async () => await this.#pods.adopt(pod, source, signal),
-    );
-    this.#isNew = before === undefined;
-    const syncer = this.#pods.syncer(before ?? pod, record.place);
-    syncer.pod = pod;
-    return syncer;
-  }
-
-  /** Undefined when the runtime is away and may come back in time. */
-  async #pass(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass | undefined> {
+  async run(signal: AbortSignal): Promise<ForegroundSyncResult> {
+    const {clock, timeoutMs} = this.#options.options;
+    using limit = createDeadline(clock, timeoutMs);
+    const pod = this.#ref;
+    const interrupted = (): ForegroundSyncResult => ({pod, kind: 'interrupted', reason: signal.reason});
     try {
-      const pass = await this.#pods.exclusively(this.#ref, signal, async () => {
-        await this.#pods.requireOwn(this.#request.pod);
-        return (await this.#unchanged(syncer, signal)) ?? (await this.#sync(syncer, signal));
-      });
-      this.#remember(pass);
-      return pass;
-    } catch (error) {
-      if (!this.#retry || !isUnavailable(error)) throw error;
-      this.lastError = error;
-      return undefined;
+      const result = await this.#toTheEnd(signal, limit.signal);
+      return signal.aborted ? interrupted() : {pod, ...result};
+    } catch (cause) {
+      if (signal.aborted) return interrupted();
+      const {lastStatus: status, lastError, endedResult} = this.#wait;
+      if (limit.signal.aborted && endedResult !== undefined) return {pod, ...endedResult};
+      if (limit.signal.aborted) return {pod, kind: 'timeout', status, error: lastError};
+      const error = cause instanceof CriError ? createCallError(pod, cause) : cause;
+      return {pod, kind: 'failed', error, ...(await this.#rollBack(error))};
     }
   }
 
-  /** The last pass while its failure need not be tried again and nothing else has happened, as PLEG would tell. */
-  async #unchanged(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass | undefined> {
-    if (this.#options.clock.now() >= this.#retryAt) return undefined;
-    const {status} = await syncer.observe(signal);
-    return JSON.stringify(status) === JSON.stringify(this.#last?.status) ? this.#last : undefined;
+  async #toTheEnd(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
+    const {registry, session, request} = this.#options;
+    const signal = AbortSignal.any([interrupted, timeout]);
+    signal.throwIfAborted();
+    const adopted = await registry.withPodLock(this.#ref, signal, async () =>
+      registry.adopt(request.pod, request.source, signal),
+    );
+    this.#isNew = adopted.before === undefined;
+    try {
+      await session.add(this.#wait, adopted, request.source);
+      const superseded = this.#watchOwnership(AbortSignal.any([signal, this.#wait.signal]));
+      return await abortable(Promise.race([this.#wait.decision, superseded]), signal);
+    } finally {
+      await session.release(this.#wait, {refreshStatus: timeout.aborted});
+    }
   }
 
-  async #sync(syncer: PodSyncer, signal: AbortSignal): Promise<SyncPass> {
-    this.#last = await syncer.sync(signal);
-    const retryAt = retryTime(this.#last, this.#options.clock.now());
-    this.#retryAt = Math.min(retryAt, deadlineOf(this.#request.pod, this.#last.status));
-    return this.#last;
+  /** Rejects with SupersededError when another kcri process has changed or deleted the pod; stops with the signal. */
+  #watchOwnership(signal: AbortSignal): Promise<never> {
+    const {registry, request, options} = this.#options;
+    const check = async (): Promise<never> => {
+      for (;;) {
+        await options.clock.sleep(OWNERSHIP_CHECK_MS, signal);
+        await registry.requireOwn(request.pod);
+      }
+    };
+    const watch = check();
+    watch.catch(() => undefined); // the race may be over
+    return watch;
   }
 
-  #remember({status, results}: SyncPass): void {
-    if (JSON.stringify(status) !== JSON.stringify(this.lastStatus)) this.#options.onStatus(this.#ref, status);
-    this.lastStatus = status;
-    const [failure] = failuresOf(results);
-    this.lastError = failure === undefined ? undefined : podErrorOf(this.#ref, failure);
-  }
-
-  /** Removes what this sync made, unless its containers have run and their logs are wanted. */
-  async rollBack(error: unknown): Promise<Pick<FailedSync, 'removed' | 'removalError'>> {
+  /** Removes a new pod, unless its containers have run and their logs are of use. */
+  async #rollBack(error: unknown): Promise<Pick<FailedSync, 'removed' | 'removalError'>> {
+    const {registry} = this.#options;
     const crashed = error instanceof PodError && error.reason === 'CrashLoopBackOff';
     if (!this.#isNew || crashed || error instanceof SupersededError) return {removed: false};
     try {
-      await this.#pods.exclusively(this.#ref, undefined, async () => {
-        const record = await this.#pods.store.get(this.#ref.uid);
-        if (record !== undefined) await this.#pods.end(record, {gracePeriodSeconds: 0});
+      await registry.withPodLock(this.#ref, undefined, async () => {
+        const record = await registry.store.get(this.#ref.uid);
+        if (record !== undefined) await registry.deletePod(record, {gracePeriodSeconds: 0});
       });
       return {removed: true};
     } catch (removalError) {

@@ -1,15 +1,15 @@
 import type {Clock} from '../../base/clock.js';
-import {goneServices} from '../gone-services.js';
-import {readNodeFacts, type NodeOptions} from '../node-status/read-node-facts.js';
-import type {DescribedNode} from '../open-local-pods.js';
+import {createUnavailableRuntime} from '../pods/registry/unavailable-runtime.js';
+import {readNodeFacts, type NodeOptions} from '../managers/node/read-node-facts.js';
+import type {DescribedNode} from '../pods/registry/describe-node.js';
 
 /**
- * This node with a runtime that is empty and can do all that the CRI knows, without asking any. The cgroup driver is
- * the kubelet's default, cgroupfs, unless the options name one.
+ * Describes this node with an empty runtime that supports everything in the CRI, without contacting a runtime. The
+ * cgroup driver defaults to cgroupfs, as in the kubelet.
  */
 export async function describeOfflineNode(options: NodeOptions, clock: Clock): Promise<DescribedNode> {
   const endpoint = 'offline';
-  const gone = goneServices(endpoint);
+  const gone = createUnavailableRuntime(endpoint);
   const runtime = {
     ...gone.runtime,
     status: async () => ({info: {}, runtimeHandlers: HANDLERS, features: FEATURES}),

@@ -1,57 +1,61 @@
-import {isRestartableInit} from '../../api/resource-list.js';
-import {ActuatedFiles, plannedActuated} from '../allocation/actuated-files.js';
-import type {Pod} from '../../api/v1.js';
-import {hasEnded} from '../../api/v1-status.js';
+import {isRestartableInitContainer} from '../../api/resource-list.js';
+import {
+  ActuatedResourcesStore,
+  createPlannedActuatedResources,
+} from '../pods/allocation/actuated-resources-store.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import type {Json} from '../../format/json.js';
-import type {PlannedFile} from '../container/pod-filesystem.js';
-import {ALL_WELL} from '../container/probe-results.js';
-import {podRef} from '../container/pod-ref.js';
-import type {RuntimePodStatus} from '../container/pod-status.js';
-import {failuresOf} from '../container/sync-result.js';
-import {PodHistories} from '../events/pod-history.js';
-import {LocalPods} from '../local-pods.js';
-import {SILENT_OBSERVER, type LocalPodsOptions} from '../local-pods-options.js';
-import {podErrorOf} from '../pod-error.js';
-import {actionsFor, type PodSyncer} from '../pod-syncer.js';
-import {neighboursFrom, type PodNeighbours} from '../pod-neighbours.js';
-import {PodStore, type PodRecord} from '../pod/pod-store.js';
-import {changesOf, type PlannedChange} from './changes.js';
-import {differences, type FieldChange} from './diff.js';
-import {configDiffs, type ConfigDiff} from './plan-diff.js';
+import type {PlannedFile} from '../contract/pod-filesystem.js';
+import {ALWAYS_READY} from '../contract/probe-results.js';
+import {podRef} from '../contract/pod-ref.js';
+import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
+import {failuresOf, type SyncResult} from '../contract/sync-result.js';
+import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
+import {PodHistories} from '../pods/history/pod-history.js';
+import {PodRegistry} from '../pods/registry/pod-registry.js';
+import {SILENT_OBSERVER, type PodRegistryOptions} from '../pods/registry/pod-registry-options.js';
+import {createSyncError} from '../pods/pod-errors.js';
+import {computeActions, type PodSyncer} from '../pods/sync/pod-syncer.js';
+import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
+import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
+import {summarizeChanges, type PlannedChange} from './planned-changes.js';
+import {computeFieldChanges, type FieldChange} from './field-changes.js';
+import {diffConfigs, type ConfigDiff} from './config-diff.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
-import {withoutSecrets} from '../references/without-secrets.js';
+import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
 import {plannedHooks} from './planned-hooks.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
-import {plannedServices} from './planned-services.js';
-import {readHistories} from './read-histories.js';
+import {createPlannedServices} from './planned-services.js';
+import {readOnlyHistories} from './read-only-histories.js';
 
-/** What would be done for one pod, in order. */
+/** Plan for one pod, with its calls in order. */
 export interface PodPlan {
   readonly pod: Pod;
-  /** The UID of the older pod of the same name that would be ended first. */
+  /** UID of the older pod of the same name that would be terminated first. */
   readonly replaces: string | undefined;
   readonly calls: readonly PlannedCall[];
-  /** Files of volumes that are new or changed, without their content. */
+  /** New or changed volume files, without their content. */
   readonly files: readonly PlannedFile[];
-  /** How this and the next two differ from what there is: empty for a pod that is new. The manifest's fields. */
+  /** Changed fields of the manifest. Like the next two fields, empty for a new pod. */
   readonly fields: readonly FieldChange[];
   readonly changes: readonly PlannedChange[];
   readonly diffs: readonly ConfigDiff[];
 }
 
-/** How pods are planned. */
-export type PlanOptions = Omit<LocalPodsOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
-  /** On a node where nothing is yet: no record is looked at. */
+/** Options of planPods. */
+export type PlanOptions = Omit<PodRegistryOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
+  /** Whether to plan for an empty node, without reading any records. */
   readonly offline?: boolean;
 };
 
-/** More passes than there are containers to wait for means that the pod never settles. */
+/** Number of passes besides one per init container; a pod that needs more passes never settles. */
 const MAX_PASSES_BEYOND_INIT = 4;
 
 /**
- * The calls that a sync of each pod would make now, found by running the sync itself on services and a file
- * system that change nothing. Init containers are taken to succeed. Rejects with PodError for what would fail.
+ * Returns the calls that a sync of each pod would make now. Runs the real sync with services and a filesystem that
+ * change nothing, and assumes that init containers succeed. Rejects with PodError if the sync would fail.
  */
 export async function planPods(
   options: PlanOptions,
@@ -64,11 +68,11 @@ export async function planPods(
   return plans;
 }
 
-/** As they were when the plan began: nothing is changed in between. None where nothing is looked at. */
-function neighboursOf({services, node, clock, offline}: PlanOptions): PodNeighbours | undefined {
+/** Returns a snapshot of the pods at the start of the plan, which changes nothing; undefined for an offline plan. */
+function neighboursOf({services, node, clock, offline}: PlanOptions): NodePodSnapshot | undefined {
   if (offline === true) return undefined;
   const [store, histories] = [new PodStore(node.rootDir), new PodHistories(node.rootDir, clock)];
-  return neighboursFrom({store, histories: readHistories(histories), services}, once);
+  return createNodePodSnapshot({store, histories: readOnlyHistories(histories), services}, once);
 }
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
@@ -77,62 +81,67 @@ function once<T>(ask: () => Promise<T>): () => Promise<T> {
 }
 
 async function planPod(
-  {neighbours, ...options}: PlanOptions & {readonly neighbours: PodNeighbours | undefined},
+  {neighbours, ...options}: PlanOptions & {readonly neighbours: NodePodSnapshot | undefined},
   pod: Pod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
   const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
-  const {known, older} = neighbours === undefined ? NOTHING_THERE : await planned.standing(pod, neighbours);
+  const {known, older} =
+    neighbours === undefined ? NOTHING_THERE : await planned.checkConflicts(pod, neighbours);
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await whatRuns(planned, there, signal)};
-  recorder.know(present?.runtime.containers ?? []);
+  recorder.addContainers(present?.runtime.containers ?? []);
   const fields = present === undefined ? [] : manifestChanges(present.before, pod);
   if (older !== undefined) {
     recorder.step = {kind: 'ending', changed: fields.map(({path}) => path)};
-    const syncer = planned.syncer(older.pod, older.place);
+    const syncer = planned.createSyncer(older.pod, older.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
   }
-  await runPasses(planned.syncer(pod, known?.place), recorder, {before: known?.pod, signal});
+  await runPasses(planned.createSyncer(pod, known?.place), recorder, {before: known?.pod, signal});
   const plan = {pod, replaces: older?.uid, calls: recorder.calls, files: [...files.values()], fields};
   if (present === undefined) return {...plan, changes: [], diffs: []};
   const compared = {pod, ...present, calls: plan.calls};
-  const diffs = await configDiffs(options.services.runtime, compared, signal);
-  return {...plan, changes: changesOf(plan.calls), diffs};
+  const diffs = await diffConfigs(options.services.runtime, compared, signal);
+  return {...plan, changes: summarizeChanges(plan.calls), diffs};
 }
 
-async function whatRuns(pods: LocalPods, record: PodRecord, signal: AbortSignal): Promise<RuntimePodStatus> {
+async function whatRuns(
+  pods: PodRegistry,
+  record: PodRecord,
+  signal: AbortSignal,
+): Promise<RuntimePodStatus> {
   const {pod, place} = record;
-  await pods.keepActuated(record);
-  return (await pods.syncer(pod, place).observe(signal)).runtime;
+  await pods.ensureActuatedResources(record);
+  return (await pods.createSyncer(pod, place).observe(signal)).runtime;
 }
 
-/** Pods on which everything is done as it would be, and nothing happens. */
+/** Creates a PodRegistry that performs every operation without effect. */
 function plannedPods(
   options: PlanOptions,
   pod: Pod,
   {recorder, onFile}: {readonly recorder: CallRecorder; readonly onFile: (file: PlannedFile) => void},
-): LocalPods {
+): PodRegistry {
   const exitsAtOnce = (name: string): boolean =>
-    pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInit(each)) ?? false;
+    pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInitContainer(each)) ?? false;
   const {clock, node, offline = false} = options;
-  return new LocalPods({
+  return new PodRegistry({
     ...options,
-    ...(!offline && {histories: readHistories(new PodHistories(node.rootDir, clock))}),
-    envObjects: withoutSecrets(options.objects),
-    services: plannedServices(options.services, {exitsAtOnce}),
-    // A plan runs no programs.
+    ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
+    envObjects: redactSecretObjects(options.objects),
+    services: createPlannedServices(options.services, {exitsAtOnce}),
+    // A plan does not run credential provider plugins.
     imageCredentials: options.imageCredentials?.withoutProviders(),
     pullRecords: new PlannedPullRecords(node.rootDir),
-    actuated: plannedActuated(new ActuatedFiles(node.rootDir), offline),
+    actuated: createPlannedActuatedResources(new ActuatedResourcesStore(node.rootDir), offline),
     hooks: plannedHooks,
     files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),
     observer: {
       ...SILENT_OBSERVER,
       call: (_ref, ...call) => {
-        recorder.take(...call);
+        recorder.onCall(...call);
       },
     },
   });
@@ -140,7 +149,7 @@ function plannedPods(
 
 const NOTHING_THERE = {known: undefined, older: undefined};
 
-/** What of the manifest is not as it was: the labels, annotations and the spec, without what kcri adds itself. */
+/** Returns the changed labels, annotations and spec fields of the manifest, without the annotations that kcri adds. */
 function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {
   const manifestOf = ({metadata, spec}: Pod): Json => {
     const annotations = Object.entries(metadata.annotations ?? {}).filter(
@@ -149,7 +158,7 @@ function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {
     const own = {labels: metadata.labels ?? {}, annotations: Object.fromEntries(annotations)};
     return JSON.parse(JSON.stringify({metadata: own, spec})) as Json;
   };
-  return differences(manifestOf(before), manifestOf(after));
+  return computeFieldChanges(manifestOf(before), manifestOf(after));
 }
 
 async function runPasses(
@@ -168,11 +177,29 @@ async function runPasses(
       runtime,
       actions: hasEnded(status.phase)
         ? undefined
-        : actionsFor(pod, {runtime, status, actuated: syncer.actuated}, ALL_WELL.results),
+        : computeActions(pod, {runtime, status, actuated: syncer.actuated}, ALWAYS_READY.results),
     };
-    const {results} = await syncer.sync(signal);
+    const results = await planSync(syncer, {runtime, status}, signal);
     const [failure] = failuresOf(results);
-    if (failure !== undefined) throw podErrorOf(podRef(pod), failure);
+    if (failure !== undefined) throw createSyncError(podRef(pod), failure);
     if (results.length === 0) return;
   }
+}
+
+/** Performs one sync: that of a running pod, or the termination of a pod that has ended. */
+async function planSync(
+  syncer: PodSyncer,
+  {runtime, status}: {readonly runtime: RuntimePodStatus; readonly status: PodStatus},
+  signal: AbortSignal,
+): Promise<readonly SyncResult[]> {
+  if (!hasEnded(status.phase)) {
+    const options = {networkError: undefined, pendingResize: undefined, signal};
+    return (await syncer.syncPod(runtime, options)).results;
+  }
+  if (isLive(runtime))
+    await syncer.syncTerminatingPod(runtime, {
+      gracePeriodSeconds: effectiveGracePeriodSeconds(syncer.pod),
+      signal,
+    });
+  return [];
 }

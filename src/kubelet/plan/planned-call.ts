@@ -1,26 +1,29 @@
-import type {CriCall} from '../container/cri-calls.js';
-import {explainCall, type PlannedReason, type PlanStep} from './explain.js';
+import type {CriCall} from '../contract/observe-cri-calls.js';
+import {explainCall, type PlannedReason, type PlanStep} from './explain-call.js';
 
-/** One call that a sync would make. */
+/** Call that a sync would make. */
 export interface PlannedCall extends Pick<CriCall, 'method' | 'requestType' | 'request'> {
-  /** The container that it is about. */
+  /** Name of the container that the call concerns. */
   readonly container: string | undefined;
   readonly why: PlannedReason;
 }
 
-/** Takes down the calls of a plan, each with the reason that the present step gives for it. */
+/** Records the calls of a plan, each with its reason in the current step. */
 export class CallRecorder {
   readonly calls: PlannedCall[] = [];
   readonly #names = new Map<string, string>();
   step: PlanStep = {kind: 'ending', changed: []};
 
-  /** What containers are called that are there already. */
-  know(containers: readonly {readonly id: string; readonly name: string}[]): void {
+  /** Adds the names of existing containers. */
+  addContainers(containers: readonly {readonly id: string; readonly name: string}[]): void {
     for (const {id, name} of containers) this.#names.set(id, name);
   }
 
-  /** To be told of each call twice, as CallListener is: by its answer a planned container is known later. */
-  readonly take = (call: Pick<CriCall, 'method' | 'requestType' | 'request'>, ended?: CriCall): void => {
+  /**
+   * Records a call. As a CallListener, it is called at the start and at the end of each call; the response to
+   * CreateContainer identifies the planned container.
+   */
+  readonly onCall = (call: Pick<CriCall, 'method' | 'requestType' | 'request'>, ended?: CriCall): void => {
     const container = this.#containerOf(call);
     if (ended === undefined)
       this.calls.push({...call, container, why: explainCall(call, this.step, container)});

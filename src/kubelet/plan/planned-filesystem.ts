@@ -1,7 +1,7 @@
-import type {Pod} from '../../api/v1.js';
+import type {Pod} from '../../api/types/v1-pod.js';
 import type {Clock} from '../../base/clock.js';
-import type {ApiObjects} from '../container/api-objects.js';
-import {podDir, type NodeFacts} from '../container/node.js';
+import type {ApiObjects} from '../contract/api-objects.js';
+import {podDir, type NodeFacts} from '../contract/node-facts.js';
 import type {
   ContainerFiles,
   ContainerInstance,
@@ -10,24 +10,24 @@ import type {
   MountedVolumes,
   PlannedFile,
   PodFilesystem,
-} from '../container/pod-filesystem.js';
-import {podRef} from '../container/pod-ref.js';
-import {needsHostsFile, nextLogAttempt} from '../pod/pod-files.js';
-import {plannedUserNamespace} from '../pod/user-namespaces.js';
-import {volumeHost} from '../volume-host.js';
-import {subPathTargets} from '../volumes/sub-path.js';
-import {planVolumes} from '../volumes/volume-manager.js';
+} from '../contract/pod-filesystem.js';
+import {podRef} from '../contract/pod-ref.js';
+import {needsHostsFile, nextLogAttempt} from '../managers/pod-filesystem/pod-directories.js';
+import {plannedUserNamespace} from '../managers/pod-filesystem/user-namespaces.js';
+import {createVolumeHost} from '../managers/pod-filesystem/create-volume-host.js';
+import {subPathTargets} from '../managers/volumes/bind-sub-paths.js';
+import {planVolumes} from '../managers/volumes/volume-manager.js';
 
-/** What a plan of the file system is made with. */
+/** Options of a PlannedFilesystem. */
 export interface PlannedFilesystemOptions {
   readonly clock: Pick<Clock, 'now'>;
-  /** Called for every file of a volume that would be written; more than once when there are several passes. */
+  /** Called for every volume file that would be written; several times if there are several passes. */
   readonly onFile: (file: PlannedFile) => void;
-  /** Nothing of any pod is on the node: no logs are looked for. */
+  /** Whether to assume an empty node without logs of any pod. */
   readonly offline?: boolean | undefined;
 }
 
-/** Says where a sync would put things, and puts nothing there. */
+/** Returns the paths that a sync would use, without creating anything. */
 export class PlannedFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #options: PlannedFilesystemOptions;
@@ -38,19 +38,19 @@ export class PlannedFilesystem implements PodFilesystem {
   }
 
   async makePodCgroup(): Promise<void> {
-    // A plan makes nothing.
+    // A plan creates nothing.
   }
 
   async readPodCgroup(): Promise<undefined> {
-    // What the pod was last given tells.
+    // The limits are computed from the actuated resources.
   }
 
   async setPodCgroup(): Promise<void> {
-    // A plan sets nothing.
+    // A plan changes nothing.
   }
 
   async makePodDirs(): Promise<void> {
-    // A plan makes nothing.
+    // A plan creates nothing.
   }
 
   async userNamespace(pod: Pod): Promise<IdMapping> {
@@ -58,17 +58,20 @@ export class PlannedFilesystem implements PodFilesystem {
   }
 
   async mountVolumes(pod: Pod, objects: ApiObjects): Promise<MountedVolumes> {
-    const {volumes, files} = await planVolumes(pod, volumeHost(this.#node, objects, this.#options.clock));
+    const {volumes, files} = await planVolumes(
+      pod,
+      createVolumeHost(this.#node, objects, this.#options.clock),
+    );
     for (const file of files) this.#options.onFile(file);
     return volumes;
   }
 
   async exceededVolume(): Promise<undefined> {
-    // What is planned has not been filled yet.
+    // Planned volumes are still empty.
   }
 
   async makeLogDirectory(): Promise<void> {
-    // A plan makes nothing.
+    // A plan creates nothing.
   }
 
   async readEnvFile(): Promise<EnvFile> {

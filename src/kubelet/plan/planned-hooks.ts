@@ -1,8 +1,10 @@
-import type {RunHook} from '../container/lifecycle-hook.js';
-import {runExec, type HookContext} from '../lifecycle/run-hook.js';
+import type {RunHook} from '../contract/lifecycle-hook.js';
+import {runExecHook, type HookContext} from '../managers/lifecycle/hook-runner.js';
 
-/** Hooks that all succeed: a command is a call of the plan, and nothing is asked or waited for. */
+/** Creates hooks that always succeed. A command becomes a call of the plan; other handlers are skipped. */
 export function plannedHooks({runtime}: Pick<HookContext, 'runtime'>): RunHook {
   return async (hook, signal) =>
-    hook.handler.exec === undefined ? undefined : await runExec({runtime}, hook, hook.handler.exec, signal);
+    hook.handler.exec === undefined
+      ? undefined
+      : await runExecHook({runtime}, hook, hook.handler.exec, signal);
 }

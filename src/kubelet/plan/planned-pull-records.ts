@@ -1,16 +1,19 @@
-import type {PulledRecord} from '../images/records/pulled-record.js';
-import {FilePullRecords, type PullRecords} from '../images/records/pull-records.js';
+import type {ImagePulledRecord} from '../managers/images/pull-manager/image-pulled-record.js';
+import {
+  FilePullRecordsAccessor,
+  type PullRecordsAccessor,
+} from '../managers/images/pull-manager/pull-records-accessor.js';
 
-/** Reads the records of pulls, and only remembers what would be written. */
-export class PlannedPullRecords implements PullRecords {
-  readonly #real: FilePullRecords;
-  readonly #pulled = new Map<string, PulledRecord>();
+/** Reads pull records, and stores changes in memory only. */
+export class PlannedPullRecords implements PullRecordsAccessor {
+  readonly #real: FilePullRecordsAccessor;
+  readonly #pulled = new Map<string, ImagePulledRecord>();
 
   constructor(rootDir: string) {
-    this.#real = new FilePullRecords(rootDir);
+    this.#real = new FilePullRecordsAccessor(rootDir);
   }
 
-  /** A plan writes nothing, and is never interrupted in what it only pretends. */
+  /** Returns without writing: a plan cannot be interrupted during a pull. */
   async writeIntent(): Promise<AsyncDisposable> {
     return {[Symbol.asyncDispose]: async () => undefined};
   }
@@ -23,16 +26,16 @@ export class PlannedPullRecords implements PullRecords {
     // A plan removes nothing.
   }
 
-  async settleIntents(...[settle]: Parameters<PullRecords['settleIntents']>): Promise<void> {
-    const images = await this.#real.abandonedIntents();
+  async recoverIntents(...[settle]: Parameters<PullRecordsAccessor['recoverIntents']>): Promise<void> {
+    const images = await this.#real.listAbandonedIntents();
     if (images.length !== 0) await settle(images);
   }
 
-  async readPulled(imageRef: string): Promise<PulledRecord | undefined> {
+  async readPulled(imageRef: string): Promise<ImagePulledRecord | undefined> {
     return this.#pulled.get(imageRef) ?? (await this.#real.readPulled(imageRef));
   }
 
-  async updatePulled(...[imageRef, change]: Parameters<PullRecords['updatePulled']>): Promise<void> {
+  async updatePulled(...[imageRef, change]: Parameters<PullRecordsAccessor['updatePulled']>): Promise<void> {
     const changed = change(await this.readPulled(imageRef).catch(() => undefined));
     if (changed !== undefined) this.#pulled.set(imageRef, changed);
   }

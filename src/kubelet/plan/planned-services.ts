@@ -15,9 +15,9 @@ import {
   type PodSandboxId,
   type PodSandboxStatus,
 } from '../../cri/index.js';
-import type {KubeImageService, KubeRuntimeService, KubeServices} from '../container/services.js';
+import type {KubeImageService, KubeRuntimeService, KubeServices} from '../contract/kube-services.js';
 
-/** What stands in a plan for an address that only a running sandbox has. */
+/** Placeholder for an address that only a running sandbox has. */
 export const PLANNED_POD_IP = '<pod IP>';
 
 interface PlannedSandbox {
@@ -32,17 +32,17 @@ interface PlannedContainer {
   state: ContainerState;
 }
 
-/** How a plan imagines the pod to go on. */
-export interface PlanOptions {
-  /** True for containers that are taken to run to completion at once: the init containers. */
+/** Options of createPlannedServices. */
+export interface PlannedServicesOptions {
+  /** Reports whether a container is assumed to complete immediately, as init containers are. */
   readonly exitsAtOnce: (containerName: string) => boolean;
 }
 
 /**
- * Services that read from the real runtime but only pretend to change it: what was "done" shows in later
- * reads, so that the sync code plans by running. Init containers succeed, others keep running.
+ * Creates services that read from the real runtime and simulate changes. Later reads include these changes, so that the
+ * sync code plans by running. Init containers succeed; other containers continue to run.
  */
-export function plannedServices(real: KubeServices, options: PlanOptions): KubeServices {
+export function createPlannedServices(real: KubeServices, options: PlannedServicesOptions): KubeServices {
   const state = new PlannedState(options);
   return {runtime: plannedRuntime(real.runtime, state), images: plannedImages(real.images, state)};
 }
@@ -53,14 +53,14 @@ class PlannedState {
   readonly stopped = new Set<string>();
   readonly removed = new Set<string>();
   readonly pulled = new Set<string>();
-  readonly exitsAtOnce: PlanOptions['exitsAtOnce'];
+  readonly exitsAtOnce: PlannedServicesOptions['exitsAtOnce'];
   #clock = 0n;
 
-  constructor({exitsAtOnce}: PlanOptions) {
+  constructor({exitsAtOnce}: PlannedServicesOptions) {
     this.exitsAtOnce = exitsAtOnce;
   }
 
-  /** Later than everything that is real, in the order of the plan. */
+  /** Returns a time after all real times, in the order of the plan. */
   tick(): bigint {
     return BigInt(Number.MAX_SAFE_INTEGER) * 1000n + this.#clock++;
   }
@@ -150,7 +150,7 @@ function containerWrites(
       return {};
     },
     updateContainerResources: async () => ({}),
-    // A hook is taken to succeed.
+    // A hook is assumed to succeed.
     execSync: async () => ({stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0}),
   };
 }
@@ -295,7 +295,7 @@ function plannedImages(real: KubeImageService, state: PlannedState): KubeImageSe
     pullImage: async ({image} = {}) => {
       const name = image?.image ?? '';
       state.pulled.add(name);
-      // The user of the image is asked for by the name as the Pod writes it.
+      // The image's user is requested by the image name in the Pod.
       state.pulled.add(name.replace(/:latest$/, ''));
       return {imageRef: imageRef(`<image ${name}>`)};
     },

@@ -1,23 +1,23 @@
-import type {Container, EnvVar, Pod} from '../../api/v1.js';
+import type {Container, EnvVar, Pod} from '../../api/types/v1-pod.js';
 import {fromJson, toJson} from '../../cri/index.js';
 import {ConfigError} from '../../base/errors.js';
 import type {Json} from '../../format/json.js';
 import {PLANNED_POD_IP} from './planned-services.js';
 
-/** The messages by which sandboxes and containers are made. */
+/** Name of the message that creates a sandbox or a container. */
 export type ConfigName = 'PodSandboxConfig' | 'ContainerConfig';
 
 /**
- * What the runtime was sent when the object was made, as runtimes keep it in the verbose part of its status; undefined
- * for a runtime that doesn't. Env values are texts.
+ * Returns the config that the runtime received when it created the object, from the verbose part of its status;
+ * undefined if the runtime does not report it. Env values are plain text.
  */
-export function sentConfig(name: ConfigName, info: Readonly<Record<string, string>>): Json | undefined {
+export function parseSentConfig(name: ConfigName, info: Readonly<Record<string, string>>): Json | undefined {
   const config = (parsed(info['info']) as {readonly config?: unknown} | undefined)?.config;
   if (typeof config !== 'object' || config === null) return undefined;
   try {
-    return comparable(name, fromJson(name, config, {bytes: 'text'}));
+    return toComparableConfig(name, fromJson(name, config, {bytes: 'text'}));
   } catch (error) {
-    // Another runtime's config may be of another kind.
+    // The config of another runtime may have a different type.
     if (error instanceof ConfigError) return undefined;
     throw error;
   }
@@ -32,8 +32,8 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** A config in proto JSON, env values as texts. */
-export function comparable(name: ConfigName, config: Readonly<Record<string, unknown>>): Json {
+/** Converts a config to proto JSON with env values as plain text. */
+export function toComparableConfig(name: ConfigName, config: Readonly<Record<string, unknown>>): Json {
   const json = toJson(name, config, {names: 'proto'}) as {readonly envs?: readonly Env[]};
   if (json.envs === undefined) return json as Json;
   const envs = json.envs.map(({key, value = ''}) => ({key, value: Buffer.from(value, 'base64').toString()}));
@@ -45,20 +45,20 @@ interface Env {
   readonly value?: string;
 }
 
-/** What differs between one start and the next without meaning anything. */
+/** Values that change between starts without significance. */
 export interface Insignificant {
-  /** The UIDs of the pod that runs and of the one that is planned. */
+  /** UIDs of the running pod and of the planned pod. */
   readonly uids: readonly string[];
-  /** The addresses of the pod that runs. */
+  /** IP addresses of the running pod. */
   readonly ips: readonly string[];
 }
 
 const CONFIG_SEEN = /"kubernetes\.io\/config\.seen":"[^"]*",?/g;
-/** Of the pod's own directory and of nothing else. */
+/** Path of a termination log with a random name, in the directory of the pod only. */
 const TERMINATION_LOG = /(\/pods\/[^/"]+\/containers\/[^/"]+\/)[0-9a-f]{8}(?=")/g;
 
-/** The config without what differs each time. */
-export function significant(config: Json, {uids, ips}: Insignificant): Json {
+/** Returns the config without the values that change between starts. */
+export function stripInsignificant(config: Json, {uids, ips}: Insignificant): Json {
   const texts = [
     ...uids.map((uid) => [uid, '<uid>'] as const),
     ...ips.map((ip) => [ip, PLANNED_POD_IP] as const),
@@ -70,14 +70,14 @@ export function significant(config: Json, {uids, ips}: Insignificant): Json {
   return JSON.parse(text.replaceAll(',}', '}')) as Json;
 }
 
-/** What stands in the place of values that nobody is shown. */
+/** Placeholder for hidden values. */
 const HIDDEN = '<hidden>';
 
 /**
- * The config without the values of its environment that come, or may come, from a Secret, and without a command line
- * that may repeat one: of which nothing is told, not even whether they have changed.
+ * Hides the env values of a config that come or may come from a Secret, and a command line that may contain one. Even
+ * changes to them are not shown.
  */
-export function withoutSecretValues(config: Json, pods: readonly Pod[], container: string): Json {
+export function hideSecretValues(config: Json, pods: readonly Pod[], container: string): Json {
   const {envs, ...rest} = config as {readonly envs?: readonly Env[]};
   if (envs === undefined) return config;
   const sources = pods.flatMap(({spec}) =>
@@ -100,12 +100,15 @@ function hasSecrets({env = [], envFrom = []}: Container): boolean {
   return envFrom.some(({secretRef}) => secretRef !== undefined) || env.some(comesFromSecret);
 }
 
-/** What another container has put into a file may be secret too. */
+/** Reports whether a value comes from a Secret, or from a file in which another container may have stored a secret. */
 function comesFromSecret({valueFrom}: EnvVar): boolean {
   return valueFrom?.secretKeyRef !== undefined || valueFrom?.fileKeyRef !== undefined;
 }
 
-/** A value may name another variable that is secret; which ones a Secret brings as a whole isn't known. */
+/**
+ * Reports whether a value may be secret. It may refer to a secret variable, and the variables of a whole Secret are
+ * unknown.
+ */
 function isSecret(container: Container, key: string): boolean {
   const own = (container.env ?? []).filter(({name}) => name === key);
   if (own.length === 0) return hasSecrets(container);

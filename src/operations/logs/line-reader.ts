@@ -1,48 +1,48 @@
 import {LineView} from '../../cri/index.js';
 import type {LogFile} from './log-file.js';
 
-const PAGE = 256 * 1024;
+const PAGE_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
-/** A longer line is given in pieces. */
-const LONGEST_LINE = 1024 * 1024;
+/** Lines above this length are returned in parts. */
+const MAX_LINE_BYTES = 1024 * 1024;
 
-/** How a file is read. */
+/** Options of a LineReader. */
 interface LineReaderOptions {
-  /** Where in the file the reading begins. */
+  /** Offset in the file at which to start. */
   readonly position?: number;
-  /** How much is read at once, at least a line's usual length. */
+  /** Number of bytes to read at once, at least the usual length of a line. */
   readonly pageBytes?: number | undefined;
 }
 
 /**
- * Gives the lines of a log file one after the other, in `line`. Memory does not grow with the file, nor with its
- * lines: one that is very long comes in pieces, as if it had been written in parts.
+ * Reads the lines of a log file one by one into `line`. Memory usage does not depend on the size of the file or its
+ * lines: very long lines are returned in parts, as if they had been written so.
  */
 export class LineReader {
-  /** The line that `next` came to; it holds until `fill` is called. */
+  /** The current line, valid until the next call of `fill`. */
   readonly line = new LineView();
-  /** Where in the file that line begins. */
+  /** Offset of the current line in the file. */
   lineStart = 0;
-  /** Whether it is in a known format; where not, only `raw` tells of it. */
+  /** True if the current line has a known format; otherwise only `raw` is valid. */
   known = true;
-  /** Where in the file the next byte is to be read. */
+  /** Offset in the file of the next read. */
   position: number;
   readonly file: LogFile;
   #page: Buffer;
-  /** What of the page is filled, and how far it has been given. */
+  /** Filled part of the page, and the offset of the next line in it. */
   #text: Buffer;
   #next = 0;
-  #long: 'skipped' | 'given' | undefined;
+  #long: 'skipped' | 'returned' | undefined;
   #longPartial = false;
 
-  constructor(file: LogFile, {position = 0, pageBytes = PAGE}: LineReaderOptions = {}) {
+  constructor(file: LogFile, {position = 0, pageBytes = PAGE_BYTES}: LineReaderOptions = {}) {
     this.file = file;
     this.position = position;
     this.#page = Buffer.allocUnsafeSlow(pageBytes);
     this.#text = this.#page.subarray(0, 0);
   }
 
-  /** Goes to the next line that has been read whole. False when there is none: then `fill`. */
+  /** Advances to the next complete line in the page. Returns false if there is none; then call `fill`. */
   next(): boolean {
     for (;;) {
       const newline = this.#text.indexOf(NEWLINE, this.#next);
@@ -52,24 +52,24 @@ export class LineReader {
     }
   }
 
-  /** Takes what stands behind the last line's end as a line. False when there is nothing. */
+  /** Takes the text after the last newline as a line. Returns false if there is none. */
   finish(): boolean {
     return this.#next < this.#text.length && this.#take(this.#text.length, true);
   }
 
-  /** The bytes of the line, for those in no known format. */
+  /** Returns the bytes of the current line, for lines in an unknown format. */
   raw(): Buffer {
     return this.#text.subarray(this.lineStart - this.#textStart, this.#next);
   }
 
-  /** Reads more of the file. False at its end. */
+  /** Reads more of the file. Returns false at its end. */
   async fill(): Promise<boolean> {
-    const rest = this.#text.length - this.#next;
-    if (rest === this.#page.length && rest < LONGEST_LINE) this.#grow();
+    const unread = this.#text.length - this.#next;
+    if (unread === this.#page.length && unread < MAX_LINE_BYTES) this.#grow();
     else this.#page.copyWithin(0, this.#next, this.#text.length);
-    const count = await this.file.read(this.#page, rest);
+    const count = await this.file.read(this.#page, unread);
     this.position += count;
-    this.#text = this.#page.subarray(0, rest + count);
+    this.#text = this.#page.subarray(0, unread + count);
     this.#next = 0;
     return count > 0;
   }
@@ -84,20 +84,20 @@ export class LineReader {
     this.#page = page;
   }
 
-  /** True when the page holds nothing but one line, and it should be given although it has no end yet. */
+  /** Reports whether the page contains only a part of a long line that must be returned now. */
   #isLong(): boolean {
-    return this.#text.length > this.#next && this.#next === 0 && this.#text.length >= LONGEST_LINE;
+    return this.#text.length > this.#next && this.#next === 0 && this.#text.length >= MAX_LINE_BYTES;
   }
 
-  /** Goes on behind `end`. False for what is left out: the rest of a long line in no known format. */
+  /** Continues after `end`. Returns false for a part to skip: the unread of a long line in an unknown format. */
   #take(end: number, ended: boolean): boolean {
     const start = this.#next;
     this.lineStart = this.#textStart + start;
     this.#next = end;
     const long = this.#long;
-    this.#long = ended ? undefined : (long ?? 'given');
+    this.#long = ended ? undefined : (long ?? 'returned');
     if (long === undefined) this.#scan(start, end, ended);
-    else if (long === 'given') this.#goOn(start, end, ended);
+    else if (long === 'returned') this.#continueLine(start, end, ended);
     return long !== 'skipped';
   }
 
@@ -107,14 +107,14 @@ export class LineReader {
     if (!this.known) this.#long = 'skipped';
     this.#longPartial = this.line.partial;
     this.line.partial = true;
-    // The place of the time in the page is written over before the line ends.
+    // The bytes of the time are overwritten before the line ends.
     this.line.timeBytes = Buffer.from(this.line.timeBytes.subarray(this.line.timeFrom, this.line.timeTo));
     this.line.timeTo -= this.line.timeFrom;
     this.line.timeFrom = 0;
   }
 
-  /** The next piece of a long line, whose stream and time are known. */
-  #goOn(start: number, end: number, ended: boolean): void {
+  /** Sets the next part of a long line, whose stream and time are already known. */
+  #continueLine(start: number, end: number, ended: boolean): void {
     const {line} = this;
     line.bytes = this.#text;
     line.from = start;

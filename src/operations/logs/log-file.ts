@@ -2,22 +2,25 @@ import {constants} from 'node:fs';
 import {open, type FileHandle} from 'node:fs/promises';
 import {SystemError} from '../../base/errors.js';
 
-const UNZIPPED_CHUNK = 64 * 1024;
+const GUNZIP_CHUNK_BYTES = 64 * 1024;
 
-/** Where /dev/null, which is a log without lines, is among the devices. */
+/** Device number of /dev/null, which is accepted as an empty log. */
 const NULL_DEVICE = 0x103;
 
-/** A log file that is open for reading, plain or gzipped. */
+/** A plain or gzipped log file open for reading. */
 export interface LogFile extends AsyncDisposable {
   readonly path: string;
   readonly inode: number;
-  /** Reads what follows into the buffer from `at` on; 0 at the end, where a plain file may still grow. */
+  /**
+   * Reads the next bytes into the buffer from offset `at`. Resolves with 0 at the end, although a plain file may
+   * still grow.
+   */
   read(into: Buffer, at: number): Promise<number>;
 }
 
 /**
- * Opens a log for reading; each read rejects with the signal's reason once it is aborted. What a path leads to is the
- * runtime's word: a pipe, which could be waited at for ever, a disk and other devices are refused.
+ * Opens a log for reading. Each read rejects with the signal's reason after an abort. Since the path comes from the
+ * runtime, pipes (which could block forever), disks and other devices are rejected with SystemError.
  */
 export async function openLog(path: string, signal?: AbortSignal): Promise<LogFile> {
   return path.endsWith('.gz')
@@ -25,7 +28,7 @@ export async function openLog(path: string, signal?: AbortSignal): Promise<LogFi
     : await PlainLogFile.open(path, signal);
 }
 
-/** A log file as the runtime writes it: it can be read from anywhere, and may grow. */
+/** A log file as written by the runtime. Can be read from any offset, and may grow. */
 export class PlainLogFile implements LogFile {
   readonly path: string;
   readonly inode: number;
@@ -44,7 +47,7 @@ export class PlainLogFile implements LogFile {
     return new PlainLogFile(path, await openChecked(path), signal);
   }
 
-  /** Goes on reading from this byte. */
+  /** Continues reading at this offset. */
   seek(position: number): void {
     this.#position = position;
   }
@@ -59,7 +62,7 @@ export class PlainLogFile implements LogFile {
     return count;
   }
 
-  /** Fills the buffer from a place of the file, as far as the file goes. */
+  /** Fills the buffer from an offset of the file, up to its end. */
   async readAt(into: Buffer, position: number): Promise<number> {
     this.#signal?.throwIfAborted();
     return (await this.#handle.read(into, 0, into.length, position)).bytesRead;
@@ -70,7 +73,7 @@ export class PlainLogFile implements LogFile {
   }
 }
 
-/** A rotated log that was gzipped: it is read from its start on, and is finished. */
+/** A gzipped rotated log. Is read from its start and does not grow. */
 class GzippedLogFile implements LogFile {
   readonly path: string;
   readonly inode: number;
@@ -114,8 +117,8 @@ async function* unzipped(handle: FileHandle): AsyncGenerator<Buffer> {
     import('node:zlib'),
     import('node:stream/promises'),
   ]);
-  const gunzip = createGunzip({chunkSize: UNZIPPED_CHUNK});
-  // What it rejects with comes out of the iteration as well.
+  const gunzip = createGunzip({chunkSize: GUNZIP_CHUNK_BYTES});
+  // Its error is also thrown by the iteration.
   const piping = pipeline(handle.createReadStream({autoClose: false}), gunzip).catch(() => undefined);
   yield* gunzip as AsyncIterable<Buffer>;
   await piping;
@@ -133,6 +136,6 @@ async function openChecked(path: string): Promise<OpenFile> {
   if (!stats.isFIFO() && !isDevice) return {handle, inode: stats.ino};
   await handle.close();
   throw new SystemError(`the log "${path}" is not a regular file`, {
-    hint: 'the runtime names another file as the log; see "logPath" in "kcri inspect"',
+    hint: 'the path comes from the runtime; see "logPath" in "kcri inspect"',
   });
 }

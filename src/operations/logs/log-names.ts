@@ -1,24 +1,24 @@
 import type {ContainerStatus} from '../../cri/index.js';
-import {podNameOf, podNamespaceOf} from '../pod-labels.js';
+import {podNameOf, podNamespaceOf} from '../pods/pod-labels.js';
 
-/** Ways to name a container, from the shortest to one that no other container has. */
-const WAYS: readonly ((status: ContainerStatus) => string)[] = [
+/** Naming schemes for containers, from the shortest to one that is unique. */
+const NAMING_SCHEMES: readonly ((status: ContainerStatus) => string)[] = [
   ({metadata}) => metadata?.name ?? '',
   (status) => `${podNameOf(status) ?? '?'}/${status.metadata?.name ?? ''}`,
   (status) => `${podNamespaceOf(status) ?? '?'}/${podNameOf(status) ?? '?'}/${status.metadata?.name ?? ''}`,
   ({id, metadata}) => `${metadata?.name ?? ''}/${id.slice(0, 13)}`,
 ];
 
-/** Names that tell containers apart, as short as can be, all made in the same way. */
+/** Returns the shortest unique names of containers, all in the same scheme. */
 export function distinctNames(statuses: readonly ContainerStatus[]): readonly string[] {
-  const named = WAYS.map((way) => statuses.map(way));
-  return named.find((names) => new Set(names).size === names.length) ?? statuses.map(({id}) => id);
+  const candidates = NAMING_SCHEMES.map((scheme) => statuses.map(scheme));
+  return candidates.find((names) => new Set(names).size === names.length) ?? statuses.map(({id}) => id);
 }
 
 const POD_UID = 'io.kubernetes.pod.uid';
 
-/** Of several attempts of one container the newest; those that a kubelet hasn't made are left as they are. */
-export function newestAttempts<T extends {readonly status: ContainerStatus}>(
+/** Returns the newest attempt of each container created by a kubelet; other containers are all returned. */
+export function keepNewestLogs<T extends {readonly status: ContainerStatus}>(
   logs: readonly T[],
 ): readonly T[] {
   return logs.filter(({status}) => !logs.some((other) => isLaterAttempt(other.status, status)));

@@ -1,123 +1,122 @@
 import {stat} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
-import {ifPresent} from '../../base/files.js';
-import {systemReason} from '../../base/system-reason.js';
+import {ifPresent} from '../../base/fs/files.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {LineView, LogStream} from '../../cri/index.js';
 import {LineReader} from './line-reader.js';
 import {openLog, PlainLogFile} from './log-file.js';
-import type {LogManner} from './manner.js';
-import type {HistoryOptions, Stretch} from './plan.js';
-import {rotatedSegments} from './segments.js';
-import {isSelected, isSurelyPast, logTime} from './selection.js';
+import type {LogReadStrategy} from './log-read-strategy.js';
+import type {HistoryOptions, LogRange} from './log-ranges.js';
+import {listRotatedSegments} from './rotated-segments.js';
+import {isSelected, isPastTimeBound, logTime} from './log-selection.js';
 
-/** How often a followed log and its container are looked at when nothing is noticed. */
+/** Interval in milliseconds at which a followed log and its container are checked when there is no change. */
 export const POLL_MS = 1000;
 const FROM_START = {stdout: 0, stderr: 0};
 
-/** What has become of a container whose log is followed. */
+/** State of a container whose log is followed. */
 export type LogProgress =
   | {readonly kind: 'running'}
-  /** It may be started again; `notice` is told once. */
+  /** May be restarted; `notice` is shown once. */
   | {readonly kind: 'waiting'; readonly notice: string}
-  /** It runs again and writes to another file. */
+  /** Was restarted and writes to another file. */
   | {readonly kind: 'restarted'; readonly path: string; readonly notice: string}
   | {readonly kind: 'ended'};
 
-/** Going on after the end of the file. */
+/** Options of following a log after its end. */
 export interface FollowOptions {
   readonly clock: Clock;
-  /** Asked when the log is quiet, at most once in POLL_MS. */
+  /** Returns the state of the container. Called when there is no output, at most once per POLL_MS. */
   readonly progress: () => Promise<LogProgress>;
 }
 
-/** How a log is read. */
+/** Options of a LogSource. */
 export interface LogSourceOptions extends HistoryOptions {
-  readonly manner: LogManner;
+  readonly strategy: LogReadStrategy;
   readonly follow?: FollowOptions | undefined;
-  /** How much is read at once. */
+  /** Number of bytes to read at once. */
   readonly pageBytes?: number | undefined;
 }
 
 /**
- * One container's log as one run of lines: the files that it was rotated into, the one that is written to, and when
- * it is followed those that take its place. Where there is a line, `line` is it; `advance` goes on without waiting,
- * `fill` reads.
+ * One container's log as a single sequence of lines: its rotated files, the current file and, when followed, the
+ * files that replace it. `line` is the current line if `hasLine`; `advance` continues without waiting, `fill` reads.
  */
 export class LogSource implements AsyncDisposable {
-  /** A wanted line is at hand. */
+  /** True if `line` is a selected line. */
   hasLine = false;
-  /** No line will come any more. */
+  /** True if no more lines follow. */
   ended = false;
-  /** Lines in no known format, which are left out. */
+  /** Number of skipped lines in an unknown format. */
   unknownLines = 0;
-  /** What is to be told before the next line is written; whoever tells it takes it out. */
+  /** Messages to show before the next line; the reader removes them. */
   readonly notices: string[] = [];
   #path: string;
   readonly #options: LogSourceOptions;
-  #queue: Stretch[];
+  #queue: LogRange[];
   #reader: LineReader | undefined;
   #starts: Readonly<Record<LogStream, number>> = FROM_START;
-  #linesLeft = Infinity;
-  /** A line in a known format was there. */
-  #understood = false;
+  #remainingLines = Infinity;
+  /** True after a line in a known format. */
+  #formatKnown = false;
   #finished = false;
   #following: boolean;
-  /** Whether the line goes on that was begun on a stream, and if so whether it is wanted. */
-  readonly #continued: Record<LogStream, boolean | undefined> = {stdout: undefined, stderr: undefined};
+  /** Streams with an incomplete line, and whether that line is selected. */
+  readonly #partialSelected: Record<LogStream, boolean | undefined> = {stdout: undefined, stderr: undefined};
   #rotated: ReadonlySet<string> = new Set();
-  #verdict: LogProgress | undefined;
+  #nextStep: LogProgress | undefined;
   #waiting = false;
   #askedAt = -Infinity;
 
-  private constructor(path: string, options: LogSourceOptions, stretches: readonly Stretch[]) {
+  private constructor(path: string, options: LogSourceOptions, ranges: readonly LogRange[]) {
     this.#path = path;
     this.#options = options;
-    this.#queue = [...stretches];
+    this.#queue = [...ranges];
     this.#following = options.follow !== undefined;
   }
 
-  /** Opens the log of a path. Rejects with the manner's error when it can't be read. */
+  /** Opens the log at a path. Rejects with the strategy's error if it cannot be read. */
   static async open(path: string, options: LogSourceOptions): Promise<LogSource> {
     try {
       const source = new LogSource(path, options, []);
       await source.#enqueue(path, options);
       return source;
     } catch (error) {
-      throw options.manner.failure(path, error);
+      throw options.strategy.failure(path, error);
     }
   }
 
-  /** The line at hand, valid until the next call of any method. */
+  /** The current line, valid until the next call of any method. */
   get line(): LineView {
-    if (this.#reader === undefined) throw new Error('a log that was not filled has no line');
+    if (this.#reader === undefined) throw new Error('a log has no line before it is filled');
     return this.#reader.line;
   }
 
-  /** Goes to the next wanted line of those that have been read. False when there is none. */
+  /** Advances to the next selected line that has been read. Returns false if there is none. */
   advance(): boolean {
     const reader = this.#reader;
     while (reader !== undefined && !this.ended && reader.next())
-      if (this.#isWanted(reader)) return (this.hasLine = true);
+      if (this.#isSelected(reader)) return (this.hasLine = true);
     return (this.hasLine = false);
   }
 
-  /** Reads until a wanted line is at hand, or there is nothing more for now. */
+  /** Reads until there is a selected line, or nothing more for now. */
   async fill(): Promise<void> {
     try {
       while (!this.hasLine && !this.ended && (await this.#step()));
     } catch (error) {
-      throw this.#options.manner.failure(this.#path, error);
+      throw this.#options.strategy.failure(this.#path, error);
     }
   }
 
-  /** False when there is nothing more for now. */
+  /** Returns false if there is nothing more for now. */
   async #step(): Promise<boolean> {
     if (this.advance() || this.ended) return true;
-    return (await this.#readOn()) || (await this.#goOn());
+    return (await this.#readMore()) || (await this.#openNext());
   }
 
-  /** Reads more of the file. False at its end, also where a file that was rotated is broken. */
-  async #readOn(): Promise<boolean> {
+  /** Reads more of the file. Returns false at its end, and where a rotated file is corrupt. */
+  async #readMore(): Promise<boolean> {
     const reader = this.#reader;
     if (reader === undefined) return false;
     try {
@@ -125,75 +124,77 @@ export class LogSource implements AsyncDisposable {
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (this.#queue.length === 0) throw error;
-      this.notices.push(`left out the rest of "${reader.file.path}": ${systemReason(error)}`);
+      this.notices.push(`skipped the rest of "${reader.file.path}": ${systemErrorMessage(error)}`);
       return false;
     }
   }
 
-  /** To be called when a followed log has no line: true when it should be filled again at once. */
-  async look(): Promise<boolean> {
+  /**
+   * Checks a followed log without a line for changes. Resolves with true if it should be filled again immediately.
+   */
+  async poll(): Promise<boolean> {
     const {follow, until} = this.#options;
     if (follow === undefined || !this.#following) return false;
-    if ((await this.#rotation()) || (await this.#act())) return true;
+    if ((await this.#checkRotation()) || (await this.#takeNextStep())) return true;
     const now = follow.clock.now();
-    if (until !== undefined && isSurelyPast(logTime(BigInt(Math.trunc(now)) * 1_000_000n), until))
-      this.#verdict = {kind: 'ended'};
+    if (until !== undefined && isPastTimeBound(logTime(BigInt(Math.trunc(now)) * 1_000_000n), until))
+      this.#nextStep = {kind: 'ended'};
     else if (now - this.#askedAt >= POLL_MS) {
       this.#askedAt = now;
-      this.#judge(await follow.progress());
+      this.#setProgress(await follow.progress());
     }
-    // What was written before it ended is read in the next round.
-    return this.#verdict !== undefined;
+    // Output from before the exit is read in the next round.
+    return this.#nextStep !== undefined;
   }
 
-  #judge(progress: LogProgress): void {
+  #setProgress(progress: LogProgress): void {
     if (progress.kind === 'waiting' && !this.#waiting) this.notices.push(progress.notice);
     this.#waiting = progress.kind === 'waiting';
-    if (progress.kind === 'restarted' || progress.kind === 'ended') this.#verdict = progress;
+    if (progress.kind === 'restarted' || progress.kind === 'ended') this.#nextStep = progress;
   }
 
-  /** Does what the verdict on the container asks for, now that all it has written is read. */
-  async #act(): Promise<boolean> {
-    const verdict = this.#verdict;
-    if (verdict === undefined) return false;
-    this.#verdict = undefined;
-    if (verdict.kind === 'restarted') {
+  /** Follows the restart or ends the log, after everything written before has been read. */
+  async #takeNextStep(): Promise<boolean> {
+    const step = this.#nextStep;
+    if (step === undefined) return false;
+    this.#nextStep = undefined;
+    if (step.kind === 'restarted') {
       const {streams, until, signal} = this.#options;
-      await this.#enqueue(verdict.path, {streams, until, signal});
-      this.#path = verdict.path;
-      this.notices.push(verdict.notice);
+      await this.#enqueue(step.path, {streams, until, signal});
+      this.#path = step.path;
+      this.notices.push(step.notice);
     } else this.#following = false;
     return true;
   }
 
   async #enqueue(path: string, history: HistoryOptions): Promise<void> {
-    const {manner, follow} = this.#options;
+    const {strategy, follow} = this.#options;
     const followed = follow !== undefined;
-    const {stretches, skipped} = await manner.plan(path, {...history, followed});
-    this.#queue.push(...stretches);
+    const {ranges, skipped} = await strategy.findRanges(path, {...history, followed});
+    this.#queue.push(...ranges);
     this.notices.push(...skipped);
-    if (followed) this.#rotated = new Set(await rotatedSegments(path));
+    if (followed) this.#rotated = new Set(await listRotatedSegments(path));
   }
 
-  /** Notices that the log was rotated or cut. */
-  async #rotation(): Promise<boolean> {
+  /** Checks whether the log was rotated or truncated. */
+  async #checkRotation(): Promise<boolean> {
     const reader = this.#reader;
-    const found = await ifPresent(() => stat(this.#path));
-    // Between the rotation's rename and the new file nothing is there.
-    if (reader === undefined || found === undefined) return false;
-    if (found.ino !== reader.file.inode) {
+    const stats = await ifPresent(() => stat(this.#path));
+    // The file does not exist between the rename of a rotation and the creation of the new file.
+    if (reader === undefined || stats === undefined) return false;
+    if (stats.ino !== reader.file.inode) {
       await this.#enqueueRotated(reader.file.inode);
       return true;
     }
-    if (found.size >= reader.position) return false;
+    if (stats.size >= reader.position) return false;
     await this.#open({file: await openLog(this.#path, this.#options.signal), starts: FROM_START});
     return true;
   }
 
-  /** Files that came and went between two looks, and the one that is written to now. */
+  /** Enqueues files that were created and rotated between two checks, and the current file. */
   async #enqueueRotated(inode: number): Promise<void> {
-    const {manner, signal} = this.#options;
-    const rotated = manner.readsRotated ? await rotatedSegments(this.#path) : [];
+    const {strategy, signal} = this.#options;
+    const rotated = strategy.readsRotated ? await listRotatedSegments(this.#path) : [];
     for (const path of await this.#newer(rotated, inode)) {
       const file = await ifPresent(() => PlainLogFile.open(path, signal));
       if (file !== undefined) this.#queue.push({file, starts: FROM_START});
@@ -204,8 +205,8 @@ export class LogSource implements AsyncDisposable {
   }
 
   /**
-   * Those of the rotated files that were written after the one with that inode. Docker's take the names of each other,
-   * so that names tell them apart only when that one is gone.
+   * Returns the rotated files that were written after the one with the inode. Docker renames all rotated files, so
+   * that names are only compared if that file no longer exists.
    */
   async #newer(rotated: readonly string[], inode: number): Promise<readonly string[]> {
     const plain = rotated.filter((path) => !path.endsWith('.gz'));
@@ -214,14 +215,14 @@ export class LogSource implements AsyncDisposable {
     return current === -1 ? plain.filter((path) => !this.#rotated.has(path)) : plain.slice(current + 1);
   }
 
-  /** Goes on behind the end of a file. False when there is nothing more for now. */
-  async #goOn(): Promise<boolean> {
+  /** Continues after the end of a file. Returns false if there is nothing more for now. */
+  async #openNext(): Promise<boolean> {
     const next = this.#queue[0];
     if (next === undefined && this.#following) return false;
     const reader = this.#reader;
     if (reader !== undefined && !this.#finished && this.#finishes) {
       this.#finished = true;
-      if (reader.finish() && this.#isWanted(reader)) return (this.hasLine = true);
+      if (reader.finish() && this.#isSelected(reader)) return (this.hasLine = true);
     }
     this.ended = next === undefined;
     if (next === undefined) return false;
@@ -230,12 +231,12 @@ export class LogSource implements AsyncDisposable {
     return true;
   }
 
-  /** Whether what stands behind the last line's end counts. */
+  /** Reports whether text after the last newline counts as a line. */
   get #finishes(): boolean {
-    return this.#options.follow === undefined || this.#options.manner.finishesFollowed;
+    return this.#options.follow === undefined || this.#options.strategy.finishesFollowed;
   }
 
-  async #open({file, starts, lines = Infinity}: Stretch): Promise<void> {
+  async #open({file, starts, lines = Infinity}: LogRange): Promise<void> {
     await this.#reader?.file[Symbol.asyncDispose]();
     const from = Math.min(starts.stdout, starts.stderr);
     if (file instanceof PlainLogFile) file.seek(from);
@@ -245,30 +246,30 @@ export class LogSource implements AsyncDisposable {
     });
     this.#starts = starts;
     this.#finished = false;
-    this.#linesLeft = lines;
+    this.#remainingLines = lines;
     this.ended = lines <= 0;
   }
 
-  #isWanted(reader: LineReader): boolean {
+  #isSelected(reader: LineReader): boolean {
     if (!reader.known) {
-      if (!this.#understood) this.#options.manner.refuseLog?.(reader.raw());
+      if (!this.#formatKnown) this.#options.strategy.refuseLog?.(reader.raw());
       this.unknownLines += 1;
       return false;
     }
-    this.#understood = true;
-    this.#linesLeft -= 1;
-    if (this.#linesLeft <= 0) this.ended = true;
+    this.#formatKnown = true;
+    this.#remainingLines -= 1;
+    if (this.#remainingLines <= 0) this.ended = true;
     const {line} = reader;
-    if (isSurelyPast(line, this.#options.until)) {
+    if (isPastTimeBound(line, this.#options.until)) {
       this.ended = true;
       return false;
     }
     const {stream, partial} = line;
-    const wanted =
-      this.#continued[stream] ??
+    const selected =
+      this.#partialSelected[stream] ??
       (reader.lineStart >= this.#starts[stream] && isSelected(line, this.#options));
-    this.#continued[stream] = partial ? wanted : undefined;
-    return wanted;
+    this.#partialSelected[stream] = partial ? selected : undefined;
+    return selected;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

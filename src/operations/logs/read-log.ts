@@ -1,65 +1,65 @@
 import {realpath} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
-import {ifPresent} from '../../base/files.js';
-import {FolderChanges} from './changes.js';
+import {ifPresent} from '../../base/fs/files.js';
+import {DirectoryWatcher} from './directory-watcher.js';
 import {LogSource, POLL_MS, type FollowOptions} from './log-source.js';
-import {OWN_MANNER} from './manner.js';
-import type {Pen, PenOptions} from './pen.js';
-import type {HistoryOptions} from './plan.js';
-import {compareTimes} from './selection.js';
-import {LogWriter, type LogSink} from './writer.js';
+import {KCRI_LOG_STRATEGY} from './log-read-strategy.js';
+import type {LogLineFormatter, LogFormatOptions} from './log-line-formatter.js';
+import type {HistoryOptions} from './log-ranges.js';
+import {compareTimes} from './log-selection.js';
+import {BufferedLogWriter, type LogSink} from './buffered-log-writer.js';
 
-/** A log that is read, and what writes its lines. */
+/** A log and the formatter of its lines. */
 export interface ReadableLog {
   readonly source: LogSource;
-  readonly pen: Pen;
+  readonly formatter: LogLineFormatter;
 }
 
-/** Where several logs go, and until when. */
+/** Options of mergeLogs. */
 export interface MergeOptions {
-  readonly writer: LogWriter;
-  /** Told what there is to know between the lines. */
+  readonly writer: BufferedLogWriter;
+  /** Called with messages to show between the lines. */
   readonly notice: (text: string) => void;
-  /** Waits for something new in followed logs. */
-  readonly changed?: (() => Promise<void>) | undefined;
+  /** Waits for watcher of followed logs. */
+  readonly waitForChange?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes the lines of logs in the order of their time until all have ended or the writer is full. Of those that are
- * followed, lines come as they are written. Rejects with the signal's reason, and what a log can't be read for.
+ * Writes the lines of logs in chronological order until all have ended or the writer is full. Lines of followed logs
+ * are written as they arrive. Rejects with the signal's reason and with errors of reading a log.
  */
 export async function mergeLogs(logs: readonly ReadableLog[], options: MergeOptions): Promise<void> {
-  const {writer, notice, changed, signal} = options;
+  const {writer, notice, waitForChange, signal} = options;
   while (!writer.full) {
     signal.throwIfAborted();
     for (const {source} of logs) await source.fill();
     const ready = logs.filter(({source}) => source.hasLine);
-    if (ready.length === 0) for (const {pen} of logs) pen.idle();
+    if (ready.length === 0) for (const {formatter} of logs) formatter.flushHeld();
     await writer.flush();
     for (const {source} of logs) source.notices.splice(0).forEach(notice);
     if (ready.length > 0) writeBurst(ready, writer);
     else if (logs.every(({source}) => source.ended)) return;
-    else if (!(await anyNews(logs))) await changed?.();
+    else if (!(await pollAll(logs))) await waitForChange?.();
   }
   await writer.flush();
 }
 
-async function anyNews(logs: readonly ReadableLog[]): Promise<boolean> {
-  let news = false;
-  for (const {source} of logs) if (await source.look()) news = true;
-  return news;
+async function pollAll(logs: readonly ReadableLog[]): Promise<boolean> {
+  let changed = false;
+  for (const {source} of logs) if (await source.poll()) changed = true;
+  return changed;
 }
 
-/** Writes what is at hand, until one of the logs has to be read on: its next line may be the earliest. */
-function writeBurst(logs: readonly ReadableLog[], writer: LogWriter): void {
+/** Writes the available lines until one of the logs must be read: its next line may be the earliest. */
+function writeBurst(logs: readonly ReadableLog[], writer: BufferedLogWriter): void {
   for (;;) {
     const {earliest, next} = firstTwo(logs);
-    const {source, pen} = earliest;
+    const {source, formatter} = earliest;
     do {
       if (writer.full) return;
-      pen.add(source.line);
+      formatter.add(source.line);
       if (!source.advance()) return;
     } while (next === undefined || compareTimes(source.line, next.source.line) <= 0);
   }
@@ -69,7 +69,7 @@ function firstTwo([first, ...others]: readonly ReadableLog[]): {
   readonly earliest: ReadableLog;
   readonly next: ReadableLog | undefined;
 } {
-  if (first === undefined) throw new RangeError('there is no log to choose from');
+  if (first === undefined) throw new RangeError('no logs');
   let [earliest, next]: [ReadableLog, ReadableLog | undefined] = [first, undefined];
   for (const log of others) {
     if (compareTimes(log.source.line, earliest.source.line) < 0) [earliest, next] = [log, earliest];
@@ -78,38 +78,38 @@ function firstTwo([first, ...others]: readonly ReadableLog[]): {
   return {earliest, next};
 }
 
-/** How one log is read. */
-export interface ReadLogOptions extends HistoryOptions, PenOptions {
-  /** Stop after so many bytes. */
+/** Options of readLog. */
+export interface ReadLogOptions extends HistoryOptions, LogFormatOptions {
+  /** Maximum number of bytes to write. */
   readonly limitBytes?: number | undefined;
   readonly follow?: FollowOptions | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a container's log and writes the wanted part of it to the sink (cri-client logs.go ReadLogs), with the files
- * that it was rotated into. Memory does not grow with the file. Gives the number of lines that are in no known
- * format; they are left out. Throws SystemError when the file can't be read, and the signal's reason.
+ * Reads a container's log with its rotated files and writes the selected part to the sink (cri-client logs.go
+ * ReadLogs). Memory usage does not depend on the size of the file. Returns the number of lines skipped because of an
+ * unknown format. Rejects with SystemError if the file cannot be read, and with the signal's reason.
  */
 export async function readLog(path: string, options: ReadLogOptions, sink: LogSink): Promise<number> {
   const {follow, signal, limitBytes} = options;
-  await using source = await LogSource.open(path, {...options, manner: OWN_MANNER});
-  using changes = follow === undefined ? undefined : await logChanges([path], follow.clock);
-  const writer = new LogWriter(sink, limitBytes);
-  await mergeLogs([{source, pen: OWN_MANNER.pen(writer, options)}], {
+  await using source = await LogSource.open(path, {...options, strategy: KCRI_LOG_STRATEGY});
+  using watcher = follow === undefined ? undefined : await watchLogDirectories([path], follow.clock);
+  const writer = new BufferedLogWriter(sink, limitBytes);
+  await mergeLogs([{source, formatter: KCRI_LOG_STRATEGY.createFormatter(writer, options)}], {
     writer,
     notice: () => undefined,
-    changed: async () => {
-      await changes?.next(POLL_MS, signal);
+    waitForChange: async () => {
+      await watcher?.next(POLL_MS, signal);
     },
     signal,
   });
   return source.unknownLines;
 }
 
-/** Watches the folders that logs are in. */
-export async function logChanges(paths: readonly string[], clock: Clock): Promise<FolderChanges> {
-  const folders = new Set<string>();
-  for (const path of paths) folders.add(dirname((await ifPresent(() => realpath(path))) ?? path));
-  return new FolderChanges([...folders], clock);
+/** Watches the directories of logs. */
+export async function watchLogDirectories(paths: readonly string[], clock: Clock): Promise<DirectoryWatcher> {
+  const directories = new Set<string>();
+  for (const path of paths) directories.add(dirname((await ifPresent(() => realpath(path))) ?? path));
+  return new DirectoryWatcher([...directories], clock);
 }

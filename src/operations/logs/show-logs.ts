@@ -1,59 +1,60 @@
 import type {Clock} from '../../base/clock.js';
 import {LogSource, POLL_MS, type FollowOptions} from './log-source.js';
-import type {LogManner} from './manner.js';
-import type {PenOptions} from './pen.js';
-import type {HistoryOptions} from './plan.js';
-import {logChanges, mergeLogs, type ReadableLog} from './read-log.js';
-import {LogWriter, type LogSink} from './writer.js';
+import type {LogReadStrategy} from './log-read-strategy.js';
+import type {LogFormatOptions} from './log-line-formatter.js';
+import type {HistoryOptions} from './log-ranges.js';
+import {watchLogDirectories, mergeLogs, type ReadableLog} from './read-log.js';
+import {BufferedLogWriter, type LogSink} from './buffered-log-writer.js';
 
-/** What all logs that are read at the same time keep in memory, and what one of them does with it. */
+/** Total memory of all logs that are read at once, and limits for one of them. */
 const MEMORY_BYTES = 16 * 1024 * 1024;
-const LEAST_PAGE_BYTES = 16 * 1024;
-const MOST_PAGE_BYTES = 256 * 1024;
+const MIN_PAGE_BYTES = 16 * 1024;
+const MAX_PAGE_BYTES = 256 * 1024;
 
-/** A container's log that is shown. */
+/** A container's log to show. */
 export interface ShownLog {
   readonly path: string;
   readonly prefix?: string | undefined;
   readonly follow?: FollowOptions | undefined;
 }
 
-/** How logs are shown. */
-export interface ShowLogsOptions extends HistoryOptions, Omit<PenOptions, 'prefix'> {
-  readonly manner: LogManner;
-  /** Stop after so many bytes of all. */
+/** Options of showLogs. */
+export interface ShowLogsOptions extends HistoryOptions, Omit<LogFormatOptions, 'prefix'> {
+  readonly strategy: LogReadStrategy;
+  /** Maximum number of bytes to write for all logs. */
   readonly limitBytes?: number | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told what there is to know between the lines. */
-  readonly notice: (text: string) => void;
-  /** Told of lines that were left out since they are in no known format. */
-  readonly leftOut: (path: string, lines: number) => void;
-  /** Told of a log that can't be read; the others are shown. */
-  readonly failed: (error: unknown) => void;
+  /** Called with messages to show between the lines. */
+  readonly onNotice: (text: string) => void;
+  /** Called with the number of lines skipped because of an unknown format. */
+  readonly onUnknownLines: (path: string, lines: number) => void;
+  /** Called for a log that cannot be read; the others are shown. */
+  readonly onFailure: (error: unknown) => void;
 }
 
-/** Shows logs, several merged by time. Rejects with the signal's reason, and when a log breaks off. */
+/** Shows logs, several of them merged by time. Rejects with the signal's reason, and if reading a log fails. */
 export async function showLogs(
   logs: readonly ShownLog[],
   options: ShowLogsOptions,
   sink: LogSink,
 ): Promise<void> {
-  const {signal, notice, leftOut} = options;
+  const {signal, onNotice, onUnknownLines} = options;
   const opened: OpenedLog[] = [];
   try {
     for await (const log of openLogs(logs, options)) opened.push(log);
-    const writer = new LogWriter(sink, options.limitBytes);
+    const writer = new BufferedLogWriter(sink, options.limitBytes);
     const readable = opened.map(({source, prefix}): ReadableLog => {
-      return {source, pen: options.manner.pen(writer, {...options, prefix})};
+      return {source, formatter: options.strategy.createFormatter(writer, {...options, prefix})};
     });
     const followed = opened.filter(({follow}) => follow !== undefined).map(({path}) => path);
-    using changes = followed.length === 0 ? undefined : await logChanges(followed, options.clock);
-    const changed = async (): Promise<void> => {
-      await changes?.next(POLL_MS, signal);
+    using watcher = followed.length === 0 ? undefined : await watchLogDirectories(followed, options.clock);
+    const waitForChange = async (): Promise<void> => {
+      await watcher?.next(POLL_MS, signal);
     };
-    await mergeLogs(readable, {writer, notice, changed, signal});
-    for (const {path, source} of opened) if (source.unknownLines > 0) leftOut(path, source.unknownLines);
+    await mergeLogs(readable, {writer, notice: onNotice, waitForChange, signal});
+    for (const {path, source} of opened)
+      if (source.unknownLines > 0) onUnknownLines(path, source.unknownLines);
   } finally {
     for (const {source} of opened) await source[Symbol.asyncDispose]();
   }
@@ -64,17 +65,24 @@ interface OpenedLog extends ShownLog {
 }
 
 async function* openLogs(logs: readonly ShownLog[], options: ShowLogsOptions): AsyncGenerator<OpenedLog> {
-  const {manner, tailLines, failed, signal} = options;
-  const pageBytes = Math.min(MOST_PAGE_BYTES, Math.max(LEAST_PAGE_BYTES, MEMORY_BYTES / logs.length));
+  const {strategy, tailLines, onFailure, signal} = options;
+  const pageBytes = Math.min(MAX_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, MEMORY_BYTES / logs.length));
   for (const log of logs) {
     try {
-      const selection = manner.readSelection(options);
+      const selection = strategy.readSelection(options);
       const {path, follow} = log;
-      const source = await LogSource.open(path, {...selection, tailLines, manner, follow, pageBytes, signal});
+      const source = await LogSource.open(path, {
+        ...selection,
+        tailLines,
+        strategy,
+        follow,
+        pageBytes,
+        signal,
+      });
       yield {...log, source};
     } catch (error) {
       signal.throwIfAborted();
-      failed(error);
+      onFailure(error);
     }
   }
 }

@@ -1,23 +1,28 @@
 import {readFile} from 'node:fs/promises';
 import {ConfigError, messageOf} from '../../base/errors.js';
-import {ifPresent} from '../../base/files.js';
-import {systemReason} from '../../base/system-reason.js';
+import {ifPresent} from '../../base/fs/files.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
-import {fitOf, type ImagePlace} from './registry-of.js';
+import {matchScore, type ImageRepository} from './image-repository.js';
 
-/** What docker's config.json and podman's auth.json say about registries. */
+/** Contents of docker's config.json or podman's auth.json. */
 export interface AuthFile {
   readonly auths: Readonly<Record<string, unknown>>;
-  /** The helper for all registries. */
+  /** Credential helper for all registries. */
   readonly credsStore: string | undefined;
-  /** Helpers of single registries. */
+  /** Credential helpers by registry. */
   readonly credHelpers: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a credential file; undefined when there is none. Throws ConfigError, which repeats nothing of it. */
+/**
+ * Reads a credential file; undefined if it does not exist. Rejects with ConfigError, whose message contains nothing
+ * of the file.
+ */
 export async function readAuthFile(path: string): Promise<AuthFile | undefined> {
   const text = await ifPresent(() => readFile(path, 'utf8')).catch((error: unknown) => {
-    throw new ConfigError(`reading credentials in "${path}": ${systemReason(error)}`, {cause: error});
+    throw new ConfigError(`cannot read credentials in "${path}": ${systemErrorMessage(error)}`, {
+      cause: error,
+    });
   });
   if (text === undefined) return undefined;
   const json = fields(parsed(text, path));
@@ -28,24 +33,27 @@ export async function readAuthFile(path: string): Promise<AuthFile | undefined> 
   };
 }
 
-/** The JSON engine's own message shows what it could not read, which may be a password. */
+/** Parses JSON. The error omits the engine's message, which quotes the text and thus may contain a password. */
 function parsed(text: string, path: string): unknown {
   try {
     return text.trim() === '' ? {} : JSON.parse(text);
   } catch (error) {
     const at = /at position \d+.*$/.exec(messageOf(error))?.[0] ?? '';
-    throw new ConfigError(`reading credentials in "${path}": not JSON ${at}`.trimEnd());
+    throw new ConfigError(`cannot read credentials in "${path}": not JSON ${at}`.trimEnd());
   }
 }
 
-/** The helper to ask for an image; undefined for none. */
-export function helperFor({credHelpers, credsStore}: AuthFile, place: ImagePlace): string | undefined {
-  return textOf(best(credHelpers, place)) ?? credsStore;
+/** Returns the credential helper for an image, undefined for none. */
+export function helperFor(
+  {credHelpers, credsStore}: AuthFile,
+  repository: ImageRepository,
+): string | undefined {
+  return textOf(bestMatch(credHelpers, repository)) ?? credsStore;
 }
 
-/** The credentials that the file itself holds for an image; undefined for none. */
-export function authIn({auths}: AuthFile, place: ImagePlace): Init<AuthConfig> | undefined {
-  const entry = fields(best(auths, place));
+/** Returns the credentials that the file contains for an image, undefined for none. */
+export function authFromFile({auths}: AuthFile, repository: ImageRepository): Init<AuthConfig> | undefined {
+  const entry = fields(bestMatch(auths, repository));
   const identityToken = textOf(entry['identitytoken']);
   const registryToken = textOf(entry['registrytoken']);
   if (identityToken !== undefined) return {identityToken};
@@ -60,13 +68,13 @@ export function authIn({auths}: AuthFile, place: ImagePlace): Init<AuthConfig> |
   return {username: decoded.slice(0, colon), password: decoded.slice(colon + 1)};
 }
 
-/** The value under the key that fits best. */
-function best(table: Readonly<Record<string, unknown>>, place: ImagePlace): unknown {
-  const fitting = Object.entries(table)
-    .map(([key, value]) => ({value, fit: fitOf(key, place) ?? -1}))
-    .filter(({fit}) => fit >= 0)
-    .toSorted((a, b) => b.fit - a.fit);
-  return fitting[0]?.value;
+/** Returns the value of the bestMatch matching key. */
+function bestMatch(table: Readonly<Record<string, unknown>>, repository: ImageRepository): unknown {
+  const matching = Object.entries(table)
+    .map(([key, value]) => ({value, score: matchScore(key, repository) ?? -1}))
+    .filter(({score}) => score >= 0)
+    .toSorted((a, b) => b.score - a.score);
+  return matching[0]?.value;
 }
 
 function fields(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,47 +1,50 @@
 import type {Clock} from '../../base/clock.js';
 import {StreamingError} from '../errors.js';
 
-/** Something that is opened, used by one at a time, and may be used again. */
-export interface Pooled {
-  /** False when it can't be used any more. */
+/** Item of a pool, which has one user at a time and may be reused. */
+export interface Poolable {
+  /** Whether the item can still be used. */
   readonly isOpen: boolean;
   close(): void;
 }
 
-/** What a pool is made of. */
+/** Options of a ConnectionPool. */
 export interface PoolOptions<T> {
   readonly open: () => Promise<T>;
-  /** How many may be open at a time; who wants one more waits until one is given back. */
+  /** Maximum number of open items; further leases wait for a release. */
   readonly limit: number;
-  /** How long an unused one is kept. */
+  /** Time after which an idle item is closed, in ms. */
   readonly idleMs: number;
   readonly clock: Clock;
 }
 
-/** One of a pool, and whether it has been used before. */
-export interface Leased<T> {
+/** Item of a pool, and whether it was used before. */
+export interface LeasedItem<T> {
   readonly item: T;
   readonly reused: boolean;
 }
 
-/** A pool of connections: opened when they are needed, kept a while for the next one, never shared. */
-export class ConnectionPool<T extends Pooled> {
+/** Pool of connections, opened on demand, retained for reuse until an idle timeout, and never shared. */
+export class ConnectionPool<T extends Poolable> {
   readonly #options: PoolOptions<T>;
-  /** The one that was given back last stands last, and goes first. */
+  /** Idle items, the most recently released last; the last one is leased first. */
   readonly #idle: {readonly item: T; readonly since: number}[] = [];
   readonly #leased = new Set<T>();
-  readonly #waiting: {readonly go: () => void; readonly leave: (reason: Error) => void}[] = [];
+  readonly #waiting: {readonly proceed: () => void; readonly cancel: (reason: Error) => void}[] = [];
   readonly #ended = new AbortController();
-  #taken = 0;
+  #usedSlots = 0;
   #reaping = false;
 
   constructor(options: PoolOptions<T>) {
     this.#options = options;
   }
 
-  /** An idle connection, or a new one. Rejects when none can be opened, or with StreamingError after the end. */
-  async lease(): Promise<Leased<T>> {
-    await this.#place();
+  /**
+   * Leases an idle connection or opens a new one. Rejects if none can be opened, or with StreamingError after the pool
+   * was closed.
+   */
+  async lease(): Promise<LeasedItem<T>> {
+    await this.#acquireSlot();
     try {
       this.#ended.signal.throwIfAborted();
       const idle = this.#takeIdle();
@@ -50,47 +53,47 @@ export class ConnectionPool<T extends Pooled> {
       this.#leased.add(item);
       return {item, reused: idle !== undefined};
     } catch (error) {
-      this.#leave();
+      this.#releaseSlot();
       throw error;
     }
   }
 
-  /** Gives a connection back for the next one. */
+  /** Returns a connection for reuse. */
   release(item: T): void {
     if (!this.#leased.delete(item)) return;
-    this.#keep(item);
-    this.#leave();
+    this.#addIdle(item);
+    this.#releaseSlot();
   }
 
-  /** Gives a connection back that nobody may use again. */
+  /** Closes a connection that must not be reused. */
   discard(item: T): void {
     if (!this.#leased.delete(item)) return;
     item.close();
-    this.#leave();
+    this.#releaseSlot();
   }
 
-  /** Closes all of them, those in use too. */
+  /** Closes all connections, including those in use. */
   close(): void {
-    const reason = new StreamingError('the ports are not forwarded any more');
+    const reason = new StreamingError('port forwarding has stopped');
     this.#ended.abort(reason);
     for (const {item} of this.#idle.splice(0)) item.close();
     for (const item of this.#leased) item.close();
-    for (const {leave} of this.#waiting.splice(0)) leave(reason);
+    for (const {cancel} of this.#waiting.splice(0)) cancel(reason);
   }
 
-  async #place(): Promise<void> {
-    if (this.#taken < this.#options.limit) {
-      this.#taken += 1;
+  async #acquireSlot(): Promise<void> {
+    if (this.#usedSlots < this.#options.limit) {
+      this.#usedSlots += 1;
       return;
     }
-    await new Promise<void>((go, leave) => this.#waiting.push({go, leave}));
+    await new Promise<void>((proceed, cancel) => this.#waiting.push({proceed, cancel}));
   }
 
-  /** The place goes to who waits for one. */
-  #leave(): void {
+  /** Passes the slot to the next waiting lease. */
+  #releaseSlot(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#taken -= 1;
-    else next.go();
+    if (next === undefined) this.#usedSlots -= 1;
+    else next.proceed();
   }
 
   #takeIdle(): T | undefined {
@@ -99,17 +102,17 @@ export class ConnectionPool<T extends Pooled> {
     return undefined;
   }
 
-  #keep(item: T): void {
+  #addIdle(item: T): void {
     if (this.#ended.signal.aborted || !item.isOpen) {
       item.close();
       return;
     }
     this.#idle.push({item, since: this.#options.clock.now()});
-    // Ends only by the pool's own end.
+    // Rejects only if the pool is closed.
     if (!this.#reaping) void this.#reap().catch(() => undefined);
   }
 
-  /** Closes what has been idle for too long, for as long as anything is idle. */
+  /** Closes expired idle connections until none is idle. */
   async #reap(): Promise<void> {
     const {clock, idleMs} = this.#options;
     this.#reaping = true;

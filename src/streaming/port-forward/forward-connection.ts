@@ -1,28 +1,28 @@
 import type {Socket} from 'node:net';
-import type {Patience} from './patience.js';
-import type {FarEnd, FarFailure} from './tunnel.js';
+import type {SharedDeadline} from './shared-deadline.js';
+import type {RemoteEnd, RemoteFailure} from './tunnel.js';
 
-/** A runtime that is done with a connection says so with the end of the data; one that half-closes doesn't. */
-export const VERDICT_LIMIT_MS = 100;
-/** How long the local side may take to end its direction once nobody listens to it any more. */
+/** Time to wait for the runtime's result after the end of the data, in ms. Runtimes that half-close send none. */
+export const RESULT_TIMEOUT_MS = 100;
+/** Time that the local side has to end its direction after the remote end was closed, in ms. */
 const LINGER_MS = 2000;
 
 /**
- * Carries bytes between a local connection and a pod's port until both directions have ended or either side
- * is gone, and gives what went wrong at the far end. The local connection is reset when something did, so that
- * nobody takes what has come for the whole.
+ * Copies bytes between a local connection and a pod's port until both directions have ended or either side is closed.
+ * Resolves with the failure at the remote end. Resets the local connection after a failure, so that the client does not
+ * take incomplete data for complete.
  */
 export async function forwardConnection(
   local: Socket,
-  far: FarEnd,
-  patience: Patience,
-): Promise<FarFailure | undefined> {
-  const {data} = far;
+  remote: RemoteEnd,
+  deadline: SharedDeadline,
+): Promise<RemoteFailure | undefined> {
+  const {data} = remote;
   if (local.closed) {
-    far.close();
+    remote.close();
     return undefined;
   }
-  const gone = new Promise<undefined>((resolve) => {
+  const closed = new Promise<undefined>((resolve) => {
     local.once('close', () => {
       resolve(undefined);
     });
@@ -31,28 +31,28 @@ export async function forwardConnection(
     data.once('end', resolve).once('close', resolve);
   });
   local.pipe(data);
-  // Told of by `ended`.
-  void data.pour(local);
-  await Promise.race([gone, ended]);
-  let failure = local.destroyed ? undefined : await patience.wait(far.done);
+  // `ended` signals its end.
+  void data.pipeTo(local);
+  await Promise.race([closed, ended]);
+  let failure = local.destroyed ? undefined : await deadline.wait(remote.done);
   if (failure === undefined && !local.destroyed) {
     local.end();
-    failure = await Promise.race([gone, far.done]);
+    failure = await Promise.race([closed, remote.done]);
   }
   if (failure !== undefined && !local.destroyed) local.resetAndDestroy();
   local.unpipe(data);
-  far.close();
+  remote.close();
   linger(local);
   return failure;
 }
 
-/** Lets the local side read what was sent, and drops what it still sends. */
+/** Lets the local side read the sent data, and discards its input. */
 function linger(local: Socket): void {
   if (local.destroyed) return;
   local.resume();
-  const giveUp = (): void => {
+  const startTimeout = (): void => {
     local.setTimeout(LINGER_MS, () => local.destroy());
   };
-  if (local.writableFinished) giveUp();
-  else local.once('finish', giveUp);
+  if (local.writableFinished) startTimeout();
+  else local.once('finish', startTimeout);
 }

@@ -1,11 +1,11 @@
 import {once} from 'node:events';
 import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
 import {hasErrno, isSystemCallError} from '../../base/errors.js';
-import {systemReason} from '../../base/system-reason.js';
-import type {AddressGroup} from './addresses.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
+import type {AddressGroup} from './listen-addresses.js';
 import type {PortSpec} from './port-spec.js';
 
-/** A port that is listened to. */
+/** Open listening port. */
 export interface Listener {
   readonly address: string;
   readonly local: number;
@@ -13,25 +13,26 @@ export interface Listener {
   readonly server: Server;
 }
 
-/** An address that a port can't be opened on. */
+/** Address on which a port cannot be opened. */
 export interface BindFailure {
   readonly address: string;
   readonly port: number;
   readonly reason: BindReason;
-  /** The system's own words. */
-  readonly words: string;
+  /** Error message of the system. */
+  readonly message: string;
 }
 
-/** What came of one port. */
+/** Result of listening on one port. */
 export interface BoundPort {
-  /** With the local port that was chosen, when any would do. */
+  /** Port spec with the chosen local port instead of 0. */
   readonly spec: PortSpec;
   readonly listeners: readonly Listener[];
   readonly failures: readonly BindFailure[];
-  /** Whether each group of addresses has at least one that the port is open on. */
+  /** Whether each group of addresses has at least one listener. */
   readonly isComplete: boolean;
 }
 
+/** Reason why a port cannot be opened. */
 export type BindReason = 'in use' | 'not permitted' | 'no such address' | 'no such family' | 'other';
 
 const REASONS = {
@@ -41,13 +42,10 @@ const REASONS = {
   EAFNOSUPPORT: 'no such family',
 } as const satisfies Record<string, BindReason>;
 
-/** What one write may take before the pod's side is held up. */
+/** Size of the write buffer, in bytes, from which the pod's side is paused. */
 const HIGH_WATER_MARK = 256 * 1024;
 
-/**
- * Listens on a port of each address. A port that may be any is the same on all of them. What can't be listened
- * on is part of the result.
- */
+/** Listens on a port of each address. A random port is the same on all of them. Failures are part of the result. */
 export async function listen(
   spec: PortSpec,
   groups: readonly AddressGroup[],
@@ -80,10 +78,10 @@ async function bind(
     await once(server, 'listening');
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
-    return {address, port: local, reason: reasonOf(error), words: systemReason(error)};
+    return {address, port: local, reason: reasonOf(error), message: systemErrorMessage(error)};
   }
   const {port} = server.address() as AddressInfo;
-  // A connection that can't be accepted, as when there are no more file descriptors, is its maker's to retry.
+  // Clients retry after accept errors, such as too few file descriptors.
   server.on('error', () => undefined);
   server.on('connection', (socket) => {
     accept(socket, {local: port, remote});

@@ -1,26 +1,26 @@
 import type {Server, Socket} from 'node:net';
 import type {Clock} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
-import type {AddressGroup} from './addresses.js';
-import {forwardConnection, VERDICT_LIMIT_MS} from './forward-connection.js';
+import type {AddressGroup} from './listen-addresses.js';
+import {forwardConnection, RESULT_TIMEOUT_MS} from './forward-connection.js';
 import {listen, type BoundPort} from './listen.js';
-import {Patience} from './patience.js';
+import {SharedDeadline} from './shared-deadline.js';
 import type {PortSpec} from './port-spec.js';
-import type {FarFailure, Tunnel} from './tunnel.js';
+import type {RemoteFailure, Tunnel} from './tunnel.js';
 
-/** Why a connection was not forwarded, or not to its end. */
-export type ConnectionFailure = FarFailure | {readonly kind: 'unreachable'; readonly error: KcriError};
+/** Reason why a connection was not forwarded completely. */
+export type ForwardFailure = RemoteFailure | {readonly kind: 'unreachable'; readonly error: KcriError};
 
-/** Told of each connection. */
+/** Observer of forwarded connections. */
 export interface ForwardObserver {
   accepted(ports: PortSpec): void;
-  failed(ports: PortSpec, failure: ConnectionFailure): void;
+  failed(ports: PortSpec, failure: ForwardFailure): void;
 }
 
-/** Takes local connections to a pod's ports; what happens to one does not matter to the others. */
+/** Forwards local connections to a pod's ports. A failed connection does not affect the others. */
 export class PortForwarder {
   readonly #tunnel: Tunnel;
-  readonly #patience: Patience;
+  readonly #deadline: SharedDeadline;
   readonly #observer: ForwardObserver;
   readonly #sockets = new Set<Socket>();
   readonly #servers: Server[] = [];
@@ -28,11 +28,11 @@ export class PortForwarder {
 
   constructor(tunnel: Tunnel, clock: Clock, observer: ForwardObserver) {
     this.#tunnel = tunnel;
-    this.#patience = new Patience(VERDICT_LIMIT_MS, clock);
+    this.#deadline = new SharedDeadline(RESULT_TIMEOUT_MS, clock);
     this.#observer = observer;
   }
 
-  /** Listens on a port of each address, as far as possible, and forwards what connects there. */
+  /** Listens on a port of each address, as far as possible, and forwards its connections. */
   async listen(spec: PortSpec, groups: readonly AddressGroup[]): Promise<BoundPort> {
     const bound = await listen(spec, groups, (local, ports) => {
       this.#accept(local, ports);
@@ -43,26 +43,26 @@ export class PortForwarder {
 
   #accept(local: Socket, ports: PortSpec): void {
     this.#sockets.add(local);
-    // Whoever is at the other end may go at any time; that is no error here.
+    // The client may close the connection at any time without an error.
     local.on('error', () => undefined).once('close', () => this.#sockets.delete(local));
     this.#observer.accepted(ports);
-    // Rejects only with faults of kcri's own, which may end the process.
+    // Rejects only with programming errors, which may terminate the process.
     void this.#forward(local, ports);
   }
 
-  /** Listens no more and ends all connections. */
+  /** Stops listening and closes all connections. */
   close(): void {
     this.#ended = true;
     for (const server of this.#servers) server.close();
     for (const socket of this.#sockets) socket.destroy();
-    this.#patience.close();
+    this.#deadline.close();
     this.#tunnel.close();
   }
 
   async #forward(local: Socket, ports: PortSpec): Promise<void> {
     try {
-      const far = await this.#tunnel.connect(ports.remote);
-      const failure = await forwardConnection(local, far, this.#patience);
+      const remote = await this.#tunnel.connect(ports.remote);
+      const failure = await forwardConnection(local, remote, this.#deadline);
       if (failure !== undefined && !this.#ended) this.#observer.failed(ports, failure);
     } catch (error) {
       local.resetAndDestroy();

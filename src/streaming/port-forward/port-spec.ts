@@ -1,20 +1,23 @@
-/** A local port and the pod's port that its connections go to. */
+/** Local port and the pod's port to which it is forwarded. */
 export interface PortSpec {
-  /** 0 is any free port. */
+  /** Local port; 0 for any free port. */
   readonly local: number;
   readonly remote: number;
 }
 
-/** What is wrong with a word that should name ports. */
-export type PortFault =
+/** Error of an invalid port spec. */
+export type InvalidPortSpec =
   | {readonly kind: 'format'; readonly text: string}
   | {readonly kind: 'syntax' | 'range'; readonly side: 'local' | 'remote'; readonly text: string}
   | {readonly kind: 'no-remote'; readonly text: string};
 
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
-/** The ports in `8080`, `8080:80`, `:80` or `0:80`, by the rules of kubectl and crictl; or what is wrong with it. */
-export function parsePortSpec(text: string): PortSpec | PortFault {
+/**
+ * Parses `8080`, `8080:80`, `:80` or `0:80`, by the rules of kubectl and crictl. Returns the error of an invalid port
+ * spec.
+ */
+export function parsePortSpec(text: string): PortSpec | InvalidPortSpec {
   const parts = text.split(':');
   const [first = '', second = first] = parts;
   if (parts.length > 2) return {kind: 'format', text};
@@ -25,13 +28,13 @@ export function parsePortSpec(text: string): PortSpec | PortFault {
   return remote === 0 ? {kind: 'no-remote', text} : {local, remote};
 }
 
-function parsePort(text: string, side: 'local' | 'remote'): number | PortFault {
+function parsePort(text: string, side: 'local' | 'remote'): number | InvalidPortSpec {
   if (!/^\d+$/.test(text)) return {kind: 'syntax', side, text};
   const port = Number(text);
-  return port > HIGHEST_PORT ? {kind: 'range', side, text} : port;
+  return port > MAX_PORT ? {kind: 'range', side, text} : port;
 }
 
-/** True for what `parsePortSpec` refused. */
-export function isPortFault(parsed: PortSpec | PortFault): parsed is PortFault {
+/** Reports whether parsePortSpec returned an error. */
+export function isInvalidPortSpec(parsed: PortSpec | InvalidPortSpec): parsed is InvalidPortSpec {
   return 'kind' in parsed;
 }

@@ -1,34 +1,33 @@
-import {streamingAddress} from '../address.js';
+import {parseStreamingAddress} from '../streaming-address.js';
 import type {DialOptions} from '../session.js';
-import type {SpdyConnection} from '../spdy/connection.js';
-import {dialSpdy} from '../spdy/dial.js';
-import type {SpdyStream} from '../spdy/stream.js';
-import {ConnectionPool, type Pooled} from './connection-pool.js';
-import {boundedText} from '../bounded-text.js';
-import {Patience} from './patience.js';
-import type {FarEnd, FarFailure, PortForwardUrl, Tunnel} from './tunnel.js';
+import type {SpdyConnection} from '../spdy/spdy-connection.js';
+import {dialSpdy} from '../spdy/dial-spdy.js';
+import type {SpdyStream} from '../spdy/spdy-stream.js';
+import {ConnectionPool, type Poolable} from './connection-pool.js';
+import {readBoundedText} from '../read-bounded-text.js';
+import {SharedDeadline} from './shared-deadline.js';
+import type {RemoteEnd, RemoteFailure, PortForwardUrl, Tunnel} from './tunnel.js';
 
 const PROTOCOL = 'portforward.k8s.io';
-/** More than anybody forwards at once, and few enough file descriptors. */
+/** Maximum number of connections: more than needed in practice, within the limits of file descriptors. */
 const MAX_CONNECTIONS = 1000;
 const IDLE_MS = 30_000;
-/** A connection that was used before and is in order accepts new streams at once. */
+/** Time within which a reused connection must accept new streams, in ms. */
 const REUSE_LIMIT_MS = 500;
 
 /**
- * Port-forward over SPDY. Each forwarded connection has a SPDY connection of its own for as long as it lives:
- * SPDY has no flow control here, so that on a shared one a slow reader would hold up all the others, and so
- * would a pod that is slow to accept.
+ * Tunnel over SPDY. Each forwarded connection uses a separate SPDY connection: without flow control in SPDY, a slow
+ * reader or a pod that is slow to accept would block all others on a shared connection.
  */
 export class SpdyTunnel implements Tunnel {
   readonly lost: Promise<void>;
   readonly #pool: ConnectionPool<Lease>;
-  readonly #patience: Patience;
+  readonly #deadline: SharedDeadline;
 
   constructor(url: PortForwardUrl, options: DialOptions) {
     let lose: () => void = () => undefined;
     this.lost = new Promise((resolve) => (lose = resolve));
-    this.#patience = new Patience(REUSE_LIMIT_MS, options.clock);
+    this.#deadline = new SharedDeadline(REUSE_LIMIT_MS, options.clock);
     this.#pool = new ConnectionPool({
       open: async () => new Lease(await dial(await url([]), options), lose),
       limit: MAX_CONNECTIONS,
@@ -37,31 +36,31 @@ export class SpdyTunnel implements Tunnel {
     });
   }
 
-  /** Opens a connection for the first that needs one, and so finds out whether there can be any. */
+  /** Opens a connection for the first use, which checks that the server supports SPDY. */
   async probe(): Promise<void> {
     const {item} = await this.#pool.lease();
     this.#pool.release(item);
   }
 
-  async connect(port: number): Promise<FarEnd> {
+  async connect(port: number): Promise<RemoteEnd> {
     for (;;) {
       const {item, reused} = await this.#pool.lease();
       const end = await this.#open(item, port, reused);
       if (end !== undefined) return end;
-      // What an earlier use has left behind holds it up, or it has just ended; nothing was sent over it.
+      // Data of an earlier use blocks the connection, or it was just closed. Nothing was sent over it.
       this.#pool.discard(item);
     }
   }
 
   close(): void {
-    this.#patience.close();
+    this.#deadline.close();
     this.#pool.close();
   }
 
-  async #open(item: Lease, port: number, reused: boolean): Promise<FarEnd | undefined> {
+  async #open(item: Lease, port: number, reused: boolean): Promise<RemoteEnd | undefined> {
     try {
       const pair = item.openPair(port);
-      return reused && !(await this.#isAccepted(pair)) ? undefined : this.#farEnd(item, pair);
+      return reused && !(await this.#isAccepted(pair)) ? undefined : this.#remoteEnd(item, pair);
     } catch (error) {
       if (reused) return undefined;
       this.#pool.discard(item);
@@ -71,18 +70,18 @@ export class SpdyTunnel implements Tunnel {
 
   async #isAccepted({data, error}: Pair): Promise<boolean> {
     const answers = Promise.all([data.accepted, error.accepted]);
-    const accepted = await this.#patience.wait(answers);
+    const accepted = await this.#deadline.wait(answers);
     return accepted?.every(Boolean) ?? false;
   }
 
-  #farEnd(item: Lease, {data, error}: Pair): FarEnd {
-    let inOrder = false;
+  #remoteEnd(item: Lease, {data, error}: Pair): RemoteEnd {
+    let isIntact = false;
     const done = failureOf(error).then((failure) => {
-      inOrder = failure?.kind !== 'lost';
+      isIntact = failure?.kind !== 'lost';
       return failure;
     });
     const close = (): void => {
-      const reusable = inOrder && data.readableEnded;
+      const reusable = isIntact && data.readableEnded;
       data.destroy();
       error.destroy();
       if (reusable) this.#pool.release(item);
@@ -92,14 +91,14 @@ export class SpdyTunnel implements Tunnel {
   }
 }
 
-/** The two streams of one forwarded connection. */
+/** Both streams of a forwarded connection. */
 interface Pair {
   readonly data: SpdyStream;
   readonly error: SpdyStream;
 }
 
-/** A SPDY connection in the pool. */
-class Lease implements Pooled {
+/** SPDY connection in the pool. */
+class Lease implements Poolable {
   readonly #connection: SpdyConnection;
   #requests = 0;
   #closed = false;
@@ -120,8 +119,8 @@ class Lease implements Pooled {
     const headers = {port: String(port), requestid: String(this.#requests)};
     this.#requests += 1;
     const connection = this.#connection;
-    return connection.atOnce(() => ({
-      // Nothing is ever said on it from this side.
+    return connection.corked(() => ({
+      // This side sends nothing on the error stream.
       error: connection.openStream({...headers, streamtype: 'error'}, {writable: false}),
       data: connection.openStream({...headers, streamtype: 'data'}),
     }));
@@ -134,12 +133,12 @@ class Lease implements Pooled {
 }
 
 async function dial(url: string, options: DialOptions): Promise<SpdyConnection> {
-  const {connection} = await dialSpdy(streamingAddress(url), [PROTOCOL], options);
+  const {connection} = await dialSpdy(parseStreamingAddress(url), [PROTOCOL], options);
   return connection;
 }
 
-async function failureOf(error: SpdyStream): Promise<FarFailure | undefined> {
-  const message = await boundedText(error);
+async function failureOf(error: SpdyStream): Promise<RemoteFailure | undefined> {
+  const message = await readBoundedText(error);
   if (message !== '') return {kind: 'refused', message};
-  return error.isGone ? {kind: 'lost'} : undefined;
+  return error.isClosedByPeer ? {kind: 'lost'} : undefined;
 }

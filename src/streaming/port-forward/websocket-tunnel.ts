@@ -1,20 +1,20 @@
-import {streamingAddress} from '../address.js';
-import {boundedText} from '../bounded-text.js';
+import {parseStreamingAddress} from '../streaming-address.js';
+import {readBoundedText} from '../read-bounded-text.js';
 import type {DialOptions} from '../session.js';
-import {dialChannels, V4_CHANNELS, type Channels} from '../websocket-channels.js';
-import type {FarEnd, FarFailure, PortForwardUrl, Tunnel} from './tunnel.js';
+import {dialChannels, V4_CHANNELS, type Channels} from '../websocket/websocket-channels.js';
+import type {RemoteEnd, RemoteFailure, PortForwardUrl, Tunnel} from './tunnel.js';
 
-/** The channels of the first port, which is the only one here. */
+/** Channels of the first port, the only one used. */
 const CHANNEL = {data: 0, error: 1} as const;
-/** What containerd gives the other direction when one has ended. */
+/** Time without data after which the other direction counts as ended, in ms; as in containerd. */
 const QUIET_MS = 1000;
 
 /**
- * Port-forward over WebSocket: a connection for each that is forwarded. Its protocol can't tell of the end of
- * one direction: what the local side sends last is followed by nothing.
+ * Tunnel over WebSocket with one connection per forwarded connection. The protocol has no half-close, so the end of the
+ * local side's data is not sent.
  */
 export class WebSocketTunnel implements Tunnel {
-  /** Never: nothing is open that nobody uses. */
+  /** Promise that never resolves, because no idle connections are open. */
   readonly lost = new Promise<never>(() => undefined);
   readonly #url: PortForwardUrl;
   readonly #options: DialOptions;
@@ -25,8 +25,8 @@ export class WebSocketTunnel implements Tunnel {
     this.#options = options;
   }
 
-  async connect(port: number): Promise<FarEnd> {
-    const address = streamingAddress(await this.#url([port]));
+  async connect(port: number): Promise<RemoteEnd> {
+    const address = parseStreamingAddress(await this.#url([port]));
     const request = {protocols: [V4_CHANNELS], channels: Object.values(CHANNEL), greeted: true};
     const channels = await dialChannels(address, request, this.#options);
     this.#open.add(channels);
@@ -37,7 +37,7 @@ export class WebSocketTunnel implements Tunnel {
     });
     const data = channels.channel(CHANNEL.data);
     data.once('finish', () => {
-      // Rejects when the connection has ended by itself.
+      // Rejects when the connection has ended.
       this.#closeWhenQuiet(channels, ended.signal).catch(() => undefined);
     });
     return {
@@ -49,11 +49,14 @@ export class WebSocketTunnel implements Tunnel {
     };
   }
 
-  /** The local side has sent its last, which the server can't be told: then what it says for a while is all. */
+  /**
+   * Closes the connection after the local side has ended and the server has sent nothing for QUIET_MS: the protocol
+   * cannot signal the end.
+   */
   async #closeWhenQuiet(channels: Channels, signal: AbortSignal): Promise<void> {
     const data = channels.channel(CHANNEL.data);
-    for (let seen = -1; seen !== data.bytesReceived;) {
-      seen = data.bytesReceived;
+    for (let received = -1; received !== data.bytesReceived;) {
+      received = data.bytesReceived;
       await this.#options.clock.sleep(QUIET_MS, signal);
     }
     channels.close();
@@ -64,8 +67,8 @@ export class WebSocketTunnel implements Tunnel {
   }
 }
 
-/** The server ends the connection without a word when the pod has ended its own. */
-async function failureOf(channels: Channels): Promise<FarFailure | undefined> {
-  const message = await boundedText(channels.channel(CHANNEL.error));
+/** Returns the failure of a connection. The server closes it without a message when the pod has closed its end. */
+async function failureOf(channels: Channels): Promise<RemoteFailure | undefined> {
+  const message = await readBoundedText(channels.channel(CHANNEL.error));
   return message === '' ? undefined : {kind: 'refused', message};
 }

@@ -1,56 +1,57 @@
 import {StreamingError} from '../errors.js';
 import {FLAG_FIN, FRAME_HEADER_LENGTH} from './frames.js';
 
-/** Kubernetes' servers send control frames of some ten bytes. */
+/** Maximum length of a control frame, in bytes. Kubernetes' servers send some ten bytes. */
 const MAX_CONTROL_LENGTH = 64 * 1024;
 
-/** Told what comes in. */
+/** Receiver of the frames of a FrameReader. */
 export interface FrameHandler {
-  /** A piece of a data frame's payload; a frame may come in several. */
-  onData(streamId: number, piece: Buffer): void;
-  /** The last data frame of a stream is complete. */
+  /** Called with a part of a data frame; a frame may arrive in several parts. */
+  onData(streamId: number, chunk: Buffer): void;
+  /** Called after the last data frame of a stream. */
   onFin(streamId: number): void;
-  /** A whole control frame. */
+  /** Called with a complete control frame. */
   onControl(type: number, flags: number, payload: Buffer): void;
 }
 
 type State =
   | {readonly kind: 'header'}
   | {readonly kind: 'control'; readonly type: number; readonly flags: number; readonly length: number}
-  | {readonly kind: 'data'; readonly streamId: number; readonly fin: boolean; left: number};
+  | {readonly kind: 'data'; readonly streamId: number; readonly fin: boolean; remaining: number};
 
 const HEADER: State = {kind: 'header'};
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
 /**
- * Takes a byte stream apart into SPDY/3.1 frames. Data is passed on as it comes and nothing but an incomplete
- * header or control frame is kept.
+ * Splits a byte stream into SPDY/3.1 frames. Passes data on as it arrives and buffers only incomplete headers and
+ * control frames.
  */
 export class FrameReader {
   readonly #handler: FrameHandler;
-  #kept = NOTHING;
+  #buffered = EMPTY;
   #state: State = HEADER;
 
   constructor(handler: FrameHandler) {
     this.#handler = handler;
   }
 
-  /** True between frames: a connection that ends here has lost nothing. */
+  /** Whether the reader is between frames: a connection that ends here is complete. */
   get isBetweenFrames(): boolean {
-    return this.#state.kind === 'header' && this.#kept.length === 0;
+    return this.#state.kind === 'header' && this.#buffered.length === 0;
   }
 
-  /** Throws StreamingError for what is not SPDY/3.1. */
+  /** Reads a chunk. Throws StreamingError for anything other than SPDY/3.1. */
   read(chunk: Buffer): void {
-    let rest = chunk;
-    if (this.#kept.length > 0) rest = Buffer.concat([this.#kept, chunk]);
-    this.#kept = NOTHING;
-    for (let used = this.#step(rest); used > 0; used = this.#step(rest)) rest = rest.subarray(used);
-    // A copy, so that a few bytes don't hold the whole chunk.
-    if (rest.length > 0) this.#kept = Buffer.from(rest);
+    let remaining = chunk;
+    if (this.#buffered.length > 0) remaining = Buffer.concat([this.#buffered, chunk]);
+    this.#buffered = EMPTY;
+    for (let used = this.#step(remaining); used > 0; used = this.#step(remaining))
+      remaining = remaining.subarray(used);
+    // Copied, so that a few bytes do not retain the whole chunk.
+    if (remaining.length > 0) this.#buffered = Buffer.from(remaining);
   }
 
-  /** Reads one thing from the front and gives its length; 0 when more is needed. */
+  /** Reads the next element and returns its length; 0 if more bytes are needed. */
   #step(bytes: Buffer): number {
     const state = this.#state;
     switch (state.kind) {
@@ -64,11 +65,11 @@ export class FrameReader {
         this.#handler.onControl(state.type, state.flags, bytes.subarray(0, state.length));
         return state.length;
       case 'data': {
-        const piece = bytes.length > state.left ? bytes.subarray(0, state.left) : bytes;
-        state.left -= piece.length;
-        if (piece.length > 0) this.#handler.onData(state.streamId, piece);
-        if (state.left === 0) this.#endOfData(state.streamId, state.fin);
-        return piece.length;
+        const chunk = bytes.length > state.remaining ? bytes.subarray(0, state.remaining) : bytes;
+        state.remaining -= chunk.length;
+        if (chunk.length > 0) this.#handler.onData(state.streamId, chunk);
+        if (state.remaining === 0) this.#endOfData(state.streamId, state.fin);
+        return chunk.length;
       }
       default:
         return state satisfies never;
@@ -85,7 +86,7 @@ export class FrameReader {
 
   #data(streamId: number, length: number, fin: boolean): void {
     if (length === 0) this.#endOfData(streamId, fin);
-    else this.#state = {kind: 'data', streamId, fin, left: length};
+    else this.#state = {kind: 'data', streamId, fin, remaining: length};
   }
 
   #endOfData(streamId: number, fin: boolean): void {
@@ -95,10 +96,10 @@ export class FrameReader {
 
   #control(versionAndType: number, flags: number, length: number): void {
     const version = versionAndType >>> 16;
-    if (version !== 3) throw new StreamingError('the streaming server sent something that is not SPDY/3.1');
+    if (version !== 3) throw new StreamingError('the streaming server does not speak SPDY/3.1');
     if (length > MAX_CONTROL_LENGTH)
       throw new StreamingError(`the streaming server sent a control frame of ${length} bytes`);
-    if (length === 0) this.#handler.onControl(versionAndType & 0xffff, flags, NOTHING);
+    if (length === 0) this.#handler.onControl(versionAndType & 0xffff, flags, EMPTY);
     else this.#state = {kind: 'control', type: versionAndType & 0xffff, flags, length};
   }
 }

@@ -8,10 +8,10 @@ import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {patience} from '../../base/patience.mjs';
+import {patience} from '../../base/stall-tolerant-timer.mjs';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {connect} from '../../../dist/cri/index.js';
-import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
+import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js';
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const {KCRI_TEST_PROGRAM: EXECUTABLE} = process.env;
@@ -38,7 +38,7 @@ export async function withNode({folder, runc}, use) {
   try {
     const programs = Object.entries({containerd: folder, runc}).filter(([, path]) => path !== undefined);
     const endpoint = await kcri('runtime', 'up', ...programs.flatMap(([name, path]) => [`--${name}`, path]));
-    await writeFile(join(rootDir, 'image.tar'), ociArchive(await busyboxSpec()));
+    await writeFile(join(rootDir, 'image.tar'), buildOciArchive(await busyboxSpec()));
     await kcri('runtime', 'load', join(rootDir, 'image.tar'));
     const {version} = JSON.parse(await kcri('runtime', 'status', '-o', 'json'));
     node = new BenchNode({rootDir, manifestsDir, endpoint, version, env});

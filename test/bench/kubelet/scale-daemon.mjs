@@ -2,13 +2,13 @@
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {connect} from '../../../dist/cri/index.js';
 import {describeNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
-import {NO_METRICS} from '../../../dist/kubelet/container/kubelet-metrics.js';
-import {quickClock} from './quick-clock.mjs';
+import {NO_METRICS} from '../../../dist/kubelet/contract/kubelet-metrics.js';
+import {acceleratedClock} from './accelerated-clock.mjs';
 
 const {endpoint, rootDir, podLogsDir, manifestsDir, origin, factor, eventedPleg, watchesDelay} = JSON.parse(
   process.argv[2],
 );
-const clock = quickClock(origin, factor);
+const clock = acceleratedClock(origin, factor);
 const connection = connect(endpoint);
 const end = new AbortController();
 const described = await describeNode(

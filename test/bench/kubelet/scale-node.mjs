@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {compileFakes} from '../../../scripts/compile-fakes.mjs';
-import {quickClock} from './quick-clock.mjs';
+import {acceleratedClock} from './accelerated-clock.mjs';
 
 const DAEMON = fileURLToPath(new URL('scale-daemon.mjs', import.meta.url));
 const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
@@ -19,7 +19,7 @@ export async function withScaleNode({pods, factor, profile}, use) {
   await mkdir(manifestsDir);
   for (let n = 0; n < pods; n += 1) await writeFile(join(manifestsDir, `${n}.json`), manifest(n));
   const origin = Date.now();
-  const clock = quickClock(origin, factor);
+  const clock = acceleratedClock(origin, factor);
   const fake = await FakeRuntime.start({clock});
   const node = new ScaleNode({pods, factor, profile, directory, manifestsDir, origin, clock, fake});
   try {

@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
-import {ociArchive} from '../../../dist/private-runtime/oci-image.js';
+import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js';
 
 export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 export const MIB = 1024 * 1024;
@@ -30,7 +30,7 @@ export async function withRuntime(folder, use) {
   try {
     const endpoint = await kcri('runtime', 'up', ...(folder === undefined ? [] : ['--containerd', folder]));
     env.CONTAINER_RUNTIME_ENDPOINT = endpoint;
-    await writeFile(join(rootDir, 'image.tar'), ociArchive(await busyboxSpec()));
+    await writeFile(join(rootDir, 'image.tar'), buildOciArchive(await busyboxSpec()));
     await kcri('runtime', 'load', join(rootDir, 'image.tar'));
     await writeFile(join(rootDir, 'pod.json'), JSON.stringify(POD));
     await writeFile(join(rootDir, 'container.json'), JSON.stringify(CONTAINER));

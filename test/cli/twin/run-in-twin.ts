@@ -5,7 +5,7 @@ import type {Readable, Writable} from 'node:stream';
 import {systemClock} from '../../../src/base/clock.js';
 import {KcriError} from '../../../src/base/errors.js';
 import type {CliContext} from '../../../src/cli/context.js';
-import type {OutputStream} from '../../../src/cli/standard-output.js';
+import type {OutputStream} from '../../../src/cli/output/standard-output.js';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {
   TIME_FD,

@@ -3,11 +3,11 @@ import type {CriError} from '../../../src/cri/errors.js';
 import {grpcTransport} from '../../../src/cri/grpc-transport.js';
 import {frame} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders, type HeaderField} from '../../../src/cri/http2/hpack.js';
-import {ERROR, FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
-import {frameMessage} from '../../../src/cri/unary/message.js';
+import {ERROR_CODE, FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol-constants.js';
+import {frameMessage} from '../../../src/cri/unary/message-framing.js';
 import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
 import {until} from '../../base/until.js';
-import {against, echo, serve, type Script} from './client.js';
+import {against, echo, serve, type Script} from './transport-client.js';
 import {
   answer,
   dataFrame,
@@ -25,20 +25,17 @@ import {
   type Request,
 } from './scripted-peer.js';
 
-/*
- * What both transports do with whatever a server may do: the one that is our own, and grpc-js, which is held to be
- * right.
- */
+/* Behavior of both transports, kcri's own and grpc-js as the reference, towards servers of all kinds. */
 
 describe.each([
-  ['our own HTTP/2', unaryTransport],
+  ['kcri’s HTTP/2', unaryTransport],
   ['grpc-js', grpcTransport],
 ] as const)('over %s', (_, open) => {
   const to = async (...scripts: readonly Script[]) => await against(open, ...scripts);
   const statusOf = ({grpcCode, details}: CriError) => [grpcCode, details];
 
-  describe('an answer', () => {
-    test('is what the request asks for, with its headers', async ({expect}) => {
+  describe('a response', () => {
+    test('is received, and the request has the expected headers', async ({expect}) => {
       const seen: Request[] = [];
       await using server = await to(
         serve((request) => {
@@ -62,7 +59,7 @@ describe.each([
       expect(seen[0]?.headers['grpc-timeout']).toMatch(/^\d{4}m$/);
     });
 
-    test('may come byte by byte', async ({expect}) => {
+    test('may arrive byte by byte', async ({expect}) => {
       await using server = await to(async (peer) => {
         const bytewise = async (bytes: Buffer): Promise<void> => {
           for (const byte of bytes) {
@@ -77,7 +74,7 @@ describe.each([
       expect(await server.call()).toBe('in pieces');
     });
 
-    test('may have headers in many frames, padding and priorities', async ({expect}) => {
+    test('may have CONTINUATION frames, padding and priorities', async ({expect}) => {
       await using server = await to(
         serve(({streamId}) => {
           const headers = encodeHeaders(HEADERS);
@@ -108,7 +105,7 @@ describe.each([
       expect(await server.call()).toBe('padded');
     });
 
-    test('may be announced, and what is unknown skipped', async ({expect}) => {
+    test('may follow unknown frames and an informational response', async ({expect}) => {
       await using server = await to(
         serve(({streamId}) =>
           Buffer.concat([
@@ -121,18 +118,18 @@ describe.each([
       expect(await server.call()).toBe('here');
     });
 
-    test('may be nothing but a message of no bytes', async ({expect}) => {
+    test('may be an empty message', async ({expect}) => {
       await using server = await to(serve(({streamId}) => answer(streamId, '')));
       expect(await server.call()).toBe('');
     });
   });
 
-  describe('a refusal', () => {
-    const refusing = (...fields: HeaderField[]) =>
+  describe('an error response', () => {
+    const failing = (...fields: HeaderField[]) =>
       to(serve(({streamId}) => headersFrame(streamId, [...HEADERS, ...fields], END)));
 
-    test('has its text percent-encoded', async ({expect}) => {
-      await using server = await refusing(
+    test('has a percent-encoded text', async ({expect}) => {
+      await using server = await failing(
         ['grpc-status', '5'],
         ['grpc-message', 'not found: 100%25 %22gr%C3%BCn%22%0a'],
       );
@@ -145,12 +142,12 @@ describe.each([
       ['16', 'UNAUTHENTICATED'],
       ['17', 'UNKNOWN'],
       ['five', 'UNKNOWN'],
-    ])('with the status %s is %s', async ([status, code], {expect}) => {
-      await using server = await refusing(['grpc-status', status!]);
+    ])('with the status %s fails with %s', async ([status, code], {expect}) => {
+      await using server = await failing(['grpc-status', status!]);
       expect(statusOf(await server.failure())).toEqual([code, '']);
     });
 
-    test('may come after a message', async ({expect}) => {
+    test('may follow a message', async ({expect}) => {
       await using server = await to(
         serve(({streamId}) =>
           Buffer.concat([
@@ -174,7 +171,7 @@ describe.each([
       [502, 'UNAVAILABLE'],
       [503, 'UNAVAILABLE'],
       [504, 'UNAVAILABLE'],
-    ] as const)('that is only HTTP’s %i is %s', async ([status, code], {expect}) => {
+    ] as const)('with only the HTTP status %i fails with %s', async ([status, code], {expect}) => {
       await using server = await to(
         serve(({streamId}) => headersFrame(streamId, [[':status', String(status)]], END)),
       );
@@ -182,19 +179,19 @@ describe.each([
     });
 
     test.for([
-      [ERROR.none, 'INTERNAL', 'Received RST_STREAM with code 0 (Call ended without gRPC status)'],
-      [ERROR.protocol, 'INTERNAL', 'Received RST_STREAM with code 1'],
-      [ERROR.internal, 'INTERNAL', 'Received RST_STREAM with code 2 (Internal server error)'],
-      [ERROR.flowControl, 'INTERNAL', 'Received RST_STREAM with code 3'],
-      [ERROR.settingsTimeout, 'INTERNAL', 'Received RST_STREAM with code 4'],
-      [ERROR.frameSize, 'INTERNAL', 'Received RST_STREAM with code 6'],
-      [ERROR.cancel, 'CANCELLED', 'Call cancelled'],
-      [ERROR.compression, 'INTERNAL', 'Received RST_STREAM with code 9'],
-      [ERROR.connect, 'INTERNAL', 'Received RST_STREAM with code 10'],
-      [ERROR.enhanceYourCalm, 'RESOURCE_EXHAUSTED', 'Bandwidth exhausted or memory limit exceeded'],
-      [ERROR.inadequateSecurity, 'PERMISSION_DENIED', 'Protocol not secure enough'],
+      [ERROR_CODE.none, 'INTERNAL', 'Received RST_STREAM with code 0 (Call ended without gRPC status)'],
+      [ERROR_CODE.protocol, 'INTERNAL', 'Received RST_STREAM with code 1'],
+      [ERROR_CODE.internal, 'INTERNAL', 'Received RST_STREAM with code 2 (Internal server error)'],
+      [ERROR_CODE.flowControl, 'INTERNAL', 'Received RST_STREAM with code 3'],
+      [ERROR_CODE.settingsTimeout, 'INTERNAL', 'Received RST_STREAM with code 4'],
+      [ERROR_CODE.frameSize, 'INTERNAL', 'Received RST_STREAM with code 6'],
+      [ERROR_CODE.cancel, 'CANCELLED', 'Call cancelled'],
+      [ERROR_CODE.compression, 'INTERNAL', 'Received RST_STREAM with code 9'],
+      [ERROR_CODE.connect, 'INTERNAL', 'Received RST_STREAM with code 10'],
+      [ERROR_CODE.enhanceYourCalm, 'RESOURCE_EXHAUSTED', 'Bandwidth exhausted or memory limit exceeded'],
+      [ERROR_CODE.inadequateSecurity, 'PERMISSION_DENIED', 'Protocol not secure enough'],
       [13, 'INTERNAL', 'Received RST_STREAM with code 13'],
-    ] as const)('by the reset code %i is %s', async ([reset, code, details], {expect}) => {
+    ] as const)('with the reset code %i fails with %s', async ([reset, code, details], {expect}) => {
       await using server = await to(
         serve(({streamId}) => Buffer.concat([headersFrame(streamId, HEADERS), resetFrame(streamId, reset)])),
       );
@@ -202,17 +199,17 @@ describe.each([
     });
   });
 
-  describe('an answer that is wrong', () => {
-    const answering = (...parts: ((id: number) => Buffer)[]) =>
+  describe('an invalid response', () => {
+    const responding = (...parts: ((id: number) => Buffer)[]) =>
       to(serve(({streamId}) => Buffer.concat(parts.map((part) => part(streamId)))));
 
-    test('for having no message', async ({expect}) => {
-      await using server = await answering(headers, trailers);
+    test('without a message is rejected', async ({expect}) => {
+      await using server = await responding(headers, trailers);
       expect(statusOf(await server.failure())).toEqual(['UNIMPLEMENTED', 'No message received']);
     });
 
-    test('for having no status', async ({expect}) => {
-      await using server = await answering(headers, message, (id) =>
+    test('without a status is rejected', async ({expect}) => {
+      await using server = await responding(headers, message, (id) =>
         dataFrame(id, Buffer.alloc(0), FLAG.endStream),
       );
       const [code, details] = statusOf(await server.failure());
@@ -222,8 +219,8 @@ describe.each([
       ]);
     });
 
-    test('for being too long', async ({expect}) => {
-      await using server = await answering(headers, (id) =>
+    test('that is too large is rejected', async ({expect}) => {
+      await using server = await responding(headers, (id) =>
         dataFrame(id, Buffer.from([0, 0x08, 0, 0, 1, 1, 2, 3])),
       );
       expect(statusOf(await server.failure())).toEqual([
@@ -232,7 +229,7 @@ describe.each([
       ]);
     });
 
-    test('is followed by one that is right', async ({expect}) => {
+    test('does not affect the next call', async ({expect}) => {
       let calls = 0;
       await using server = await to(
         serve(({streamId}) => {
@@ -252,7 +249,7 @@ describe.each([
       peer.send(settingsFrame());
     };
 
-    test('that is not answered in time is taken back', async ({expect}) => {
+    test('without a response before its deadline is cancelled', async ({expect}) => {
       let reset: unknown;
       await using server = await to(async (peer) => {
         await silent(peer);
@@ -263,10 +260,10 @@ describe.each([
         'DEADLINE_EXCEEDED',
         expect.stringMatching(/^Deadline exceeded after 0\.\d{3}s/),
       ]);
-      await until(() => reset === ERROR.cancel);
+      await until(() => reset === ERROR_CODE.cancel);
     });
 
-    test('that is aborted is taken back', async ({expect}) => {
+    test('that is aborted is cancelled', async ({expect}) => {
       let reset: unknown;
       const abort = new AbortController();
       await using server = await to(async (peer) => {
@@ -276,10 +273,10 @@ describe.each([
         reset = (await peer.next(FRAME.rstStream)).payload.readUInt32BE();
       });
       await expect(server.call('request', {signal: abort.signal})).rejects.toThrow('enough');
-      await until(() => reset === ERROR.cancel);
+      await until(() => reset === ERROR_CODE.cancel);
     });
 
-    test('ends when the transport is closed, and the next one connects again', async ({expect}) => {
+    test('fails when the transport is closed, and the next one reconnects', async ({expect}) => {
       await using server = await to(async (peer) => {
         await silent(peer);
         await peer.request();
@@ -289,7 +286,7 @@ describe.each([
       expect(await server.call('again')).toBe('again');
     });
 
-    test('fails when the server goes away during it, and the next one connects again', async ({expect}) => {
+    test('fails when the connection is lost, and the next one reconnects', async ({expect}) => {
       await using server = await to(async (peer) => {
         await silent(peer);
         await peer.request();
@@ -299,7 +296,7 @@ describe.each([
       expect(await server.call('again')).toBe('again');
     });
 
-    test('after the server went away goes to the next one', async ({expect}) => {
+    test('after a lost connection uses a new one', async ({expect}) => {
       await using server = await to(echo);
       await server.call();
       server.peer.connections[0]?.socket.destroy();
@@ -310,7 +307,7 @@ describe.each([
   });
 
   describe('GOAWAY', () => {
-    test('lets a call end that the server has taken; the next one goes elsewhere', async ({expect}) => {
+    test('lets an accepted call finish, and the next one uses another connection', async ({expect}) => {
       await using server = await to(
         serve(({streamId}, peer) => {
           peer.send(goAwayFrame(2 ** 31 - 1), goAwayFrame(streamId));
@@ -322,7 +319,7 @@ describe.each([
       await until(() => server.peer.connections[0]?.socket.closed === true);
     });
 
-    test('sends a call elsewhere that the server has not taken', async ({expect}) => {
+    test('moves an unprocessed call to another connection', async ({expect}) => {
       await using server = await to(
         serve(() => goAwayFrame(0)),
         echo,
@@ -330,7 +327,7 @@ describe.each([
       expect([await server.call('elsewhere'), server.peer.connections.length]).toEqual(['elsewhere', 2]);
     });
 
-    test('between calls has the next one go elsewhere', async ({expect}) => {
+    test('between calls moves the next one to another connection', async ({expect}) => {
       await using server = await to(
         serve(({streamId}) => Buffer.concat([answer(streamId, 'first'), goAwayFrame(streamId)])),
         echo,
@@ -339,12 +336,12 @@ describe.each([
     });
   });
 
-  test('a refused call is sent once more', async ({expect}) => {
+  test('a refused call is retried once', async ({expect}) => {
     let refusals = 1;
     await using server = await to(
       serve(({streamId}) => {
         refusals -= 1;
-        return refusals >= 0 ? resetFrame(streamId, ERROR.refusedStream) : answer(streamId, 'taken');
+        return refusals >= 0 ? resetFrame(streamId, ERROR_CODE.refusedStream) : answer(streamId, 'taken');
       }),
     );
     expect(await server.call()).toBe('taken');

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {FrameReader} from '../../../src/cri/http2/frame-reader.js';
 import {frame, frameHeader} from '../../../src/cri/http2/frames.js';
-import {FLAG, FRAME, ProtocolError} from '../../../src/cri/http2/protocol.js';
+import {FLAG, FRAME, ProtocolError} from '../../../src/cri/http2/protocol-constants.js';
 
-/** What a reader makes of bytes that come in pieces; the data of one frame is joined. */
-function read(pieces: readonly Buffer[]): string[] {
+/** Returns the frames read from chunks; the data of a frame is joined. */
+function read(chunks: readonly Buffer[]): string[] {
   const seen: string[] = [];
   let data = '';
   const reader = new FrameReader({
-    onData: (_id, piece) => (data += piece.toString()),
+    onData: (_id, chunk) => (data += chunk.toString()),
     onDataEnd: (id, flags, length) => {
       seen.push(`data ${id} ${flags} ${length} ${data}`);
       data = '';
     },
     onFrame: (type, flags, id, payload) => seen.push(`${type} ${flags} ${id} ${payload.toString()}`),
   });
-  for (const piece of pieces) reader.read(piece);
+  for (const chunk of chunks) reader.read(chunk);
   return seen;
 }
 
@@ -42,26 +42,28 @@ const SEEN = [
   '254 255 7 unknown',
 ];
 
-test('frames are read however they are cut', () => {
+test('frames are read from chunks of any size', () => {
   expect(read([...BYTES].map((byte) => Buffer.of(byte)))).toEqual(SEEN);
   fc.assert(
     fc.property(fc.array(fc.nat(BYTES.length)), (cuts) => {
-      const places = [0, ...cuts.toSorted((a, b) => a - b), BYTES.length];
-      expect(read(places.slice(1).map((place, index) => BYTES.subarray(places[index], place)))).toEqual(SEEN);
+      const offsets = [0, ...cuts.toSorted((a, b) => a - b), BYTES.length];
+      expect(read(offsets.slice(1).map((offset, index) => BYTES.subarray(offsets[index], offset)))).toEqual(
+        SEEN,
+      );
     }),
     {seed: 9113},
   );
 });
 
 test.each([
-  ['longer than was allowed', frameHeader(FRAME.headers, 0, 1, 16_385)],
-  ['all padding and more', frame(FRAME.data, FLAG.padded, 1, Buffer.of(1))],
-  ['padded without a length', frame(FRAME.data, FLAG.padded, 1, Buffer.alloc(0))],
+  ['longer than the maximum', frameHeader(FRAME.headers, 0, 1, 16_385)],
+  ['shorter than its padding', frame(FRAME.data, FLAG.padded, 1, Buffer.of(1))],
+  ['padded without a padding length', frame(FRAME.data, FLAG.padded, 1, Buffer.alloc(0))],
 ])('a frame that is %s is a protocol error', (_, bytes) => {
   expect(() => read([bytes])).toThrow(ProtocolError);
 });
 
-test('data that comes at once is not copied', () => {
+test('data in one chunk is not copied', () => {
   const bytes = frame(FRAME.data, 0, 1, Buffer.from('hello'));
   let passed: Buffer = Buffer.alloc(0);
   new FrameReader({

@@ -3,10 +3,10 @@ import {expect, test} from 'vitest';
 import {CriError} from '../../../src/cri/errors.js';
 import {frame} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
-import {FRAME, SETTING} from '../../../src/cri/http2/protocol.js';
-import {frameMessage} from '../../../src/cri/unary/message.js';
+import {FRAME, SETTING} from '../../../src/cri/http2/protocol-constants.js';
+import {frameMessage} from '../../../src/cri/unary/message-framing.js';
 import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
-import {collector} from './client.js';
+import {collector} from './transport-client.js';
 import {
   answer,
   HEADERS,
@@ -17,13 +17,13 @@ import {
   type PeerConnection,
 } from './scripted-peer.js';
 
-/* Servers that say anything, from frames in a strange order to mere noise. Each run's seed is fixed. */
+/* Servers that send anything, from frames in a strange order to noise. The seeds are fixed. */
 
-const bytes = (most: number): fc.Arbitrary<Buffer> =>
-  fc.uint8Array({maxLength: most}).map((array) => Buffer.from(array));
+const bytes = (maxLength: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({maxLength}).map((array) => Buffer.from(array));
 const small = fc.nat(70_000).map((number) => uint32(number));
 
-/** Payloads that make sense somewhere, so that what is fuzzed gets far. */
+/** Payloads that are valid for some frame, so that the fuzzed code is reached. */
 const payload = fc.oneof(
   bytes(40),
   small,
@@ -49,7 +49,7 @@ const anyFrame = fc
   )
   .map(([type, flags, streamId, content]) => frame(type, flags, streamId, content));
 const goodAnswer = fc.constantFrom(1, 3, 5).map((id) => answer(id, 'good'));
-const speech = fc.array(
+const parts = fc.array(
   fc.oneof(
     {weight: 6, arbitrary: anyFrame},
     {weight: 3, arbitrary: goodAnswer},
@@ -58,19 +58,19 @@ const speech = fc.array(
   {maxLength: 8},
 );
 
-test('whatever a server says, every call ends with an answer or an error that says why', async () => {
+test('every call ends with a response or a CriError, whatever the server sends', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.record({begun: fc.boolean(), speech, cut: fc.integer({min: 1, max: 40}), leaves: fc.boolean()}),
-      async ({begun, speech, cut, leaves}) => {
-        const said = Buffer.concat(speech);
+      fc.record({isReady: fc.boolean(), parts, cut: fc.integer({min: 1, max: 40}), leaves: fc.boolean()}),
+      async ({isReady, parts, cut, leaves}) => {
+        const sent = Buffer.concat(parts);
         const script = async (peer: PeerConnection): Promise<void> => {
-          if (begun) {
+          if (isReady) {
             peer.send(settingsFrame());
             await peer.request();
           }
-          for (let at = 0; at < said.length; at += cut) {
-            peer.send(said.subarray(at, at + cut));
+          for (let at = 0; at < sent.length; at += cut) {
+            peer.send(sent.subarray(at, at + cut));
             if (cut % 2 === 0) await new Promise(setImmediate);
           }
           if (leaves) peer.socket.end();

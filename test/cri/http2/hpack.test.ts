@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
 import {encodeHeaders, HeaderDecoder, type HeaderField} from '../../../src/cri/http2/hpack.js';
-import {ProtocolError} from '../../../src/cri/http2/protocol.js';
+import {ProtocolError} from '../../../src/cri/http2/protocol-constants.js';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
-/** Each block as `name: value` lines. */
+/** Decodes each block to `name: value` lines. */
 function decodeAll(blocks: readonly string[], maxListBytes = 100_000): readonly (string[] | undefined)[] {
   const decoder = new HeaderDecoder(maxListBytes);
   return blocks.map((block) => decoder.decode(bytes(block))?.map(([name, value]) => `${name}: ${value}`));
@@ -72,7 +72,7 @@ describe('the examples of RFC 7541, Appendix C', () => {
     expect(decodeAll(blocks)).toEqual(REQUESTS);
   });
 
-  // Their table holds 256 bytes, so that entries are evicted: a change of its size goes before.
+  // The table of these examples holds 256 bytes, so that entries are evicted: they start with a table size update.
   test.each([
     [
       'C.5',
@@ -95,16 +95,16 @@ describe('the examples of RFC 7541, Appendix C', () => {
   });
 });
 
-describe('what a decoder refuses', () => {
+describe('a decoder rejects', () => {
   test.each([
     ['an index beyond both tables', 'be'],
     ['the index 0', '80'],
-    ['a string that is cut off', '4003 6162'],
-    ['an integer that is cut off', 'ff80'],
-    ['an integer beyond all bounds', 'ff80 8080 8080 8080 8001'],
-    ['a table larger than was allowed', '3fe2 1f'],
-    ['a new table size after a field', '8220'],
-    ['the end of a string in a Huffman string', '0085 ffff ffff ff00'],
+    ['a truncated string', '4003 6162'],
+    ['a truncated integer', 'ff80'],
+    ['an integer beyond the maximum', 'ff80 8080 8080 8080 8001'],
+    ['a table larger than the maximum', '3fe2 1f'],
+    ['a table size update after a field', '8220'],
+    ['the end-of-string symbol in a Huffman string', '0085 ffff ffff ff00'],
     ['eight bits of padding', '0082 1fff 00'],
     ['padding of zeros', '0081 18 00'],
   ])('%s', (_, block) => {
@@ -112,23 +112,23 @@ describe('what a decoder refuses', () => {
   });
 });
 
-test('a table of the allowed size, and of none, may follow each other before the fields', () => {
+test('the table may be cleared and enlarged again before the fields', () => {
   expect(decodeAll(['20 3fe1 1f 4001 6101 62', 'be', '20', '82'])).toEqual([
     ['a: b'],
     ['a: b'],
     [],
     [':method: GET'],
   ]);
-  expect(() => decodeAll(['4001 6101 62', '20', 'be'])).toThrow('no header has the index 62');
+  expect(() => decodeAll(['4001 6101 62', '20', 'be'])).toThrow('invalid header index 62');
 });
 
-test('an entry larger than the table empties it', () => {
+test('an entry larger than the table clears it', () => {
   const large = `4001 61 7f 81 1f ${'62'.repeat(4096)}`;
   expect(decodeAll(['4001 6301 64', large])).toEqual([['c: d'], [`a: ${'b'.repeat(4096)}`]]);
-  expect(() => decodeAll(['4001 6301 64', large, 'be'])).toThrow('no header has the index 62');
+  expect(() => decodeAll(['4001 6301 64', large, 'be'])).toThrow('invalid header index 62');
 });
 
-test('a list that is too long is not kept, and what it adds to the table is', () => {
+test('a list that is too large is discarded, but its table entries are kept', () => {
   const repeated = '4001 6101 62' + 'be'.repeat(100_000);
   expect(decodeAll([repeated, 'be'], 34)).toEqual([undefined, ['a: b']]);
 });
@@ -136,7 +136,7 @@ test('a list that is too long is not kept, and what it adds to the table is', ()
 const anyText = fc.string({unit: fc.integer({min: 0, max: 255}).map((byte) => String.fromCharCode(byte))});
 const aField = fc.tuple(anyText, anyText) as fc.Arbitrary<HeaderField>;
 
-test('what was encoded is decoded', () => {
+test('encoded headers are decoded', () => {
   fc.assert(
     fc.property(fc.array(aField), (fields) => {
       expect(new HeaderDecoder(1_000_000).decode(encodeHeaders(fields))).toEqual(fields);
@@ -146,7 +146,7 @@ test('what was encoded is decoded', () => {
   expect(new HeaderDecoder(1_000_000).decode(encodeHeaders(long))).toEqual(long);
 });
 
-test('any bytes are headers or a protocol error', () => {
+test('arbitrary bytes decode to headers or a protocol error', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({maxLength: 60}), {maxLength: 5}), (blocks) => {
       const decoder = new HeaderDecoder(1000);

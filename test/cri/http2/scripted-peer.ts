@@ -3,13 +3,13 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {createServer, type Server, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {AsyncQueue} from '../../../src/base/async-queue.js';
+import {AsyncQueue} from '../../../src/base/async/async-queue.js';
 import {frame, PREFACE} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders, HeaderDecoder, type HeaderField} from '../../../src/cri/http2/hpack.js';
-import {FLAG, FRAME} from '../../../src/cri/http2/protocol.js';
-import {frameMessage} from '../../../src/cri/unary/message.js';
+import {FLAG, FRAME} from '../../../src/cri/http2/protocol-constants.js';
+import {frameMessage} from '../../../src/cri/unary/message-framing.js';
 
-/** A frame as a client sent it. */
+/** A frame sent by the client. */
 export interface Frame {
   readonly type: number;
   readonly flags: number;
@@ -17,7 +17,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** A whole request. */
+/** A complete request. */
 export interface Request {
   readonly streamId: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export const END = FLAG.endStream | FLAG.endHeaders;
 export const headersFrame = (id: number, fields: readonly HeaderField[], flags: number = FLAG.endHeaders) =>
   frame(FRAME.headers, flags, id, encodeHeaders(fields));
 export const dataFrame = (id: number, data: Uint8Array, flags = 0) => frame(FRAME.data, flags, id, data);
-/** SETTINGS of number-value pairs. */
+/** Returns SETTINGS with pairs of number and value. */
 export function settingsFrame(...pairs: readonly (readonly [setting: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(6 * pairs.length);
   pairs.forEach(([setting, value], index) => {
@@ -54,25 +54,25 @@ export const resetFrame = (id: number, code: number) => frame(FRAME.rstStream, 0
 export const windowFrame = (id: number, increment: number) =>
   frame(FRAME.windowUpdate, 0, id, uint32(increment));
 
-/** The parts of a good answer. */
+/** Headers, message and trailers of a successful response. */
 export const headers = (id: number): Buffer => headersFrame(id, HEADERS);
 export const message = (id: number, content: string | Buffer = 'message'): Buffer =>
   dataFrame(id, frameMessage(Buffer.from(content)));
 export const trailers = (id: number): Buffer => headersFrame(id, OK, END);
 
-/** A good answer of one message. */
+/** Returns a successful response with one message. */
 export function answer(id: number, content: string | Buffer): Buffer {
   return Buffer.concat([headers(id), message(id, content), trailers(id)]);
 }
 
-/** One connection of the client's: reads its frames and says whatever a script has it say. */
+/** A client connection: reads its frames and sends what a script tells it to. */
 export class PeerConnection {
   readonly socket: Socket;
   readonly #frames = new AsyncQueue<Frame>();
   readonly #decoder = new HeaderDecoder(1_000_000);
-  readonly #begun = new Map<number, {headers: Readonly<Record<string, string>>; parts: Buffer[]}>();
-  #rest = Buffer.alloc(0);
-  #greeted = false;
+  readonly #started = new Map<number, {headers: Readonly<Record<string, string>>; parts: Buffer[]}>();
+  #buffered = Buffer.alloc(0);
+  #prefaceRead = false;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -83,25 +83,25 @@ export class PeerConnection {
   }
 
   #read(chunk: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
-    if (!this.#greeted && this.#rest.length >= PREFACE.length) {
-      this.#greeted = true;
-      this.#rest = this.#rest.subarray(PREFACE.length);
+    this.#buffered = Buffer.concat([this.#buffered, chunk]);
+    if (!this.#prefaceRead && this.#buffered.length >= PREFACE.length) {
+      this.#prefaceRead = true;
+      this.#buffered = this.#buffered.subarray(PREFACE.length);
     }
-    while (this.#greeted && this.#rest.length >= 9) {
-      const length = this.#rest.readUIntBE(0, 3);
-      if (this.#rest.length < 9 + length) return;
+    while (this.#prefaceRead && this.#buffered.length >= 9) {
+      const length = this.#buffered.readUIntBE(0, 3);
+      if (this.#buffered.length < 9 + length) return;
       this.#frames.push({
-        type: this.#rest.readUInt8(3),
-        flags: this.#rest.readUInt8(4),
-        streamId: this.#rest.readUInt32BE(5),
-        payload: this.#rest.subarray(9, 9 + length),
+        type: this.#buffered.readUInt8(3),
+        flags: this.#buffered.readUInt8(4),
+        streamId: this.#buffered.readUInt32BE(5),
+        payload: this.#buffered.subarray(9, 9 + length),
       });
-      this.#rest = this.#rest.subarray(9 + length);
+      this.#buffered = this.#buffered.subarray(9 + length);
     }
   }
 
-  /** Frames that have come and were not asked for. */
+  /** Number of received frames that were not taken. */
   get unread(): number {
     return this.#frames.size;
   }
@@ -110,12 +110,12 @@ export class PeerConnection {
     this.socket.write(Buffer.concat(parts));
   }
 
-  /** The next frame. All that is asked for comes out of one queue: only one may ask at a time. */
+  /** Returns the next frame. All readers share one queue, so only one may wait at a time. */
   async take(): Promise<Frame> {
     return await this.#frames.next();
   }
 
-  /** The next frame of the type; others before it are dropped. */
+  /** Returns the next frame of a type; frames before it are dropped. */
   async next(type: number): Promise<Frame> {
     for (;;) {
       const frame = await this.take();
@@ -123,22 +123,22 @@ export class PeerConnection {
     }
   }
 
-  /** The next request that is complete. */
+  /** Returns the next complete request. */
   async request(): Promise<Request> {
     for (;;) {
       const frame = await this.take();
       if (frame.type === FRAME.headers)
-        this.#begun.set(frame.streamId, {headers: await this.#headers(frame), parts: []});
-      const begun = this.#begun.get(frame.streamId);
-      if (frame.type !== FRAME.data || begun === undefined) continue;
-      begun.parts.push(frame.payload);
+        this.#started.set(frame.streamId, {headers: await this.#headers(frame), parts: []});
+      const started = this.#started.get(frame.streamId);
+      if (frame.type !== FRAME.data || started === undefined) continue;
+      started.parts.push(frame.payload);
       if ((frame.flags & FLAG.endStream) === 0) continue;
-      this.#begun.delete(frame.streamId);
-      return {streamId: frame.streamId, headers: begun.headers, body: Buffer.concat(begun.parts)};
+      this.#started.delete(frame.streamId);
+      return {streamId: frame.streamId, headers: started.headers, body: Buffer.concat(started.parts)};
     }
   }
 
-  /** The next request's beginning, for whoever reads its data itself. */
+  /** Returns the headers of the next request, for scripts that read its data themselves. */
   async requestHeaders(): Promise<Pick<Request, 'streamId' | 'headers'>> {
     const frame = await this.next(FRAME.headers);
     return {streamId: frame.streamId, headers: await this.#headers(frame)};
@@ -155,7 +155,7 @@ export class PeerConnection {
   }
 }
 
-/** A server that is no server: a script for each connection says what comes over it. */
+/** A server that runs a script for each connection instead of the protocol. */
 export class ScriptedPeer implements AsyncDisposable {
   readonly #server: Server;
   readonly #directory: string;
@@ -167,7 +167,7 @@ export class ScriptedPeer implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** Each connection takes the next of the scripts, and the last one goes on being taken. */
+  /** Starts a server. Each connection uses the next script; the last one is used for all further connections. */
   static async start(...scripts: readonly ((peer: PeerConnection) => unknown)[]): Promise<ScriptedPeer> {
     const directory = await mkdtemp(join(tmpdir(), 'kcri-peer-'));
     const server = createServer();

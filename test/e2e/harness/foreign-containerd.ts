@@ -6,7 +6,7 @@ import {basename, join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
-import {ociArchive} from '../../../src/private-runtime/oci-image.js';
+import {buildOciArchive} from '../../../src/private-runtime/image/oci-image.js';
 
 const run = promisify(execFile);
 const IMAGE = 'docker.io/library/busybox:1.36';
@@ -35,7 +35,7 @@ export async function startForeignContainerd(): Promise<ForeignContainerd> {
     (await run('ctr', ['--address', socket, '--namespace', 'k8s.io', ...args])).stdout;
   await untilWorks(() => ctr('version'));
   const archive = join(dir, 'busybox.tar');
-  await writeFile(archive, ociArchive(await busyboxSpec([IMAGE])));
+  await writeFile(archive, buildOciArchive(await busyboxSpec([IMAGE])));
   await ctr('images', 'import', archive);
   await ctr('run', '--detach', '--null-io', IMAGE, id, 'sleep', '3600');
   return {

@@ -4,18 +4,18 @@ import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
-import type {PodStatus} from '../../../src/api/v1-status.js';
+import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import {
   callsByPod,
   canonicalCalls,
   type CanonicalCall,
   type CanonicalLine,
   type GoldenCall,
-} from '../../golden/canon.js';
-import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/cases.js';
-import type {PodGround} from './pod-ground.js';
+} from '../../golden/canonical/canonical-calls.js';
+import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
+import type {PodTestbed} from './pod-testbed.js';
 import {startRecordingProxy, type RecordingProxy} from './recording-proxy.js';
-import type {KcriResult, RunningKcri} from './run-kcri.js';
+import type {KcriResult, KcriProcess} from './kcri-process.js';
 
 const FIRST_FILE = 'pod.yaml';
 const BLOCK_DEVICE = '/dev/vda';
@@ -36,8 +36,8 @@ const NODE_ARGS = [
 ];
 
 /** Where cases are played. */
-export interface GoldenGround {
-  readonly ground: PodGround;
+export interface GoldenTestbed {
+  readonly testbed: PodTestbed;
   readonly resolvConf: string;
 }
 
@@ -49,16 +49,16 @@ type Marked = Extract<CanonicalLine, {mark: string}>;
  */
 export class GoldenPlay implements AsyncDisposable {
   readonly golden: GoldenCase;
-  readonly #where: GoldenGround;
+  readonly #where: GoldenTestbed;
   readonly #proxy: RecordingProxy;
   readonly #scratchDir: string;
   readonly #doubles: ReadonlyMap<string, string>;
   readonly #socket = createServer();
-  readonly #syncs = new Map<string, RunningKcri>();
+  readonly #syncs = new Map<string, KcriProcess>();
   readonly #results: KcriResult[] = [];
   readonly #podIps = new Set<string>();
 
-  private constructor(where: GoldenGround, name: string, proxy: RecordingProxy, scratchDir: string) {
+  private constructor(where: GoldenTestbed, name: string, proxy: RecordingProxy, scratchDir: string) {
     this.#where = where;
     this.#proxy = proxy;
     this.#scratchDir = scratchDir;
@@ -66,8 +66,8 @@ export class GoldenPlay implements AsyncDisposable {
     this.#doubles = new Map([[join(scratchDir, 'vda'), BLOCK_DEVICE]]);
   }
 
-  static async start(where: GoldenGround, name: string): Promise<GoldenPlay> {
-    const proxy = await startRecordingProxy(where.ground.runtime.endpoint);
+  static async start(where: GoldenTestbed, name: string): Promise<GoldenPlay> {
+    const proxy = await startRecordingProxy(where.testbed.runtime.endpoint);
     const play = new GoldenPlay(where, name, proxy, await mkdtemp(join(tmpdir(), 'kcri-golden-')));
     play.#prepare();
     return play;
@@ -79,17 +79,17 @@ export class GoldenPlay implements AsyncDisposable {
     this.#socket.listen(join(this.#scratchDir, 'cri.sock'));
     if (golden.manifest.includes(BLOCK_DEVICE))
       execFileSync('mknod', [join(this.#scratchDir, 'vda'), 'b', LOCAL_BLOCK_MAJOR, '0']);
-    const env = {...process.env, ROOT: this.#where.ground.runtime.rootDir};
+    const env = {...process.env, ROOT: this.#where.testbed.runtime.rootDir};
     if (golden.script !== '') execFileSync('sh', ['-ec', golden.script], {env});
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const left = [...this.#syncs.values()];
     for (const kcri of left) kcri.kill('SIGKILL');
-    await Promise.all(left.map(({ended}) => ended));
+    await Promise.all(left.map(({exited}) => exited));
     const uids = new Set(this.#uids);
     if (left.length > 0 && uids.size > 0)
-      await this.#where.ground.runtime.kcri(['delete', ...uids, '--grace-period', '0'], {env: this.#env});
+      await this.#where.testbed.runtime.kcri(['delete', ...uids, '--grace-period', '0'], {env: this.#env});
     await this.#proxy[Symbol.asyncDispose]();
     this.#socket.close();
     await rm(this.#scratchDir, {recursive: true});
@@ -112,12 +112,12 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   /** From the manifest's coming to just before its going. */
-  async upToDeletion(): Promise<void> {
+  async playUntilDeletion(): Promise<void> {
     const {lines} = this.golden;
     for (const [index, line] of lines.entries()) {
       if ('method' in line) continue;
       const recorded = Object.entries(callsByPod(lines.slice(0, index)));
-      await this.untilMade((made) => {
+      await this.waitForCalls((made) => {
         const byPod = callsByPod(made);
         return recorded.every(([pod, calls]) => (byPod[pod] ?? []).length >= calls.length);
       });
@@ -135,19 +135,19 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   /** All changing calls in the recordings' form. */
-  async canonical(): Promise<readonly CanonicalCall[]> {
-    const {ground} = this.#where;
-    const {images} = await ground.runtime.connection.images.listImages();
+  async canonicalCalls(): Promise<readonly CanonicalCall[]> {
+    const {testbed} = this.#where;
+    const {images} = await testbed.runtime.connection.images.listImages();
     return canonicalCalls(this.calls, {
       nodeName: GOLDEN_NODE.nodeName,
       nodeIp: NODE_IP,
-      rootDir: ground.runtime.rootDir,
-      logsDir: ground.logsDir,
-      cgroupRoot: ground.cgroupRoot,
+      rootDir: testbed.runtime.rootDir,
+      logsDir: testbed.logsDir,
+      cgroupRoot: testbed.cgroupRoot,
       scratchDir: this.#scratchDir,
       podIps: [...this.#podIps],
       images: new Map(images.map(({id}) => [id, 'localhost:5000/busybox:1'])),
-      doubles: this.#doubles,
+      substitutes: this.#doubles,
     });
   }
 
@@ -161,7 +161,7 @@ export class GoldenPlay implements AsyncDisposable {
         this.add(FIRST_FILE, argument);
       },
       kill: async () => {
-        process.kill(await this.#where.ground.pidOf(await this.#running(argument)), 'SIGKILL');
+        process.kill(await this.#where.testbed.pidOf(await this.#running(argument)), 'SIGKILL');
       },
       'kill-sandbox': async () => {
         process.kill(await this.#sandboxPid(), 'SIGKILL');
@@ -177,7 +177,7 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   /** A manifest comes. */
-  add(file = FIRST_FILE, source = file): RunningKcri {
+  add(file = FIRST_FILE, source = file): KcriProcess {
     const manifest = [...this.#doubles].reduce(
       (text, [double, real]) => text.replaceAll(real, double),
       this.golden.file(source),
@@ -189,7 +189,7 @@ export class GoldenPlay implements AsyncDisposable {
       ...[...NODE_ARGS, '--resolv-conf', this.#where.resolvConf, '--lenient', '-o', 'json'],
       ...[...FOR_EVER, ...(isLast ? ['--rm'] : [])],
     ];
-    const kcri = this.#where.ground.startSync(manifest, args, {env: this.#env});
+    const kcri = this.#where.testbed.startSync(manifest, args, {env: this.#env});
     this.#syncs.set(file, kcri);
     return kcri;
   }
@@ -198,20 +198,20 @@ export class GoldenPlay implements AsyncDisposable {
     const sync = this.#syncs.get(file);
     if (sync === undefined) return;
     sync.kill('SIGINT');
-    this.#results.push(await sync.ended);
+    this.#results.push(await sync.exited);
     this.#syncs.delete(file);
   }
 
   /** Waits until that holds for the finished calls in canonical form. */
-  async untilMade(isEnough: (made: readonly CanonicalCall[]) => boolean): Promise<void> {
+  async waitForCalls(isEnough: (made: readonly CanonicalCall[]) => boolean): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
     for (let seen = -1; ;) {
       const done = this.calls.filter(({code}) => code !== undefined).length;
-      const made = done === seen ? undefined : (await this.canonical()).filter(({code}) => code !== '');
+      const made = done === seen ? undefined : (await this.canonicalCalls()).filter(({code}) => code !== '');
       if (made !== undefined && isEnough(made)) return;
       seen = done;
       if (performance.now() > end) {
-        const calls = (await this.canonical()).map(({method, code}) => `${method} ${code}`);
+        const calls = (await this.canonicalCalls()).map(({method, code}) => `${method} ${code}`);
         throw new Error(`waited for calls, and saw ${calls.length}: ${calls.join(', ')}`);
       }
       await delay(LOOK_MS);
@@ -223,8 +223,8 @@ export class GoldenPlay implements AsyncDisposable {
     const warnings = this.golden.events.filter(({type}) => type === 'Warning');
     const reasons = [...new Set(warnings.map(({reason}) => reason))];
     for (const kcri of this.#syncs.values()) {
-      if (this.hasEnded) await kcri.ended;
-      else for (const reason of reasons) await kcri.says(new RegExp(`"reason":"${reason}"`));
+      if (this.hasEnded) await kcri.exited;
+      else for (const reason of reasons) await kcri.waitForOutput(new RegExp(`"reason":"${reason}"`));
     }
   }
 
@@ -236,7 +236,7 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   async #rememberIps(): Promise<void> {
-    const {runtime} = this.#where.ground.runtime.connection;
+    const {runtime} = this.#where.testbed.runtime.connection;
     const {items} = await runtime.listPodSandbox();
     for (const {id, metadata} of items) {
       if (!this.#uids.includes(metadata?.uid ?? '')) continue;
@@ -247,7 +247,7 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   async #running(name: string) {
-    const {containers} = await this.#where.ground.runtime.connection.runtime.listContainers();
+    const {containers} = await this.#where.testbed.runtime.connection.runtime.listContainers();
     return containers.find(
       ({labels, metadata, state}) =>
         this.#uids.includes(labels['io.kubernetes.pod.uid'] ?? '') &&
@@ -257,10 +257,10 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   async #sandboxPid(): Promise<number> {
-    const {items} = await this.#where.ground.runtime.connection.runtime.listPodSandbox();
+    const {items} = await this.#where.testbed.runtime.connection.runtime.listPodSandbox();
     const {id} = items.find(
       ({metadata, state}) => this.#uids.includes(metadata?.uid ?? '') && state === 'SANDBOX_READY',
     )!;
-    return await this.#where.ground.sandboxPidOf(id);
+    return await this.#where.testbed.sandboxPidOf(id);
   }
 }

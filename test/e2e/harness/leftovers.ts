@@ -1,19 +1,19 @@
 import {execFileSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {layoutOf} from '../../../src/private-runtime/layout.js';
+import {computeRuntimeLayout} from '../../../src/private-runtime/private-runtime-layout.js';
 
 /** What a private runtime may have left on the machine, one line each; none after a good `kcri runtime down`. */
-export function leftoversOf({
+export function listLeftovers({
   rootDir,
   bridge,
 }: {
   readonly rootDir: string;
   readonly bridge: string;
 }): string[] {
-  const layout = layoutOf(rootDir);
+  const layout = computeRuntimeLayout(rootDir);
   return [
-    ...processesNaming(rootDir).map((line) => `process ${line}`),
+    ...listProcessesWithArgument(rootDir).map((line) => `process ${line}`),
     ...linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), rootDir).map((line) => `mount ${line}`),
     ...networkOf(bridge, layout.socket),
     ...[layout.root, layout.lockFile, layout.socket].filter((path) => existsSync(path)),
@@ -35,7 +35,7 @@ function networkOf(bridge: string, socket: string): string[] {
 }
 
 /** Processes that run and name the text in their arguments; a zombie has none. */
-export function processesNaming(text: string): string[] {
+export function listProcessesWithArgument(text: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map((pid) => `${pid} ${commandLine(pid)}`)
@@ -43,7 +43,7 @@ export function processesNaming(text: string): string[] {
 }
 
 /** The cgroup `path` in every hierarchy where it exists. */
-export function cgroupsAt(path: string): string[] {
+export function listCgroupsAt(path: string): string[] {
   const hierarchies = linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), ' - cgroup').map(
     (line) => line.split(' ')[4] ?? '',
   );
@@ -51,8 +51,8 @@ export function cgroupsAt(path: string): string[] {
 }
 
 /** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */
-export function cgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
-  const paths = cgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
+export function readCgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
+  const paths = listCgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
   const found = paths.find((path) => existsSync(path));
   return found === undefined ? undefined : readFileSync(found, 'utf8').trim();
 }

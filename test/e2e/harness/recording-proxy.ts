@@ -10,8 +10,8 @@ import {
   type sendUnaryData,
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
-import {criServices, type Incoming} from '../../fakes/wire.js';
-import type {GoldenCall} from '../../golden/canon.js';
+import {criServices, type DecodedRequest} from '../../fakes/runtime/cri-messages.js';
+import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
 
 /** Stands between kcri and a runtime, and writes down what passes. */
 export interface RecordingProxy extends AsyncDisposable {
@@ -52,7 +52,7 @@ export async function startRecordingProxy(endpoint: string): Promise<RecordingPr
         const record: Recorded = {
           method: rpc,
           get request() {
-            return (requestDeserialize(call.request) as Incoming).json;
+            return (requestDeserialize(call.request) as DecodedRequest).json;
           },
           get response() {
             return answered === undefined ? undefined : (responseDeserialize(answered) as object);

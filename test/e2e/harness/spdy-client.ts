@@ -3,13 +3,13 @@ import {connect as connectTcp, type Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
 import {constants, deflateRawSync} from 'node:zlib';
-import {MessageDuplex} from './message-duplex.js';
-import type {Credentials} from './websocket-client.js';
+import {WebSocketDuplex} from './websocket-duplex.js';
+import type {ClientCredentials} from './channel-client.js';
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
 
 /** What a server answered to a request for another protocol. */
-export interface Answered {
+export interface UpgradeResponse {
   readonly status: number;
   readonly head: string;
   readonly socket: Socket;
@@ -18,7 +18,7 @@ export interface Answered {
 }
 
 /** A connection to a server, whatever its certificate, that stays open for writing when the server has ended. */
-export async function dial(url: string, client?: Credentials): Promise<Socket> {
+export async function dial(url: string, client?: ClientCredentials): Promise<Socket> {
   const {hostname, port, protocol} = new URL(url);
   const target = {host: hostname, port: Number(port), allowHalfOpen: true};
   if (protocol === 'http:') {
@@ -36,12 +36,12 @@ export async function dial(url: string, client?: Credentials): Promise<Socket> {
 }
 
 /** Asks for another protocol in HTTP's own words. */
-export async function askForUpgrade(
+export async function requestUpgrade(
   url: string,
   headers: Readonly<Record<string, string>>,
-  client?: Credentials,
+  client?: ClientCredentials,
   method = 'POST',
-): Promise<Answered> {
+): Promise<UpgradeResponse> {
   const socket = await dial(url, client);
   const {pathname, search, host} = new URL(url);
   const lines = Object.entries({Host: host, Connection: 'Upgrade', ...headers});
@@ -83,7 +83,7 @@ export class ClientStream {
     this.#client.sendData(this.#id, Buffer.alloc(0), 1);
   }
 
-  take(payload: Buffer, isEnd: boolean): void {
+  receive(payload: Buffer, isEnd: boolean): void {
     this.#pieces.push(payload);
     this.length += payload.length;
     this.isEnded ||= isEnd;
@@ -94,13 +94,13 @@ export class ClientStream {
     return Buffer.concat(this.#pieces).toString();
   }
 
-  async until(holds: (stream: this) => boolean): Promise<void> {
+  async waitUntil(holds: (stream: this) => boolean): Promise<void> {
     while (!holds(this)) await new Promise<void>((resolve) => this.#wakers.push(resolve));
   }
 
   /** All that comes until it ends. */
-  async whole(): Promise<string> {
-    await this.until(({isEnded}) => isEnded);
+  async readAll(): Promise<string> {
+    await this.waitUntil(({isEnded}) => isEnded);
     return this.text;
   }
 }
@@ -120,7 +120,7 @@ export class SpdyClient {
     this.socket = socket;
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
-        for (const stream of this.#streams.values()) stream.take(Buffer.alloc(0), true);
+        for (const stream of this.#streams.values()) stream.receive(Buffer.alloc(0), true);
         resolve();
       });
     });
@@ -134,25 +134,25 @@ export class SpdyClient {
   }
 
   /** Rejects when the server doesn't agree. */
-  static async open(url: string, protocol: string, client?: Credentials): Promise<SpdyClient> {
+  static async open(url: string, protocol: string, client?: ClientCredentials): Promise<SpdyClient> {
     const headers = {Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': protocol};
-    const {status, head, socket, rest} = await askForUpgrade(url, headers, client);
+    const {status, head, socket, rest} = await requestUpgrade(url, headers, client);
     if (status === 101) return new SpdyClient(socket, rest);
     socket.destroy();
     throw new Error(`${head}\n${rest.toString()}`);
   }
 
   /** The same in the messages of a WebSocket, for port-forward. */
-  static async openTunnel(url: string, client?: Credentials): Promise<SpdyClient> {
+  static async openTunnel(url: string, client?: ClientCredentials): Promise<SpdyClient> {
     const headers = {
       Upgrade: 'websocket',
       'Sec-WebSocket-Version': '13',
       'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
       'Sec-WebSocket-Protocol': TUNNEL,
     };
-    const {status, head, socket, rest} = await askForUpgrade(url, headers, client, 'GET');
+    const {status, head, socket, rest} = await requestUpgrade(url, headers, client, 'GET');
     if (status === 101 && head.includes(TUNNEL))
-      return new SpdyClient(new MessageDuplex(socket, rest), Buffer.alloc(0));
+      return new SpdyClient(new WebSocketDuplex(socket, rest), Buffer.alloc(0));
     socket.destroy();
     throw new Error(`${head}\n${rest.toString()}`);
   }
@@ -184,7 +184,7 @@ export class SpdyClient {
       if (!isData && this.#kept.length < 8 + length) return;
       if (isData) this.#coming = {id: first, length, isEnd: (this.#kept.readUInt8(4) & 1) !== 0};
       else if ((first & 0xffff) === 3)
-        this.#streams.get(this.#kept.readUInt32BE(8))?.take(Buffer.alloc(0), true);
+        this.#streams.get(this.#kept.readUInt32BE(8))?.receive(Buffer.alloc(0), true);
       rest = this.#kept.subarray(isData ? 8 : 8 + length);
       this.#kept = this.#payload(rest);
     }
@@ -197,7 +197,7 @@ export class SpdyClient {
     const piece = bytes.subarray(0, length);
     const left = length - piece.length;
     this.#coming = left === 0 ? undefined : {id, length: left, isEnd};
-    this.#streams.get(id)?.take(piece, isEnd && left === 0);
+    this.#streams.get(id)?.receive(piece, isEnd && left === 0);
     return bytes.subarray(piece.length);
   }
 }

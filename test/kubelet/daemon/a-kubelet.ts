@@ -1,12 +1,12 @@
 import type {Clock} from '../../../src/base/clock.js';
 import type {Logger} from '../../../src/base/logger.js';
 import type {Connection} from '../../../src/cri/index.js';
-import type {NodeFacts} from '../../../src/kubelet/container/node.js';
+import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {openPodSources, type PodEvent} from '../../../src/kubelet/index.js';
-import {Kubelet, type KubeletOptions} from '../../../src/kubelet/kubelet.js';
+import {Kubelet, type KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
 
 /** What a test's kubelet is made from. */
-export interface KubeletSeed {
+export interface TestKubeletOptions {
   readonly connection: Connection;
   readonly endpoint: string;
   readonly node: NodeFacts;
@@ -26,7 +26,7 @@ const SYNC_FREQUENCY_MS = 60_000;
 const MIDDLE = 2 ** 31;
 
 /** `kcri kubelet` with a directory of manifests, to be run by the test. */
-export function aKubelet(seed: KubeletSeed): Kubelet {
+export function aKubelet(seed: TestKubeletOptions): Kubelet {
   const {connection, endpoint, node, clock, manifestsDir, eventedPleg, logger, onEvent} = seed;
   const {runtime, images} = connection;
   const places = {

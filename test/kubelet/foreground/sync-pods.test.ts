@@ -1,105 +1,110 @@
 import {expect, test} from 'vitest';
-import {systemClock} from '../../../src/base/clock.js';
-import {podRef} from '../../../src/kubelet/container/pod-ref.js';
-import {syncPodUntil, type SyncPodsOptions} from '../../../src/kubelet/foreground/sync-pods.js';
-import {aLocalPod, aPodGround} from '../pod-ground.js';
+import {podRef} from '../../../src/kubelet/contract/pod-ref.js';
+import {aLocalPod, startRegistryTestbed} from '../pods/registry-testbed.js';
+import {syncOnePod} from './sync-one-pod.js';
 
-const signal = new AbortController().signal;
-const OPTIONS: SyncPodsOptions = {
-  wait: 'ready',
-  timeoutMs: undefined,
-  clock: systemClock,
-  onStatus: () => undefined,
-};
-
-test('tells each status once, the last one being that of the outcome', async () => {
-  const {pods} = await aPodGround();
+test('each status is reported once, and the last one is that of the result', async () => {
+  const testbed = await startRegistryTestbed();
   const pod = aLocalPod({
     initContainers: [{name: 'setup', image: 'localhost:5000/busybox:1', command: ['true']}],
   });
   const phases: (string | undefined)[] = [];
-  const outcome = await syncPodUntil(
-    pods,
-    {pod, source: '-'},
-    {
-      ...OPTIONS,
-      onStatus: (_, {phase, initContainerStatuses}) =>
-        phases.push(`${phase} ${initContainerStatuses?.[0]?.ready}`),
-    },
-    signal,
-  );
-  expect(outcome).toEqual({pod: podRef(pod), kind: 'ready'});
-  expect(phases).toEqual(['Pending true', 'Running true']);
+  const result = await syncOnePod(testbed, pod, {
+    onStatus: (_, {phase, initContainerStatuses}) =>
+      phases.push(`${phase} ${initContainerStatuses?.[0]?.ready}`),
+  });
+  expect(result).toEqual({pod: podRef(pod), kind: 'ready'});
+  expect(phases[0]).toBe('Pending false');
+  expect(phases.at(-1)).toBe('Running true');
+  expect(phases).toContain('Pending true');
 });
 
-test('never rejects: an aborted signal is an outcome', async () => {
-  const {pods, runtime} = await aPodGround();
+test('an aborted signal is a result and makes no call', async () => {
+  const testbed = await startRegistryTestbed();
   const reason = new Error('stop');
-  const outcome = await syncPodUntil(
-    pods,
-    {pod: aLocalPod(), source: '-'},
-    OPTIONS,
-    AbortSignal.abort(reason),
-  );
-  expect(outcome).toMatchObject({kind: 'interrupted', reason});
-  expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
+  const result = await syncOnePod(testbed, aLocalPod(), {}, AbortSignal.abort(reason));
+  expect(result).toMatchObject({kind: 'interrupted', reason});
+  expect(testbed.runtime.callsTo('RunPodSandbox')).toEqual([]);
 });
 
 test('a signal that aborts while the last container starts is an interruption, not a success', async () => {
-  const {pods, runtime} = await aPodGround();
+  const testbed = await startRegistryTestbed();
   const controller = new AbortController();
-  runtime.injectDelay('StartContainer', 50);
-  const syncing = syncPodUntil(pods, {pod: aLocalPod(), source: '-'}, OPTIONS, controller.signal);
-  await expect.poll(() => runtime.callsTo('StartContainer')).toHaveLength(1);
+  testbed.runtime.injectDelay('StartContainer', 50);
+  const syncing = syncOnePod(testbed, aLocalPod(), {}, controller.signal);
+  await expect.poll(() => testbed.runtime.callsTo('StartContainer')).toHaveLength(1);
   controller.abort(new Error('stop'));
   expect((await syncing).kind).toBe('interrupted');
 });
 
-test('a failure tells that the new pod is removed', async () => {
-  const {pods} = await aPodGround({images: []});
+test('a failure reports that the new pod was removed', async () => {
+  const testbed = await startRegistryTestbed({images: []});
   const pod = aLocalPod();
-  expect(await syncPodUntil(pods, {pod, source: '-'}, OPTIONS, signal)).toMatchObject({
+  expect(await syncOnePod(testbed, pod)).toMatchObject({
     kind: 'failed',
     removed: true,
     error: {reason: 'ErrImagePull'},
   });
-  expect(await pods.store.get(podRef(pod).uid)).toBeUndefined();
+  expect(await testbed.pods.store.get(podRef(pod).uid)).toBeUndefined();
 });
 
-test('a failure tells why the new pod could not be removed', async () => {
-  const {pods, runtime} = await aPodGround({images: []});
+test('a failure reports why the new pod could not be removed', async () => {
+  const testbed = await startRegistryTestbed({images: []});
   const pod = aLocalPod();
-  runtime.injectError('RemovePodSandbox', {code: 'UNKNOWN', message: 'busy'});
-  expect(await syncPodUntil(pods, {pod, source: '-'}, OPTIONS, signal)).toMatchObject({
+  testbed.runtime.injectError('RemovePodSandbox', {code: 'UNKNOWN', message: 'busy'});
+  expect(await syncOnePod(testbed, pod)).toMatchObject({
     kind: 'failed',
     removed: false,
     error: {reason: 'ErrImagePull'},
     removalError: {details: 'busy'},
   });
-  expect(await pods.store.get(podRef(pod).uid)).toBeDefined();
+  expect(await testbed.pods.store.get(podRef(pod).uid)).toBeDefined();
 });
 
-test('a failure of a pod that ran before leaves it', async () => {
-  const {pods, runtime} = await aPodGround();
-  const request = {pod: aLocalPod(), source: '-'};
-  await syncPodUntil(pods, request, OPTIONS, signal);
+test('a pod that ran before is left after a failure', async () => {
+  const testbed = await startRegistryTestbed();
+  const {runtime} = testbed;
+  const pod = aLocalPod();
+  await syncOnePod(testbed, pod);
   runtime.exitContainer(runtime.containers[0]!.id, 1);
   runtime.injectError('CreateContainer', {code: 'UNKNOWN', message: 'no'});
-  expect(await syncPodUntil(pods, request, OPTIONS, signal)).toMatchObject({kind: 'failed', removed: false});
+  expect(await syncOnePod(testbed, pod)).toMatchObject({kind: 'failed', removed: false});
   expect(runtime.sandboxes).toHaveLength(1);
 });
 
-test('when the time is up the last status and the last error are told', async () => {
-  const {pods} = await aPodGround({images: []});
-  const outcome = await syncPodUntil(
-    pods,
-    {pod: aLocalPod(), source: '-'},
-    {...OPTIONS, timeoutMs: 300},
-    signal,
-  );
-  expect(outcome).toMatchObject({
+test('a time limit reports the last status and the last error', async () => {
+  const testbed = await startRegistryTestbed({images: []});
+  const result = await syncOnePod(testbed, aLocalPod(), {timeoutMs: 3000});
+  expect(result).toMatchObject({
     kind: 'timeout',
     status: {phase: 'Pending'},
     error: {problem: expect.stringMatching(/^container "main": (ErrImagePull|ImagePullBackOff): /) as string},
   });
+});
+
+test('a runtime that is not ready fails a sync without a time limit', async () => {
+  const testbed = await startRegistryTestbed();
+  testbed.runtime.injectError('Status', {code: 'UNKNOWN', message: 'starting'});
+  const pod = aLocalPod();
+  expect(await syncOnePod(testbed, pod)).toMatchObject({
+    kind: 'failed',
+    removed: true,
+    error: {message: expect.stringContaining('container runtime status check') as string},
+  });
+});
+
+test('of a container that crashes between syncs, one dead instance is kept', async () => {
+  const testbed = await startRegistryTestbed();
+  const {runtime} = testbed;
+  for (let restart = 0; restart < 4; restart++) {
+    expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
+    const running = runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+    runtime.exitContainer(running!.id, 1);
+  }
+  await syncOnePod(testbed, aLocalPod());
+  const attempts = runtime.containers.map(({config, state}) => [config.metadata?.attempt, state]);
+  expect(attempts.toSorted()).toEqual([
+    [3, 'CONTAINER_EXITED'],
+    [4, 'CONTAINER_RUNNING'],
+  ]);
 });

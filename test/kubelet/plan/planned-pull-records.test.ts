@@ -1,11 +1,11 @@
 import {readdir} from 'node:fs/promises';
 import {expect, test} from 'vitest';
-import {FilePullRecords} from '../../../src/kubelet/images/records/pull-records.js';
-import type {PulledRecord} from '../../../src/kubelet/images/records/pulled-record.js';
+import {FilePullRecordsAccessor} from '../../../src/kubelet/managers/images/pull-manager/pull-records-accessor.js';
+import type {ImagePulledRecord} from '../../../src/kubelet/managers/images/pull-manager/image-pulled-record.js';
 import {PlannedPullRecords} from '../../../src/kubelet/plan/planned-pull-records.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
-const aRecord = (imageRef: string): PulledRecord => ({
+const aRecord = (imageRef: string): ImagePulledRecord => ({
   lastUpdatedTime: '2026-05-01T12:00:00Z',
   imageRef,
   credentialMapping: {'r.example/app': {nodePodsAccessible: true}},
@@ -13,7 +13,7 @@ const aRecord = (imageRef: string): PulledRecord => ({
 
 test('a plan reads the records, and what it would write it reads back', async () => {
   const rootDir = await temporaryDirectory();
-  const real = new FilePullRecords(rootDir);
+  const real = new FilePullRecordsAccessor(rootDir);
   await real.updatePulled('sha256:1', () => aRecord('sha256:1'));
   const pulled = await real.writeIntent('r.example/left:1');
   await pulled[Symbol.asyncDispose]();
@@ -21,7 +21,7 @@ test('a plan reads the records, and what it would write it reads back', async ()
   const planned = new PlannedPullRecords(rootDir);
   expect(await planned.readPulled('sha256:1')).toEqual(aRecord('sha256:1'));
   const left: string[] = [];
-  await planned.settleIntents((images) => {
+  await planned.recoverIntents((images) => {
     left.push(...images);
     return Promise.resolve(images);
   });

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {connect, containerId, isNotFound, podSandboxId} from '../../../src/cri/index.js';
-import {PLANNED_POD_IP, plannedServices} from '../../../src/kubelet/plan/planned-services.js';
+import {PLANNED_POD_IP, createPlannedServices} from '../../../src/kubelet/plan/planned-services.js';
 import {aContainer, anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtime.js';
 
 const OPTIONS = {exitsAtOnce: (name: string) => name === 'setup'};
@@ -11,7 +11,7 @@ async function planned(options: Parameters<typeof FakeRuntime.start>[0] = {}) {
   const connection = connect(fake.endpoint);
   return {
     fake,
-    ...plannedServices(connection, OPTIONS),
+    ...createPlannedServices(connection, OPTIONS),
     [Symbol.asyncDispose]: async () => {
       connection.close();
       await fake.stop();

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
-import type {Container} from '../../../src/api/v1.js';
-import {withoutSecretValues} from '../../../src/kubelet/plan/sent-config.js';
-import {aContainer, aPod} from '../kuberuntime/builders.js';
+import type {Container} from '../../../src/api/types/v1-pod.js';
+import {hideSecretValues} from '../../../src/kubelet/plan/sent-config.js';
+import {aContainer, aPod} from '../pod-builders.js';
 
 const CONFIG = {
   args: ['hunter2'],
@@ -12,7 +12,7 @@ const CONFIG = {
 };
 
 function shown(fields: Partial<Container>): unknown {
-  return withoutSecretValues(CONFIG, [aPod({containers: [aContainer(fields)]})], 'main');
+  return hideSecretValues(CONFIG, [aPod({containers: [aContainer(fields)]})], 'main');
 }
 
 const env = [

@@ -8,18 +8,18 @@ import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {LogSource} from '../../../src/operations/logs/log-source.js';
-import {OWN_MANNER} from '../../../src/operations/logs/manner.js';
+import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
-import {logTime} from '../../../src/operations/logs/selection.js';
+import {logTime} from '../../../src/operations/logs/log-selection.js';
 
-let folder: string;
+let directory: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-logs-'));
-  path = join(folder, '0.log');
+  directory = mkdtempSync(join(tmpdir(), 'kcri-logs-'));
+  path = join(directory, '0.log');
 });
 afterEach(() => {
-  rmSync(folder, {recursive: true});
+  rmSync(directory, {recursive: true});
 });
 
 const BOTH: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);
@@ -39,12 +39,12 @@ async function read(options: Partial<ReadLogOptions> = {}) {
 }
 
 describe('readLog', () => {
-  test('gives what was written to each stream', async () => {
+  test('writes each stream separately', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b', 'F', 'stderr') + line(3, ''));
     expect(await read()).toEqual({stdout: 'a\n\n', stderr: 'b\n', unknown: 0});
   });
 
-  test('joins the parts of a line, also when the other stream writes between them', async () => {
+  test('joins the parts of a line, even if the other stream wrote between them', async () => {
     writeFileSync(
       path,
       line(1, 'aa', 'P') + line(2, 'x', 'F', 'stderr') + line(3, 'bb', 'P') + line(4, 'cc'),
@@ -56,7 +56,7 @@ describe('readLog', () => {
     });
   });
 
-  test('understands tags behind the first one', async () => {
+  test('ignores additional tags', async () => {
     writeFileSync(path, line(1, 'a', 'P:x:y') + line(2, 'b', 'F:z'));
     expect((await read()).stdout).toBe('ab\n');
   });
@@ -68,21 +68,21 @@ describe('readLog', () => {
     expect(await read()).toEqual({stdout: 'one line\n', stderr: 'err\n', unknown: 0});
   });
 
-  test('counts lines in no known format and goes on', async () => {
+  test('counts and skips lines in an unknown format', async () => {
     writeFileSync(path, `garbage\n${line(1, 'a')}{"log":\n2026-11-20T14:00:01Z stdlog F x\n`);
     expect(await read()).toEqual({stdout: 'a\n', stderr: '', unknown: 3});
   });
 
-  test('refuses a folder, and a pipe without waiting for its writer', async () => {
+  test('rejects a directory, and a pipe without waiting for its writer', async () => {
     mkdirSync(path);
     await expect(read()).rejects.toThrow(SystemError);
-    await expect(read()).rejects.toThrow(`reading the log "${path}": illegal operation on a directory`);
-    path = join(folder, 'pipe');
+    await expect(read()).rejects.toThrow(`cannot read log "${path}": illegal operation on a directory`);
+    path = join(directory, 'pipe');
     execFileSync('mkfifo', [path]);
     await expect(read()).rejects.toThrow(`the log "${path}" is not a regular file`);
   });
 
-  test('refuses a device, but not the one without lines', async () => {
+  test('rejects devices except /dev/null', async () => {
     path = '/dev/null';
     expect(await read()).toEqual({stdout: '', stderr: '', unknown: 0});
     path = '/dev/zero';
@@ -96,30 +96,30 @@ describe('readLog', () => {
     ['the end of a file', '0.log', {tailLines: 1}],
     ['a rotated file', '0.log.20261120-140000', {tailLines: 1}],
     ['a gzipped file', '0.log.20261120-140000.gz', {tailLines: 1}],
-  ])('can be ended while it looks through %s', async (_, name, options) => {
+  ])('can be aborted while it searches %s', async (_, name, options) => {
     writeFileSync(path, '');
     const text = Buffer.from(line(1, 'x'.repeat(100), 'F', 'stderr').repeat(40_000));
-    writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(text) : text);
+    writeFileSync(join(directory, name), name.endsWith('.gz') ? gzipSync(text) : text);
     const controller = new AbortController();
     const reason = new Error('enough');
     const streams = new Set<LogStream>(['stdout']);
-    const look = async (): Promise<void> => {
-      const selection = {streams, ...options, manner: OWN_MANNER, signal: controller.signal};
+    const search = async (): Promise<void> => {
+      const selection = {streams, ...options, strategy: KCRI_LOG_STRATEGY, signal: controller.signal};
       await using source = await LogSource.open(path, selection);
       await source.fill();
     };
     setImmediate(() => {
       controller.abort(reason);
     });
-    await expect(look()).rejects.toBe(reason);
+    await expect(search()).rejects.toBe(reason);
   });
 
-  test('gives a last line without its end', async () => {
+  test('writes a last line without a newline', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b').trimEnd());
     expect((await read()).stdout).toBe('a\nb');
   });
 
-  test('leaves out the other stream', async () => {
+  test('omits the other stream', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b', 'F', 'stderr'));
     expect(await read({streams: new Set(['stderr'])})).toEqual({stdout: '', stderr: 'b\n', unknown: 0});
   });
@@ -135,28 +135,28 @@ describe('readLog', () => {
     expect((await read({limitBytes})).stdout).toBe(text);
   });
 
-  test('since leaves out older lines to the nanosecond', async () => {
+  test('omits older lines to the nanosecond with since', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b') + line(3, 'c'));
     const second = BigInt(Date.parse('2026-11-20T14:00:02.500Z')) * 1_000_000n;
     expect((await read({since: logTime(second)})).stdout).toBe('b\nc\n');
     expect((await read({since: logTime(second + 1n)})).stdout).toBe('c\n');
   });
 
-  test('a missing file is an error that names it', async () => {
+  test('rejects with the path of a missing file', async () => {
     await expect(read()).rejects.toMatchObject({
       code: 'SYSTEM',
       message: expect.stringContaining(path) as string,
     });
   });
 
-  test('lines longer than the buffers stay whole', async () => {
+  test('preserves lines longer than the buffers', async () => {
     const long = 'x'.repeat(700_000);
     writeFileSync(path, line(1, long) + line(2, 'b'));
     expect((await read()).stdout).toBe(`${long}\nb\n`);
     expect((await read({tailLines: 2})).stdout).toBe(`${long}\nb\n`);
   });
 
-  test('a million lines are read in a few seconds', async () => {
+  test('reads a million lines in a few seconds', async () => {
     writeFileSync(path, line(1, 'some text of a usual length, as a server writes it').repeat(1_000_000));
     const started = performance.now();
     let bytes = 0;
@@ -188,17 +188,17 @@ describe('tailLines', () => {
     [4, 'bbb\nc\n', 'e1\ne2\n'],
     [5, 'a\nbbb\nc\n', 'e1\ne2\n'],
     [9, 'a\nbbb\nc\n', 'e1\ne2\n'],
-  ])('%d gives whole lines: %j and %j', async (tailLines, stdout, stderr) => {
+  ])('%d selects complete lines: %j and %j', async (tailLines, stdout, stderr) => {
     writeFileSync(path, LINES);
     expect(await read({tailLines})).toEqual({stdout, stderr, unknown: 0});
   });
 
-  test('counts only the lines of the streams that are wanted', async () => {
+  test('counts only the lines of the selected streams', async () => {
     writeFileSync(path, LINES);
     expect((await read({tailLines: 2, streams: new Set(['stdout'])})).stdout).toBe('bbb\nc\n');
   });
 
-  test('counts an unfinished last line, with and without its end', async () => {
+  test('counts an incomplete last line, with and without a newline', async () => {
     writeFileSync(path, line(1, 'a') + line(2, 'b') + line(3, 'cc', 'P'));
     expect((await read({tailLines: 2})).stdout).toBe('b\ncc');
     writeFileSync(path, line(1, 'a') + line(2, 'b').trimEnd());
@@ -214,15 +214,15 @@ describe('tailLines', () => {
 });
 
 describe('follow', () => {
-  /** Follows until the text has come, doing the next step each time something new has. */
+  /** Follows the log and runs the next step after each output; the container ends after the last step. */
   async function follow(steps: readonly (() => void)[], options: Partial<ReadLogOptions> = {}) {
     let stdout = '';
     let running = true;
-    const rest = [...steps];
+    const remaining = [...steps];
     const sink = {
       write: (_: LogStream, bytes: Uint8Array) => {
         stdout += Buffer.from(bytes).toString();
-        const step = rest.shift();
+        const step = remaining.shift();
         if (step === undefined) running = false;
         else step();
       },
@@ -237,7 +237,7 @@ describe('follow', () => {
     return stdout;
   }
 
-  test('goes on with what is appended and ends with the container', async () => {
+  test('writes appended lines and ends with the container', async () => {
     writeFileSync(path, line(1, 'a'));
     expect(
       await follow([
@@ -248,7 +248,7 @@ describe('follow', () => {
     ).toBe('a\nb\n');
   });
 
-  test('waits for the end of a line', async () => {
+  test('waits for the newline of a line', async () => {
     const [start, end] = [line(2, 'b').slice(0, 30), line(2, 'b').slice(30)];
     writeFileSync(path, line(1, 'a') + start);
     expect(
@@ -260,7 +260,7 @@ describe('follow', () => {
     ).toBe('a\nb\n');
   });
 
-  test('goes on with the new file when the log is rotated, without losing a line', async () => {
+  test('continues with the new file after a rotation, without losing a line', async () => {
     writeFileSync(path, line(1, 'a'));
     const rotate = (): void => {
       appendFileSync(path, line(2, 'b'));
@@ -284,7 +284,7 @@ describe('follow', () => {
     ).toBe('b\nc\n');
   });
 
-  test('ends at once when the container has ended', async () => {
+  test('ends immediately if the container has exited', async () => {
     writeFileSync(path, line(1, 'a'));
     expect(await follow([])).toBe('a\n');
   });
@@ -303,7 +303,7 @@ describe('follow', () => {
     ).toBe('a\nbc');
   });
 
-  test('rejects with the reason when it is aborted', async () => {
+  test('rejects with the reason when aborted', async () => {
     writeFileSync(path, line(1, 'a'));
     const controller = new AbortController();
     const reason = new Error('enough');

@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import {ConnectionPool} from '../../../src/streaming/port-forward/connection-pool.js';
 import {until} from '../../base/until.js';
-import {ManualClock} from '../manual-clock.js';
+import {FakeClock} from '../../fakes/fake-clock.js';
 
-/** A connection that only knows whether it is open. */
+/** A connection that only has an open state. */
 class Plain {
   isOpen = true;
 
@@ -13,7 +13,7 @@ class Plain {
 }
 
 function aPool({limit = 10, idleMs = 1000} = {}) {
-  const clock = new ManualClock();
+  const clock = new FakeClock();
   const opened: Plain[] = [];
   const failures: Error[] = [];
   const hold = {opening: Promise.resolve(), isOpening: false, go: (): void => undefined};
@@ -30,7 +30,7 @@ function aPool({limit = 10, idleMs = 1000} = {}) {
   return {pool: new ConnectionPool({open, limit, idleMs, clock}), clock, opened, failures, hold};
 }
 
-test('a connection that is given back serves the next one', async () => {
+test('a released connection is reused', async () => {
   const {pool, opened} = aPool();
   const first = await pool.lease();
   pool.release(first.item);
@@ -39,13 +39,13 @@ test('a connection that is given back serves the next one', async () => {
   expect(opened).toHaveLength(1);
 });
 
-test('who comes meanwhile gets a connection of its own', async () => {
+test('a second lease opens a connection', async () => {
   const {pool} = aPool();
   const [first, second] = [await pool.lease(), await pool.lease()];
   expect([first.reused, second.reused, first.item === second.item]).toEqual([false, false, false]);
 });
 
-test('of several idle connections the one used last goes first, so that the others may be closed', async () => {
+test('the most recently used idle connection is leased first, so that the others expire', async () => {
   const {pool, clock, opened} = aPool();
   const leased = [await pool.lease(), await pool.lease()];
   for (const {item} of leased) pool.release(item);
@@ -59,7 +59,7 @@ test('of several idle connections the one used last goes first, so that the othe
   expect(clock.sleeping).toBe(0);
 });
 
-test('a connection that ended while it was idle is not given to anybody', async () => {
+test('a connection that ended while idle is not leased', async () => {
   const {pool} = aPool();
   const {item} = await pool.lease();
   pool.release(item);
@@ -75,7 +75,7 @@ test('a discarded connection is closed', async () => {
   expect((await pool.lease()).reused).toBe(false);
 });
 
-test('more than the limit wait, in the order in which they came', async () => {
+test('leases above the limit wait in order', async () => {
   const {pool, opened} = aPool({limit: 1});
   const first = await pool.lease();
   const order: string[] = [];
@@ -89,14 +89,14 @@ test('more than the limit wait, in the order in which they came', async () => {
   expect({order, opened: opened.length}).toEqual({order: ['second', 'third'], opened: 1});
 });
 
-test('a connection that could not be opened takes no place', async () => {
+test('a failed connection does not count against the limit', async () => {
   const {pool, failures} = aPool({limit: 1});
   failures.push(new Error('no runtime'));
   await expect(pool.lease()).rejects.toThrow('no runtime');
   expect((await pool.lease()).reused).toBe(false);
 });
 
-test('giving back twice counts once', async () => {
+test('a second release has no effect', async () => {
   const {pool} = aPool({limit: 1});
   const {item} = await pool.lease();
   pool.release(item);
@@ -105,18 +105,18 @@ test('giving back twice counts once', async () => {
   expect(await pool.lease()).toEqual({item, reused: true});
 });
 
-test('the end of the pool sends away who waits and who comes later, and nothing is opened for them', async () => {
+test('closing the pool rejects waiting and later leases without opening connections', async () => {
   const {pool, opened} = aPool({limit: 1});
   const {item} = await pool.lease();
   const waiting = pool.lease();
   pool.close();
-  await expect(waiting).rejects.toThrow('not forwarded any more');
+  await expect(waiting).rejects.toThrow('port forwarding has stopped');
   pool.discard(item);
-  await expect(pool.lease()).rejects.toThrow('not forwarded any more');
+  await expect(pool.lease()).rejects.toThrow('port forwarding has stopped');
   expect(opened).toHaveLength(1);
 });
 
-test('the end of the pool closes what is idle and what is in use, and what is being opened', async () => {
+test('closing the pool closes idle, leased and opening connections', async () => {
   const {pool, clock, opened, hold} = aPool();
   const [idle] = [await pool.lease(), await pool.lease()];
   pool.release(idle.item);

@@ -1,14 +1,17 @@
 import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
-import {forwardConnection, VERDICT_LIMIT_MS} from '../../../src/streaming/port-forward/forward-connection.js';
-import {Patience} from '../../../src/streaming/port-forward/patience.js';
-import type {FarFailure} from '../../../src/streaming/port-forward/tunnel.js';
+import {
+  forwardConnection,
+  RESULT_TIMEOUT_MS,
+} from '../../../src/streaming/port-forward/forward-connection.js';
+import {SharedDeadline} from '../../../src/streaming/port-forward/shared-deadline.js';
+import type {RemoteFailure} from '../../../src/streaming/port-forward/tunnel.js';
 import {until} from '../../base/until.js';
-import {FakeOutput} from '../fake-output.js';
-import {ManualClock} from '../manual-clock.js';
+import {FakeRemoteOutput} from '../fake-remote-output.js';
+import {FakeClock} from '../../fakes/fake-clock.js';
 
-/** A local connection that is open. */
+/** Returns an open local connection. */
 async function aConnection(): Promise<Socket> {
   const server = createServer({allowHalfOpen: true});
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -22,20 +25,20 @@ async function aConnection(): Promise<Socket> {
   return local;
 }
 
-test('a failure that is told long after the end of the data is one all the same', async () => {
+test('a failure long after the end of the data is reported', async () => {
   const local = await aConnection();
-  const clock = new ManualClock();
-  let fail: (failure: FarFailure) => void = () => undefined;
-  const done = new Promise<FarFailure>((resolve) => (fail = resolve));
-  const data = new FakeOutput();
+  const clock = new FakeClock();
+  let fail: (failure: RemoteFailure) => void = () => undefined;
+  const done = new Promise<RemoteFailure>((resolve) => (fail = resolve));
+  const data = new FakeRemoteOutput();
   const forwarding = forwardConnection(
     local.on('error', () => undefined),
     {data, done, close: () => undefined},
-    new Patience(VERDICT_LIMIT_MS, clock),
+    new SharedDeadline(RESULT_TIMEOUT_MS, clock),
   );
   data.push(null);
   await until(() => clock.sleeping > 0);
-  await clock.advance(VERDICT_LIMIT_MS);
+  await clock.advance(RESULT_TIMEOUT_MS);
   fail({kind: 'lost'});
   expect(await forwarding).toEqual({kind: 'lost'});
   expect(local.destroyed).toBe(true);

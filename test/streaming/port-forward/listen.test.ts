@@ -1,12 +1,15 @@
 import {expect, test} from 'vitest';
-import {crictlNotListeningText, notListeningText} from '../../../src/cli/views/port-forward.js';
+import {crictlNotListeningText, notListeningText} from '../../../src/cli/output/views/port-forward-text.js';
 import {listen} from '../../../src/streaming/port-forward/listen.js';
 
-test('a port that can not be listened on for any other reason is told of in the words of the system', async () => {
+test('other errors of listening on a port have the system’s message', async () => {
   const spec = {local: 0, remote: 80};
-  // A link-local address without its link.
+  // A link-local address without a scope.
   const bound = await listen(spec, [{name: 'fe80::1', addresses: ['fe80::1']}], () => undefined);
-  expect(bound).toMatchObject({isComplete: false, failures: [{reason: 'other', words: 'invalid argument'}]});
+  expect(bound).toMatchObject({
+    isComplete: false,
+    failures: [{reason: 'other', message: 'invalid argument'}],
+  });
   expect(notListeningText(bound.failures[0]!)).toBe('not listening on [fe80::1]:0: invalid argument');
   expect(crictlNotListeningText(bound)).toContain('Error listen tcp6 [fe80::1]:0: bind: invalid argument');
 });

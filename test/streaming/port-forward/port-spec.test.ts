@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {addressGroups} from '../../../src/streaming/port-forward/addresses.js';
+import {parseListenAddresses} from '../../../src/streaming/port-forward/listen-addresses.js';
 import {parsePortSpec} from '../../../src/streaming/port-forward/port-spec.js';
 
 describe('ports', () => {
@@ -10,7 +10,7 @@ describe('ports', () => {
     ['0:80', {local: 0, remote: 80}],
     ['08080:00080', {local: 8080, remote: 80}],
     ['65535:65535', {local: 65_535, remote: 65_535}],
-  ])('"%s" is understood', (text, spec) => {
+  ])('"%s" is accepted', (text, spec) => {
     expect(parsePortSpec(text)).toEqual(spec);
   });
 
@@ -27,20 +27,20 @@ describe('ports', () => {
     ['8080:80:90', {kind: 'format', text: '8080:80:90'}],
     ['0', {kind: 'no-remote', text: '0'}],
     ['8080:0', {kind: 'no-remote', text: '8080:0'}],
-  ])('"%s" is refused', (text, fault) => {
+  ])('"%s" is rejected', (text, fault) => {
     expect(parsePortSpec(text)).toEqual(fault);
   });
 });
 
 describe('addresses', () => {
   test('localhost is one group of both loopback addresses', () => {
-    expect(addressGroups(['localhost'])).toEqual({
+    expect(parseListenAddresses(['localhost'])).toEqual({
       groups: [{name: 'localhost', addresses: ['127.0.0.1', '::1']}],
     });
   });
 
-  test('each address is opened once, whatever it is called', () => {
-    expect(addressGroups(['::1', 'localhost', '[::1]', '0.0.0.0', '127.0.0.1'])).toEqual({
+  test('each address is opened once, whatever its name', () => {
+    expect(parseListenAddresses(['::1', 'localhost', '[::1]', '0.0.0.0', '127.0.0.1'])).toEqual({
       groups: [
         {name: '::1', addresses: ['::1']},
         {name: 'localhost', addresses: ['127.0.0.1']},
@@ -49,7 +49,7 @@ describe('addresses', () => {
     });
   });
 
-  test.each(['example.com', '300.1.1.1', '', '127.0.0.1:80'])('"%s" is no address', (bad) => {
-    expect(addressGroups(['localhost', bad])).toEqual({bad});
+  test.each(['example.com', '300.1.1.1', '', '127.0.0.1:80'])('"%s" is rejected', (bad) => {
+    expect(parseListenAddresses(['localhost', bad])).toEqual({bad});
   });
 });

@@ -4,24 +4,24 @@ import {buffer, text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {StreamingError} from '../../../src/streaming/errors.js';
-import {addressGroups} from '../../../src/streaming/port-forward/addresses.js';
+import {parseListenAddresses} from '../../../src/streaming/port-forward/listen-addresses.js';
 import {openTunnel} from '../../../src/streaming/port-forward/open-tunnel.js';
-import {PortForwarder, type ConnectionFailure} from '../../../src/streaming/port-forward/port-forwarder.js';
+import {PortForwarder, type ForwardFailure} from '../../../src/streaming/port-forward/port-forwarder.js';
 import {until} from '../../base/until.js';
 import {
   answering,
   readAll,
   refusing,
-  startSpdyFake,
+  startFakePortForwardServer,
   type ForwardRequest,
-  type SpdyFakeOptions,
-} from './spdy-fake.js';
+  type FakePortForwardServerOptions,
+} from './fake-port-forward-server.js';
 
 const MIB = 1024 * 1024;
 
-/** A forwarder of one port of the fake's, and what it told. */
-async function forwarding(options: SpdyFakeOptions) {
-  const fake = await startSpdyFake(options);
+/** Starts a forwarder for one port of the fake, and records its events. */
+async function forwarding(options: FakePortForwardServerOptions) {
+  const fake = await startFakePortForwardServer(options);
   const settings = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
   const runtime: {failure: Error | undefined} = {failure: undefined};
   const url = async (): Promise<string> => {
@@ -29,12 +29,12 @@ async function forwarding(options: SpdyFakeOptions) {
     return await fake.url();
   };
   const tunnel = await openTunnel(url, {...settings, transport: 'spdy'});
-  const failures: ConnectionFailure[] = [];
+  const failures: ForwardFailure[] = [];
   const forwarder = new PortForwarder(tunnel, systemClock, {
     accepted: () => undefined,
     failed: (_ports, failure) => failures.push(failure),
   });
-  const groups = addressGroups(['127.0.0.1']);
+  const groups = parseListenAddresses(['127.0.0.1']);
   if ('bad' in groups) throw new Error('no address');
   const {spec} = await forwarder.listen({local: 0, remote: 80}, groups.groups);
   return {
@@ -43,7 +43,7 @@ async function forwarding(options: SpdyFakeOptions) {
     tunnel,
     failures,
     dial: (): Socket => connect({port: spec.local, host: '127.0.0.1', allowHalfOpen: true}),
-    /** What is answered to one request. */
+    /** Sends a request and returns the response. */
     ask: async (request = 'hello'): Promise<string> => {
       const socket = connect({port: spec.local, host: '127.0.0.1', allowHalfOpen: true});
       socket.write(request);
@@ -59,7 +59,7 @@ async function forwarding(options: SpdyFakeOptions) {
 }
 
 describe('connections to the runtime', () => {
-  test('one after the other share one, and one URL', async () => {
+  test('are reused sequentially with one URL', async () => {
     await using scene = await forwarding({onRequest: answering('hi')});
     const answers = [];
     for (let round = 0; round < 20; round += 1) answers.push(await scene.ask());
@@ -71,7 +71,7 @@ describe('connections to the runtime', () => {
     expect(scene.failures).toEqual([]);
   });
 
-  test('each of several at a time has its own, and later ones use them again', async () => {
+  test('are separate for concurrent use and reused later', async () => {
     const requests: ForwardRequest[] = [];
     await using scene = await forwarding({onRequest: (request) => requests.push(request)});
     const asking = Array.from({length: 5}, () => scene.ask());
@@ -90,7 +90,7 @@ describe('connections to the runtime', () => {
     expect(scene.fake.connections).toBe(5);
   });
 
-  test('one that ended while it was idle is replaced', async () => {
+  test('are replaced after they ended while idle', async () => {
     await using scene = await forwarding({onRequest: answering('hi')});
     await scene.ask();
     for (const socket of scene.fake.sockets) socket.destroy();
@@ -101,7 +101,7 @@ describe('connections to the runtime', () => {
     expect(scene.failures).toEqual([]);
   });
 
-  test('one that takes no more streams is replaced, without loss', async () => {
+  test('are replaced without loss if they accept no more streams', async () => {
     await using scene = await forwarding({
       onRequest: answering('hi'),
       accepts: (connection, streamId) => connection > 0 || streamId < 5,
@@ -111,7 +111,7 @@ describe('connections to the runtime', () => {
     expect(scene.failures).toEqual([]);
   });
 
-  test('a stalled reader does not hold up another', async () => {
+  test('are not blocked by a stalled reader of another', async () => {
     await using scene = await forwarding({
       onRequest: (request) => {
         if (request.connection > 0) answering('quick')(request);
@@ -125,7 +125,7 @@ describe('connections to the runtime', () => {
     stalled.destroy();
   });
 
-  test('a hundred at once all get through', async () => {
+  test('are opened for a hundred concurrent requests', async () => {
     await using scene = await forwarding({onRequest: answering('hi')});
     const answers = await Promise.all(Array.from({length: 100}, () => scene.ask()));
     expect(answers.filter((answer) => answer === 'hi')).toHaveLength(100);
@@ -134,7 +134,7 @@ describe('connections to the runtime', () => {
 });
 
 describe('the end of a direction', () => {
-  test('reaches the pod while its answer is still to come', async () => {
+  test('reaches the pod before its response', async () => {
     await using scene = await forwarding({
       onRequest: ({data, error}) => {
         void readAll(data).then((asked) => {
@@ -148,7 +148,7 @@ describe('the end of a direction', () => {
     expect(await text(socket)).toBe('you said all of it');
   });
 
-  test('reaches the local side while it still sends', async () => {
+  test('reaches the local side while it still sends data', async () => {
     let said: Promise<string> | undefined;
     await using scene = await forwarding({
       onRequest: ({data, error}) => {
@@ -162,7 +162,7 @@ describe('the end of a direction', () => {
     expect(await said).toBe('and now I');
   });
 
-  test('of everything frees the connection although the local side stays', async () => {
+  test('of both directions frees the connection although the local side stays open', async () => {
     await using scene = await forwarding({onRequest: answering('bye')});
     const idler = scene.dial();
     idler.write('x');
@@ -173,7 +173,7 @@ describe('the end of a direction', () => {
   });
 });
 
-test('what is sent arrives, in both directions', async () => {
+test('data arrives in both directions', async () => {
   await using scene = await forwarding({
     onRequest: ({data, error}) => {
       data.pipe(data);
@@ -186,7 +186,7 @@ test('what is sent arrives, in both directions', async () => {
   expect((await buffer(socket)).equals(sent)).toBe(true);
 });
 
-test('a slow local reader holds the runtime up instead of filling memory', async () => {
+test('a slow local reader pauses the runtime instead of filling memory', async () => {
   let taken = 0;
   await using scene = await forwarding({
     onRequest: ({data}) => {
@@ -216,7 +216,7 @@ test('a slow local reader holds the runtime up instead of filling memory', async
   socket.destroy();
 });
 
-/** How a local connection ends: properly, or with which error. */
+/** Returns how a local connection ends: regularly, or with an error. */
 async function endOf(socket: Socket): Promise<string> {
   socket.resume();
   return await new Promise((resolve) => {
@@ -230,7 +230,7 @@ async function endOf(socket: Socket): Promise<string> {
 }
 
 describe('failures', () => {
-  test('a refused connection is reset, and the next one forwarded over the same connection', async () => {
+  test('a refused connection is reset, and the next one uses the same SPDY connection', async () => {
     let refuse = true;
     await using scene = await forwarding({
       onRequest: (request) => {
@@ -248,7 +248,7 @@ describe('failures', () => {
     expect(scene.fake.connections).toBe(1);
   });
 
-  test('the loss of the runtime in the middle is a reset, not an end', async () => {
+  test('a lost runtime resets the local connection', async () => {
     await using scene = await forwarding({
       onRequest: ({data, socket}) => {
         data.write('half', () => {
@@ -261,7 +261,7 @@ describe('failures', () => {
     expect(scene.failures).toEqual([{kind: 'lost'}]);
   });
 
-  test('a runtime that can not be asked any more costs only the connections of that time', async () => {
+  test('an unavailable runtime fails only connections of that time', async () => {
     await using scene = await forwarding({onRequest: answering('hi')});
     const busy = scene.dial();
     await until(() => scene.fake.connections === 1);
@@ -273,7 +273,7 @@ describe('failures', () => {
     busy.destroy();
   });
 
-  test('a local side that goes away takes its connection to the runtime along', async () => {
+  test('a closed local side closes its connection to the runtime', async () => {
     await using scene = await forwarding({
       onRequest: ({data}) => {
         data.write('go on');
@@ -287,7 +287,7 @@ describe('failures', () => {
   });
 });
 
-test('what is not finished when the forwarder is closed ends, and nothing is said of it', async () => {
+test('closing the forwarder ends open connections without reporting failures', async () => {
   const scene = await forwarding({onRequest: ({data}) => void data.write('go on')});
   const socket = scene.dial();
   await once(socket, 'data');

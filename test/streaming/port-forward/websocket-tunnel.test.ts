@@ -4,38 +4,38 @@ import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {forwardConnection} from '../../../src/streaming/port-forward/forward-connection.js';
 import {openTunnel} from '../../../src/streaming/port-forward/open-tunnel.js';
-import {Patience} from '../../../src/streaming/port-forward/patience.js';
-import type {FarFailure} from '../../../src/streaming/port-forward/tunnel.js';
+import {SharedDeadline} from '../../../src/streaming/port-forward/shared-deadline.js';
+import type {RemoteFailure} from '../../../src/streaming/port-forward/tunnel.js';
 import {until} from '../../base/until.js';
-import {ManualClock} from '../manual-clock.js';
-import {collectMessages, onChannel, startWebSocketFake} from '../websocket-server.js';
-import {readAll} from './spdy-fake.js';
+import {FakeClock} from '../../fakes/fake-clock.js';
+import {collectMessages, onChannel, startFakeWebSocketServer} from '../websocket/fake-websocket-server.js';
+import {readAll} from './fake-port-forward-server.js';
 
 const V4 = 'v4.channel.k8s.io';
 
-/** A server that greets as real ones do, with the port on each channel, and a connection forwarded through it. */
-async function forwarding(clock = new ManualClock()) {
-  const server = await startWebSocketFake({
+/** Starts a server that sends the port on each channel, as real ones do, and forwards a connection through it. */
+async function forwarding(clock = new FakeClock()) {
+  const server = await startFakeWebSocketServer({
     protocols: [V4],
     onOpen: (socket) => {
       for (const channel of [0, 1]) socket.send(onChannel(channel, Buffer.of(0x90, 0x1f)));
     },
   });
-  const asked: (readonly number[])[] = [];
+  const requested: (readonly number[])[] = [];
   const settings = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
   const url = async (ports: readonly number[]): Promise<string> => {
-    asked.push(ports);
+    requested.push(ports);
     return server.url;
   };
   const tunnel = await openTunnel(url, {...settings, clock, transport: 'websocket'});
-  const {local, far, close} = await localPair();
+  const {local, accepted, close} = await localPair();
   const remote = server.opened();
-  const failure: Promise<FarFailure | undefined> = tunnel
+  const failure: Promise<RemoteFailure | undefined> = tunnel
     .connect(8080)
-    .then((end) => forwardConnection(far, end, new Patience(1000, systemClock)));
+    .then((end) => forwardConnection(accepted, end, new SharedDeadline(1000, systemClock)));
   return {
     server,
-    asked,
+    requested,
     local,
     failure,
     clock,
@@ -48,24 +48,24 @@ async function forwarding(clock = new ManualClock()) {
   };
 }
 
-/** Both ends of a local connection. */
-async function localPair(): Promise<{local: Socket; far: Socket; close: () => void}> {
+/** Returns both ends of a local connection. */
+async function localPair(): Promise<{local: Socket; accepted: Socket; close: () => void}> {
   const server = createServer({allowHalfOpen: true});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const {port} = server.address() as AddressInfo;
   const local = connect({port, host: '127.0.0.1', allowHalfOpen: true});
-  const [far] = (await once(server, 'connection')) as [Socket];
-  for (const socket of [local, far]) socket.on('error', () => undefined);
+  const [accepted] = (await once(server, 'connection')) as [Socket];
+  for (const socket of [local, accepted]) socket.on('error', () => undefined);
   const close = (): void => {
     server.close();
     local.destroy();
-    far.destroy();
+    accepted.destroy();
   };
-  return {local, far, close};
+  return {local, accepted, close};
 }
 
-test('the runtime is asked for the port, and what greets is no data', async () => {
+test('the port is requested from the runtime, and the first messages are not data', async () => {
   await using scene = await forwarding();
   const messages = collectMessages(scene.remote);
   scene.local.write('question');
@@ -73,12 +73,15 @@ test('the runtime is asked for the port, and what greets is no data', async () =
   scene.remote.send(onChannel(0, 'answer'));
   scene.remote.terminate();
   expect(await readAll(scene.local)).toBe('answer');
-  expect({asked: scene.asked, messages}).toEqual({asked: [[8080]], messages: [onChannel(0, 'question')]});
+  expect({requested: scene.requested, messages}).toEqual({
+    requested: [[8080]],
+    messages: [onChannel(0, 'question')],
+  });
   scene.local.end();
   expect(await scene.failure).toBeUndefined();
 });
 
-test('a refused connection is reset, and the runtime heard', async () => {
+test('a refused connection is reset, with the runtime’s message', async () => {
   await using scene = await forwarding();
   scene.remote.send(onChannel(1, 'connection refused'));
   scene.remote.terminate();
@@ -86,7 +89,7 @@ test('a refused connection is reset, and the runtime heard', async () => {
   await until(() => scene.local.destroyed);
 });
 
-test('after the end of what the local side sends it ends as soon as nothing comes any more', async () => {
+test('after the local side has ended, the connection ends when no more data arrives', async () => {
   await using scene = await forwarding();
   let closed = false;
   scene.remote.once('close', () => (closed = true));
@@ -101,17 +104,17 @@ test('after the end of what the local side sends it ends as soon as nothing come
   await until(() => closed);
 });
 
-test('a server that takes no SPDY is spoken to over WebSocket, at a URL of its own', async () => {
-  await using server = await startWebSocketFake({protocols: [V4]});
-  const asked: (readonly number[])[] = [];
+test('a server without SPDY is used over WebSocket with a new URL', async () => {
+  await using server = await startFakeWebSocketServer({protocols: [V4]});
+  const requested: (readonly number[])[] = [];
   const url = async (ports: readonly number[]): Promise<string> => {
-    asked.push(ports);
+    requested.push(ports);
     return server.url;
   };
   const settings = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
   const tunnel = await openTunnel(url, {...settings, transport: 'auto'});
   const end = await tunnel.connect(80);
-  expect(asked).toEqual([[], [80]]);
+  expect(requested).toEqual([[], [80]]);
   end.close();
   await expect(openTunnel(url, {...settings, transport: 'spdy'})).rejects.toMatchObject({status: 403});
 });

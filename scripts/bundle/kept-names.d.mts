@@ -1,2 +1,0 @@
-export function withPlaces(source: string, file: string): string;
-export function withErrorNames(source: string): string;

@@ -1,0 +1,70 @@
+import {join, relative} from 'node:path';
+
+/** Namespace of the modules that this plugin adds. */
+const NAMESPACE = 'shared-chunks';
+/** How such a module imports the module that it stands for. */
+const TARGET = 'target';
+
+/**
+ * Returns an esbuild plugin that groups shared code into few chunks. esbuild puts two modules into one chunk when the
+ * same entry points and import()s reach both. Here every module loaded by import() also reaches `start`, and all but
+ * those in `startOnly` reach `common`, so that what these need becomes one chunk each instead of some fifty.
+ *
+ * @param {string} root the checkout
+ * @param {object} groups paths relative to the checkout
+ * @param {string} groups.start the module that every run loads
+ * @param {readonly string[]} groups.common modules that most commands need
+ * @param {readonly string[]} groups.startOnly modules loaded by import() that need nothing of `common`
+ * @returns {import('esbuild').Plugin}
+ */
+export function sharedChunks(root, {start, common, startOnly}) {
+  const importAll = (modules) =>
+    modules.map((file) => `import ${JSON.stringify(join(root, file))};\n`).join('');
+  const isStartOnly = ({path, namespace}) =>
+    namespace === 'help' || startOnly.some((file) => path === join(root, file));
+  const hasDefault = ({path, namespace}) =>
+    namespace === 'help' || path.startsWith(join(root, 'src/commands/'));
+  return {
+    name: NAMESPACE,
+    setup(build) {
+      build.onResolve({filter: /./}, async ({path, kind, resolveDir, importer, namespace, pluginData}) => {
+        if (namespace === NAMESPACE && path === TARGET) return pluginData;
+        if (kind !== 'dynamic-import' || pluginData?.isResolving) return undefined;
+        const options = {kind, resolveDir, importer, namespace, pluginData: {isResolving: true}};
+        const target = await build.resolve(path, options);
+        if (target.external || target.errors.length > 0) return target;
+        const name = target.namespace === 'file' ? relative(root, target.path) : target.path;
+        return {
+          path: name,
+          namespace: NAMESPACE,
+          pluginData: {path: target.path, namespace: target.namespace},
+        };
+      });
+      build.onLoad({filter: /./, namespace: NAMESPACE}, ({pluginData: target}) => ({
+        contents: [
+          importAll([start, ...(isStartOnly(target) ? [] : common)]),
+          `export * from "${TARGET}";\n`,
+          hasDefault(target) ? `export {default} from "${TARGET}";\n` : '',
+        ].join(''),
+        resolveDir: root,
+        pluginData: target,
+      }));
+    },
+  };
+}
+
+/**
+ * Returns a build's graph of imports without the modules that the plugin added: who imports such a module imports what
+ * it stands for.
+ *
+ * @param {import('esbuild').Metafile['inputs']} inputs
+ * @returns {Readonly<Record<string, {readonly imports: readonly {readonly path: string}[]}>>}
+ */
+export function withoutAddedModules(inputs) {
+  const prefix = `${NAMESPACE}:`;
+  const own = Object.entries(inputs).filter(([path]) => !path.startsWith(prefix));
+  const targetOf = (path) => (path.startsWith(prefix) ? path.slice(prefix.length) : path);
+  return Object.fromEntries(
+    own.map(([path, {imports}]) => [path, {imports: imports.map((edge) => ({path: targetOf(edge.path)}))}]),
+  );
+}

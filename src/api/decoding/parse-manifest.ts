@@ -1,0 +1,146 @@
+import {ConfigError} from '../../base/errors.js';
+import type {DecodeProblem} from './decoder.js';
+import {Decoder} from './decoder.js';
+import type {FieldError} from '../field-error.js';
+import {describeFieldError} from '../field-error.js';
+import {FieldPath} from '../field-path.js';
+import type {DecodedObject} from './decode-objects.js';
+import {decodeObjects} from './decode-objects.js';
+import type {ManifestIssue} from './manifest-issue.js';
+import {PodValidationError} from './manifest-issue.js';
+import {findFieldOffset} from './manifest-node.js';
+import {findSecretRanges} from './secret-ranges.js';
+import {SourceText} from './source-text.js';
+import type {Pod} from '../types/v1-pod.js';
+import type {ApiObject} from '../types/v1-objects.js';
+import type {SyntaxProblem, YamlDocument} from './parse-yaml.js';
+import {parseYaml} from './parse-yaml.js';
+
+/** Largest manifest, which is also the kubelet's limit; API objects are much smaller. */
+export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
+
+/** Source of a manifest and options to read it. */
+export interface DecodeOptions {
+  /** File as the user named it; every message starts with it. */
+  readonly file: string;
+  /** Whether unknown fields are warnings. */
+  readonly lenient?: boolean | undefined;
+}
+
+/** Position of an object in a manifest and the issues of its document. */
+export interface DocumentLocation {
+  readonly file: string;
+  /** Position of the object's start, starting at 1. */
+  readonly line: number;
+  readonly column: number;
+  /** Issues of its document so far. */
+  readonly issues: readonly ManifestIssue[];
+  /** Converts a field error of this object into an issue with its position. */
+  createIssue(error: FieldError): ManifestIssue;
+}
+
+/** A Pod of a manifest: as written (decodeManifest) or with the API's defaults (loadManifest). */
+export interface PodDocument extends DocumentLocation {
+  /** The object without parts that do not match the schema. */
+  readonly pod: Pod;
+}
+
+/** An object of a manifest that Pods may refer to. */
+export interface ObjectDocument extends DocumentLocation {
+  readonly object: ApiObject;
+}
+
+/** Content of a manifest, valid or not. */
+export interface Manifest {
+  readonly pods: readonly PodDocument[];
+  readonly objects: readonly ObjectDocument[];
+  /** Issues in the order of the text. */
+  readonly issues: readonly ManifestIssue[];
+  /** Issues that --lenient turns into warnings. */
+  readonly warnings: readonly ManifestIssue[];
+}
+
+function toPlace(
+  {node, path}: DecodedObject,
+  text: SourceText,
+  issues: readonly ManifestIssue[],
+): DocumentLocation {
+  const {file, line, column} = text.createIssue(node.offset, '', '');
+  const issueAt = (error: FieldError): ManifestIssue => {
+    const full = {...error, path: new FieldPath([...path.steps, ...error.path.steps])};
+    return text.createIssue(
+      findFieldOffset(node, error.path),
+      full.path.toString(),
+      describeFieldError(full),
+    );
+  };
+  return {file, line, column, issues, createIssue: issueAt};
+}
+
+/** Converts a syntax error into an issue; text that may be secret is not quoted. */
+function faultIssue({offset, message}: SyntaxProblem, text: SourceText): ManifestIssue {
+  const shown = text.isHiddenAt(offset) ? message.replace(/:?\s*".*$/s, '') : message;
+  return text.createIssue(offset, '', `yaml: ${shown}`);
+}
+
+function readDocument({root, problems}: YamlDocument, text: SourceText, lenient: boolean): Manifest {
+  const decoder = new Decoder();
+  const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
+  const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
+    text.createIssue(offset, path.toString(), message);
+  const tolerated = ({kind}: DecodeProblem): boolean => lenient && kind === 'unknown-field';
+  const issues = [
+    ...problems.map((fault) => faultIssue(fault, text)),
+    ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
+  ];
+  const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));
+  return {
+    pods: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [{...place, pod: object}] : [])),
+    objects: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [] : [{...place, object}])),
+    issues,
+    warnings: decoder.problems.filter(tolerated).map(toIssue),
+  };
+}
+
+/** Compares issues by position. */
+export function byPosition(a: ManifestIssue, b: ManifestIssue): number {
+  return a.line - b.line || a.column - b.column;
+}
+
+/**
+ * Parses a YAML or JSON manifest with one or more documents: Pods, objects they refer to, and lists of these. Collects
+ * all issues.
+ *
+ * @throws ConfigError if it is too large or empty.
+ */
+export function parseManifest(text: string, {file, lenient = false}: DecodeOptions): Manifest {
+  if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) {
+    throw new ConfigError(`"${file}" is larger than ${MAX_MANIFEST_BYTES / 1024 / 1024} MiB`);
+  }
+  const content = text.replace(/^\uFEFF/, '');
+  const yaml = parseYaml(content);
+  const source = new SourceText(file, content, findSecretRanges(yaml, content));
+  const parts = yaml.map((document) => readDocument(document, source, lenient));
+  const manifest = {
+    pods: parts.flatMap(({pods}) => pods),
+    objects: parts.flatMap(({objects}) => objects),
+    issues: parts.flatMap(({issues}) => issues).sort(byPosition),
+    warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
+  };
+  if (manifest.pods.length + manifest.objects.length + manifest.issues.length === 0) {
+    throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest holds an object with kind: Pod'});
+  }
+  return manifest;
+}
+
+/**
+ * Returns the Pods of a manifest as written, neither defaulted nor validated (see loadManifest for both).
+ *
+ * @throws PodValidationError with all errors of syntax, type and name.
+ * @throws ConfigError if the text is too large or empty.
+ */
+export function decodeManifest(text: string, options: DecodeOptions): readonly PodDocument[] {
+  const {pods, issues} = parseManifest(text, options);
+  if (issues.length > 0) throw new PodValidationError(issues);
+  return pods;
+}

@@ -1,0 +1,230 @@
+import {Composer, Lexer, Parser, isAlias, isMap, isNode, isScalar, isSeq, visit} from 'yaml';
+import type {Alias, CST, Document, Node, Pair, ParsedNode, Scalar, YAMLMap} from 'yaml';
+import type {ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
+import type {ScalarValue} from './plain-scalar.js';
+import {resolvePlainScalar} from './plain-scalar.js';
+
+/** A syntax error at an offset. */
+export interface SyntaxProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** One YAML document: its value, or undefined if it is empty or has a syntax error. */
+export interface YamlDocument {
+  readonly root: ManifestNode | undefined;
+  readonly problems: readonly SyntaxProblem[];
+}
+
+/** Deepest nesting: more than any API object has, and far less than what would exhaust the parser's stack. */
+const DEEPEST_STACK = 200;
+/** Largest number of entries copied by merge keys; more are an attack. */
+const MOST_MERGED_ENTRIES = 100_000;
+const CONTROL_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+class YamlFault extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Parses the whole text with a limit on depth; the parser has its own stack. */
+function tokenize(text: string): CST.Token[] {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > DEEPEST_STACK) throw new YamlFault(parser.offset, 'nested too deeply');
+  }
+  return [...tokens, ...parser.end()];
+}
+
+/** Resolves each alias to the last node before it with that anchor. */
+function resolveAliases(document: Document.Parsed): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Alias: (_key, alias) => {
+      const target = anchors.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+    },
+    Value: (_key, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
+}
+
+function offsetOf(node: Node): number {
+  return node.range?.[0] ?? 0;
+}
+
+const TAGS: Readonly<Record<string, (text: string, plain: boolean) => ScalarValue>> = {
+  'tag:yaml.org,2002:str': (text) => text,
+  'tag:yaml.org,2002:binary': (text) => Buffer.from(text, 'base64').toString(),
+  'tag:yaml.org,2002:null': () => null,
+  'tag:yaml.org,2002:bool': resolvePlainScalar,
+  'tag:yaml.org,2002:int': resolvePlainScalar,
+  'tag:yaml.org,2002:float': resolvePlainScalar,
+};
+
+function scalarValue(node: Scalar): ScalarValue {
+  const written = String(node.value);
+  if (node.tag === undefined) return node.type === 'PLAIN' ? resolvePlainScalar(written) : written;
+  const read = Object.hasOwn(TAGS, node.tag) ? TAGS[node.tag] : undefined;
+  if (read === undefined) throw new YamlFault(offsetOf(node), `unknown tag ${JSON.stringify(node.tag)}`);
+  return read(written, node.type === 'PLAIN');
+}
+
+/** Converts a parsed document into a tree: merge keys are resolved, aliases shared and errors collected. */
+class TreeBuilder {
+  readonly faults: SyntaxProblem[] = [];
+  readonly #targets: ReadonlyMap<Alias, Node>;
+  readonly #built = new Map<Node, ManifestNode>();
+  readonly #open = new Set<Node>();
+  #merged = 0;
+
+  constructor(document: Document.Parsed) {
+    this.#targets = resolveAliases(document);
+  }
+
+  build(node: Node): ManifestNode {
+    const built = this.#built.get(node);
+    if (built !== undefined) return built;
+    if (this.#open.has(node)) throw new YamlFault(offsetOf(node), 'an anchor may not contain its own alias');
+    this.#open.add(node);
+    const fresh = this.#buildFresh(node);
+    this.#open.delete(node);
+    this.#built.set(node, fresh);
+    return fresh;
+  }
+
+  #buildFresh(node: Node): ManifestNode {
+    if (isAlias(node)) return this.#buildAlias(node);
+    if (isScalar(node)) return this.#buildScalar(node);
+    const offset = offsetOf(node);
+    if (isMap(node))
+      return {kind: 'map', entries: this.#entries(node), offset, end: node.range?.[1] ?? offset};
+    if (!isSeq(node)) throw new YamlFault(offset, 'unknown kind of value');
+    return {kind: 'list', items: node.items.map((item) => this.#buildMember(item, offset)), offset};
+  }
+
+  #buildMember(item: unknown, parentOffset: number): ManifestNode {
+    return isNode(item) ? this.build(item) : {kind: 'scalar', value: null, source: '', offset: parentOffset};
+  }
+
+  #buildScalar(node: Scalar): ScalarNode {
+    return {kind: 'scalar', value: scalarValue(node), source: node.source ?? '', offset: offsetOf(node)};
+  }
+
+  #buildAlias(alias: Alias): ManifestNode {
+    const target = this.#targets.get(alias);
+    if (target === undefined) {
+      throw new YamlFault(offsetOf(alias), `unknown anchor ${JSON.stringify(alias.source)} referenced`);
+    }
+    return this.build(target);
+  }
+
+  #entries(node: YAMLMap): ReadonlyMap<string, MapEntry> {
+    const own = new Map<string, MapEntry>();
+    const merged: MapNode[] = [];
+    for (const pair of node.items) {
+      const key = this.#key(pair, offsetOf(node));
+      const value = this.#buildMember(pair.value, key.offset);
+      if (key.source === '<<' && isScalar(pair.key) && pair.key.type === 'PLAIN') {
+        merged.push(...mergeSources(value));
+      } else {
+        this.#add(own, key, value);
+      }
+    }
+    return this.#merge(own, merged);
+  }
+
+  #key(pair: Pair, parentOffset: number): ScalarNode {
+    const key = this.#buildMember(pair.key, parentOffset);
+    if (key.kind !== 'scalar')
+      throw new YamlFault(key.offset, 'a key must be a text, not a list or an object');
+    return key;
+  }
+
+  #add(entries: Map<string, MapEntry>, key: ScalarNode, value: ManifestNode): void {
+    // As in the conversion of YAML to JSON upstream: a boolean or numeric key becomes the text of its value.
+    const name = String(key.value);
+    if (entries.has(name)) {
+      this.faults.push({offset: key.offset, message: `key ${JSON.stringify(name)} already set in map`});
+    }
+    entries.set(name, {keyOffset: key.offset, value});
+  }
+
+  /** Merges maps: own entries take precedence over merged ones, earlier merged maps over later ones. */
+  #merge(own: Map<string, MapEntry>, sources: readonly MapNode[]): ReadonlyMap<string, MapEntry> {
+    for (const source of sources) {
+      this.#merged += source.entries.size;
+      if (this.#merged > MOST_MERGED_ENTRIES) throw new YamlFault(source.offset, 'too many merged entries');
+      for (const [name, entry] of source.entries) if (!own.has(name)) own.set(name, entry);
+    }
+    return own;
+  }
+}
+
+function mergeSources(value: ManifestNode): readonly MapNode[] {
+  const sources = value.kind === 'list' ? value.items : [value];
+  return sources.map((source) => {
+    if (source.kind === 'map') return source;
+    throw new YamlFault(value.offset, 'map merge requires map or sequence of maps as the value');
+  });
+}
+
+/** Formats the parser's message as part of a sentence. */
+function lowerFirst(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}
+
+function buildDocument(document: Document.Parsed): YamlDocument {
+  const [error] = document.errors;
+  // Later errors are usually consequences of the first.
+  if (error !== undefined) {
+    return {root: undefined, problems: [{offset: error.pos[0], message: lowerFirst(error.message)}]};
+  }
+  const contents: ParsedNode | null = document.contents;
+  if (contents === null) return {root: undefined, problems: []};
+  const builder = new TreeBuilder(document);
+  try {
+    const root = builder.build(contents);
+    const empty = root.kind === 'scalar' && root.value === null;
+    return {root: empty ? undefined : root, problems: builder.faults};
+  } catch (fault) {
+    if (!(fault instanceof YamlFault)) throw fault;
+    return {root: undefined, problems: [...builder.faults, {offset: fault.offset, message: fault.message}]};
+  }
+}
+
+/**
+ * Parses YAML or JSON as Kubernetes does (sigs.k8s.io/yaml); documents are separated by `---`. Never throws for invalid
+ * text: errors, including duplicate keys, are part of the result.
+ */
+export function parseYaml(text: string): readonly YamlDocument[] {
+  const control = CONTROL_CHARACTER.exec(text);
+  if (control !== null) {
+    return [
+      {root: undefined, problems: [{offset: control.index, message: 'control characters are not allowed'}]},
+    ];
+  }
+  try {
+    const composer = new Composer({
+      version: '1.1',
+      schema: 'failsafe',
+      merge: false,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    });
+    return [...composer.compose(tokenize(text))].map(buildDocument);
+  } catch (fault) {
+    if (!(fault instanceof YamlFault)) throw fault;
+    return [{root: undefined, problems: [{offset: fault.offset, message: fault.message}]}];
+  }
+}

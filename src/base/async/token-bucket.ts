@@ -1,0 +1,30 @@
+import type {Clock} from '../clock.js';
+
+/** Tokens that are refilled at a constant rate up to a burst (client-go flowcontrol.NewTokenBucketRateLimiter). Starts full. */
+export class TokenBucket {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  readonly #clock: Clock;
+  #tokens: number;
+  /** Time at which `#tokens` was last updated, in ms since the epoch. */
+  #updatedAt: number;
+
+  constructor({perSecond, burst}: {readonly perSecond: number; readonly burst: number}, clock: Clock) {
+    this.#perSecond = perSecond;
+    this.#burst = burst;
+    this.#clock = clock;
+    this.#tokens = burst;
+    this.#updatedAt = clock.now();
+  }
+
+  /** Takes a token without waiting. Returns false if the bucket is empty. */
+  tryTake(): boolean {
+    const now = this.#clock.now();
+    const elapsedMs = Math.max(now - this.#updatedAt, 0);
+    this.#tokens = Math.min(this.#burst, this.#tokens + (elapsedMs / 1000) * this.#perSecond);
+    this.#updatedAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}

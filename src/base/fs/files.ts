@@ -1,0 +1,216 @@
+import {randomBytes} from 'node:crypto';
+import {constants} from 'node:fs';
+import {chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {hasErrno, SystemError} from '../errors.js';
+import {systemErrorMessage} from '../system-error-message.js';
+
+const HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'run as root, or choose a directory of your own with --root-dir',
+  EPERM: 'run as root, or choose a directory of your own with --root-dir',
+  EROFS: 'choose a directory on a writable file system with --root-dir',
+  ENOSPC: 'free some space there, or choose a directory on another file system with --root-dir',
+  EDQUOT: 'the disk quota is used up: free some space, or choose another directory with --root-dir',
+  ENOTDIR: 'a part of the path is not a directory: move it away, or choose another one with --root-dir',
+};
+
+/** Hints for a file that the user named, where --root-dir does not help. */
+const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
+  EACCES: 'run as root, or name a file of your own',
+  EPERM: 'run as root, or name a file of your own',
+  EROFS: 'name a file on a writable file system',
+  ENOSPC: 'free some space there, or name a file on another file system',
+  EDQUOT: 'the disk quota is used up: free some space, or name a file elsewhere',
+  ENOTDIR: 'a part of the path is not a directory: move it away, or name another file',
+};
+
+/**
+ * Creates the error of a file operation, with a hint: `writing "/x/y": no space left on device`. A SystemError is
+ * returned unchanged.
+ */
+export function fileError(doing: string, path: string, cause: unknown): SystemError {
+  if (cause instanceof SystemError) return cause;
+  return new SystemError(`${doing} ${JSON.stringify(path)}: ${systemErrorMessage(cause)}`, {
+    cause,
+    hint: HINTS[codeOf(cause)],
+  });
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+/** Runs a file operation and converts its errors into SystemErrors that name `path` (see fileError). */
+export async function withFileErrors<T>(doing: string, path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw fileError(doing, path, error);
+  }
+}
+
+/** Runs work on files that the user named: hints of SystemErrors then suggest naming another file. */
+export async function withUserFileHints<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const {message, cause, hint} = error;
+    const code = codeOf(cause);
+    throw new SystemError(message, {cause, hint: hint === HINTS[code] ? NAMED_FILE_HINTS[code] : hint});
+  }
+}
+
+/** Resolves with the operation's result, or with undefined if it fails with ENOENT. */
+export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Reports whether the path exists, following links. Rejects with SystemError. */
+export async function pathExists(path: string): Promise<boolean> {
+  return (await withFileErrors('checking', path, () => ifPresent(() => stat(path)))) !== undefined;
+}
+
+const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** Longest file name: NAME_MAX of every Linux file system. */
+export const MAX_SEGMENT_LENGTH = 255;
+
+/**
+ * Returns the value if it is safe as one component of a path: it can neither leave its directory nor be hidden.
+ *
+ * @throws SystemError that names the kind of value, such as `pod UID`.
+ */
+export function validatePathSegment(what: string, value: string): string {
+  if (PATH_SEGMENT.test(value) && value.length <= MAX_SEGMENT_LENGTH) return value;
+  throw new SystemError(`the ${what} ${JSON.stringify(value)} cannot be a file name`, {
+    hint: `use letters, digits, "-", "_" and "." only, at most ${MAX_SEGMENT_LENGTH}, starting with a letter or digit`,
+  });
+}
+
+/** A directory to create, with exactly this mode regardless of the umask. */
+export interface DirectoryToMake {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/**
+ * Creates the directories in order, parents first; existing ones stay unchanged. If one cannot be created, the ones
+ * created before it are removed. Rejects with SystemError.
+ */
+export async function makeDirectories(directories: readonly DirectoryToMake[]): Promise<void> {
+  const made: string[] = [];
+  for (const {path, mode} of directories) {
+    try {
+      if (await makeDirectory(path, mode)) made.push(path);
+    } catch (error) {
+      // The first failure matters; a directory that cannot be removed is empty and found by the next run.
+      for (const path of made.reverse()) await rmdir(path).catch(() => undefined);
+      throw fileError('creating the directory', path, error);
+    }
+  }
+}
+
+/** Returns true if the directory was created, false if it existed. */
+async function makeDirectory(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, {mode});
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+  // Another process may have replaced it with a link.
+  await withFile(path, constants.O_DIRECTORY | constants.O_NOFOLLOW, 0, async (directory) => {
+    await directory.chmod(mode);
+  });
+  return true;
+}
+
+/** Owner of a file. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Replaces the file's content atomically and durably: readers see the old or the new content, even after a crash. The
+ * file gets exactly this mode regardless of the umask, and this owner if one is given. A failure leaves nothing behind;
+ * a killed process can leave `.<name>.<random>.tmp`. Rejects with SystemError.
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: string,
+  mode: number,
+  owner?: FileOwner,
+): Promise<void> {
+  await withFileErrors('writing', path, async () => {
+    await exchange(path, async (temporary) => {
+      await writeNewFile(temporary, content, {mode, isDurable: true});
+      if (owner !== undefined) await chown(temporary, owner.uid, owner.gid);
+    });
+    await syncDirectory(dirname(path));
+  });
+}
+
+/**
+ * Replaces the file's content like writeFileAtomic, but without fsync: after a power failure the file may be empty or
+ * old. For state that a reboot invalidates or that is written again. Rejects with the system error.
+ */
+export async function writeFileAtomicWithoutSync(path: string, content: string, mode: number): Promise<void> {
+  await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: false}));
+}
+
+/** Writes a temporary file next to `path` and renames it; removes it on failure. */
+async function exchange(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await write(temporary);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Reports whether the file is a temporary file that a killed writeFileAtomic of `path` left. */
+export function isTemporaryFileOf(path: string, fileName: string): boolean {
+  return fileName.startsWith(`.${basename(path)}.`) && fileName.endsWith('.tmp');
+}
+
+async function writeNewFile(
+  path: string,
+  content: string,
+  {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
+): Promise<void> {
+  await withFile(path, 'wx', mode, async (file) => {
+    await file.chmod(mode);
+    await file.writeFile(content);
+    if (isDurable) await file.sync();
+  });
+}
+
+/** Syncs a directory: a rename is durable only after that. */
+async function syncDirectory(path: string): Promise<void> {
+  await withFile(path, 'r', 0, async (directory) => {
+    await directory.sync();
+  });
+}
+
+/** Opens a file, passes it to `use` and closes it. */
+export async function withFile<T>(
+  path: string,
+  flags: string | number,
+  mode: number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags, mode);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

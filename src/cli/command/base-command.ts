@@ -1,0 +1,137 @@
+import {Command} from '@oclif/core/command';
+import type {Input, ParserOutput} from '@oclif/core/interfaces';
+import type {Connection} from '../../cri/index.js';
+import type {CliContext} from '../context.js';
+import type {Dialect} from '../dialect.js';
+import {GLOBAL_FLAGS} from '../flags/global-flags.js';
+import {HelpRequest} from '../help-request.js';
+import {
+  parseArgValues,
+  parseFlagValues,
+  pickGivenValues,
+  type FlagDefinition,
+} from '../parsing/parse-values.js';
+import type {CommandOutput} from './command-output.js';
+import type {CommandReporter} from './command-reporter.js';
+import {CommandServices, type CommandRun} from './command-services.js';
+import type {CommandSettings} from './command-settings.js';
+import type {RuntimeConnections} from './runtime-connections.js';
+
+type FlagDefinitions = Readonly<Record<string, FlagDefinition>>;
+
+/**
+ * Base class of all commands: parses oclif's definitions with crictl's flag syntax and reports errors. All else is in
+ * its services. A command parses, calls an operation and prints.
+ */
+export abstract class BaseCommand extends Command {
+  static override baseFlags = GLOBAL_FLAGS;
+  /** Whether everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
+  static flagsEndAtArgument = false;
+  /** Whether a config file named by the user may be missing. */
+  static configFileMayBeMissing = false;
+
+  /** Services of this run. */
+  readonly services: CommandServices;
+
+  constructor(argv: string[], config: Command['config'], run: CommandRun) {
+    super(argv, config);
+    const {configFileMayBeMissing} = this.constructor as typeof BaseCommand;
+    const words = (this.id ?? '').split(':');
+    this.services = new CommandServices(run, {words, configFileMayBeMissing, usage: () => this.#usage()});
+  }
+
+  protected get context(): CliContext {
+    return this.services.context;
+  }
+
+  protected get signal(): AbortSignal {
+    return this.services.signal;
+  }
+
+  protected get dialect(): Dialect {
+    return this.services.dialect;
+  }
+
+  protected get out(): CommandOutput {
+    return this.services.out;
+  }
+
+  protected get report(): CommandReporter {
+    return this.services.report;
+  }
+
+  protected get settings(): CommandSettings {
+    return this.services.settings;
+  }
+
+  protected get connections(): RuntimeConnections {
+    return this.services.connections;
+  }
+
+  /** Connects to the configured runtime (RuntimeConnections.default). */
+  protected async cri(timeoutMs = 0): Promise<Connection> {
+    return await this.connections.default(timeoutMs);
+  }
+
+  /** Runs the command and returns its exit code. Errors are reported; only HelpRequest is thrown. */
+  async execute(): Promise<number> {
+    const {connections, dialect, report, words} = this.services;
+    let failure: unknown;
+    try {
+      await this.run();
+    } catch (error) {
+      const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
+      if (help !== undefined) throw help;
+      failure = error;
+      report.fail(error);
+    } finally {
+      connections.close();
+    }
+    await this.services.finish(failure);
+    return report.exitCode;
+  }
+
+  /** Returns the values of the command line, read in the dialect's syntax. Rejects with UsageError and HelpRequest. */
+  protected override async parse<
+    F extends Record<string, unknown>,
+    B extends Record<string, unknown>,
+    A extends Record<string, unknown>,
+  >(
+    definitions: Input<F, B, A> = this.ctor as unknown as Input<F, B, A>,
+    argv = this.argv,
+  ): Promise<ParserOutput<F, B, A>> {
+    this.parsed = true;
+    const {dialect, name: command, settings, words} = this.services;
+    const own = (definitions.flags ?? {}) as FlagDefinitions;
+    const shared = withoutKeys(definitions.baseFlags ?? GLOBAL_FLAGS, own);
+    const {flagsEndAtArgument: stopAtPositional} = this.constructor as typeof BaseCommand;
+    const tokens = dialect.tokenize(argv, {command, own, shared, stopAtPositional});
+    if (tokens.help) throw new HelpRequest(words);
+    const globals = await parseFlagValues(shared, tokens.flags, dialect);
+    settings.addGlobals(pickGivenValues(globals, tokens));
+    await this.services.startDiagnostics();
+    const flags = await parseFlagValues(own, tokens.flags, dialect);
+    const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
+    const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
+    return {
+      flags: {...globals, ...flags},
+      args,
+      argv: [...tokens.positionals],
+      metadata: {flags: {}},
+      nonExistentFlags: [],
+      raw: [],
+    } as unknown as ParserOutput<F, B, A>;
+  }
+
+  /** Returns the lines that follow a usage error. */
+  #usage(): string {
+    const {name} = this.services;
+    const {usage} = this.ctor;
+    const line = typeof usage === 'string' ? usage : `${name} [FLAGS]`;
+    return `usage: kcri ${line}\nhint: "kcri ${name} --help" explains the options`;
+  }
+}
+
+function withoutKeys(values: FlagDefinitions, other: FlagDefinitions): FlagDefinitions {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(other, name)));
+}

@@ -1,0 +1,45 @@
+import type {CliContext} from '../context.js';
+import type {ParsedValues} from '../parsing/parse-values.js';
+import {resolveRootDir, resolveSettings, type Settings, type SettingsOptions} from '../settings/settings.js';
+
+/** Global flags and settings of one command. */
+export class CommandSettings {
+  readonly #context: CliContext;
+  readonly #options: SettingsOptions;
+  #globals: ParsedValues;
+  #reading: Promise<Settings> | undefined;
+  #settings: Settings | undefined;
+
+  constructor(context: CliContext, globals: ParsedValues, options: SettingsOptions) {
+    this.#context = context;
+    this.#globals = globals;
+    this.#options = options;
+  }
+
+  /** Values of the global flags on the command line. */
+  get globals(): ParsedValues {
+    return this.#globals;
+  }
+
+  /** Adds global flags that follow the command. */
+  addGlobals(globals: ParsedValues): void {
+    this.#globals = {...this.#globals, ...globals};
+  }
+
+  /** Directory of kcri's state. */
+  get rootDir(): string {
+    return resolveRootDir(this.#globals, this.#context.env);
+  }
+
+  /** Returns the settings from flags, environment and config file. Rejects with ConfigError. */
+  async read(): Promise<Settings> {
+    this.#reading ??= resolveSettings(this.#globals, this.#context, this.#options);
+    this.#settings = await this.#reading;
+    return this.#settings;
+  }
+
+  /** Whether debug output is on. Does not read the config file, since a broken one must not hide an error. */
+  get isDebug(): boolean {
+    return this.#globals['debug'] === true || this.#settings?.debug === true;
+  }
+}

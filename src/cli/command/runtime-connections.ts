@@ -1,0 +1,101 @@
+import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
+import {formatRetryMessage} from '../settings/discover-endpoint.js';
+import type {CliContext} from '../context.js';
+import type {Dialect} from '../dialect.js';
+import type {CommandOutput} from './command-output.js';
+import type {CommandReporter} from './command-reporter.js';
+import type {CommandSettings} from './command-settings.js';
+
+/** Part of CommandServices that connections need. */
+export interface ConnectionServices {
+  readonly context: CliContext;
+  readonly dialect: Dialect;
+  readonly name: string;
+  readonly out: CommandOutput;
+  readonly report: CommandReporter;
+  readonly settings: CommandSettings;
+  readonly signal: AbortSignal;
+  /** Returns the observers of calls to the runtime. */
+  callObservers(): Promise<readonly CallObserver[]>;
+}
+
+/** Options of a connection to an endpoint other than the configured one. */
+export interface OpenConnectionOptions {
+  /** Timeout of a call; 0 or less selects the configured one. */
+  readonly timeoutMs?: number;
+  readonly imageEndpoint?: string | undefined;
+  readonly observers?: readonly CallObserver[];
+}
+
+/** Connections to runtimes of one command, closed when it ends. */
+export class RuntimeConnections {
+  readonly #services: ConnectionServices;
+  readonly #open: Connection[] = [];
+  #default: Connection | undefined;
+
+  constructor(services: ConnectionServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Connects to the configured or the discovered runtime. `timeoutMs` limits each call; 0 or less selects the
+   * configured timeout. Later calls return the same connection. Rejects with ConfigError without an endpoint.
+   */
+  async default(timeoutMs = 0): Promise<Connection> {
+    this.#default ??= await this.open(await this.endpoint(), {timeoutMs});
+    return this.#default;
+  }
+
+  /** Returns the configured or the discovered endpoint. Rejects with ConfigError. */
+  async endpoint(): Promise<string> {
+    return (await this.#services.settings.read()).runtimeEndpoint ?? (await this.#findEndpoint());
+  }
+
+  async #findEndpoint(): Promise<string> {
+    const {context, dialect, name, report, settings, signal} = this.#services;
+    return await dialect.findEndpoint({
+      wellKnownEndpoints: context.wellKnownEndpoints,
+      rootDir: settings.rootDir,
+      command: name,
+      open: async (endpoint) => await this.#connect(endpoint, {maxRetries: 0}),
+      reporter: report.reporter,
+      signal,
+    });
+  }
+
+  /** Connects to the runtime at `endpoint`, independent of the settings. */
+  async open(endpoint: string, options: OpenConnectionOptions = {}): Promise<Connection> {
+    const {dialect, name: command, settings, signal} = this.#services;
+    const {timeoutMs = 0, observers = []} = options;
+    const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
+    const connection = await this.#connect(dialect.resolveAddress(endpoint, command), {
+      imageEndpoint,
+      observers,
+      ...(timeoutMs > 0 ? {timeoutMs} : {}),
+    });
+    await dialect.checkConnection({connection, endpoint, imageEndpoint, command, signal});
+    return connection;
+  }
+
+  async #connect(endpoint: string, options: ConnectOptions): Promise<Connection> {
+    const {connect} = await import('../../cri/index.js');
+    const {out, report, settings} = this.#services;
+    const {timeoutMs, maxRetries} = await settings.read();
+    const connection = connect(endpoint, {
+      timeoutMs,
+      maxRetries,
+      onRetry: (error, attempt, delayMs) => {
+        if (out.stderr.isTerminal) report.info(`kcri: ${formatRetryMessage(error, attempt, delayMs)}`);
+      },
+      ...options,
+      observers: [...(await this.#services.callObservers()), ...(options.observers ?? [])],
+    });
+    this.#open.push(connection);
+    return connection;
+  }
+
+  /** Closes all connections. */
+  close(): void {
+    for (const connection of this.#open) connection.close();
+  }
+}

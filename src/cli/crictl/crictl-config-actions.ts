@@ -1,0 +1,130 @@
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import type {Scalar} from 'yaml';
+import {ConfigError, messageOf} from '../../base/errors.js';
+import {fileError, ifPresent} from '../../base/fs/files.js';
+import {renderTable} from '../../format/table.js';
+import {
+  CONFIG_KEYS,
+  parseConfigValue,
+  CRICTL_CONFIG_FILE_DIALECT,
+  goParseError,
+  isConfigKey,
+  parseConfigFile,
+  type ConfigFile,
+} from '../settings/config-file.js';
+import {parseConfigDocument, type ConfigActions} from '../settings/edit-config-file.js';
+
+/** Value of every option that the config file does not set. */
+const ZEROS = {
+  'runtime-endpoint': '',
+  'image-endpoint': '',
+  timeout: 0,
+  debug: false,
+  'pull-image-on-create': false,
+  'disable-pull-on-run': false,
+  'max-retries': 0,
+} as const satisfies Required<ConfigFile>;
+
+const CLEAR_SCREEN = '\x1b[2J\x1b[H';
+
+/**
+ * Creates the actions of `crictl config`. They show the content of the file, not the effective settings, create the
+ * file before they read it, and always write all options. Rejects with ConfigError.
+ */
+export async function createCrictlConfigActions(
+  path: string,
+  inform: (text: string) => void,
+): Promise<ConfigActions> {
+  const found = await ifPresent(() => readFile(path, 'utf8'));
+  const source = found ?? (await rewritten('', {}));
+  if (found === undefined) await write(path, source);
+  const values: Record<string, unknown> = {
+    ...ZEROS,
+    ...(await parseConfigFile(source, CRICTL_CONFIG_FILE_DIALECT)),
+  };
+  const assign = (key: string, value: string): void => {
+    values[key] = checkedValue(key, value);
+  };
+  const store = async (): Promise<void> => {
+    await write(path, await rewritten(source, values));
+  };
+  return {
+    get: (key) => Promise.resolve(String(values[knownKey(key)])),
+    set: async (texts) => {
+      for (const text of texts.flatMap((all) => all.split(','))) {
+        const [key, value, ...more] = text.split('=');
+        if (key === undefined || value === undefined || more.length > 0)
+          throw new ConfigError(`incorrectly specified option: ${text}`);
+        assign(key, value);
+      }
+      await store();
+    },
+    list: () => Promise.resolve(CLEAR_SCREEN + renderTable(COLUMNS, Object.entries(values)).toString()),
+    legacy: async (key, value = '') => {
+      const what = `${JSON.stringify(key)} to value ${JSON.stringify(value)}`;
+      inform(`No --get, --set or --list provided, setting key ${what}`);
+      try {
+        assign(key, value);
+      } catch (error) {
+        const doing = `set ${JSON.stringify(key)} to ${JSON.stringify(value)}`;
+        throw new ConfigError(`${doing}: ${messageOf(error)}`, {cause: error});
+      }
+      await store();
+      return '';
+    },
+  };
+}
+
+const COLUMNS = [
+  {header: 'KEY', value: ([key]: [string, unknown]) => key},
+  {header: 'VALUE', value: ([, value]: [string, unknown]) => String(value)},
+];
+
+function knownKey(key: string): string {
+  if (isConfigKey(key)) return key;
+  throw new ConfigError(`no configuration option named ${key}`);
+}
+
+function checkedValue(name: string, value: string): unknown {
+  const key = knownKey(name);
+  return parseConfigValue(key as keyof ConfigFile, value, {
+    ...CRICTL_CONFIG_FILE_DIALECT,
+    createValueError: (wrong) =>
+      new ConfigError(`parse ${wrong} value '${value}': ${goParseError(wrong, value)}`),
+  });
+}
+
+/** Returns the text of the file with all options in its own order and quotes. Preserves comments, drops blank lines. */
+async function rewritten(source: string, values: Readonly<Record<string, unknown>>): Promise<string> {
+  const {isMap, isScalar, Scalar: NewScalar, visit, YAMLMap: NewMap} = await import('yaml');
+  const document = await parseConfigDocument(source);
+  const map = isMap(document.contents) ? document.contents : new NewMap();
+  document.contents = map;
+  for (const key of CONFIG_KEYS) {
+    const value = values[key] ?? ZEROS[key];
+    const pairs = map.items.filter((pair) => isScalar(pair.key) && pair.key.value === key);
+    if (pairs.length === 0) map.add({key, value: inQuotesIfEmpty(new NewScalar(value))});
+    for (const pair of pairs) if (isScalar(pair.value)) pair.value.value = value;
+  }
+  visit(document, {
+    Scalar: (_, node) => {
+      node.spaceBefore = false;
+    },
+  });
+  return document.toString({lineWidth: 0});
+}
+
+function inQuotesIfEmpty(scalar: Scalar): Scalar {
+  if (scalar.value === '') scalar.type = 'QUOTE_DOUBLE';
+  return scalar;
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), {recursive: true, mode: 0o755});
+    await writeFile(path, text, {mode: 0o600});
+  } catch (error) {
+    throw fileError('writing', path, error);
+  }
+}

@@ -1,0 +1,31 @@
+import {TemplateError} from '../../../format/template-error.js';
+import type {EventsStrategy} from '../../events/show-events.js';
+import {formatMessage, parseOutputFormat} from '../../output/parse-output-format.js';
+
+/** Events as in crictl: all runtime events until the stream ends, always machine-readable. */
+export const CRICTL_EVENTS: EventsStrategy = {
+  parseForm: async (services, flags) => await parseOutputFormat(flags, ['json', 'yaml'], services),
+  show: async ({out, signal: interrupted}, runtime, form) => {
+    const signal = AbortSignal.any([interrupted, out.stdout.closed]);
+    try {
+      for await (const event of runtime.getContainerEvents({}, {signal})) {
+        if (form.kind === 'table') continue;
+        const text = formatMessage(form, 'ContainerEventResponse', event);
+        out.print(
+          await text.catch((error: unknown) => {
+            // crictl writes the error as data.
+            if (error instanceof TemplateError)
+              return `failed to format container event with the error: ${error.message}`;
+            throw error;
+          }),
+        );
+        await out.stdout.ready(signal);
+      }
+    } catch (error) {
+      if (!out.stdout.closed.aborted) throw error;
+    }
+  },
+  showRecorded: async () => {
+    await Promise.resolve();
+  },
+};

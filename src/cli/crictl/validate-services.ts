@@ -1,0 +1,38 @@
+import {KcriError} from '../../base/errors.js';
+import type {NewConnection} from '../dialect.js';
+import {crictlCommand, type ServiceName} from './crictl-commands.js';
+
+/** Reports that a service failed crictl's validation. */
+class ServiceError extends KcriError {
+  readonly code = 'CRI_SERVICE';
+}
+
+/**
+ * Validates each service that a command needs before its first use, with the same calls as crictl. Rejects with
+ * KcriError with crictl's message.
+ */
+export async function validateServices(made: NewConnection): Promise<void> {
+  for (const service of crictlCommand(made.command).services ?? ['runtime']) await validate(service, made);
+}
+
+/** Validates one service. Rejects with KcriError. */
+export async function validate(
+  service: ServiceName,
+  {connection, endpoint, imageEndpoint = endpoint, signal}: NewConnection,
+): Promise<void> {
+  const {runtime, images} = connection;
+  const at = service === 'images' ? imageEndpoint : endpoint;
+  try {
+    if (service === 'images') await images.imageFsInfo({}, {signal});
+    else await runtime.version({version: 'v1'}, {signal});
+  } catch (error) {
+    if (!(error instanceof KcriError)) throw error;
+    throw new ServiceError(`${validationContext(service, at)}: ${error.message}`, {cause: error});
+  }
+}
+
+/** Returns the error context for a service that does not respond. */
+export function validationContext(service: ServiceName, endpoint: string): string {
+  const api = service === 'images' ? 'image' : 'runtime';
+  return `validate service connection: validate CRI v1 ${api} API for endpoint "${endpoint}"`;
+}

@@ -1,0 +1,129 @@
+import {SystemError} from '../../base/errors.js';
+import type {RuntimeService} from '../../cri/index.js';
+import {TemplateError} from '../../format/template-error.js';
+import {
+  EventNameResolver,
+  matchesEventFilter,
+  needsNames,
+  type EventFilter,
+  type NamedEvent,
+} from '../../operations/events/container-events.js';
+import type {CommandServices} from '../command/command-services.js';
+import {formatDocument} from '../output/format-document.js';
+import type {OutputFlagValues, OutputFormat} from '../output/output-format.js';
+import {parseOutputFormat} from '../output/parse-output-format.js';
+import {eventLine} from '../output/views/event-line.js';
+import {eventSubject, podEventLine} from '../output/views/event-table.js';
+
+declare module '../command-strategies.js' {
+  interface CommandStrategies {
+    readonly events: EventsStrategy;
+  }
+}
+
+/** Output formats of events. */
+export const EVENT_FORMATS = ['table', 'json', 'yaml'] as const;
+
+/** Output format of events. */
+export type EventForm = OutputFormat<(typeof EVENT_FORMATS)[number]>;
+
+/** Events to show. */
+export interface EventSelection {
+  readonly filter: EventFilter;
+  /** Time of the first event, in ns since the epoch. */
+  readonly since: bigint;
+}
+
+/** Differences of `events` between the dialects. */
+export interface EventsStrategy {
+  /** Returns the output format of events. Rejects with UsageError. */
+  parseForm(services: CommandServices, flags: OutputFlagValues): Promise<EventForm>;
+  /** Shows the events of the runtime until it is interrupted. Rejects with KcriError. */
+  show(
+    services: CommandServices,
+    runtime: RuntimeService,
+    form: EventForm,
+    selection: EventSelection,
+  ): Promise<void>;
+  /** Shows recorded events of kcri's pods until `end` aborts. Never rejects. */
+  showRecorded(services: CommandServices, selection: EventSelection, end: AbortSignal): Promise<void>;
+}
+
+/** kcri's events. */
+export const KCRI_EVENTS: EventsStrategy = {
+  // Formatted for people on a terminal, and for programs elsewhere.
+  parseForm: async (services, flags) =>
+    flags.output !== undefined || flags.template !== undefined
+      ? await parseOutputFormat(flags, EVENT_FORMATS, services)
+      : {kind: services.out.stdout.isTerminal ? 'table' : 'json'},
+  show: showRuntimeEvents,
+  showRecorded: showRecordedEvents,
+};
+
+/**
+ * Shows events until Ctrl-C or a closed pipe ends the command without an error. Rejects if the runtime ends the stream.
+ */
+async function showRuntimeEvents(
+  services: CommandServices,
+  runtime: RuntimeService,
+  form: EventForm,
+  {filter, since}: EventSelection,
+): Promise<void> {
+  const {out, report} = services;
+  const signal = AbortSignal.any([services.signal, out.stdout.closed]);
+  try {
+    const names = new EventNameResolver();
+    if (form.kind === 'table' || needsNames(filter)) await names.load(runtime, signal);
+    let skipsOld = false;
+    for await (const event of runtime.getContainerEvents({}, {signal})) {
+      const named = names.name(event);
+      if (!matchesEventFilter(named, filter)) continue;
+      if (event.createdAt >= since) await writeEvent(services, form, named);
+      else if (!skipsOld) {
+        skipsOld = true;
+        report.info('earlier events are omitted; use --since=10m to include those of the last ten minutes');
+      }
+      await out.stdout.ready(signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return;
+  }
+  if (!signal.aborted)
+    throw new SystemError('the runtime closed the event stream', {
+      hint: 'it was stopped or restarted; run "kcri events" again',
+    });
+}
+
+/** Writes an event, and reports one that the template cannot render. */
+async function writeEvent({out, report}: CommandServices, form: EventForm, named: NamedEvent): Promise<void> {
+  try {
+    out.stdout.write(
+      form.kind === 'table'
+        ? `${eventLine(named)}\n`
+        : await formatDocument(form, 'ContainerEventResponse', named.event),
+    );
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    report.fail(error);
+  }
+}
+
+async function showRecordedEvents(
+  {context: {clock}, out, report, settings: {rootDir}, signal: interrupted}: CommandServices,
+  {filter, since}: EventSelection,
+  end: AbortSignal,
+): Promise<void> {
+  const {followRecordedEvents} = await import('../input/recorded-events.js');
+  const signal = AbortSignal.any([interrupted, out.stdout.closed, end]);
+  const sinceMs = Number(since / 1_000_000n);
+  try {
+    for await (const recorded of followRecordedEvents({rootDir, clock, sinceMs, signal}))
+      if (matchesEventFilter(eventSubject(recorded), filter)) {
+        out.printText(`${podEventLine(recorded)}\n`);
+        await out.stdout.ready(signal);
+      }
+  } catch (error) {
+    if (!signal.aborted) report.fail(error);
+  }
+}

@@ -1,0 +1,158 @@
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../../base/errors.js';
+import type {ContainerState, PodSandboxState} from '../../cri/index.js';
+import type {ContainerQuery} from '../../operations/containers/list-containers.js';
+import {limitFromFlags, parseNamePattern, parseLabels} from '../../operations/filters/list-filters.js';
+import type {SandboxQuery} from '../../operations/pods/list-sandboxes.js';
+import {integerFlag, listFlag, withChoices} from './flag-types.js';
+
+const POD = {
+  helpValue: 'POD',
+  description: 'Select only containers of this pod, by ID, name, NAMESPACE/NAME or UID.',
+};
+
+/** Flag `--pod` without its letter, for commands that use `-p` for another flag. */
+export const longPodFlag = Flags.string(POD);
+
+/** Filters of `ps`, `inspect` and `exec`. */
+export const CONTAINER_FILTERS = {
+  name: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Select only containers whose name matches a regular expression.',
+  }),
+  pod: Flags.string({...POD, char: 'p'}),
+  image: Flags.string({
+    helpValue: 'IMAGE',
+    description: 'Select only containers of this image, by ID or name, with any tag unless one is given.',
+  }),
+  label: listFlag({
+    helpValue: 'KEY=VALUE',
+    description: 'Select only containers with this label. Can be repeated.',
+  }),
+  latest: Flags.boolean({char: 'l', description: 'Select only the newest container, in any state.'}),
+  last: integerFlag({
+    char: 'n',
+    helpValue: 'N',
+    description: 'Select only the newest N containers, in any state; 0 for all.',
+  }),
+};
+
+/** Filters of `pods` and `inspectp`. */
+export const SANDBOX_FILTERS = {
+  name: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Select only pods whose name matches a regular expression.',
+  }),
+  namespace: Flags.string({
+    helpValue: 'REGEX',
+    description: 'Select only pods whose namespace matches a regular expression.',
+  }),
+  state: withChoices(
+    Flags.string({char: 's', description: 'Select only pods in this state.', helpValue: 'STATE'}),
+    ['ready', 'notready'],
+  ),
+  label: listFlag({
+    helpValue: 'KEY=VALUE',
+    description: 'Select only pods with this label. Can be repeated.',
+  }),
+  latest: Flags.boolean({char: 'l', description: 'Select only the newest pod.'}),
+  last: integerFlag({char: 'n', helpValue: 'N', description: 'Select only the newest N pods; 0 for all.'}),
+};
+
+/** Flag `--filter` of `images` and `inspecti`. */
+export const IMAGE_FILTER = listFlag({
+  char: 'f',
+  helpValue: 'CONDITION',
+  description:
+    'Select only images that match: dangling=true|false, reference=REGEX, before=IMAGE or since=IMAGE. Can be repeated.',
+});
+
+/** Values of the container filters. */
+export interface ContainerFilterValues {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly pod?: string | undefined;
+  readonly image?: string | undefined;
+  readonly state?: string | undefined;
+  readonly label?: readonly string[] | undefined;
+  readonly all?: boolean;
+  readonly latest?: boolean;
+  readonly last?: number | undefined;
+}
+
+const CONTAINER_STATES: ReadonlyMap<string, ContainerState> = new Map([
+  ['created', 'CONTAINER_CREATED'],
+  ['running', 'CONTAINER_RUNNING'],
+  ['exited', 'CONTAINER_EXITED'],
+  ['unknown', 'CONTAINER_UNKNOWN'],
+]);
+
+/** Values of `--state` of the commands for containers. */
+export const CONTAINER_STATE_CHOICES = [...CONTAINER_STATES.keys()];
+
+const SANDBOX_STATES: ReadonlyMap<string, PodSandboxState> = new Map([
+  ['ready', 'SANDBOX_READY'],
+  ['notready', 'SANDBOX_NOTREADY'],
+]);
+
+/** Reports whether any filter is given; `--all` is not a filter. */
+export function isFiltered(flags: ContainerFilterValues): boolean {
+  const {id, name, namespace, pod, image, state, label, latest, last} = flags;
+  return (
+    latest === true ||
+    [id, name, namespace, pod, image, state, label, last].some((value) => value !== undefined)
+  );
+}
+
+/** Throws UsageError for a filter with an empty value, which would match everything. */
+export function rejectEmptyFilters(flags: ContainerFilterValues): void {
+  const {id, name, namespace, pod, image, state} = flags;
+  const [empty] =
+    Object.entries({id, name, namespace, pod, image, state}).find(([, value]) => value === '') ?? [];
+  if (empty !== undefined)
+    throw new UsageError(`--${empty} must not be empty`, {
+      hint: 'omit the flag, or check the variable that sets its value',
+    });
+}
+
+/** Returns the query for the given flags; only running containers match by default. Throws UsageError. */
+export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
+  return {
+    id: flags.id,
+    pod: flags.pod,
+    state: containerState(flags),
+    labels: parseLabels(flags.label),
+    name: parseNamePattern(flags.name),
+    namespace: parseNamePattern(flags.namespace),
+    image: flags.image,
+    limit: limitFromFlags(flags),
+  };
+}
+
+function containerState(flags: ContainerFilterValues): ContainerState | undefined {
+  const {state, all} = flags;
+  const named = state === undefined ? undefined : CONTAINER_STATES.get(state.toLowerCase());
+  if (state !== undefined && named === undefined)
+    throw new UsageError('--state should be one of created, running, exited or unknown');
+  if (limitFromFlags(flags) !== undefined) return undefined;
+  return named ?? (all === true ? undefined : 'CONTAINER_RUNNING');
+}
+
+/** Values of the sandbox filters. */
+export type SandboxFilterValues = Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>;
+
+/** Returns the query for the given flags. Throws UsageError. */
+export function sandboxQuery(flags: SandboxFilterValues): SandboxQuery {
+  const {state} = flags;
+  const named = state === undefined ? undefined : SANDBOX_STATES.get(state.toLowerCase());
+  if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');
+  return {
+    id: flags.id,
+    state: named,
+    labels: parseLabels(flags.label),
+    name: parseNamePattern(flags.name),
+    namespace: parseNamePattern(flags.namespace),
+    limit: limitFromFlags(flags),
+  };
+}

@@ -1,0 +1,38 @@
+import * as Flags from '@oclif/core/flags';
+import {parseDuration} from '../../format/duration.js';
+import type {FlagSyntax} from '../parsing/parse-values.js';
+
+/** Parses a Go duration (`1m30s`) or a number of seconds into milliseconds. Throws Error. */
+export function durationMs(text: string): number {
+  const nanos = parseDuration(/^-?\d+$/.test(text) ? `${text}s` : text);
+  if (nanos === undefined) throw new Error('not a duration such as 1m30s');
+  return Number(nanos) / 1e6;
+}
+
+/** Flag that takes a duration; its value is in ms. */
+export const durationFlag = Flags.custom<number>({
+  parse: async (text, syntax: unknown) => ((syntax as FlagSyntax).durationMs ?? durationMs)(text),
+});
+
+/** Flag that takes an integer. */
+export const integerFlag = Flags.custom<number>({
+  parse: async (text) => {
+    if (!/^[+-]?\d{1,15}$/.test(text)) throw new Error('not an integer');
+    return Number(text);
+  },
+});
+
+/**
+ * Adds the known values of a flag: help lists them, and completion suggests them. The command itself validates the
+ * value. A choice such as `jsonpath=TEMPLATE` represents all values that start with `jsonpath=`.
+ */
+export function withChoices<F extends {description?: string | undefined}>(
+  flag: F,
+  choices: readonly string[],
+): F {
+  const [text = '', byDefault = ''] = (flag.description ?? '').split(/(?= \[)/);
+  return Object.assign(flag, {choices, description: `${text} One of: ${choices.join(', ')}.${byDefault}`});
+}
+
+/** Repeatable flag whose values can also be separated by commas, as in crictl. */
+export const listFlag = Flags.custom<string[]>({multiple: true, delimiter: ','});

@@ -1,0 +1,84 @@
+import * as Flags from '@oclif/core/flags';
+import {compare} from '../../base/compare.js';
+import {UsageError} from '../../base/errors.js';
+import {renderTable, type Column} from '../../format/table.js';
+import {escapeToLine} from '../../format/escape-controls.js';
+import {withChoices} from './flag-types.js';
+
+/** Compare functions by sort key. */
+export type SortOrders<Row> = Readonly<Record<string, (a: Row, b: Row) => number>>;
+
+/** Returns the flags of a list command; `orders` has its sort keys. */
+export function listFlags(orders: Readonly<Record<string, unknown>>) {
+  return {
+    quiet: Flags.boolean({char: 'q', description: 'Print only IDs.'}),
+    'no-trunc': Flags.boolean({description: 'Do not truncate IDs.'}),
+    'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
+    sort: withChoices(
+      Flags.string({
+        helpValue: 'KEY',
+        description: 'Sort key; newest and largest first.',
+      }),
+      Object.keys(orders),
+    ),
+    reverse: Flags.boolean({description: 'Reverse the sort order.'}),
+  };
+}
+
+/** Values of the list flags. */
+export interface ListFlagValues {
+  readonly sort?: string | undefined;
+  readonly reverse: boolean;
+  readonly 'no-headers': boolean;
+}
+
+/** Returns a function that sorts rows by the flags; without `--sort` it preserves their order. Throws UsageError. */
+export function createSorter<Row>(
+  {sort, reverse}: ListFlagValues,
+  orders: SortOrders<Row>,
+): (rows: readonly Row[]) => readonly Row[] {
+  const order = sort === undefined ? undefined : Object.hasOwn(orders, sort) ? orders[sort] : undefined;
+  if (sort !== undefined && order === undefined)
+    throw new UsageError(`invalid --sort "${sort}": must be one of ${Object.keys(orders).join(', ')}`);
+  return (rows) => {
+    const sorted = order === undefined ? rows : rows.toSorted(order);
+    return reverse ? sorted.toReversed() : sorted;
+  };
+}
+
+/** Returns a compare function by text, in byte order. */
+export function compareByText<Row>(text: (row: Row) => string): (a: Row, b: Row) => number {
+  return (a, b) => compare(text(a), text(b));
+}
+
+/** Returns a compare function by number, largest first. */
+export function compareByLargest<Row>(value: (row: Row) => bigint | number): (a: Row, b: Row) => number {
+  return (a, b) => compare(value(b), value(a));
+}
+
+/** Minimum column width of tables that crictl does not have. */
+const NARROW = 0;
+
+/** Layout of a table. */
+interface TableLayout {
+  readonly 'no-headers': boolean;
+  /** Whether to use the minimum column width. */
+  readonly narrow?: boolean;
+  /** Whether to escape control characters and line breaks in cells. */
+  readonly forTerminal: boolean;
+}
+
+/** Returns the table in UTF-8, with the layout that the flags select. */
+export function formatListTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  {'no-headers': bare, narrow = false, forTerminal}: TableLayout,
+): Buffer {
+  const shown = forTerminal ? columns.map(visibleColumn) : columns;
+  const table = narrow ? renderTable(shown, rows, NARROW) : renderTable(shown, rows);
+  return bare ? table.subarray(table.indexOf('\n') + 1) : table;
+}
+
+function visibleColumn<Row>({header, value}: Column<Row>): Column<Row> {
+  return {header, value: (row) => escapeToLine(value(row))};
+}

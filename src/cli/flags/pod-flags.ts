@@ -1,0 +1,148 @@
+import * as Flags from '@oclif/core/flags';
+import {parseQuantity, quantityMilliValue, quantityValue} from '../../api/quantity.js';
+import type {NodeOptions} from '../../kubelet/index.js';
+import {parseLabels} from '../../operations/filters/list-filters.js';
+import {integerFlag, listFlag} from './flag-types.js';
+
+/** Flag that takes a positive quantity, such as 1500m or 2Gi. */
+const quantityFlag = Flags.custom({
+  parse: async (text) => {
+    if (parseQuantity(text).nanos <= 0n) throw new Error('must be greater than 0');
+    return text;
+  },
+});
+
+/** Flags of all commands that read Pod manifests. */
+export const POD_FLAGS = {
+  static: Flags.boolean({
+    description:
+      'Treat the manifests as static pods: add the node name to the pod name, compute the UID from the ' +
+      'content, and set the source to "file".',
+  }),
+  lenient: Flags.boolean({description: 'Warn about unknown fields instead of rejecting them.'}),
+  'hostname-override': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'NAME',
+    description: 'Name of the node. [default: the host name]',
+  }),
+  'node-ip': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'IP',
+    description:
+      'IP addresses of the node, primary family first. [default: those of the interface with the default ' +
+      'route]',
+  }),
+  'node-cpu': quantityFlag({
+    helpGroup: 'NODE',
+    helpValue: 'QUANTITY',
+    description: "CPU capacity of the node. [default: the machine's]",
+  }),
+  'node-memory': quantityFlag({
+    helpGroup: 'NODE',
+    helpValue: 'QUANTITY',
+    description: "Memory capacity of the node, used to compute OOM scores. [default: the machine's]",
+  }),
+  'cluster-dns': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'IP',
+    description: "DNS servers for pods with dnsPolicy ClusterFirst. [default: the node's DNS configuration]",
+  }),
+  'cluster-domain': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DOMAIN',
+    description: 'DNS domain of the cluster.',
+  }),
+  'resolv-conf': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'FILE',
+    description: 'Resolver configuration file that pods inherit. [default: /etc/resolv.conf]',
+  }),
+  'pod-logs-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description: 'Directory of the container logs. [default: /var/log/pods]',
+  }),
+  'cgroup-root': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'PATH',
+    description: 'Parent cgroup of /kubepods. [default: /]',
+  }),
+  'cgroup-driver': Flags.custom<'cgroupfs' | 'systemd'>({options: ['cgroupfs', 'systemd']})({
+    helpGroup: 'NODE',
+    helpValue: 'DRIVER',
+    description: 'Cgroup driver: cgroupfs or systemd. [default: as reported by the runtime]',
+  }),
+  'seccomp-default': Flags.boolean({
+    helpGroup: 'NODE',
+    description: 'Use RuntimeDefault as the default seccomp profile.',
+  }),
+  'allowed-unsafe-sysctls': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'NAME',
+    description: 'Unsafe sysctls that pods may set, such as net.core.somaxconn or kernel.msg*.',
+  }),
+  'node-labels': listFlag({
+    helpGroup: 'NODE',
+    helpValue: 'KEY=VALUE',
+    description:
+      'Labels of the node for nodeSelector and node affinity, in addition to host name, OS and ' +
+      'architecture.',
+  }),
+  'pod-max-pids': integerFlag({
+    helpGroup: 'NODE',
+    helpValue: 'COUNT',
+    description: 'Maximum number of processes per pod. [default: no limit]',
+  }),
+  'image-credential-provider-config': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'PATH',
+    description: 'CredentialProviderConfig file or directory.',
+  }),
+  'image-credential-provider-bin-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description: 'Directory of credential provider plugins.',
+  }),
+};
+
+/** Parsed values of POD_FLAGS. */
+export interface PodFlagValues {
+  readonly 'hostname-override'?: string | undefined;
+  readonly 'node-ip'?: readonly string[] | undefined;
+  readonly 'node-cpu'?: string | undefined;
+  readonly 'node-memory'?: string | undefined;
+  readonly 'cluster-dns'?: readonly string[] | undefined;
+  readonly 'cluster-domain'?: string | undefined;
+  readonly 'resolv-conf'?: string | undefined;
+  readonly 'pod-logs-dir'?: string | undefined;
+  readonly 'cgroup-root'?: string | undefined;
+  readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
+  readonly 'seccomp-default'?: boolean | undefined;
+  readonly 'allowed-unsafe-sysctls'?: readonly string[] | undefined;
+  readonly 'node-labels'?: readonly string[] | undefined;
+  readonly 'pod-max-pids'?: number | undefined;
+  readonly 'image-credential-provider-config'?: string | undefined;
+  readonly 'image-credential-provider-bin-dir'?: string | undefined;
+}
+
+/** Returns the node options from the flags. */
+export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions {
+  const {'node-cpu': cpu, 'node-memory': memory, 'pod-max-pids': pids} = flags;
+  return {
+    rootDir,
+    cpuMilli: cpu === undefined ? undefined : quantityMilliValue(cpu),
+    memoryBytes: memory === undefined ? undefined : quantityValue(memory),
+    nodeName: flags['hostname-override'],
+    nodeIps: flags['node-ip'],
+    clusterDns: flags['cluster-dns'],
+    clusterDomain: flags['cluster-domain'],
+    resolvConf: flags['resolv-conf'],
+    podLogsDir: flags['pod-logs-dir'],
+    cgroupRoot: flags['cgroup-root'],
+    cgroupDriver: flags['cgroup-driver'],
+    seccompDefault: flags['seccomp-default'],
+    allowedUnsafeSysctls: flags['allowed-unsafe-sysctls'],
+    labels: parseLabels(flags['node-labels']),
+    podPidsLimit: pids === undefined || pids <= 0 ? undefined : BigInt(pids),
+  };
+}

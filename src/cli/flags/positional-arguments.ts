@@ -1,0 +1,57 @@
+import * as Args from '@oclif/core/args';
+import {UsageError} from '../../base/errors.js';
+import {ArgumentsError, ConflictError} from '../usage-errors.js';
+
+/** Argument `CONTAINER...`: IDs, ID prefixes, names, `pod/name`, images. */
+export const containerArgs = {
+  container: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: 'ID, ID prefix, name, POD/NAME, or an image that only one container uses.',
+  }),
+};
+
+/** Argument `POD...`: IDs, ID prefixes, names, `namespace/name`, UIDs. */
+export const podArgs = {
+  pod: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: 'ID, ID prefix, name, NAMESPACE/NAME, or UID of a pod.',
+  }),
+};
+
+/** Argument `IMAGE...`: names or IDs. */
+export const imageArgs = {
+  image: Args.string({multiple: true, ignoreStdin: true, description: 'Name or ID of an image.'}),
+};
+
+/** Returns the arguments. Throws UsageError with crictl's text without any. */
+export function requireArguments(words: readonly string[] | undefined): readonly string[] {
+  if (words === undefined || words.length === 0) throw new UsageError(NO_ID);
+  return words;
+}
+
+/** Returns the arguments. Throws ArgumentsError without any: crictl then shows its help. */
+export function requireArgumentsOrHelp(words: readonly string[] | undefined): readonly string[] {
+  if (words === undefined || words.length === 0) throw new ArgumentsError(NO_ID);
+  return words;
+}
+
+/** Throws ConflictError if both arguments and `--all` are given. */
+export function rejectArgumentsWithAll(
+  words: readonly string[] | undefined,
+  flags: {readonly all: boolean},
+): void {
+  const [word] = words ?? [];
+  if (flags.all && word !== undefined)
+    throw new ConflictError(`cannot use "${word}" together with --all`, {
+      hint: 'specify either names or --all',
+    });
+}
+
+/** Reports whether the word means "list all", as in docker and ctr: `images ls`. */
+export function isListAlias(word: string | undefined): boolean {
+  return word === 'ls' || word === 'list';
+}
+
+const NO_ID = 'ID cannot be empty';

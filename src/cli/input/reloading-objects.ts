@@ -1,0 +1,57 @@
+import {messageOf} from '../../base/errors.js';
+import {createApiObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
+import {
+  readManifests,
+  type ManifestSource,
+  type ManifestSet,
+  type ReadManifestsOptions,
+} from '../../operations/manifests/read-manifests.js';
+
+/** Options of manifests that are read repeatedly. */
+export interface ReloadingObjectsOptions extends ReadManifestsOptions {
+  /** Receives problems of later reads, each once. */
+  warn(message: string): void;
+  /** Receives the values of Secrets of later reads. */
+  hide(values: readonly string[]): void;
+}
+
+/**
+ * Returns objects of manifests that a refresh reads again, except those of standard input. If a file is unreadable or
+ * invalid, such as a partially written one, all objects stay unchanged.
+ */
+export function createReloadingObjects(
+  sources: readonly ManifestSource[],
+  {objects, files}: Pick<ManifestSet, 'objects' | 'files'>,
+  options: ReloadingObjectsOptions,
+): ApiObjects {
+  const paths = sources.filter((source) => typeof source === 'string' && source !== '-');
+  const readOnce = new Set(sources.map((source) => (typeof source === 'string' ? 'stdin' : source.file)));
+  const fixed = objects.filter(({file}) => readOnce.has(file));
+  const from = (documents: ManifestSet['objects']): ApiObjects =>
+    createApiObjects(
+      documents.map(({object}) => object),
+      files,
+    );
+  let current = from(objects);
+  let problem = '';
+  return {
+    sources: files,
+    configMap: (namespace, name) => current.configMap(namespace, name),
+    secret: (namespace, name) => current.secret(namespace, name),
+    serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
+    runtimeClass: (name) => current.runtimeClass(name),
+    refresh: async () => {
+      try {
+        const fresh = await readManifests(paths, {...options, allowNoPods: true});
+        options.hide(fresh.objects.flatMap(({object}) => secretValuesOf(object)));
+        current = from([...fixed, ...fresh.objects]);
+        problem = '';
+      } catch (error) {
+        options.signal.throwIfAborted();
+        const message = messageOf(error);
+        if (message !== problem) options.warn(`what pods refer to stays as it was: ${message}`);
+        problem = message;
+      }
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type {Clock} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {Connection} from '../../cri/index.js';
+import {
+  toKubeletConfiguration,
+  durationToMs,
+  type LiveConfig,
+  type DescribedNode,
+  type KubeletMetricsRegistry,
+  type ServerOptions,
+} from '../../kubelet/index.js';
+
+/** Dependencies of the HTTP servers besides the configuration. */
+export interface ServerDependencies {
+  readonly connection: Connection;
+  readonly node: DescribedNode;
+  readonly certDir: string;
+  readonly policyFile: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: KubeletMetricsRegistry;
+  readonly program: NonNullable<ServerOptions['program']>;
+}
+
+/** Creates the options of the kubelet's HTTP servers from its configuration. */
+export function createServerOptions(
+  live: LiveConfig,
+  {connection, node: {node}, certDir, policyFile, clock, logger, metrics, program}: ServerDependencies,
+): ServerOptions {
+  const {values} = live;
+  const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
+  const {tlsMinVersion: version, tlsCipherSuites: ciphers} = values;
+  return {
+    node,
+    runtime: connection.runtime,
+    images: connection.images,
+    clock,
+    logger,
+    metrics,
+    main: enableServer ? {address, port} : undefined,
+    readOnly: readOnlyPort === 0 ? undefined : {address, port: readOnlyPort},
+    health: healthzPort === 0 ? undefined : {address: healthzBindAddress, port: healthzPort},
+    certificate: {
+      certFile: optionalPath(values.tlsCertFile),
+      keyFile: optionalPath(values.tlsPrivateKeyFile),
+      certDir,
+      names: node.nodeIps,
+      // TLS 1.2 is the lowest supported version.
+      minVersion: version === 'VersionTLS13' ? version : 'VersionTLS12',
+      cipherSuites: ciphers.length === 0 ? undefined : ciphers,
+    },
+    access: {
+      anonymous: values['authentication.anonymous.enabled'],
+      clientCaFile: optionalPath(values['authentication.x509.clientCAFile']),
+      policyFile,
+    },
+    debuggingHandlers: values.enableDebuggingHandlers,
+    systemLogHandler: values.enableSystemLogHandler,
+    systemLogDir: '/var/log',
+    streamingIdleTimeoutMs: durationToMs(values.streamingConnectionIdleTimeout),
+    syncFrequencyMs: durationToMs(values.syncFrequency),
+    program,
+    get configuration() {
+      return toKubeletConfiguration(live.values);
+    },
+  };
+}
+
+function optionalPath(path: string): string | undefined {
+  return path === '' ? undefined : path;
+}

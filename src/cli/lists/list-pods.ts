@@ -1,0 +1,48 @@
+import type {FieldMask, PodSandbox} from '../../cri/index.js';
+import {listSandboxes} from '../../operations/pods/list-sandboxes.js';
+import {withContext} from '../../operations/with-context.js';
+import type {CommandServices} from '../command/command-services.js';
+import {sandboxQuery, type SandboxFilterValues} from '../flags/filter-flags.js';
+import {createSorter, type ListFlagValues} from '../flags/list-flags.js';
+import {parseOutputFormat} from '../output/parse-output-format.js';
+import {SANDBOX_COLUMN_FIELDS, SANDBOX_ORDERS} from '../output/views/sandbox-table.js';
+import {LIST_FORMATS, type ListForm} from './list-containers.js';
+
+declare module '../command-strategies.js' {
+  interface CommandStrategies {
+    readonly pods: ListPodsStrategy;
+  }
+}
+
+/** Values of the flags of `pods`. */
+export interface PodsFlags extends SandboxFilterValues, ListFlagValues {
+  readonly output?: string | undefined;
+  readonly template?: string | undefined;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly 'no-trunc': boolean;
+}
+
+/** Sandboxes to show, in their order. */
+export interface PodList {
+  readonly form: ListForm;
+  readonly items: readonly PodSandbox[];
+}
+
+/** Lists sandboxes for `pods`. Rejects with KcriError. */
+export type ListPodsStrategy = (services: CommandServices, flags: PodsFlags) => Promise<PodList>;
+
+/** kcri's list of sandboxes. */
+export const listPods: ListPodsStrategy = async (services, flags) => {
+  const form = await parseOutputFormat(flags, LIST_FORMATS, services);
+  const query = {...sandboxQuery(flags), fields: fieldsFor(form, flags)};
+  const arrange = createSorter(flags, SANDBOX_ORDERS);
+  const {runtime} = await services.connections.default();
+  const listed = await withContext('listing pod sandboxes', listSandboxes(runtime, query, services.signal));
+  return {form, items: arrange(listed)};
+};
+
+/** Returns the required fields of each sandbox; undefined for all. */
+function fieldsFor({kind}: ListForm, {verbose}: PodsFlags): FieldMask<PodSandbox> | undefined {
+  return (kind === 'table' || kind === 'name') && !verbose ? SANDBOX_COLUMN_FIELDS : undefined;
+}

@@ -1,0 +1,51 @@
+import type {Image} from '../../cri/index.js';
+import {listAllContainers} from '../../cri/list-all.js';
+import {imageDisplayName} from '../../operations/images/image-matching.js';
+import {countContainersByImage} from '../../operations/images/list-images.js';
+import {fetchImageDetails} from '../../operations/inspect/fetch-details.js';
+import {withContext} from '../../operations/with-context.js';
+import type {CommandServices} from '../command/command-services.js';
+import {formatListTable} from '../flags/list-flags.js';
+import {formatMessage} from '../output/parse-output-format.js';
+import {imageBlock, imageColumns, imageDetailColumns, imageRows} from '../output/views/image-table.js';
+import type {ImageList, ImagesFlags} from './list-images.js';
+
+/** Prints a list of images in its form. */
+export async function printImages(
+  services: CommandServices,
+  {form, images}: ImageList,
+  flags: ImagesFlags,
+): Promise<void> {
+  const {out} = services;
+  if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name')
+    out.print(await formatMessage(form, 'ListImagesResponse', {images}));
+  else if (flags.quiet) out.printAll(images, ({id}) => `${id}\n`);
+  else if (flags.verbose) out.printAll(images, imageBlock);
+  else if (form.kind === 'name') out.printAll(images, (image) => `${imageDisplayName(image)}\n`);
+  else {
+    const {digests, pinned, 'no-trunc': full} = flags;
+    const layout = {...flags, forTerminal: out.shouldEscapeControls};
+    const rows = imageRows(images);
+    if (form.kind === 'table')
+      out.printText(formatListTable(imageColumns({digests, full, pinned}), rows, layout));
+    else {
+      const columns = imageColumns({digests, full, pinned: true});
+      const more = await detailColumns(services, images);
+      out.printText(formatListTable([...columns, ...more], rows, {...layout, narrow: true}));
+    }
+  }
+}
+
+async function detailColumns(
+  {connections, context, report, signal}: CommandServices,
+  images: readonly Image[],
+) {
+  const connection = await connections.default();
+  const [{byId, failure}, containers] = await Promise.all([
+    fetchImageDetails(connection.images, images, signal),
+    withContext('listing containers', listAllContainers(connection.runtime, {}, signal)),
+  ]);
+  if (failure !== undefined) report.warn(`some details are missing: ${failure.message}`);
+  const counts = countContainersByImage(images, containers);
+  return imageDetailColumns({facts: byId, containers: counts}, context.clock.now());
+}

@@ -1,0 +1,173 @@
+import {fstatSync} from 'node:fs';
+import {UsageError} from '../../base/errors.js';
+import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
+import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
+import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
+import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
+import type {LogSelection} from '../../operations/logs/log-selection.js';
+import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
+import {withContext} from '../../operations/with-context.js';
+import type {CommandServices} from '../command/command-services.js';
+import {forEachTarget} from '../command/for-each-target.js';
+import type {Output} from '../output/output.js';
+import {selectContainers, type ContainerSelection} from '../targets/select-containers.js';
+import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
+
+/** Selected container and the path of its log. */
+interface ContainerLog {
+  readonly id: ContainerId;
+  readonly status: ContainerStatus;
+  readonly path: string;
+}
+
+/** Prints the logs of the selected containers. Rejects with KcriError. */
+export async function showContainerLogs(
+  services: CommandServices,
+  selection: ContainerSelection,
+  flags: LogsFlags,
+): Promise<void> {
+  const strategy = await services.dialect.strategy('logs', KCRI_LOGS);
+  checkSelection(selection, strategy);
+  const parse = () => strategy.parseSelection(flags, services.context.clock.now());
+  const early = strategy.parsesFirst ? parse() : undefined;
+  const connection = await services.connections.default();
+  const {runtime} = connection;
+  const ids = await selectIds(services, connection, selection);
+  if (flags.reopen) for (const id of ids) await reopen(services, runtime, id);
+  const lines = early ?? parse();
+  const found = await findLogs(services, runtime, ids, {strategy, previous: flags.previous});
+  const chosen = selection.refs.length > 0 ? found : keepNewestLogs(found);
+  const logs = await shownLogs(services, runtime, chosen, {strategy, flags});
+  await show(services, logs, {strategy, flags, lines});
+}
+
+/** Throws UsageError for an invalid selection. */
+function checkSelection({refs, query}: ContainerSelection, strategy: LogsStrategy): void {
+  if ((refs.length === 0 && query === undefined) || refs.includes(''))
+    throw new UsageError('ID cannot be empty');
+  strategy.checkRefs(refs);
+}
+
+async function selectIds(
+  services: CommandServices,
+  connection: Connection,
+  selection: ContainerSelection,
+): Promise<readonly ContainerId[]> {
+  const ids: ContainerId[] = [];
+  const targets = await selectContainers(connection, selection, services.resolving({}));
+  await forEachTarget(services, targets, async (id) => {
+    await Promise.resolve(ids.push(id));
+  });
+  return ids;
+}
+
+async function reopen(
+  {report, signal}: CommandServices,
+  runtime: RuntimeService,
+  containerId: ContainerId,
+): Promise<void> {
+  await withContext('reopen container logs', runtime.reopenContainerLog({containerId}, {signal}));
+  report.info('Container logs reopened');
+}
+
+/** Finds the logs of containers; one without a log is reported and does not hide the others. */
+async function findLogs(
+  services: CommandServices,
+  runtime: RuntimeService,
+  ids: readonly ContainerId[],
+  {strategy, previous}: {readonly strategy: LogsStrategy; readonly previous: boolean},
+): Promise<readonly ContainerLog[]> {
+  const logs: ContainerLog[] = [];
+  const targets = ids.map((id) => ({kind: 'found' as const, ref: id, id}));
+  await forEachTarget(services, targets, async (id) => {
+    const reading = getContainerStatus(runtime, id, services.signal);
+    const status = await strategy.withStatusContext(reading);
+    const path = logPathOf(status);
+    if (status !== undefined) logs.push({id, status, path: previous ? previousLogPath(status) : path});
+  });
+  return logs;
+}
+
+/** Returns the presentation of each log; a single one needs no name. */
+async function shownLogs(
+  services: CommandServices,
+  runtime: RuntimeService,
+  chosen: readonly ContainerLog[],
+  {strategy, flags}: {readonly strategy: LogsStrategy; readonly flags: LogsFlags},
+): Promise<readonly ShownLog[]> {
+  const names = distinctNames(chosen.map(({status}) => status));
+  const containers = chosen.map(({status}, index) => ({status, name: names[index] ?? ''}));
+  const isFollowed = flags.follow && (strategy.followsPrevious || !flags.previous);
+  const prefixes = !flags['no-prefix'] && chosen.length > 1 ? await prefixesOf(services, names) : [];
+  const follows = isFollowed ? await strategy.follow(services, runtime, containers) : [];
+  return chosen.map(({path}, index) => ({path, prefix: prefixes[index], follow: follows[index]}));
+}
+
+async function prefixesOf({out}: CommandServices, names: readonly string[]): Promise<readonly string[]> {
+  const {formatLogPrefixes} = await import('../output/log-prefixes.js');
+  return formatLogPrefixes(names, out.colors);
+}
+
+interface ShowOptions {
+  readonly strategy: LogsStrategy;
+  readonly flags: LogsFlags;
+  readonly lines: LogSelection;
+}
+
+/** Prints the logs. Ctrl-C and a closed pipe end the output without an error. */
+async function show(
+  services: CommandServices,
+  logs: readonly ShownLog[],
+  {strategy, flags, lines}: ShowOptions,
+): Promise<void> {
+  const {context, out, report} = services;
+  const signal = AbortSignal.any([services.signal, out.stdout.closed]);
+  const options = {
+    ...lines,
+    timestamps: flags.timestamps,
+    limitBytes: unlessNegative(flags['limit-bytes']),
+    tailLines: unlessNegative(flags.tail ?? -1),
+    strategy: await strategy.readStrategy(),
+    clock: context.clock,
+    signal,
+    onNotice: (text: string) => {
+      report.info(`kcri: ${text}`);
+    },
+    onUnknownLines: (path: string, count: number) => {
+      strategy.reportUnknownLines(services, path, count);
+    },
+    onFailure: report.fail,
+  };
+  try {
+    await showLogs(logs, options, logSink(services, signal));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function logSink({out: {stdout, stderr}}: CommandServices, signal: AbortSignal): LogSink {
+  return {
+    together: isSameFile(stdout, stderr),
+    write: (stream, bytes) => {
+      (stream === 'stdout' ? stdout : stderr).write(bytes);
+    },
+    ready: async () => {
+      await stdout.ready(signal);
+      await stderr.ready(signal);
+    },
+  };
+}
+
+/** Reports whether both outputs are the same file, as on a terminal and after `2>&1`. */
+function isSameFile(...outputs: readonly Output[]): boolean {
+  const files = outputs.map(({stream}) => {
+    if (!('fd' in stream) || typeof stream.fd !== 'number') return undefined;
+    const {dev, ino} = fstatSync(stream.fd);
+    return `${dev} ${ino}`;
+  });
+  return files[0] !== undefined && files.every((file) => file === files[0]);
+}
+
+function unlessNegative(value: number): number | undefined {
+  return value < 0 ? undefined : value;
+}

@@ -1,0 +1,129 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {Toleration} from '../../../api/types/v1-scheduling.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import {formatRfc1123} from '../../../format/rfc1123.js';
+import {formatAgeSince} from '../../../format/age.js';
+import type {RecordedEvent} from '../../../kubelet/index.js';
+import {containerSection, resourceLines, seccompLines} from './describe-containers.js';
+import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
+import {volumeSection} from './describe-volumes.js';
+
+/** Describes a pod and its events like `kubectl describe pod` (describe.go describePod). */
+export function describePod(pod: Pod, events: readonly RecordedEvent[], nowMs: number): string {
+  const {spec, status = {}} = pod;
+  const {initContainers = [], ephemeralContainers = []} = spec;
+  const lines = [
+    ...identityLines(pod),
+    ...stateLines(pod, status, nowMs),
+    ...(spec.resources ? ['Resources:', ...indentLines(1, resourceLines(spec.resources))] : []),
+    ...(initContainers.length > 0
+      ? containerSection('Init Containers', pod, initContainers, status.initContainerStatuses)
+      : []),
+    ...containerSection('Containers', pod, spec.containers, status.containerStatuses),
+    ...(ephemeralContainers.length > 0
+      ? containerSection('Ephemeral Containers', pod, ephemeralContainers, status.ephemeralContainerStatuses)
+      : []),
+    ...conditionLines(pod, status),
+    ...volumeSection(spec.volumes),
+    `QoS Class:\t${status.qosClass ?? ''}`,
+    ...besideTitle('Node-Selectors', labelTexts(spec.nodeSelector)),
+    ...besideTitle('Tolerations', tolerationTexts(spec.tolerations)),
+  ];
+  // kubectl aligns the columns of the events separately.
+  return events.length === 0
+    ? alignLines([...lines, `Events:\t${NONE}`])
+    : alignLines(lines) + alignLines(eventLines(events, nowMs));
+}
+
+function identityLines({metadata, spec, status}: Pod): readonly string[] {
+  const {priority, priorityClassName, runtimeClassName, serviceAccountName, nodeName} = spec;
+  const optional = {
+    Priority: priority,
+    'Priority Class Name': priorityClassName,
+    'Runtime Class Name': runtimeClassName,
+    'Service Account': serviceAccountName,
+  };
+  return [
+    `Name:\t${metadata.name ?? ''}`,
+    `Namespace:\t${metadata.namespace ?? ''}`,
+    ...Object.entries(optional).flatMap(([title, value]) =>
+      value === undefined || value === '' ? [] : [`${title}:\t${value}`],
+    ),
+    `Node:\t${nodeName === undefined ? NONE : `${nodeName}/${status?.hostIP ?? ''}`}`,
+    ...(status?.startTime === undefined ? [] : [`Start Time:\t${formatRfc1123(status.startTime)}`]),
+    ...besideTitle('Labels', labelTexts(metadata.labels)),
+    ...besideTitle('Annotations', annotationTexts(metadata.annotations)),
+  ];
+}
+
+function stateLines(pod: Pod, status: PodStatus, nowMs: number): readonly string[] {
+  const {reason, message, podIP = '', podIPs = [], nominatedNodeName} = status;
+  return [
+    ...phaseLines(pod, status, nowMs),
+    ...(reason === undefined ? [] : [`Reason:\t${reason}`]),
+    ...(message === undefined ? [] : [`Message:\t${message}`]),
+    ...seccompLines(pod.spec.securityContext?.seccompProfile),
+    `IP:\t${podIP}`,
+    podIPs.length === 0 ? `IPs:\t${NONE}` : 'IPs:',
+    ...podIPs.map(({ip}) => `  IP:\t${ip}`),
+    ...ownerLines(pod),
+    ...(nominatedNodeName === undefined ? [] : [`NominatedNodeName:\t${nominatedNodeName}`]),
+  ];
+}
+
+/** Describes the controller that the manifest names. */
+function ownerLines({metadata}: Pod): readonly string[] {
+  const owner = metadata.ownerReferences?.find(({controller}) => controller === true);
+  return owner === undefined ? [] : [`Controlled By:\t${owner.kind}/${owner.name}`];
+}
+
+function phaseLines({metadata}: Pod, {phase}: PodStatus, nowMs: number): readonly string[] {
+  const {deletionTimestamp, deletionGracePeriodSeconds = 0} = metadata;
+  if (deletionTimestamp === undefined || hasEnded(phase)) return [`Status:\t${phase ?? ''}`];
+  return [
+    `Status:\tTerminating (lasts ${formatAgeSince(deletionTimestamp, nowMs)})`,
+    `Termination Grace Period:\t${deletionGracePeriodSeconds}s`,
+  ];
+}
+
+function conditionLines({spec}: Pod, {conditions = []}: PodStatus): readonly string[] {
+  const gates = (spec.readinessGates ?? []).map(({conditionType}) => {
+    const condition = conditions.find(({type}) => type === conditionType);
+    return `  ${conditionType} \t${condition?.status ?? NONE} `;
+  });
+  const rows = conditions.map(({type, status}) => `  ${type} \t${status} `);
+  return [
+    ...(gates.length === 0 ? [] : ['Readiness Gates:', '  Type\tStatus', ...gates]),
+    ...(rows.length === 0 ? [] : ['Conditions:', '  Type\tStatus', ...rows]),
+  ];
+}
+
+function tolerationTexts(tolerations: readonly Toleration[] = []): readonly string[] {
+  return tolerations.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)).map(tolerationText);
+}
+
+function tolerationText({key = '', value = '', effect, operator, tolerationSeconds}: Toleration): string {
+  const what = `${key}${value === '' ? '' : `=${value}`}${effect === undefined ? '' : `:${effect}`}`;
+  const words = [
+    ...(what === '' ? [] : [what]),
+    ...(operator === 'Exists' && value === '' ? ['op=Exists'] : []),
+    ...(tolerationSeconds === undefined ? [] : [`for ${tolerationSeconds}s`]),
+  ];
+  return words.join(' ');
+}
+
+function eventLines(events: readonly RecordedEvent[], nowMs: number): readonly string[] {
+  const latestLast = events.toSorted((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp));
+  const rows = latestLast.map((event) =>
+    [event.type, event.reason, eventAge(event, nowMs), 'kubelet', event.message.trim()].join('\t'),
+  );
+  return [
+    'Events:',
+    ...indentLines(1, ['Type\tReason\tAge\tFrom\tMessage', '----\t------\t----\t----\t-------', ...rows]),
+  ];
+}
+
+function eventAge({count, firstTimestamp, lastTimestamp}: RecordedEvent, nowMs: number): string {
+  const first = formatAgeSince(firstTimestamp, nowMs);
+  return count > 1 ? `${formatAgeSince(lastTimestamp, nowMs)} (x${count} over ${first})` : first;
+}

@@ -1,0 +1,49 @@
+import type {Clock} from '../../base/clock.js';
+import {formatDuration} from '../../format/duration.js';
+import type {Output} from './output.js';
+
+/** Options of the elapsed-time display. */
+export interface ElapsedTimeOptions {
+  /** Activity, such as `pulling busybox`. */
+  readonly activity: string;
+  readonly output: Output;
+  readonly clock: Clock;
+}
+
+const SECOND_MS = 1000;
+/** Control sequence that clears the current line. */
+const ERASE = '\r\x1b[K';
+
+/**
+ * Waits for work and, after one second, shows the elapsed time on a terminal; the line is erased at the end. Shows
+ * nothing elsewhere. The CRI reports no progress of a pull.
+ */
+export async function withElapsedTime<T>(work: Promise<T>, waiting: ElapsedTimeOptions): Promise<T> {
+  if (!waiting.output.isTerminal) return await work;
+  const done = new AbortController();
+  const shown = showEverySecond(waiting, done.signal);
+  try {
+    return await work;
+  } finally {
+    done.abort();
+    await shown;
+  }
+}
+
+async function showEverySecond(
+  {activity, output, clock}: ElapsedTimeOptions,
+  done: AbortSignal,
+): Promise<void> {
+  for (let seconds = 1n; ; seconds += 1n) {
+    // Rejects when the work is done.
+    const over = await clock.sleep(SECOND_MS, done).then(
+      () => false,
+      () => true,
+    );
+    if (over) {
+      if (seconds > 1n) output.write(ERASE);
+      return;
+    }
+    output.write(`${ERASE}${activity} … ${formatDuration(seconds * 1_000_000_000n)}`);
+  }
+}

@@ -1,0 +1,18 @@
+import {toJson, type Init, type MessageTypes} from '../../cri/index.js';
+import {omitNulls} from '../../format/json.js';
+import {formatMessage, type ObjectFormat} from './parse-output-format.js';
+
+/**
+ * Formats one message of a stream, including the line end: a line of JSON, a YAML document, or the output of a
+ * template.
+ */
+export async function formatDocument<Name extends keyof MessageTypes>(
+  form: ObjectFormat,
+  name: Name,
+  message: Init<MessageTypes[Name]>,
+): Promise<string> {
+  if (form.kind === 'json')
+    return `${JSON.stringify(omitNulls(toJson(name, message, {emitDefaults: true})))}\n`;
+  const text = await formatMessage(form, name, message);
+  return form.kind === 'yaml' ? `---\n${text}` : `${text}\n`;
+}

@@ -1,0 +1,28 @@
+import type {Json} from '../../format/json.js';
+
+/** Names of the output formats other than templates. */
+export type OutputFormatName = 'table' | 'wide' | 'name' | 'json' | 'yaml';
+
+/** Parsed output format: a format of the command, or a template. */
+export type OutputFormat<F extends OutputFormatName> = Kind<F> | TemplateFormat;
+
+/** Union member for each format, so that comparisons narrow the type. */
+type Kind<F extends OutputFormatName> = F extends OutputFormatName
+  ? {readonly kind: F; readonly compat?: boolean}
+  : never;
+
+/** Compiled template. Rendering throws TemplateError if it does not match the data. */
+export interface TemplateFormat {
+  readonly kind: 'template';
+  readonly compat?: boolean;
+  readonly render: (json: Json) => string;
+}
+
+/** Output format for any object. */
+export type ObjectFormat = OutputFormat<'json' | 'yaml'>;
+
+/** Values of the output flags. */
+export interface OutputFlagValues {
+  readonly output?: string | undefined;
+  readonly template?: string | undefined;
+}

@@ -1,0 +1,97 @@
+import * as Flags from '@oclif/core/flags';
+import {withChoices} from '../flags/flag-types.js';
+import {findClosestMatch} from '../../base/closest-match.js';
+import {UsageError} from '../../base/errors.js';
+import type {Init, MessageTypes} from '../../cri/index.js';
+import type {Dialect} from '../dialect.js';
+import {toFloat64Numbers, formatJson, omitNulls, type Json} from '../../format/json.js';
+import type {OutputFormat, OutputFormatName, OutputFlagValues, ObjectFormat} from './output-format.js';
+
+export type {OutputFormat, OutputFormatName, ObjectFormat} from './output-format.js';
+
+const TEMPLATE_FORMATS = ['go-template=TEMPLATE', 'jsonpath=TEMPLATE'];
+
+/** Returns the flag `-o` for these formats and for templates. */
+export function outputFlag(formats: readonly OutputFormatName[], byDefault: string = formats[0] ?? '') {
+  return withChoices(
+    Flags.string({char: 'o', helpValue: 'FORMAT', description: `Output format. [default: ${byDefault}]`}),
+    [...formats, ...TEMPLATE_FORMATS],
+  );
+}
+
+/** Flag `--template`; crictl requires `-o go-template` with it. */
+export const templateFlag = Flags.string({
+  helpValue: 'TEMPLATE',
+  description: 'Go template for the output; implies -o go-template.',
+});
+
+/** Command that prints in an output format. */
+interface Caller {
+  readonly name: string;
+  readonly dialect: Pick<Dialect, 'parseOutputFormat'>;
+  /** Receives warnings about flags that have no effect. */
+  readonly report: {warn(text: string): void};
+}
+
+/**
+ * Parses `-o` and `--template`; the first of `formats` is the default. Templates are compiled here, before any call to
+ * the runtime. Rejects with UsageError for an unknown format, and with TemplateError.
+ */
+export async function parseOutputFormat<F extends OutputFormatName>(
+  flags: OutputFlagValues,
+  formats: readonly F[],
+  caller?: Caller,
+): Promise<OutputFormat<F>> {
+  if (caller?.dialect.parseOutputFormat !== undefined)
+    return await caller.dialect.parseOutputFormat(caller.name, flags, formats);
+  const {output, template} = flags;
+  const byDefault = template === undefined ? formats[0] : undefined;
+  const kind = formats.find((known) => known === (output ?? byDefault));
+  if (kind !== undefined) {
+    if (template !== undefined) caller?.report.warn(`--template has no effect with -o ${kind}`);
+    return {kind} as OutputFormat<F>;
+  }
+  const {parseTemplateFormat} = await import('./parse-template.js');
+  return (await parseTemplateFormat(flags)) ?? rejectFormat(output ?? formats[0] ?? '', formats);
+}
+
+function rejectFormat(output: string, formats: readonly OutputFormatName[]): never {
+  const known = [...formats, ...TEMPLATE_FORMATS];
+  const guess = findClosestMatch(output, formats);
+  throw new UsageError(`unsupported output format "${output}"`, {
+    hint: `${guess === undefined ? '' : `did you mean "${guess}"? `}must be one of ${known.join(', ')}`,
+  });
+}
+
+/** Formats a message as crictl prints lists: proto JSON with defaults, in the field order of the .proto file. */
+export async function formatMessage<Name extends keyof MessageTypes>(
+  form: ObjectFormat,
+  name: Name,
+  message: Init<MessageTypes[Name]>,
+): Promise<string> {
+  const {toJson} = await import('../../cri/index.js');
+  const json = omitNulls(toJson(name, message, {emitDefaults: true}));
+  return form.kind === 'json' ? formatJson(json) : await formatYamlOrTemplate(form, json);
+}
+
+/**
+ * Formats one or several inspected objects with sorted keys. As crictl, numbers beyond 2^53 lose precision, and `<`,
+ * `>` and `&` are escaped.
+ */
+export async function formatSorted(form: ObjectFormat, json: Json): Promise<string> {
+  const {compat = false} = form;
+  const data = compat ? toFloat64Numbers(json) : json;
+  return form.kind === 'json'
+    ? formatJson(data, {sortKeys: true, escapeHtml: compat})
+    : await formatYamlOrTemplate(form, data);
+}
+
+/** Formats data as YAML or with a template, without the final line break. */
+async function formatYamlOrTemplate(
+  form: Exclude<ObjectFormat, {kind: 'json'}>,
+  json: Json,
+): Promise<string> {
+  if (form.kind === 'template') return form.render(json);
+  const {formatYaml} = await import('../../format/yaml.js');
+  return formatYaml(json);
+}

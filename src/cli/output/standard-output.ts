@@ -1,0 +1,115 @@
+import {EventEmitter} from 'node:events';
+import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
+import {Writable} from 'node:stream';
+import {isatty} from 'node:tty';
+import {getBun, type BunWriter} from '../../base/bun.js';
+
+/** Part of a Writable that commands use. */
+export interface OutputStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly writableNeedDrain: boolean;
+  write(chunk: string | Uint8Array, done?: Done): boolean;
+  on(event: 'error' | 'resize', listener: (error: Error) => void): unknown;
+  removeListener(event: 'resize', listener: () => void): unknown;
+  removeAllListeners(event: 'error'): unknown;
+  destroy(): unknown;
+}
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * Opens standard output or error of this process. Files and devices other than terminals bypass the streams of Node.js
+ * and Bun, which take longer to open than a command runs. Pipes stay asynchronous, because a stalled reader would block
+ * the process; Bun's own writer is asynchronous too.
+ */
+export function openStandardOutput(fd: 1 | 2): OutputStream {
+  const file = fstatSync(fd);
+  if (neverWaits(fd, file)) return new FileOutput(fd);
+  const bun = getBun();
+  if (bun !== undefined && (file.isFIFO() || file.isSocket()))
+    return sinkOutput(bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
+  return fd === 1 ? process.stdout : process.stderr;
+}
+
+/** Major device number of /dev/null, /dev/full and similar devices. */
+const MEMORY_DEVICES = 1;
+
+/** Reports whether writes never block. Calls fstat(2) first, because node:tty is slow to load. */
+function neverWaits(fd: number, file: Stats): boolean {
+  return file.isFile() || (file.isCharacterDevice() && (file.rdev >> 8 === MEMORY_DEVICES || !isatty(fd)));
+}
+
+/**
+ * Returns a file descriptor of the pipe, reopened if possible: the non-blocking mode then applies to this process only,
+ * and other processes that share the pipe cannot change it.
+ */
+function ownPipe(fd: number): number {
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return fd; // The pipe has no reader or belongs to another user, or /proc is missing.
+  }
+}
+
+/** Stream that writes synchronously and calls back later like a Writable, which takes longer to load than help. */
+class FileOutput extends EventEmitter implements OutputStream {
+  readonly writableNeedDrain = false;
+  readonly #fd: number;
+  #failure: Error | undefined;
+
+  constructor(fd: number) {
+    super();
+    this.#fd = fd;
+  }
+
+  write(chunk: string | Uint8Array, done?: Done): boolean {
+    // Output after lost output is dropped.
+    const isFirstLoss = this.#failure === undefined && !this.#wrote(chunk);
+    const failure = this.#failure;
+    process.nextTick(() => {
+      done?.(failure);
+      if (isFirstLoss) this.emit('error', failure);
+    });
+    return true;
+  }
+
+  #wrote(chunk: string | Uint8Array): boolean {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+    return this.#failure === undefined;
+  }
+
+  destroy(): void {
+    // Nothing is buffered.
+  }
+}
+
+/** Wraps Bun's file writer as a Writable. */
+function sinkOutput(sink: BunWriter): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      try {
+        const taken = sink.write(chunk);
+        const flushed = typeof taken === 'number' ? sink.flush() : taken;
+        if (typeof flushed === 'number') done();
+        else
+          flushed.then(() => {
+            done();
+          }, done);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+    // Pending output does not hold the process open.
+    destroy: (error, done) => {
+      sink.unref();
+      done(error);
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import type {FilesystemUsage, ImageFsInfoResponse} from '../../../cri/index.js';
+import {humanAgo} from '../../../format/duration.js';
+import {humanSize} from '../../../format/human-size.js';
+import type {Column} from '../../../format/table.js';
+
+/** Filesystem and its usage by the runtime. */
+export interface FilesystemRow {
+  readonly holds: 'images' | 'containers';
+  readonly usage: FilesystemUsage;
+}
+
+/** Returns the rows of `imagefsinfo -o table`. */
+export function filesystemRows(info: ImageFsInfoResponse): readonly FilesystemRow[] {
+  return [
+    ...info.imageFilesystems.map((usage) => ({holds: 'images', usage}) as const),
+    ...info.containerFilesystems.map((usage) => ({holds: 'containers', usage}) as const),
+  ];
+}
+
+/** Returns the columns of `imagefsinfo -o table`. */
+export function filesystemColumns(nowMs: number): readonly Column<FilesystemRow>[] {
+  return [
+    {header: 'HOLDS', value: ({holds}) => holds},
+    {header: 'USED', value: ({usage}) => humanSize(usage.usedBytes?.value ?? 0n)},
+    {header: 'INODES', value: ({usage}) => String(usage.inodesUsed?.value ?? 0n)},
+    {header: 'MEASURED', value: ({usage}) => humanAgo(usage.timestamp, nowMs)},
+    {header: 'MOUNTPOINT', value: ({usage}) => usage.fsId?.mountpoint ?? ''},
+  ];
+}
+
+/** Formats the filesystems as crictl does. */
+export function crictlFilesystemLines(info: ImageFsInfoResponse): string {
+  return (
+    filesystemLines('Container', info.containerFilesystems) + filesystemLines('Image', info.imageFilesystems)
+  );
+}
+
+function filesystemLines(label: string, filesystems: readonly FilesystemUsage[]): string {
+  const lines = filesystems.flatMap(({timestamp, usedBytes, inodesUsed, fsId}, index) => [
+    `TimeStamp[${index}]: ${timestamp}`,
+    `Disk[${index}]: ${humanSize(usedBytes?.value ?? 0n)}`,
+    `Inodes[${index}]: ${inodesUsed?.value ?? 0n}`,
+    `Mountpoint[${index}]: ${fsId?.mountpoint ?? ''}`,
+  ]);
+  return [`${label} Filesystem `, ...lines].map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,92 @@
+import type {Clock} from '../../base/clock.js';
+import {formatRfc3339Nano} from '../../format/time.js';
+import {escapeToLine} from '../../format/escape-controls.js';
+import {LiveRegion} from './live-region.js';
+import type {Output} from './output.js';
+
+/** Content of a watch at one point in time. */
+export interface Frame {
+  /** Text with its final line break. */
+  readonly text: string;
+  /** Warnings about missing data. */
+  readonly warnings: readonly string[];
+}
+
+/** Destination of frames. */
+export interface Screen {
+  show(frame: Frame): void;
+  /** Ends the display. */
+  end(): void;
+}
+
+/** Yields samples with a pause between them. Rejects with the signal's reason. */
+export async function* repeatSample<T>(
+  sample: () => Promise<T>,
+  {clock, pauseMs, signal}: {readonly clock: Clock; readonly pauseMs: number; readonly signal: AbortSignal},
+): AsyncGenerator<T> {
+  for (;;) {
+    yield await sample();
+    await clock.sleep(pauseMs, signal);
+  }
+}
+
+/** Prints frames one below the other, and each warning once. */
+export class ScrollingScreen implements Screen {
+  readonly #write: (text: string) => void;
+  readonly #warn: (warning: string) => void;
+  readonly #told = new Set<string>();
+
+  constructor(write: (text: string) => void, warn: (warning: string) => void) {
+    this.#write = write;
+    this.#warn = warn;
+  }
+
+  show({text, warnings}: Frame): void {
+    this.#write(text);
+    for (const warning of warnings) {
+      if (!this.#told.has(warning)) this.#warn(warning);
+      this.#told.add(warning);
+    }
+  }
+
+  end(): void {
+    this.#told.clear();
+  }
+}
+
+/** Draws each frame over the previous one, below the time and above its warnings. */
+export class TerminalScreen implements Screen {
+  readonly #output: Output;
+  readonly #clock: Clock;
+  readonly #screen: LiveRegion;
+
+  constructor(output: Output, clock: Clock) {
+    this.#output = output;
+    this.#clock = clock;
+    this.#screen = new LiveRegion(output);
+  }
+
+  show({text, warnings}: Frame): void {
+    const lines = [formatTimeLine(this.#clock.now()), ...text.trimEnd().split('\n')];
+    const room = this.#screen.maxLines - warnings.length;
+    const below = warnings.map((warning) => `warning: ${escapeToLine(warning)}`);
+    const width = this.#output.columns ?? 80;
+    this.#screen.draw([...fitting(lines, room), ...below].map((line) => line.slice(0, width)));
+  }
+
+  end(): void {
+    this.#screen.end();
+  }
+}
+
+/** Limits lines to the available height and adds the number of omitted lines. */
+function fitting(lines: readonly string[], room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  const shown = Math.max(room - 1, 0);
+  return [...lines.slice(0, shown), `… ${lines.length - shown} more`];
+}
+
+/** Formats the local time in seconds with its time zone. */
+export function formatTimeLine(nowMs: number): string {
+  return formatRfc3339Nano(BigInt(Math.trunc(nowMs / 1000)) * 1_000_000_000n);
+}

@@ -1,0 +1,127 @@
+import {SystemError} from '../../base/errors.js';
+import {canonicalEndpoint} from '../../cri/endpoint.js';
+import type {PodRecord, PodRegistry} from '../../kubelet/index.js';
+import type {CommandServices} from '../command/command-services.js';
+import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
+import {formatPodTitle} from '../sync/view/sync-text.js';
+import {selectPodRecords} from '../targets/select-pod-records.js';
+import {describeNode} from './describe-node.js';
+
+/** Deletes the named pods. Reports a pod that cannot be deleted and continues with the others. */
+export async function deletePods(
+  services: CommandServices,
+  words: readonly string[],
+  gracePeriodSeconds: number | undefined,
+): Promise<void> {
+  const {context, signal} = services;
+  const records = await readRecords(services, words);
+  const selected = await selectPodRecords(records, words, {stdin: context.stdin, signal});
+  for (const [endpoint, group] of await groupByEndpoint(services, selected)) {
+    const pods = await openOrReport(services, endpoint);
+    if (pods === undefined) continue;
+    for (const record of group) {
+      signal.throwIfAborted();
+      await deletePod(services, pods, record, gracePeriodSeconds);
+    }
+  }
+}
+
+/** Returns the records of kcri's pods; a broken record is reconstructed if a word is its UID. */
+async function readRecords(
+  services: CommandServices,
+  words: readonly string[],
+): Promise<readonly PodRecord[]> {
+  const {openPodRegistry, PodStore, SILENT_OBSERVER} = await import('../../kubelet/index.js');
+  const {records, broken} = await new PodStore(services.settings.rootDir).list();
+  const reconstructed: PodRecord[] = [];
+  for (const {uid, error} of broken) {
+    if (!words.includes(uid)) services.report.warn(error);
+    else {
+      // The record's endpoint is unknown: the configured runtime is assumed.
+      const registry = openPodRegistry(await describeNode(services), SILENT_OBSERVER);
+      reconstructed.push(await registry.reconstructRecord(uid));
+    }
+  }
+  return [...records, ...reconstructed];
+}
+
+/** Groups pods by the configured runtime, or else by the one that each was created on. */
+async function groupByEndpoint(
+  {settings}: CommandServices,
+  records: readonly PodRecord[],
+): Promise<ReadonlyMap<string, readonly PodRecord[]>> {
+  const {runtimeEndpoint} = await settings.read();
+  const groups = new Map<string, PodRecord[]>();
+  for (const record of records) {
+    const endpoint = runtimeEndpoint ?? record.endpoint;
+    groups.set(endpoint, [...(groups.get(endpoint) ?? []), record]);
+  }
+  return groups;
+}
+
+/** Opens the pods of a runtime. Reports an unavailable runtime and returns undefined. */
+async function openOrReport(services: CommandServices, endpoint: string): Promise<PodRegistry | undefined> {
+  try {
+    return await openRegistry(services, endpoint);
+  } catch (error) {
+    services.signal.throwIfAborted();
+    services.report.fail(error);
+    return undefined;
+  }
+}
+
+/** Opens the pods of a runtime; of a removed private runtime, only files on this machine are left. */
+async function openRegistry(services: CommandServices, endpoint: string): Promise<PodRegistry> {
+  const [{describeAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
+    await Promise.all([
+      import('../../kubelet/index.js'),
+      import('../../private-runtime/lifecycle/is-removed.js'),
+    ]);
+  const {
+    connections,
+    context: {clock, cgroupMount},
+    settings: {rootDir},
+  } = services;
+  const canonical = await canonicalEndpoint(endpoint);
+  const node = (await isPrivateRuntimeRemoved(canonical, rootDir))
+    ? await describeAbandonedNode(canonical, rootDir, clock, cgroupMount)
+    : await describeNode(services, {}, await connections.open(endpoint));
+  return openPodRegistry(node, SILENT_OBSERVER);
+}
+
+async function deletePod(
+  {out, report, signal}: CommandServices,
+  pods: PodRegistry,
+  record: PodRecord,
+  gracePeriodSeconds: number | undefined,
+): Promise<void> {
+  const title = formatPodTitle(record);
+  try {
+    await pods.withPodLock(record, signal, async () => {
+      const current = await currentRecord(pods, record);
+      if (current !== undefined) await pods.deletePod(current, {gracePeriodSeconds, signal});
+      else report.warn(`pod "${title}" was deleted by another kcri process`);
+    });
+    out.print(`pod "${title}" deleted`);
+  } catch (error) {
+    report.fail(signal.aborted ? signal.reason : error);
+    if (!isOwnershipError(error)) report.fail(createPodLeftError(record, 'is partially deleted'));
+  }
+}
+
+/**
+ * Returns the record of a pod while its lock is held; undefined if another process has deleted it. Rejects with
+ * SupersededError if a new pod has taken its name.
+ */
+async function currentRecord(pods: PodRegistry, record: PodRecord): Promise<PodRecord | undefined> {
+  try {
+    const known = await pods.store.get(record.uid);
+    if (known !== undefined && known.goneAt === undefined) return known;
+  } catch (error) {
+    if (error instanceof SystemError) return record;
+    throw error;
+  }
+  const {SupersededError} = await import('../../kubelet/index.js');
+  if ((await pods.findByName(record)) !== undefined) throw new SupersededError(record, 'replaced');
+  return undefined;
+}

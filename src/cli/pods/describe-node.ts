@@ -1,0 +1,38 @@
+import type {Connection} from '../../cri/index.js';
+import type {DescribedNode, NodeCredentials} from '../../kubelet/index.js';
+import type {CommandServices} from '../command/command-services.js';
+import {nodeOptions, type PodFlagValues} from '../flags/pod-flags.js';
+
+/** Describes the node from flags and its runtime, by default the configured one. */
+export async function describeNode(
+  services: CommandServices,
+  flags: PodFlagValues = {},
+  connection?: Connection,
+): Promise<DescribedNode> {
+  const {describeNode: describe} = await import('../../kubelet/index.js');
+  const {context, connections, settings, signal} = services;
+  const {clock, cgroupMount} = context;
+  return await describe(
+    connection ?? (await connections.default()),
+    {...nodeOptions(flags, settings.rootDir), cgroupMount},
+    {clock, signal},
+  );
+}
+
+/** Opens the node's registry credentials. Rejects with ConfigError. */
+export async function openNodeCredentials(
+  {context, settings}: CommandServices,
+  flags: PodFlagValues,
+): Promise<NodeCredentials> {
+  const {openNodeCredentials: open} = await import('../../kubelet/index.js');
+  const {env, clock} = context;
+  return await open(
+    {
+      imageCredentialProviderConfig: flags['image-credential-provider-config'],
+      imageCredentialProviderBinDir: flags['image-credential-provider-bin-dir'],
+      rootDir: settings.rootDir,
+      env,
+    },
+    clock,
+  );
+}

@@ -1,0 +1,52 @@
+import type {ApiObjects, DescribedNode, PreparedPod} from '../../kubelet/index.js';
+import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
+import type {CommandServices} from '../command/command-services.js';
+import type {PodFlagValues} from '../flags/pod-flags.js';
+import {describeNode, openNodeCredentials} from './describe-node.js';
+
+/** Pods from manifests, and their node. */
+export interface LoadedPods {
+  readonly node: DescribedNode;
+  readonly pods: readonly PreparedPod[];
+  /** Objects that the pods refer to. */
+  readonly objects: ApiObjects;
+}
+
+/** Values of the flags that determine how manifests are read. */
+export interface ManifestFlagValues extends PodFlagValues {
+  readonly static?: boolean | undefined;
+  readonly lenient?: boolean | undefined;
+}
+
+/**
+ * Reads and prepares pods, then describes their node. Errors in manifests are reported before the runtime is called.
+ * Rejects with ConfigError and PodValidationError.
+ */
+export async function loadPods(
+  services: CommandServices,
+  sources: readonly ManifestSource[],
+  flags: ManifestFlagValues,
+  describe: () => Promise<DescribedNode> = async () => await describeNode(services, flags),
+): Promise<LoadedPods> {
+  const [{readManifests}, {preparePods, secretValuesOf}, {createReloadingObjects}] = await Promise.all([
+    import('../../operations/manifests/read-manifests.js'),
+    import('../../kubelet/index.js'),
+    import('../input/reloading-objects.js'),
+  ]);
+  const {context, report, secrets, signal} = services;
+  const reading = {stdin: context.stdin, lenient: flags.lenient ?? false, signal};
+  const manifests = await readManifests(sources, reading);
+  const hide = (values: readonly string[]): void => {
+    secrets.add(values);
+  };
+  hide(manifests.objects.flatMap(({object}) => secretValuesOf(object)));
+  for (const warning of manifests.warnings) report.warn(warning);
+  const objects = createReloadingObjects(sources, manifests, {...reading, warn: report.warn, hide});
+  const options = {static: flags.static ?? false, seenAtMs: context.clock.now(), objects};
+  // Rejects unsupported fields before a connection is made; the node's name is only known afterwards.
+  preparePods(manifests.pods, {...options, nodeName: 'node'});
+  const imageCredentials = await openNodeCredentials(services, flags);
+  const node = {...(await describe()), imageCredentials};
+  const pods = preparePods(manifests.pods, {...options, nodeName: node.node.nodeName});
+  return {node, pods, objects};
+}

@@ -1,0 +1,56 @@
+import type {PodRecord} from '../../kubelet/index.js';
+import type {CommandServices} from '../command/command-services.js';
+import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
+import {repeatSample} from '../output/watch-screen.js';
+import type {PodReader} from './pod-reader.js';
+
+/** Pods that words and flags of `get` select. */
+export interface PodsToShow {
+  readonly words: readonly string[];
+  readonly selection: PodSelectionFlagValues;
+  readonly records: readonly PodRecord[];
+  /** Whether the table has a namespace column: on request, or if a pod is not in `default`. */
+  readonly showsNamespace: boolean;
+}
+
+/** Interval of a watch, in ms; equals that of a kubelet's relists. */
+const WATCH_MS = 1000;
+
+/** Returns the pods to show; undefined if words name only missing pods, which is reported. */
+export async function selectPodsToShow(
+  reader: PodReader,
+  words: readonly string[],
+  flags: PodSelectionFlagValues & {readonly 'all-namespaces': boolean},
+): Promise<PodsToShow | undefined> {
+  const all = flags['all-namespaces'];
+  const selection = all ? {...flags, namespace: undefined} : flags;
+  const records = await reader.select(words, selection);
+  if (words.length > 0 && records.length === 0) return undefined;
+  const others = selection.namespace === undefined && records.some(({namespace}) => namespace !== 'default');
+  return {words, selection, records, showsNamespace: all || others};
+}
+
+/** Read and show functions of a watch. */
+export interface PodWatch<T> {
+  readonly read: (records: readonly PodRecord[]) => Promise<T>;
+  readonly show: (sample: T) => Promise<void>;
+}
+
+/** Reads and shows the selected pods periodically, including new ones, until Ctrl-C. */
+export async function watchPods<T>(
+  {context, out, signal: interrupted}: CommandServices,
+  reader: PodReader,
+  {words, selection}: PodsToShow,
+  {read, show}: PodWatch<T>,
+): Promise<void> {
+  const signal = AbortSignal.any([interrupted, out.stdout.closed]);
+  const sample = async (): Promise<T> => await read(await reader.select(words, selection, () => undefined));
+  try {
+    for await (const each of repeatSample(sample, {clock: context.clock, pauseMs: WATCH_MS, signal})) {
+      await show(each);
+      await out.stdout.ready(signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

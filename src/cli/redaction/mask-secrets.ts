@@ -1,0 +1,90 @@
+import type {Json} from '../../format/json.js';
+
+/** Placeholder for a secret. */
+export const MASK = '***';
+
+/** Credential fields of the CRI's AuthConfig. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['auth', 'password', 'identityToken', 'registryToken']);
+/** Fields with command output, which may contain anything; a string is base64 here. */
+const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['stdout', 'stderr']);
+/** Pattern of variable names that indicate a secret. */
+const SECRET_NAME = /passw|pwd|secret|token|credential|api_?key|private_?key|access_?key|auth/i;
+/**
+ * Name before a value in a text, such as a variable of a process environment in a runtime's verbose container status.
+ */
+const ASSIGNED_NAME = /(\\*["'])?(?<!\w)(\w+)=/g;
+/** Value in its own quotes, which are escaped in JSON text, or up to a character that certainly ends it. */
+const VALUE = /(\\*["'])(?:[^]*?(?<!\\)\1|[^]*)[^\s"\\]*|[^\s"\\]+|/y;
+/** Secret member in JSON text, such as containerd's configuration in its verbose status. */
+const SECRET_MEMBER = /("(?:password|auth|identity_?token|registry_?token)"\s*:\s*)"(?:[^"\\]|\\.)+"/gi;
+const VARIABLE_MEMBER = /("key":"([^"]*)","value":)"(?:[^"\\]|\\.)+"/g;
+/** End of a streaming URL, with or without a scheme and a path. Anyone who knows the URL can use it. */
+const STREAMING_URL =
+  /(^(?:\/cri)?|\/\/[^\s"/?#]*(?:\/[^\s"/?#]+)*?)(\/(?:exec|attach|portforward)\/)[^\s"/?]+/g;
+/** Maximum length of a shown text, in characters. */
+const LONGEST_TEXT = 64 * 1024;
+
+/** Masks passwords, tokens and secret-looking variables in data, and truncates very long texts. */
+export function maskSecrets(json: Json): Json {
+  if (typeof json === 'string') return maskSecretText(json);
+  if (Array.isArray(json)) return (json as readonly Json[]).map(maskSecrets);
+  if (typeof json !== 'object' || json === null) return json;
+  const fields = json as Readonly<Record<string, Json>>;
+  const secretVariable = typeof fields['key'] === 'string' && SECRET_NAME.test(fields['key']);
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (typeof value !== 'string' || value === '') return [name, maskSecrets(value)];
+      if (OUTPUT_FIELDS.has(name)) return [name, `(${Buffer.byteLength(value, 'base64')} bytes)`];
+      const secret = SECRET_FIELDS.has(name) || (name === 'value' && secretVariable);
+      return [name, secret ? MASK : maskSecretText(value)];
+    }),
+  );
+}
+
+/** Masks passwords, tokens and secret-looking variables in a text, and truncates a very long text. */
+export function maskSecretText(text: string): string {
+  const rest = text.length - LONGEST_TEXT;
+  if (rest > 0) return `${maskSecretText(text.slice(0, LONGEST_TEXT))}… (${rest} more characters)`;
+  return withoutAssigned(
+    text
+      .replace(STREAMING_URL, `$1$2${MASK}`)
+      .replace(SECRET_MEMBER, `$1"${MASK}"`)
+      .replace(VARIABLE_MEMBER, (all, member: string, name: string) =>
+        SECRET_NAME.test(name) ? `${member}"${MASK}"` : all,
+      ),
+  );
+}
+
+function withoutAssigned(text: string): string {
+  const firstStop = text.search(/[\s"']/);
+  let shown = '';
+  let shownTo = 0;
+  for (const {0: all, 1: quote, 2: name = '', index} of text.matchAll(ASSIGNED_NAME)) {
+    const start = index + all.length;
+    if (start <= shownTo || !SECRET_NAME.test(name)) continue;
+    const isArgument = firstStop === -1 || index < firstStop;
+    shown += text.slice(shownTo, start);
+    shownTo = endOfValue(text, start, {quote, isArgument});
+    if (shownTo > start) shown += MASK;
+  }
+  return shown + text.slice(shownTo);
+}
+
+/**
+ * Returns the end index of the value at `start`. It ends with the quote that was opened before its name, or with the
+ * argument that contains it.
+ */
+function endOfValue(
+  text: string,
+  start: number,
+  {quote, isArgument}: {readonly quote: string | undefined; readonly isArgument: boolean},
+): number {
+  if (quote !== undefined) {
+    let end = text.indexOf(quote, start);
+    while (end > start && text[end - 1] === '\\') end = text.indexOf(quote, end + 1);
+    return end === -1 ? text.length : end;
+  }
+  VALUE.lastIndex = start;
+  const [value = '', opening] = VALUE.exec(text) ?? [];
+  return isArgument && opening === undefined ? text.length : start + value.length;
+}

@@ -1,0 +1,173 @@
+import {readFileSync} from 'node:fs';
+import {findClosestMatch} from '../../base/closest-match.js';
+import {ConfigError, hasErrno} from '../../base/errors.js';
+import {parseDuration} from '../../format/duration.js';
+
+/** Options of crictl's config file. */
+export interface ConfigFile {
+  readonly 'runtime-endpoint'?: string;
+  readonly 'image-endpoint'?: string;
+  /** Timeout in seconds. */
+  readonly timeout?: number;
+  readonly debug?: boolean;
+  readonly 'pull-image-on-create'?: boolean;
+  readonly 'disable-pull-on-run'?: boolean;
+  readonly 'max-retries'?: number;
+}
+
+/** Name of an option in a config file. */
+export type ConfigKey = keyof ConfigFile;
+
+type OptionType = 'text' | 'integer' | 'seconds' | 'boolean';
+
+/** All options by name, in crictl's order. */
+export const CONFIG_OPTIONS = {
+  'runtime-endpoint': 'text',
+  'image-endpoint': 'text',
+  timeout: 'seconds',
+  debug: 'boolean',
+  'pull-image-on-create': 'boolean',
+  'disable-pull-on-run': 'boolean',
+  'max-retries': 'integer',
+} as const satisfies Record<ConfigKey, OptionType>;
+
+/** Names of all options. */
+export const CONFIG_KEYS = Object.keys(CONFIG_OPTIONS) as readonly ConfigKey[];
+
+/** Reports whether `key` is the name of an option. */
+export function isConfigKey(key: string): key is ConfigKey {
+  return Object.hasOwn(CONFIG_OPTIONS, key);
+}
+
+/** Differences between kcri and crictl in the accepted config file and in its error texts. */
+export interface ConfigFileDialect {
+  /** Handles an unknown option: throws, or records it. */
+  readonly onUnknown: (key: string) => void;
+  readonly createValueError: (key: ConfigKey, value: string) => ConfigError;
+  /** Whether an option without a value counts as unset, and a timeout may be a duration. */
+  readonly isLenient: boolean;
+}
+
+/** Returns kcri's dialect: an unknown option is a warning. */
+export function createKcriConfigFileDialect(onUnknown: (warning: string) => void): ConfigFileDialect {
+  return {
+    onUnknown: (key) => {
+      onUnknown(`the option "${key}" does not exist${suggestConfigKey(key)}`);
+    },
+    createValueError: (key, value) =>
+      new ConfigError(`the value of "${key}" is not ${EXPECTED[CONFIG_OPTIONS[key]]}: "${value}"`),
+    isLenient: true,
+  };
+}
+
+const EXPECTED = {
+  text: 'a text',
+  integer: 'a whole number',
+  seconds: 'a number of seconds or a duration such as 1m30s',
+  boolean: 'true or false',
+} as const satisfies Record<OptionType, string>;
+
+/** Returns the suggestion to append to the error for an unknown option; empty if no known option is similar. */
+export function suggestConfigKey(key: string): string {
+  const guess = findClosestMatch(key, CONFIG_KEYS);
+  return guess === undefined ? '' : `; did you mean "${guess}"?`;
+}
+
+/** Dialect of crictl: Go's error texts, and an unknown option is an error. */
+export const CRICTL_CONFIG_FILE_DIALECT: ConfigFileDialect = {
+  onUnknown: (key) => {
+    throw new ConfigError(`Config option '${key}' is not valid`);
+  },
+  createValueError: (key, value) =>
+    new ConfigError(`parsing config option '${key}': ${goParseError(key, value)}`),
+  isLenient: false,
+};
+
+/** Returns the error of Go's strconv for a value that it cannot parse. */
+export function goParseError(key: ConfigKey, value: string): string {
+  const parser = CONFIG_OPTIONS[key] === 'boolean' ? 'ParseBool' : 'Atoi';
+  return `strconv.${parser}: parsing ${JSON.stringify(value)}: invalid syntax`;
+}
+
+/** Returns the text of a config file; undefined if it does not exist. Throws the system's error. */
+export function readConfigText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Parses a config file. Plain `key: value` lines need no YAML library, which would slow down every command; the library
+ * is loaded for any other YAML, including JSON. The last of two equal keys wins, as in crictl. Rejects with
+ * ConfigError.
+ */
+export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
+  const settings: Record<string, unknown> = {};
+  for (const [key, value] of plainEntries(source) ?? (await yamlEntries(source))) {
+    if (!isConfigKey(key)) dialect.onUnknown(key);
+    else if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
+  }
+  return settings;
+}
+
+type Entry = readonly [key: string, value: string];
+
+/** Pattern of lines that have the same meaning as in YAML. */
+const PLAIN_LINE =
+  /^["']?([\w-]+)["']?:(?:\s+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:\s+#.*)?\s*$/;
+
+function plainEntries(source: string): Entry[] | undefined {
+  const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|---\s*$|$)/.test(line));
+  const entries = lines.map((line) => PLAIN_LINE.exec(line)).filter((match) => match !== null);
+  if (entries.length < lines.length) return undefined;
+  return entries.map(([, key = '', double, single, plain = '']) => [
+    key,
+    double ?? single ?? (/^(~|null)$/i.test(plain) ? '' : plain),
+  ]);
+}
+
+async function yamlEntries(source: string): Promise<Entry[]> {
+  const {isMap, isScalar, parseDocument} = await import('yaml');
+  const {contents, errors} = parseDocument(source, {uniqueKeys: false});
+  const [error] = errors;
+  if (error !== undefined)
+    throw new ConfigError(error.message.split(/:?\n/)[0] ?? error.message, {cause: error});
+  if (!isMap(contents)) throw new ConfigError('it does not say "option: value"');
+  const text = (node: unknown): string => {
+    if (!isScalar(node)) return JSON.stringify(node ?? '');
+    return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));
+  };
+  return contents.items.map(({key, value}) => [text(key), text(value)]);
+}
+
+/** Parses the value of an option. Throws ConfigError with the dialect's text. */
+export function parseConfigValue(key: ConfigKey, value: string, dialect: ConfigFileDialect): unknown {
+  const parsed = PARSERS[CONFIG_OPTIONS[key]](value, dialect.isLenient);
+  if (parsed === undefined) throw dialect.createValueError(key, value);
+  return parsed;
+}
+
+const PARSERS = {
+  text: (value: string) => value,
+  integer,
+  seconds: (value: string, lenient: boolean) => integer(value) ?? (lenient ? duration(value) : undefined),
+  boolean,
+} as const satisfies Record<OptionType, (value: string, lenient: boolean) => unknown>;
+
+function integer(value: string): number | undefined {
+  return /^[-+]?\d+$/.test(value) ? Number(value) : undefined;
+}
+
+function duration(value: string): number | undefined {
+  const nanos = parseDuration(value);
+  return nanos === undefined ? undefined : Number(nanos) / 1e9;
+}
+
+/** Parses a boolean as Go's strconv.ParseBool. */
+function boolean(value: string): boolean | undefined {
+  if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
+  return /^(0|f|F|false|FALSE|False)$/.test(value) ? false : undefined;
+}

@@ -1,0 +1,183 @@
+import {messageOf} from '../../base/errors.js';
+import {containerId, type RuntimeService} from '../../cri/index.js';
+import {
+  ManagedByKubeletError,
+  openPodRegistry,
+  OtherRuntimeError,
+  podRef,
+  syncPods,
+  type CriCall,
+  type PodRegistry,
+  type PodObserver,
+  type ForegroundSyncResult,
+  type PodRef,
+  type SyncPodsOptions,
+  type WaitFor,
+} from '../../kubelet/index.js';
+import type {CliContext} from '../context.js';
+import {EXIT} from '../exit-codes.js';
+import type {LoadedPods} from '../pods/load-pods.js';
+import {exitCodeOf} from '../output/render-error.js';
+import {
+  podExitCode,
+  outcomeErrors,
+  isOwnershipError,
+  isUnfinished,
+  createPodLeftError,
+} from './pod-outcome.js';
+import type {LogFollower} from './view/log-follower.js';
+import {callSubject} from './view/pod-view.js';
+import type {SyncRenderer} from './view/sync-renderer.js';
+
+/** Options of runSync. */
+export interface RunSyncOptions {
+  readonly runtime: RuntimeService;
+  readonly wait: WaitFor;
+  readonly timeoutMs: number | undefined;
+  /** Whether to delete the pods when the sync ends, regardless of its outcome. */
+  readonly remove: boolean;
+  readonly renderer: SyncRenderer;
+  /** Masks secrets in a message of the runtime. */
+  readonly mask: (text: string) => string;
+  /** Adds texts to mask. */
+  readonly hide: (texts: readonly string[]) => void;
+  /** Follower of the container logs; undefined if logs are not requested. */
+  readonly logs: LogFollower | undefined;
+  readonly context: Pick<CliContext, 'clock' | 'signal'>;
+}
+
+/** Result of a sync: the errors to report, and the exit code of the process. */
+export interface SyncSummary {
+  readonly exitCode: number;
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Syncs all pods concurrently and shows the progress, until each pod meets the wait condition or cannot meet it, or the
+ * signal aborts.
+ */
+export async function runSync(
+  {node, pods, objects}: LoadedPods,
+  options: RunSyncOptions,
+): Promise<SyncSummary> {
+  const {renderer, context, logs, remove} = options;
+  const local = openPodRegistry(node, observerFor(options), objects);
+  try {
+    const outcomes = await syncPods(local, pods, syncOptions(options), context.signal);
+    await logs?.end();
+    const left = await Promise.all(
+      outcomes.map(async (outcome) => {
+        if (!remove) return await leftOver(local, outcome);
+        if (outcome.kind === 'interrupted')
+          renderer.note(outcome.pod, 'is being deleted; interrupt again to leave it partially deleted');
+        return await removePod(local, outcome);
+      }),
+    );
+    return summarize(outcomes, left, options);
+  } finally {
+    renderer.end();
+  }
+}
+
+function syncOptions({runtime, wait, timeoutMs, renderer, logs, context}: RunSyncOptions): SyncPodsOptions {
+  return {
+    runtime,
+    wait,
+    timeoutMs,
+    clock: context.clock,
+    onStatus: (ref, status) => {
+      renderer.status(ref, status);
+      logs?.followRunning(ref, status);
+    },
+    onResult: (result) => {
+      renderer.result(result, podExitCode(result, wait));
+    },
+  };
+}
+
+function observerFor({renderer, logs, mask, hide}: RunSyncOptions): PodObserver {
+  const names = new Map<string, string>();
+  return {
+    event: (event) => {
+      renderer.event(podRef(event.pod), event);
+    },
+    call: (ref, begun, ended) => {
+      if (ended === undefined) {
+        renderer.callStarted(ref, begun);
+        return;
+      }
+      renderer.callFinished(
+        ref,
+        ended.error === undefined ? ended : {...ended, error: mask(messageOf(ended.error))},
+      );
+      if (logs !== undefined && ended.error === undefined) followStarted(logs, names, ref, ended);
+    },
+    secret: hide,
+    waitingForLock: (ref, pid) => {
+      renderer.note(ref, `waiting for another kcri process (PID ${pid}) to release this pod`);
+    },
+    recordingFailed: (ref, error) => {
+      renderer.note(ref, `cannot record events: ${messageOf(error)}`);
+    },
+  };
+}
+
+function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRef, call: CriCall): void {
+  const name = callSubject(call, names);
+  if (call.method === 'CreateContainer') names.set(String(call.response?.['containerId']), name);
+  if (call.method === 'StartContainer')
+    logs.follow(ref, name, containerId(String(call.request['containerId'])));
+}
+
+/** Deletes the synced pod in any state; returns the errors to report if the deletion fails. */
+async function removePod(local: PodRegistry, outcome: ForegroundSyncResult): Promise<readonly unknown[]> {
+  const {pod} = outcome;
+  if (outcome.kind === 'failed' && isOwnershipError(outcome.error)) return [];
+  try {
+    await local.withPodLock(pod, undefined, async () => {
+      const record = await local.findByName(pod);
+      if (record?.uid === pod.uid) await local.deletePod(record);
+    });
+    return [];
+  } catch (error) {
+    return [error, createPodLeftError(pod, 'is partially deleted')];
+  }
+}
+
+/** Returns errors about the remains of a pod that did not meet the wait condition, with a hint how to delete them. */
+async function leftOver(local: PodRegistry, outcome: ForegroundSyncResult): Promise<readonly unknown[]> {
+  const {kind, pod} = outcome;
+  if (!isUnfinished(kind) || (kind === 'failed' && isElsewhere(outcome.error))) return [];
+  const record = await local.findByName(pod);
+  if (record === undefined) return [];
+  if (kind === 'failed' && outcome.removalError !== undefined)
+    return [createPodLeftError(pod, `cannot be removed: ${messageOf(outcome.removalError)}`)];
+  try {
+    const {containers} = (await local.createSyncer(record.pod, record.place).observe()).runtime;
+    return [createPodLeftError(pod, `is not removed; ${describeRunning(containers)}`)];
+  } catch (error) {
+    return [createPodLeftError(pod, `is not removed; cannot list its containers: ${messageOf(error)}`)];
+  }
+}
+
+/** Reports whether the sync failed without changes to the pod. */
+function isElsewhere(error: unknown): boolean {
+  return error instanceof OtherRuntimeError || error instanceof ManagedByKubeletError;
+}
+
+function describeRunning(containers: readonly {readonly name: string; readonly state: string}[]): string {
+  const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => `"${name}"`);
+  return running.length === 0 ? 'no container is running' : `still running: ${running.join(', ')}`;
+}
+
+function summarize(
+  outcomes: readonly ForegroundSyncResult[],
+  left: readonly (readonly unknown[])[],
+  {wait, timeoutMs}: RunSyncOptions,
+): SyncSummary {
+  const explained = outcomes.flatMap((outcome) => outcomeErrors(outcome, wait, timeoutMs));
+  // Report an interruption once, even if it affects several pods.
+  const errors = [...new Set([...explained, ...left.flat()])];
+  const codes = [...outcomes.map((outcome) => podExitCode(outcome, wait)), ...errors.map(exitCodeOf)];
+  return {exitCode: codes.find((code) => code !== EXIT.ok) ?? EXIT.ok, errors};
+}

@@ -1,0 +1,39 @@
+import type {Clock} from '../../../base/clock.js';
+import {escapeControls} from '../../../format/escape-controls.js';
+import type {Output} from '../../output/output.js';
+import type {SyncRenderer} from './sync-renderer.js';
+
+/** Options that select a renderer. */
+export interface RendererChoice {
+  readonly format: 'text' | 'json';
+  /** Whether to show failures that will be retried as they happen. The command reports a final failure as its error. */
+  readonly warnings: boolean;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly colors: boolean;
+  readonly clock: Clock;
+}
+
+/** Creates a live tree for a terminal, plain lines for a pipe, or JSON lines on request. */
+export async function chooseRenderer(choice: RendererChoice): Promise<SyncRenderer> {
+  const {format, warnings, stdout, stderr, colors, clock} = choice;
+  const out = (line: string): void => {
+    stdout.write(`${line}\n`);
+  };
+  if (format === 'json') {
+    const {JsonLinesRenderer} = await import('./json-lines-renderer.js');
+    return new JsonLinesRenderer(out, clock);
+  }
+  if (stdout.isTerminal) {
+    const [{LiveTreeRenderer}, {Chalk}] = await Promise.all([
+      import('./live-tree-renderer.js'),
+      import('chalk'),
+    ]);
+    return new LiveTreeRenderer({output: stdout, chalk: new Chalk({level: colors ? 1 : 0}), clock, warnings});
+  }
+  const {LineRenderer} = await import('./line-renderer.js');
+  const err = (line: string): void => {
+    stderr.write(`${escapeControls(line)}\n`);
+  };
+  return new LineRenderer({out, err, warnings});
+}

@@ -1,0 +1,99 @@
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
+import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
+import {callSubject} from './pod-view.js';
+import {eventContainerName, type SyncRenderer} from './sync-renderer.js';
+
+/**
+ * Writes one JSON object per line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"result", "namespace", "pod",
+ * "uid", …}`. The last lines are the results, one for each pod.
+ */
+export class JsonLinesRenderer implements SyncRenderer {
+  readonly #out: (line: string) => void;
+  readonly #clock: Clock;
+  readonly #names = new Map<string, string>();
+  readonly #results: string[] = [];
+
+  constructor(out: (line: string) => void, clock: Clock) {
+    this.#out = out;
+    this.#clock = clock;
+  }
+
+  #line(type: string, {namespace, name, uid}: PodRef, facts: Readonly<Record<string, unknown>>): string {
+    const time = new Date(this.#clock.now()).toISOString();
+    return JSON.stringify({time, type, namespace, pod: name, uid, ...facts});
+  }
+
+  #write(type: string, pod: PodRef, facts: Readonly<Record<string, unknown>>): void {
+    this.#out(this.#line(type, pod, facts));
+  }
+
+  callStarted(): void {
+    // Only finished calls are written.
+  }
+
+  callFinished(pod: PodRef, call: CriCall): void {
+    const target = callSubject(call, this.#names);
+    if (call.method === 'CreateContainer') this.#names.set(String(call.response?.['containerId']), target);
+    this.#write('call', pod, {
+      method: call.method,
+      ...(target === '' ? {} : {target}),
+      ...call.response,
+      durationMs: Math.round(call.durationMs),
+      ...(call.error === undefined ? {} : {error: messageOf(call.error)}),
+    });
+  }
+
+  event(pod: PodRef, event: PodEvent): void {
+    const {type: eventType, reason, message} = event;
+    const container = eventContainerName(event);
+    this.#write('event', pod, {eventType, reason, message, ...(container === '' ? {} : {container})});
+  }
+
+  status(pod: PodRef, status: PodStatus): void {
+    this.#write('status', pod, {status});
+  }
+
+  note(pod: PodRef, text: string): void {
+    this.#write('note', pod, {message: text});
+  }
+
+  result(outcome: ForegroundSyncResult, exitCode: number): void {
+    this.#results.push(
+      this.#line('result', outcome.pod, {outcome: outcome.kind, exitCode, ...outcomeFacts(outcome)}),
+    );
+  }
+
+  /** Writes log lines that arrived together; serializes their common fields only once. */
+  log(pod: PodRef, container: string, lines: readonly string[]): void {
+    const head = this.#line('log', pod, {container, line: ''}).slice(0, -'""}'.length);
+    this.#out(lines.map((line) => `${head}${JSON.stringify(line)}}`).join('\n'));
+  }
+
+  writeAbove(write: () => void): void {
+    write();
+  }
+
+  end(): void {
+    for (const result of this.#results.splice(0)) this.#out(result);
+  }
+}
+
+/** Returns the fields of an outcome besides its kind. */
+function outcomeFacts(outcome: ForegroundSyncResult): Readonly<Record<string, unknown>> {
+  switch (outcome.kind) {
+    case 'failed':
+      return {error: messageOf(outcome.error), removed: outcome.removed};
+    case 'timeout':
+      return outcome.error === undefined ? {} : {error: messageOf(outcome.error)};
+    case 'complete':
+    case 'broken':
+      return outcome.container === undefined ? {} : {container: outcome.container};
+    case 'gated':
+      return {gates: outcome.gates};
+    case 'ready':
+    case 'interrupted':
+      return {};
+  }
+}

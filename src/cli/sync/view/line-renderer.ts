@@ -1,0 +1,104 @@
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
+import {containerStates, callSubject} from './pod-view.js';
+import {eventContainerName, isNotableWarning, type SyncRenderer} from './sync-renderer.js';
+import {formatPodTitle, formatElapsed} from './sync-text.js';
+
+/** Results of calls by CRI method; other calls are not reported. */
+const RESULTS: Readonly<Record<string, (call: CriCall, subject: string) => string>> = {
+  RunPodSandbox: ({response}) => `sandbox ${String(response?.['podSandboxId']).slice(0, 13)} created`,
+  StopPodSandbox: () => 'sandbox stopped',
+  RemovePodSandbox: () => 'sandbox removed',
+  PullImage: (_, image) => `image ${image} pulled`,
+  StartContainer: (_, name) => `container ${name} started`,
+  StopContainer: (_, name) => `container ${name} stopped`,
+  RemoveContainer: (_, name) => `container ${name} removed`,
+};
+
+/** Options of a LineRenderer. */
+export interface LineRendererOptions {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+  /** Whether to show the pods' Warning events. */
+  readonly warnings: boolean;
+}
+
+/** Prints one line per step to stdout, and warnings to stderr; for pipes and logs. */
+export class LineRenderer implements SyncRenderer {
+  readonly #out: (line: string) => void;
+  readonly #err: (line: string) => void;
+  readonly #warnings: boolean;
+  readonly #names = new Map<string, string>();
+  readonly #seen = new Map<string, string>();
+
+  constructor({out, err, warnings}: LineRendererOptions) {
+    this.#out = out;
+    this.#err = err;
+    this.#warnings = warnings;
+  }
+
+  callStarted(): void {
+    // Only finished calls are printed.
+  }
+
+  callFinished(pod: PodRef, call: CriCall): void {
+    if (call.error !== undefined) return;
+    const subject = callSubject(call, this.#names);
+    if (call.method === 'CreateContainer') this.#names.set(String(call.response?.['containerId']), subject);
+    const text = RESULTS[call.method]?.(call, subject);
+    if (text !== undefined) this.#out(`${formatPodTitle(pod)}: ${text} (${formatElapsed(call.durationMs)})`);
+  }
+
+  event(pod: PodRef, event: PodEvent): void {
+    if (!this.#warnings || !isNotableWarning(event)) return;
+    const container = eventContainerName(event);
+    const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}: container ${container}`;
+    this.#err(`${where}: ${event.reason}: ${event.message}`);
+  }
+
+  status(pod: PodRef, status: PodStatus): void {
+    this.#once(
+      pod,
+      'pod',
+      `${status.phase ?? 'Pending'}${status.podIP === undefined ? '' : `, IP ${status.podIP}`}`,
+    );
+    for (const {name, state, exists} of containerStates(status))
+      if (exists) this.#once(pod, `container ${name}`, state.state);
+  }
+
+  /** Prints the text of an object if it has changed. */
+  #once(pod: PodRef, object: string, text: string): void {
+    const key = `${pod.uid} ${object}`;
+    if (this.#seen.get(key) === text) return;
+    this.#seen.set(key, text);
+    this.#out(`${formatPodTitle(pod)}: ${object === 'pod' ? text : `${object} ${text}`}`);
+  }
+
+  note(pod: PodRef, text: string): void {
+    this.#err(`${formatPodTitle(pod)}: ${text}`);
+  }
+
+  result(outcome: ForegroundSyncResult): void {
+    const text = OUTCOMES[outcome.kind];
+    if (text !== undefined) this.#out(`${formatPodTitle(outcome.pod)}: ${text}`);
+  }
+
+  log(pod: PodRef, container: string, lines: readonly string[]): void {
+    const prefix = `${formatPodTitle(pod)}/${container} | `;
+    this.#out(lines.map((line) => prefix + line).join('\n'));
+  }
+
+  writeAbove(write: () => void): void {
+    write();
+  }
+
+  end(): void {
+    // Output is not buffered.
+  }
+}
+
+/** Texts of successful outcomes. The command reports failures as errors. */
+const OUTCOMES: Readonly<Partial<Record<ForegroundSyncResult['kind'], string>>> = {
+  ready: 'ready',
+  complete: 'complete',
+};

@@ -1,0 +1,127 @@
+import type {ChalkInstance} from 'chalk';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {Clock} from '../../../base/clock.js';
+import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
+import {escapeControls} from '../../../format/escape-controls.js';
+import {LiveRegion} from '../../output/live-region.js';
+import type {Output} from '../../output/output.js';
+import {
+  applyCallStarted,
+  applyCallFinished,
+  createPodView,
+  applyPodStatus,
+  callSubject,
+  type PodView,
+} from './pod-view.js';
+import {eventContainerName, isNotableWarning, type SyncRenderer} from './sync-renderer.js';
+import {formatPodTitle} from './sync-text.js';
+import {FRAME_MS, formatTree} from './tree-lines.js';
+
+/** Options of a LiveTreeRenderer. */
+export interface LiveTreeRendererOptions {
+  readonly output: Output;
+  readonly chalk: ChalkInstance;
+  readonly clock: Clock;
+  /** Whether to show the pods' Warning events. */
+  readonly warnings: boolean;
+}
+
+/** Redraws a tree of the pods in place; warnings and logs scroll above it. */
+export class LiveTreeRenderer implements SyncRenderer {
+  readonly #output: Output;
+  readonly #chalk: ChalkInstance;
+  readonly #clock: Clock;
+  readonly #warnings: boolean;
+  readonly #startedAt: number;
+  readonly #views = new Map<string, PodView>();
+  readonly #names = new Map<string, string>();
+  readonly #ended = new AbortController();
+  readonly #screen: LiveRegion;
+
+  constructor({output, chalk, clock, warnings}: LiveTreeRendererOptions) {
+    this.#output = output;
+    this.#chalk = chalk;
+    this.#clock = clock;
+    this.#warnings = warnings;
+    this.#startedAt = clock.now();
+    this.#screen = new LiveRegion(output);
+    // Runs until `end`; nothing else can reject its sleep.
+    void this.#spin();
+  }
+
+  async #spin(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#clock.sleep(FRAME_MS, this.#ended.signal);
+        this.#draw();
+      }
+    } catch (error) {
+      if (!this.#ended.signal.aborted) throw error;
+    }
+  }
+
+  #draw(above = '', room = this.#screen.maxLines): void {
+    const tree = formatTree([...this.#views.values()], {
+      chalk: this.#chalk,
+      columns: this.#output.columns ?? 80,
+      elapsedMs: this.#clock.now() - this.#startedAt,
+    });
+    this.#screen.draw(tree.slice(0, room), above);
+  }
+
+  #update(ref: PodRef, change: (view: PodView) => PodView): void {
+    this.#views.set(ref.uid, change(this.#views.get(ref.uid) ?? createPodView(ref)));
+    this.#draw();
+  }
+
+  callStarted(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void {
+    this.#update(pod, (view) => applyCallStarted(view, call, callSubject(call, this.#names)));
+  }
+
+  callFinished(pod: PodRef, call: CriCall): void {
+    const subject = callSubject(call, this.#names);
+    if (call.method === 'CreateContainer') this.#names.set(String(call.response?.['containerId']), subject);
+    this.#update(pod, (view) => applyCallFinished(view, call, subject));
+  }
+
+  event(pod: PodRef, event: PodEvent): void {
+    if (!this.#warnings || !isNotableWarning(event)) return;
+    const container = eventContainerName(event);
+    const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}/${container}`;
+    this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${escapeControls(event.message)}\n`);
+  }
+
+  status(pod: PodRef, status: PodStatus): void {
+    this.#update(pod, (view) => applyPodStatus(view, status));
+  }
+
+  note(pod: PodRef, text: string): void {
+    this.#draw(`${this.#chalk.bold(formatPodTitle(pod))}: ${escapeControls(text)}\n`);
+  }
+
+  result(outcome: ForegroundSyncResult): void {
+    this.#update(outcome.pod, (view) => ({...view, activity: ''}));
+  }
+
+  log(_pod: PodRef, container: string, lines: readonly string[]): void {
+    const prefix = this.#chalk.dim(`${container} |`);
+    this.#draw(lines.map((line) => `${prefix} ${line}\n`).join(''));
+  }
+
+  writeAbove(write: () => void): void {
+    if (this.#ended.signal.aborted) {
+      write();
+      return;
+    }
+    this.#screen.clear();
+    write();
+    this.#draw();
+  }
+
+  end(): void {
+    if (this.#ended.signal.aborted) return;
+    this.#ended.abort();
+    this.#draw('', Infinity);
+    this.#screen.end();
+  }
+}

@@ -1,0 +1,177 @@
+import type {
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+  PodStatus,
+} from '../../../api/types/v1-status.js';
+import type {CriCall, PodRef} from '../../../kubelet/index.js';
+
+/** One line below a pod: its sandbox or a container. */
+export interface PartView {
+  readonly label: string;
+  readonly state: string;
+  readonly tone: 'busy' | 'good' | 'bad' | 'plain';
+  /** Duration of the call that created it, in ms. */
+  readonly durationMs: number | undefined;
+}
+
+/** View of a pod during a sync. */
+export interface PodView {
+  readonly ref: PodRef;
+  readonly phase: string;
+  readonly ip: string;
+  /** Current action; empty if none. */
+  readonly activity: string;
+  readonly sandbox: PartView | undefined;
+  /** Containers by name, init containers first. */
+  readonly containers: ReadonlyMap<string, PartView>;
+}
+
+/** Returns the initial view of a pod. */
+export function createPodView(ref: PodRef): PodView {
+  return {ref, phase: 'Pending', ip: '', activity: 'inspecting', sandbox: undefined, containers: new Map()};
+}
+
+/** Activities by CRI method. */
+const ACTIVITIES: Readonly<Record<string, string>> = {
+  RunPodSandbox: 'creating the sandbox',
+  StopPodSandbox: 'stopping the sandbox',
+  RemovePodSandbox: 'removing the sandbox',
+  CreateContainer: 'creating a container',
+  StartContainer: 'starting a container',
+  StopContainer: 'stopping a container',
+  RemoveContainer: 'removing a container',
+  PullImage: 'pulling an image',
+};
+
+/** Returns the name of the container or image that a call concerns. */
+export function callSubject(
+  {method, request}: Pick<CriCall, 'method' | 'request'>,
+  names: ReadonlyMap<string, string>,
+): string {
+  const {config, image, containerId} = request as {
+    readonly config?: {readonly metadata?: {readonly name?: string}};
+    readonly image?: {readonly image?: string};
+    readonly containerId?: string;
+  };
+  if (method === 'CreateContainer') return config?.metadata?.name ?? '';
+  if (method === 'PullImage') return image?.image ?? '';
+  return containerId === undefined ? '' : (names.get(containerId) ?? containerId.slice(0, 13));
+}
+
+/** Returns the view after the start of a call. */
+export function applyCallStarted(view: PodView, call: Pick<CriCall, 'method'>, subject: string): PodView {
+  const activity = ACTIVITIES[call.method] ?? call.method;
+  return {
+    ...view,
+    activity: subject === '' ? activity : `${activity.replace(/^(\S+) an? (\S+)$/, '$1 $2')} ${subject}`,
+  };
+}
+
+/** Returns the view after the end of a call. */
+export function applyCallFinished(view: PodView, call: CriCall, subject: string): PodView {
+  const idle = {...view, activity: ''};
+  if (call.method === 'RunPodSandbox') return {...idle, sandbox: sandboxPart(call)};
+  if (call.method === 'RemovePodSandbox' && call.error === undefined) return removed(idle);
+  if (call.method !== 'StartContainer') return idle;
+  const before = view.containers.get(subject);
+  const part: PartView = {
+    label: before?.label ?? subject,
+    state: call.error === undefined ? 'started' : 'failed to start',
+    tone: call.error === undefined ? 'good' : 'bad',
+    durationMs: call.durationMs,
+  };
+  return {...idle, containers: new Map(view.containers).set(subject, part)};
+}
+
+function sandboxPart(call: CriCall): PartView {
+  const {podSandboxId: id = ''} = (call.response ?? {}) as {readonly podSandboxId?: string};
+  const ok = call.error === undefined;
+  return {
+    label: ok ? `sandbox ${id.slice(0, 13)}` : 'sandbox',
+    state: ok ? 'ready' : 'failed',
+    tone: ok ? 'good' : 'bad',
+    durationMs: call.durationMs,
+  };
+}
+
+/** Returns the view of a removed pod; its sandbox is removed last. */
+function removed(view: PodView): PodView {
+  const {sandbox} = view;
+  const removedSandbox = sandbox && {
+    ...sandbox,
+    state: 'removed',
+    tone: 'plain' as const,
+    durationMs: undefined,
+  };
+  return {...view, phase: 'Removed', ip: '', sandbox: removedSandbox};
+}
+
+/** Returns the view with the state of the pod status. */
+export function applyPodStatus(view: PodView, status: PodStatus): PodView {
+  const containers = new Map<string, PartView>();
+  for (const {name, label, state} of containerStates(status))
+    containers.set(name, {label, ...state, durationMs: view.containers.get(name)?.durationMs});
+  return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
+}
+
+type StateText = Pick<PartView, 'state' | 'tone'>;
+
+/** View of a container. */
+export interface ContainerView {
+  readonly name: string;
+  readonly label: string;
+  readonly state: StateText;
+  /** Whether the runtime has created the container. */
+  readonly exists: boolean;
+}
+
+/** Returns the views of all containers, init containers first. */
+export function containerStates({
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus): readonly ContainerView[] {
+  const view = (label: string, status: ContainerStatus): ContainerView => ({
+    name: status.name,
+    label,
+    state: containerState(status),
+    exists: status.containerID !== undefined,
+  });
+  return [
+    // An init container is ready only once it has completed, so "not ready" would be misleading.
+    ...initContainerStatuses.map((status) => view(`init ${status.name}`, {...status, ready: true})),
+    ...containerStatuses.map((status) => view(status.name, status)),
+  ];
+}
+
+/** Describes the state of a container. */
+function containerState({state = {}, ready, restartCount}: ContainerStatus): StateText {
+  const {running, terminated, waiting} = state;
+  const text =
+    terminated === undefined
+      ? running === undefined
+        ? waitingText(waiting)
+        : runningText(ready)
+      : endedText(terminated);
+  return restartCount === 0 ? text : {...text, state: `${text.state}, restarted ${restartCount}×`};
+}
+
+function runningText(ready: boolean): StateText {
+  return ready ? {state: 'running', tone: 'good'} : {state: 'running, not ready', tone: 'busy'};
+}
+
+function endedText({exitCode, reason = 'Error'}: ContainerStateTerminated): StateText {
+  if (exitCode === 0) return {state: 'completed', tone: 'good'};
+  return {state: `exited with code ${exitCode}${reason === 'Error' ? '' : ` (${reason})`}`, tone: 'bad'};
+}
+
+const PENDING: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
+
+/** Reports whether a waiting reason is part of a normal start. */
+export function isPendingReason(reason: string): boolean {
+  return PENDING.has(reason);
+}
+
+function waitingText({reason = ''}: ContainerStateWaiting = {}): StateText {
+  return isPendingReason(reason) ? {state: 'waiting', tone: 'plain'} : {state: reason, tone: 'bad'};
+}

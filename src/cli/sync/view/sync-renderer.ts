@@ -1,0 +1,48 @@
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
+import type {LiveDisplay} from '../../output/live-region.js';
+
+/** Shows the progress of a sync. */
+export interface SyncRenderer extends LiveDisplay {
+  callStarted(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void;
+  callFinished(pod: PodRef, call: CriCall): void;
+  event(pod: PodRef, event: PodEvent): void;
+  status(pod: PodRef, status: PodStatus): void;
+  /** Shows other information about the pod, such as a wait for its lock or its removal. */
+  note(pod: PodRef, text: string): void;
+  result(outcome: ForegroundSyncResult, exitCode: number): void;
+  /** Shows lines of a container's log that arrived together, without their newlines. */
+  log(pod: PodRef, container: string, lines: readonly string[]): void;
+  /** Restores the terminal. Nothing is shown afterwards. */
+  end(): void;
+}
+
+/** Returns the name of the container that an event concerns; empty for the pod itself. */
+export function eventContainerName({fieldPath}: PodEvent): string {
+  return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
+}
+
+/** Reports whether a warning is relevant to users. MissingClusterDNS is normal on a machine without a cluster. */
+export function isNotableWarning({type, reason}: PodEvent): boolean {
+  return type === 'Warning' && reason !== 'MissingClusterDNS';
+}
+
+/** Renders nothing, for pipes whose reader expects only the result. */
+export class SilentRenderer implements SyncRenderer {
+  readonly callStarted = ignore;
+  readonly callFinished = ignore;
+  readonly event = ignore;
+  readonly status = ignore;
+  readonly note = ignore;
+  readonly result = ignore;
+  readonly log = ignore;
+  readonly end = ignore;
+
+  writeAbove(write: () => void): void {
+    write();
+  }
+}
+
+function ignore(): void {
+  // Not shown.
+}

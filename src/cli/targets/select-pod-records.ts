@@ -1,0 +1,73 @@
+import {stat} from 'node:fs/promises';
+import {ConfigError, hasErrno, isSystemCallError} from '../../base/errors.js';
+import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
+import type {InputStream} from '../context.js';
+import {podNotFound} from './pod-not-found.js';
+import {formatPodTitle} from '../sync/view/sync-text.js';
+
+/** Source of manifests that are named instead of pods. */
+export interface ManifestInput {
+  readonly stdin: InputStream;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the pods that the words select: names, `namespace/name`, UIDs, or manifests. Rejects with ConfigError for a
+ * word that matches no pod, or several where one was expected.
+ */
+export async function selectPodRecords(
+  records: readonly PodRecord[],
+  words: readonly string[],
+  input: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const chosen = new Set<PodRecord>();
+  for (const word of words) for (const record of await meant(records, word, input)) chosen.add(record);
+  if (chosen.size > 0) return [...chosen];
+  throw new ConfigError(`no Pod in ${words.map((word) => `"${word}"`).join(', ')}`, {
+    hint: 'only Pods can be deleted; kcri does not create objects of other kinds',
+  });
+}
+
+async function meant(
+  records: readonly PodRecord[],
+  word: string,
+  input: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const named = findRecordsByName(records, word);
+  if (named.length === 1) return named;
+  if (named.length > 1)
+    throw new ConfigError(
+      `the name "${word}" is ambiguous: ${named.map(formatPodTitle).toSorted().join(', ')}`,
+      {
+        hint: 'use NAMESPACE/NAME',
+      },
+    );
+  if (word === '-' || (await exists(word))) return await fromManifest(records, word, input);
+  throw podNotFound(word, records);
+}
+
+async function fromManifest(
+  records: readonly PodRecord[],
+  source: string,
+  {stdin, signal}: ManifestInput,
+): Promise<readonly PodRecord[]> {
+  const {readManifests} = await import('../../operations/manifests/read-manifests.js');
+  // An invalid field in the manifest must not prevent the deletion of its pod.
+  const {pods} = await readManifests([source], {stdin, signal, lenient: true, allowNoPods: true});
+  const found = pods.flatMap(({pod}) => findRecordsOfManifest(records, pod));
+  if (found.length === 0 && pods.length > 0)
+    throw new ConfigError(`no pod of "${source}" was created by kcri`);
+  return found;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    // A word longer than a path is neither a file nor a pod name.
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG')) return false;
+    if (isSystemCallError(error)) return true; // reading the file reports the error
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
+import {
+  nothingFoundError,
+  resolveSandboxesAmong,
+  resolveSandboxes,
+  type ResolveOptions,
+  type Target,
+} from '../../operations/resolve/resolve-names.js';
+import {listSandboxes, type SandboxQuery} from '../../operations/pods/list-sandboxes.js';
+import {withContext} from '../../operations/with-context.js';
+
+/** Pods that a command line selects. */
+export interface PodSandboxSelection {
+  /** Words that name pods. */
+  readonly refs: readonly string[];
+  /** Query of the filter flags; undefined if there are words and no filter. */
+  readonly query: SandboxQuery | undefined;
+}
+
+/**
+ * Returns the pods that a command acts on, as targets of `forEachTarget`: the named pods that match the filters, or all
+ * pods that match. Rejects with AmbiguousError, and with NoSuchError if no pod matches the filters.
+ */
+export async function selectPodSandboxes(
+  runtime: RuntimeService,
+  {refs, query}: PodSandboxSelection,
+  options: ResolveOptions,
+): Promise<readonly Target<PodSandboxId>[]> {
+  if (query === undefined) return await resolveSandboxes(runtime, refs, options);
+  const listing = listSandboxes(runtime, query, options.signal);
+  const chosen = await withContext('listing pod sandboxes', listing);
+  if (refs.length > 0) return resolveSandboxesAmong(refs, chosen, options);
+  if (chosen.length === 0) throw nothingFoundError('kcri pods');
+  return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
+}

@@ -1,0 +1,127 @@
+import {setMaxListeners} from 'node:events';
+import type {Writable} from 'node:stream';
+import {messageOf, SystemError} from '../../base/errors.js';
+import type {OutputTarget} from '../../streaming/remote-output.js';
+import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
+import type {CliContext} from '../context.js';
+import type {OutputStream} from '../output/standard-output.js';
+import {DetachFilter} from './detach-keys.js';
+import {pipeFile} from './pipe-file.js';
+import {isFileInput, isTerminalInput, enterRawMode, stopReadingOnAbort} from './terminal-input.js';
+
+/** File descriptor of standard input. */
+const STDIN = 0;
+
+/** Options of runSession. */
+export interface RunSessionOptions {
+  /** Whether the process has a terminal. It receives keys unchanged, and its size follows the local terminal. */
+  readonly tty: boolean;
+  /** Keys that leave the session; empty to disable detaching. They apply only with a terminal. */
+  readonly detachKeys: readonly number[];
+  /** Targets of standard output and standard error. */
+  readonly outputs: readonly OutputTarget[];
+  /** Signal that is aborted when the reader of the output closes it. */
+  readonly outputClosed: AbortSignal;
+  /** Signal that ends the session. */
+  readonly signal: AbortSignal;
+}
+
+/** Result of a session: the remote result, a detach, or output without a reader. */
+export type SessionEnd = RemoteResult | {readonly kind: 'detached'} | {readonly kind: 'unread'};
+
+/**
+ * Connects this process's streams to a session until it ends, then closes it and restores the terminal. Rejects with
+ * StreamingError, SystemError, or the signal's reason.
+ */
+export async function runSession(
+  session: RemoteSession,
+  terminal: Pick<CliContext, 'stdin' | 'stdout' | 'stderr'>,
+  options: RunSessionOptions,
+): Promise<SessionEnd> {
+  // Any number of sessions can share these signals.
+  setMaxListeners(0, options.outputClosed, options.signal);
+  const over = new AbortController();
+  if (options.tty) followSize(session, terminal, over.signal);
+  try {
+    return await Promise.race([
+      verdict(session, options.outputs),
+      fed(session.stdin, {...options, stdin: terminal.stdin}, over.signal),
+      aborted(options.outputClosed, over.signal).then(() => ({kind: 'unread'}) as const),
+      aborted(options.signal, over.signal).then(() => {
+        throw options.signal.reason;
+      }),
+    ]);
+  } finally {
+    over.abort();
+    session.close();
+  }
+}
+
+/** Resolves when a signal is aborted, unless `until` is aborted first. */
+async function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const act = (): void => {
+      resolve();
+    };
+    signal.addEventListener('abort', act, {once: true, signal: until});
+  });
+}
+
+/** Resolves with the remote result after all output is written. */
+async function verdict(session: RemoteSession, outputs: RunSessionOptions['outputs']): Promise<RemoteResult> {
+  const sources = [session.stdout, session.stderr];
+  await Promise.all(outputs.map(async (target, index) => sources[index]?.pipeTo(target)));
+  return await session.result;
+}
+
+type Feeding = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;
+
+/**
+ * Forwards standard input. Resolves only when the detach keys are typed; rejects with SystemError if the input cannot
+ * be read.
+ */
+async function fed(
+  target: Writable | undefined,
+  {stdin, tty, detachKeys}: Feeding,
+  until: AbortSignal,
+): Promise<SessionEnd> {
+  return await new Promise<SessionEnd>((resolve, reject) => {
+    if (target === undefined) return;
+    const fail = (cause: unknown): void => {
+      reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
+    };
+    if (isFileInput(stdin)) {
+      pipeFile(STDIN, target, until).catch(fail);
+      return;
+    }
+    if (tty && isTerminalInput(stdin)) enterRawMode(stdin, until);
+    stopReadingOnAbort(stdin, until);
+    stdin.once('error', fail);
+    const detach = (): void => {
+      resolve({kind: 'detached'});
+    };
+    if (tty && detachKeys.length > 0) stdin.pipe(new DetachFilter(detachKeys, detach)).pipe(target);
+    else stdin.pipe(target);
+  });
+}
+
+/** Sends the terminal size to the process, now and on every change. */
+function followSize(
+  session: RemoteSession,
+  {stdout, stderr}: Pick<CliContext, 'stdout' | 'stderr'>,
+  until: AbortSignal,
+): void {
+  const tell = (): void => {
+    const size = sizeOf(stdout) ?? sizeOf(stderr);
+    if (size !== undefined) session.resize(size);
+  };
+  tell();
+  // Node.js emits this event on SIGWINCH.
+  stdout.on('resize', tell);
+  until.addEventListener('abort', () => void stdout.removeListener('resize', tell));
+}
+
+function sizeOf({columns, rows}: OutputStream): TerminalSize | undefined {
+  return columns === undefined || rows === undefined ? undefined : {columns, rows};
+}

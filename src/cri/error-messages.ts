@@ -1,0 +1,187 @@
+import {existsSync} from 'node:fs';
+import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
+
+/** The facts of a failed call from which message and hint are made. */
+interface Failure {
+  readonly method: string;
+  readonly endpoint: string;
+  readonly grpcCode: string;
+  /** The runtime's own text. */
+  readonly details: string;
+}
+
+/** Error text of containerd while it recovers its state after a start. */
+export const RUNTIME_STARTING = /^server is not initialized yet$/;
+
+/** Plain messages for known texts of gRPC and the runtimes; `$1` and so on as in String.replace. */
+const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
+  [
+    /^connection error: desc = "transport: Error while dialing: dial unix (.*): connect: (.*)"$/,
+    'cannot connect to $1: $2',
+  ],
+  [
+    /^connection error: desc = "error reading server preface: EOF"$/,
+    'the server closed the connection immediately',
+  ],
+  [
+    /^connection error: desc = "error reading server preface: protocol error: (.*)"$/s,
+    'the server does not speak HTTP/2: $1',
+  ],
+  [/^Deadline exceeded after ([\d.]+)s.*$/s, 'no response within $1s'],
+  [/^Deadline exceeded$/, 'no response before the deadline'],
+  [/^unknown (method|service) (\S+).*$/, 'the runtime does not support the $1 $2'],
+  [/^an error occurred when try to find container "([^"]*)": .*not found$/, 'no such container "$1"'],
+  [/^an error occurred when try to find sandbox(?: "[^"]*")?: .*not found$/, 'no such pod'],
+  [/^Connection dropped$/, 'the connection to the runtime was lost'],
+  [RUNTIME_STARTING, 'the runtime is starting'],
+];
+
+/** Returns a message without gRPC's terms; a runtime's own text stays unchanged. */
+export function formatPlainMessage({grpcCode, details}: Pick<Failure, 'grpcCode' | 'details'>): string {
+  const text = PLAIN_MESSAGES.reduce((message, [pattern, plain]) => message.replace(pattern, plain), details);
+  return text === '' ? `the runtime returned ${grpcCode} without a message` : text;
+}
+
+/** Patterns of the runtime's or the system's error texts, each with a hint. */
+type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string)])[];
+
+/** Returns a hint how to fix a failed call, or undefined if none is known. */
+export function hintFor(failure: Failure): string | undefined {
+  const advice = [...(BY_METHOD[failure.method] ?? []), ...(BY_CODE[failure.grpcCode] ?? []), ...BY_TEXT];
+  const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
+  return typeof found === 'function' ? found(failure) : found;
+}
+
+const notCri = ({endpoint}: Failure): string =>
+  `the server at ${endpoint} is not a CRI runtime; set --runtime-endpoint to the CRI socket of the runtime`;
+
+const UNAVAILABLE: Advice = [
+  [
+    /no such file or directory|not a directory/,
+    ({endpoint}) => `there is no socket at ${endpoint}; is the runtime running? ${otherEndpoint(endpoint)}`,
+  ],
+  [
+    /permission denied|operation not permitted/,
+    ({endpoint}) =>
+      `permission denied for ${endpoint}; run kcri as root, with sudo, or as a member of the socket's group`,
+  ],
+  [
+    /connection refused/,
+    ({endpoint}) => `nothing listens on ${endpoint}; start the runtime that owns the socket`,
+  ],
+  [/protocol error|server preface|no gRPC server/i, notCri],
+  [
+    /reset|closed|dropped|hung up|ended|EOF/i,
+    'the runtime closed the connection during the call; see its log',
+  ],
+];
+
+/** Suggests another endpoint: the first well-known socket that exists. */
+function otherEndpoint(endpoint: string): string {
+  const other = WELL_KNOWN_ENDPOINTS.find((known) => known !== endpoint && existsSync(socketPath(known)));
+  return other === undefined
+    ? 'Set --runtime-endpoint, or start a runtime with "kcri runtime up"'
+    : `Found another socket: try --runtime-endpoint ${other}`;
+}
+
+/** First containerd version with an RPC that older ones lack. */
+const CONTAINERD_SINCE: Readonly<Record<string, string>> = {
+  GetContainerEvents: '1.7',
+  RuntimeConfig: '2.0',
+  CheckpointContainer: '2.1',
+  ListMetricDescriptors: '2.2',
+  ListPodSandboxMetrics: '2.2',
+};
+
+function unimplemented(method: string): string {
+  const since = CONTAINERD_SINCE[method];
+  return `this runtime does not implement ${method}${since === undefined ? '' : ` (containerd: ${since} or later)`}`;
+}
+
+const UNIMPLEMENTED: Advice = [
+  // Both texts mean that the whole service is unknown, not a single RPC.
+  [/unknown service|HTTP/, notCri],
+  [
+    /^/,
+    ({method, endpoint}) =>
+      `${unimplemented(method)}; run "kcri version" to see which runtime serves ${endpoint}`,
+  ],
+];
+
+const BY_CODE: Readonly<Record<string, Advice>> = {
+  UNAVAILABLE,
+  UNIMPLEMENTED,
+  INTERNAL: [[/protocol error|parse error/i, notCri]],
+  UNKNOWN: [[/^Received HTTP status code/, notCri]],
+  DEADLINE_EXCEEDED: [
+    [
+      /^/,
+      'the runtime may still be working; set a longer --timeout, such as 5m, or timeout in the config file',
+    ],
+  ],
+  RESOURCE_EXHAUSTED: [[/message larger than/, 'the response is too large for one message; use filters']],
+};
+
+const PULL: Advice = [
+  [
+    /HTTP response to HTTPS client/,
+    "the registry uses plain HTTP; allow it in the runtime's registry configuration",
+  ],
+  [
+    /x509|certificate/,
+    "the runtime does not trust the registry's certificate; add its CA to the runtime's registry configuration",
+  ],
+  [
+    /unauthorized|401|403|access denied|authorization failed|no basic auth|authentication required/i,
+    'the registry rejected the credentials or has no such image; use --creds, --auth-file, or "docker login"',
+  ],
+  [
+    /no such host|i\/o timeout|connection refused|network is unreachable/,
+    'the runtime cannot reach the registry',
+  ],
+];
+
+const STATS: Advice = [[/cgroupPath is empty/, 'the pod has no cgroup; set cgroup_parent in its config']];
+
+const BY_METHOD: Readonly<Record<string, Advice>> = {
+  ExecSync: [[/message larger than/, 'the output is too large for one message; omit --sync']],
+  Attach: [[/CONTAINER_EXITED/, 'run "kcri logs" to see the output of the container']],
+  CreateContainer: [
+    [
+      // A runtime without image volumes takes them for a bind mount with an empty source.
+      /failed to (mkdir|stat) ""/,
+      'this runtime does not support image volumes (containerd: 2.1 or later)',
+    ],
+  ],
+  CheckpointContainer: [[/CRIU/i, 'the runtime needs CRIU; install it on the node']],
+  ListPodSandboxStats: STATS,
+  PodSandboxStats: STATS,
+  PullImage: PULL,
+  RunPodSandbox: [
+    [
+      /cni (plugin|config).*not initialized|no networks? found/i,
+      'the runtime has no CNI network; configure one in /etc/cni/net.d',
+    ],
+    [/no runtime for|runtime handler|get sandbox runtime/, 'run "kcri info" to list the runtime handlers'],
+    [
+      // The first directory that a pod with its own user namespace has to access below the runtime's state.
+      /remount-private dst=.*permission denied/,
+      'a pod with hostUsers: false runs as unprivileged users of the node: every directory above the runtime\'s state must be searchable by others (chmod o+x); move it with "kcri runtime up --root-dir"',
+    ],
+  ],
+  StartContainer: [
+    [
+      /MOUNT_ATTR_IDMAP on /,
+      'volumes of a pod with hostUsers: false must be on a file system with ID-mapped mounts: ext4, xfs, btrfs, tmpfs and others on Linux 6.3 or later, but not proc, sysfs or NFS',
+    ],
+  ],
+};
+
+const BY_TEXT: Advice = [
+  [RUNTIME_STARTING, 'try again in a moment'],
+  [
+    /^(an error occurred when try to find container|container ).*not found/,
+    'run "kcri ps -a" to list containers',
+  ],
+  [/^(an error occurred when try to find sandbox|sandbox ).*not found/, 'run "kcri pods" to list pods'],
+];

@@ -1,0 +1,80 @@
+import type {ApiObject, ConfigMap, RuntimeClass, Secret, ServiceAccount} from '../../api/types/v1-objects.js';
+import {KcriError} from '../../base/errors.js';
+
+/**
+ * API objects that Pods refer to: those from the manifests, validated and with API defaults, in place of an API
+ * server. Lookups return undefined for a missing object.
+ */
+export interface ApiObjects {
+  /** Files that were read, as the user named them, for messages about missing objects. */
+  readonly sources: readonly string[];
+  configMap(namespace: string, name: string): ConfigMap | undefined;
+  /** Returns a Secret. Its values must only reach its pod: never a message, log, plan or record. */
+  secret(namespace: string, name: string): Secret | undefined;
+  serviceAccount(namespace: string, name: string): ServiceAccount | undefined;
+  /** Returns a RuntimeClass; RuntimeClasses have no namespace. */
+  runtimeClass(name: string): RuntimeClass | undefined;
+  /** Reads the objects again from their source, if possible; objects that cannot be read remain unchanged. */
+  refresh?(): Promise<void>;
+}
+
+/** Namespace of namespaced objects that name none. */
+const DEFAULT_NAMESPACE = 'default';
+
+/**
+ * Creates a lookup of objects by kind, namespace and name; an object without a namespace is in `default`, like its
+ * Pod.
+ */
+export function createApiObjects(objects: readonly ApiObject[], sources: readonly string[]): ApiObjects {
+  const found = new Map(objects.map((object) => [getObjectKey(object), object]));
+  const find = <K extends ApiObject['kind']>(kind: K, namespace: string, name: string) =>
+    // The key starts with the kind.
+    found.get(`${kind}/${namespace}/${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
+  return {
+    sources,
+    configMap: (namespace, name) => find('ConfigMap', namespace, name),
+    secret: (namespace, name) => find('Secret', namespace, name),
+    serviceAccount: (namespace, name) => find('ServiceAccount', namespace, name),
+    runtimeClass: (name) => find('RuntimeClass', '', name),
+  };
+}
+
+/** Returns `Kind/namespace/name`, equal for two documents of one object. */
+export function getObjectKey({kind, metadata}: ApiObject): string {
+  const {name = '', namespace = ''} = metadata;
+  const where = kind === 'RuntimeClass' ? '' : namespace === '' ? DEFAULT_NAMESPACE : namespace;
+  return `${kind}/${where}/${name}`;
+}
+
+/** No objects, for pods without references. */
+export const NO_OBJECTS: ApiObjects = createApiObjects([], []);
+
+/**
+ * Reports that an object a Pod refers to does not exist, in the API server's wording; the hint lists the sources that
+ * were searched.
+ */
+export class ObjectNotFoundError extends KcriError {
+  readonly code = 'OBJECT_NOT_FOUND';
+}
+
+/** Resource names of the kinds in API server messages. */
+const RESOURCES = {
+  ConfigMap: 'configmap',
+  Secret: 'secret',
+  ServiceAccount: 'serviceaccount',
+  RuntimeClass: 'runtimeclass.node.k8s.io',
+} as const satisfies Record<ApiObject['kind'], string>;
+
+/** Creates the error `configmap "settings" not found`. */
+export function createObjectNotFoundError(
+  {sources}: ApiObjects,
+  kind: ApiObject['kind'],
+  name: string,
+  namespace?: string,
+): ObjectNotFoundError {
+  const where = sources.length === 0 ? 'no manifest was read' : `looked for in ${sources.join(', ')}`;
+  const full = namespace === undefined ? name : `${namespace}/${name}`;
+  return new ObjectNotFoundError(`${RESOURCES[kind]} ${JSON.stringify(name)} not found`, {
+    hint: `the ${kind} "${full}" must come with the Pod's manifests (${where})`,
+  });
+}

@@ -1,0 +1,167 @@
+import {isAbsolute, resolve} from 'node:path';
+import {
+  anything,
+  bool,
+  int32,
+  int64,
+  list,
+  map,
+  text,
+  type Field,
+} from '../../../api/schema/object-schema.js';
+import {parseQuantity} from '../../../api/quantity.js';
+import {messageOf, UsageError} from '../../../base/errors.js';
+import {parseDuration} from '../../../format/duration.js';
+
+/** Type of a configuration field: its schema in files and its syntax in flags. */
+export interface ConfigType<T> {
+  /** Name of the type in the API reference. */
+  readonly name: string;
+  readonly schema: Field<T>;
+  /** Parses the values of a flag, which may be repeated. Throws UsageError. */
+  readonly fromFlags: (texts: readonly string[]) => T;
+  /** Resolves a value of a file in the directory; by default the value is unchanged. */
+  readonly inDirectory?: (value: T, directory: string) => T;
+  /** Validates a value that matches the schema; returns the error message. */
+  readonly problem?: (value: T) => string | undefined;
+}
+
+const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
+
+export const TEXT: ConfigType<string> = {name: 'string', schema: text, fromFlags: last};
+
+/** A path; a relative one is resolved against the directory of the file (configfiles.go resolveRelativePaths). */
+export const PATH: ConfigType<string> = {
+  ...TEXT,
+  inDirectory: (path, directory) => (path === '' || isAbsolute(path) ? path : resolve(directory, path)),
+};
+
+export const BOOL: ConfigType<boolean> = {
+  name: 'boolean',
+  schema: bool,
+  fromFlags: (texts) => last(texts) === 'true',
+};
+
+function wholeNumber(texts: readonly string[]): number {
+  const value = last(texts);
+  if (!/^[+-]?\d{1,15}$/.test(value)) throw new UsageError('must be an integer');
+  return Number(value);
+}
+
+export const INT32: ConfigType<number> = {name: 'int32', schema: int32, fromFlags: wholeNumber};
+export const INT64: ConfigType<number> = {name: 'int64', schema: int64, fromFlags: wholeNumber};
+
+/** A floating-point number; the schema of the Pod API has no such type. */
+export const FLOAT: ConfigType<unknown> = {
+  name: 'float64',
+  schema: anything,
+  fromFlags: (texts) => Number(last(texts)),
+  problem: (value) => (typeof value === 'number' ? undefined : 'must be a number'),
+};
+
+/** Returns Go's error message for an invalid duration (time.ParseDuration). */
+function durationProblem(value: string): string | undefined {
+  if (parseDuration(value) !== undefined) return undefined;
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(value);
+  const text = JSON.stringify(value);
+  return isNumber
+    ? `time: missing unit in duration ${text} (write ${JSON.stringify(`${value}s`)} for seconds)`
+    : `time: invalid duration ${text}`;
+}
+
+/** A duration in Go's syntax: `1m30s`. */
+export const DURATION: ConfigType<string> = {
+  name: 'duration',
+  schema: text,
+  fromFlags: last,
+  problem: durationProblem,
+};
+
+function quantityProblem(value: string): string | undefined {
+  try {
+    parseQuantity(value);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** A quantity: `10Mi`. */
+export const QUANTITY: ConfigType<string> = {
+  name: 'quantity',
+  schema: text,
+  fromFlags: last,
+  problem: quantityProblem,
+};
+
+/** A list of strings; its flag may be repeated and takes comma-separated values. */
+export const TEXTS: ConfigType<readonly string[]> = {
+  name: '[]string',
+  schema: list(text),
+  fromFlags: (texts) => texts.flatMap((value) => (value === '' ? [] : value.split(','))),
+};
+
+export const NUMBERS: ConfigType<readonly number[]> = {
+  name: '[]int32',
+  schema: list(int32),
+  fromFlags: (texts) => TEXTS.fromFlags(texts).map((value) => wholeNumber([value])),
+};
+
+const pairs =
+  (separator: string) =>
+  (texts: readonly string[]): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      TEXTS.fromFlags(texts).map((pair) => {
+        const at = pair.indexOf(separator);
+        if (at <= 0) throw new UsageError(`${JSON.stringify(pair)} is not KEY${separator}VALUE`);
+        return [pair.slice(0, at).trim(), pair.slice(at + separator.length).trim()];
+      }),
+    );
+
+/** A map of strings; as a flag `cpu=1,memory=2Gi`. */
+export const TEXT_MAP: ConfigType<Readonly<Record<string, string>>> = {
+  name: 'map[string]string',
+  schema: map(text),
+  fromFlags: pairs('='),
+};
+
+/** A map of eviction thresholds; as a flag `memory.available<100Mi,nodefs.available<10%`. */
+export const THRESHOLDS: ConfigType<Readonly<Record<string, string>>> = {
+  ...TEXT_MAP,
+  fromFlags: pairs('<'),
+};
+
+/** A map of booleans; as a flag `EventedPLEG=false,Other=true`. */
+export const BOOL_MAP: ConfigType<Readonly<Record<string, boolean>>> = {
+  name: 'map[string]bool',
+  schema: map(bool),
+  fromFlags: (texts) =>
+    Object.fromEntries(
+      Object.entries(pairs('=')(texts)).map(([key, value]) => {
+        if (!/^(?:true|false)$/.test(value))
+          throw new UsageError(`invalid value ${JSON.stringify(value)} of ${key}: must be true or false`);
+        return [key, value === 'true'];
+      }),
+    ),
+};
+
+/** A map of headers; its flag takes `Name:value` and may be repeated. */
+export const HEADERS: ConfigType<Readonly<Record<string, readonly string[]>>> = {
+  name: 'map[string][]string',
+  schema: map(list(text)),
+  fromFlags: (texts) => {
+    const headers: Record<string, string[]> = {};
+    for (const header of texts.flatMap((text) => text.split(','))) {
+      const [name, value] = Object.entries(pairs(':')([header]))[0] ?? [];
+      if (name !== undefined && value !== undefined) (headers[name] ??= []).push(value);
+    }
+    return headers;
+  },
+};
+
+/** Any value; for fields that kcri does not interpret. */
+export const ANYTHING: ConfigType<unknown> = {
+  name: 'object',
+  schema: anything,
+  fromFlags: last,
+};

@@ -1,0 +1,76 @@
+import type {ConfigType} from './config-field-types.js';
+
+/** Support of a field of KubeletConfiguration. No field is silently ignored. */
+export type FieldUse =
+  | {readonly kind: 'honoured'}
+  /** The field has no effect on a standalone kubelet, or on this implementation, for the reason. */
+  | {readonly kind: 'ignored'; readonly reason: string}
+  /** A kubelet honours the field but kcri does not, for the reason, which is logged at the start. */
+  | {readonly kind: 'not supported'; readonly reason: string};
+
+/** A field of KubeletConfiguration with its type, default and flag. */
+export interface ConfigField<T = unknown, D = T | undefined> {
+  readonly type: ConfigType<T>;
+  readonly default: D;
+  readonly use: FieldUse;
+  /** The kubelet's flag for the field, without dashes. */
+  readonly flag: string | undefined;
+  /** Validates a value; returns the kubelet's message, which follows the name of the field. */
+  readonly check: ((value: T) => string | undefined) | undefined;
+  /** True if a reload applies the field; other fields need a restart. */
+  readonly live: boolean;
+}
+
+/** Type of a field's value; includes undefined only for fields without default. */
+export type ValueOf<F> =
+  F extends ConfigField<infer T, infer D> ? (undefined extends D ? T | undefined : T) : never;
+
+interface Extras<T> {
+  readonly flag?: string;
+  readonly check?: (value: T) => string | undefined;
+  readonly live?: boolean;
+}
+
+/** Defines a field that kcri honours. */
+export function honoured<T, D extends T | undefined>(
+  type: ConfigType<T>,
+  fallback: D,
+  extras: Extras<T> = {},
+): ConfigField<T, D> {
+  const {flag, check, live = false} = extras;
+  return {type, default: fallback, use: {kind: 'honoured'}, flag, check, live};
+}
+
+/** Defines a field that has no effect, for the reason. */
+export function ignored<T, D extends T | undefined>(
+  reason: string,
+  ...[type, fallback, extras]: Parameters<typeof honoured<T, D>>
+): ConfigField<T, D> {
+  return {...honoured(type, fallback, extras), use: {kind: 'ignored', reason}};
+}
+
+/** Defines a field that a kubelet honours but kcri does not, for the reason. */
+export function unsupported<T, D extends T | undefined>(
+  reason: string,
+  ...[type, fallback, extras]: Parameters<typeof honoured<T, D>>
+): ConfigField<T, D> {
+  return {...honoured(type, fallback, extras), use: {kind: 'not supported', reason}};
+}
+
+/** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */
+export const notNegative = (value: number): string | undefined =>
+  value < 0 ? `${value} must not be a negative number` : undefined;
+
+/** Returns a check that a number is in a range, inclusive. */
+export const between =
+  (min: number, max: number) =>
+  (value: number): string | undefined =>
+    value < min || value > max ? `${value} must be between ${min} and ${max}, inclusive` : undefined;
+
+/** Returns a check that a string is one of the allowed values. */
+export const oneOf =
+  (...allowed: readonly string[]) =>
+  (value: string): string | undefined =>
+    allowed.includes(value)
+      ? undefined
+      : `${JSON.stringify(value)} must be one of: ${allowed.map((each) => JSON.stringify(each)).join(', ')}`;

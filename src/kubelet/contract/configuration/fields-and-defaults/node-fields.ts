@@ -1,0 +1,161 @@
+import {parseDuration} from '../../../../format/duration.js';
+import {between, honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {
+  ANYTHING,
+  BOOL,
+  DURATION,
+  FLOAT,
+  INT32,
+  INT64,
+  QUANTITY,
+  TEXT,
+  TEXTS,
+  TEXT_MAP,
+  THRESHOLDS,
+} from '../config-field-types.js';
+
+const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
+const EVICTION =
+  'there is no node-pressure eviction, since static pods are not evicted; allocatable resources are computed with the default thresholds';
+const RESERVED = 'no resources are reserved; pods can use the whole node';
+const SHUTDOWN = 'there is no graceful node shutdown';
+const GATE_DISABLED = 'the feature gate is disabled';
+
+const percent = between(0, 100);
+const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
+
+/** Fields for the resources of the node and for running containers and images. */
+export const NODE_FIELDS = {
+  registryPullQPS: honoured(INT32, 5, {flag: 'registry-qps', check: notNegative}),
+  registryBurst: honoured(INT32, 10, {flag: 'registry-burst', check: notNegative}),
+  imagePullCredentialsVerificationPolicy: honoured(TEXT, 'NeverVerifyPreloadedImages', {
+    check: oneOf('NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
+  }),
+  preloadedImagesVerificationAllowlist: honoured(TEXTS, []),
+  serializeImagePulls: honoured(BOOL, undefined, {flag: 'serialize-image-pulls'}),
+  maxParallelImagePulls: honoured(INT32, undefined, {
+    check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
+  }),
+  imageMinimumGCAge: honoured(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
+  imageMaximumGCAge: honoured(DURATION, '0s', {live: true}),
+  imageGCHighThresholdPercent: honoured(INT32, 85, {
+    flag: 'image-gc-high-threshold',
+    live: true,
+    check: percent,
+  }),
+  imageGCLowThresholdPercent: honoured(INT32, 80, {
+    flag: 'image-gc-low-threshold',
+    live: true,
+    check: percent,
+  }),
+  oomScoreAdj: honoured(INT32, -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
+  maxOpenFiles: unsupported('set LimitNOFILE= in the systemd unit instead', INT64, 1_000_000, {
+    flag: 'max-open-files',
+    check: notNegative,
+  }),
+  kubeletCgroups: unsupported('the process remains in the cgroup in which it was started', TEXT, '', {
+    flag: 'kubelet-cgroups',
+  }),
+  systemCgroups: unsupported('processes are not moved', TEXT, '', {flag: 'system-cgroups'}),
+  cgroupRoot: honoured(TEXT, '', {flag: 'cgroup-root'}),
+  cgroupsPerQOS: ignored('QoS cgroups are always created', BOOL, true, {
+    flag: 'cgroups-per-qos',
+  }),
+  cgroupDriver: honoured(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
+  cpuManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
+  cpuManagerPolicyOptions: unsupported(RESOURCE_MANAGERS, TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
+  cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
+    flag: 'cpu-manager-reconcile-period',
+  }),
+  draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
+  memoryManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: unsupported(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
+  topologyManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'none', {
+    flag: 'topology-manager-policy',
+    check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),
+  }),
+  topologyManagerScope: unsupported(RESOURCE_MANAGERS, TEXT, 'container', {
+    flag: 'topology-manager-scope',
+    check: oneOf('container', 'pod'),
+  }),
+  topologyManagerPolicyOptions: unsupported(
+    RESOURCE_MANAGERS,
+    TEXT_MAP,
+    {},
+    {flag: 'topology-manager-policy-options'},
+  ),
+  singleProcessOOMKill: unsupported('the default of the runtime applies', BOOL, undefined),
+  qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
+  maxPods: honoured(INT32, 110, {flag: 'max-pods', check: notNegative}),
+  podsPerCore: honoured(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
+  podPidsLimit: honoured(INT64, -1, {flag: 'pod-max-pids'}),
+  cpuCFSQuota: unsupported('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
+  cpuCFSQuotaPeriod: unsupported('the period is always 100ms', DURATION, '100ms', {
+    flag: 'cpu-cfs-quota-period',
+  }),
+  evictionHard: unsupported(EVICTION, THRESHOLDS, {}, {flag: 'eviction-hard'}),
+  evictionSoft: unsupported(EVICTION, THRESHOLDS, {}, {flag: 'eviction-soft'}),
+  evictionSoftGracePeriod: unsupported(EVICTION, TEXT_MAP, {}, {flag: 'eviction-soft-grace-period'}),
+  evictionPressureTransitionPeriod: unsupported(EVICTION, DURATION, '5m0s', {
+    flag: 'eviction-pressure-transition-period',
+  }),
+  evictionMaxPodGracePeriod: unsupported(EVICTION, INT32, 0, {flag: 'eviction-max-pod-grace-period'}),
+  evictionMinimumReclaim: unsupported(EVICTION, TEXT_MAP, {}, {flag: 'eviction-minimum-reclaim'}),
+  mergeDefaultEvictionSettings: unsupported(EVICTION, BOOL, false),
+  kernelMemcgNotification: unsupported(EVICTION, BOOL, false, {flag: 'kernel-memcg-notification'}),
+  systemReserved: unsupported(RESERVED, TEXT_MAP, {}, {flag: 'system-reserved'}),
+  kubeReserved: unsupported(RESERVED, TEXT_MAP, {}, {flag: 'kube-reserved'}),
+  reservedSystemCPUs: unsupported(RESERVED, TEXT, '', {flag: 'reserved-cpus'}),
+  systemReservedCgroup: unsupported(RESERVED, TEXT, '', {flag: 'system-reserved-cgroup'}),
+  kubeReservedCgroup: unsupported(RESERVED, TEXT, '', {flag: 'kube-reserved-cgroup'}),
+  enforceNodeAllocatable: unsupported(
+    'node allocatable is not enforced on the pods cgroup',
+    TEXTS,
+    ['pods'],
+    {
+      flag: 'enforce-node-allocatable',
+    },
+  ),
+  allowedUnsafeSysctls: honoured(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
+  protectKernelDefaults: unsupported('kernel settings are not changed', BOOL, false, {
+    flag: 'protect-kernel-defaults',
+  }),
+  failSwapOn: honoured(BOOL, false, {flag: 'fail-swap-on'}),
+  failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true),
+  'memorySwap.swapBehavior': unsupported('containers cannot use swap', TEXT, '', {
+    check: oneOf('', 'NoSwap', 'LimitedSwap'),
+  }),
+  containerLogMaxSize: honoured(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
+  containerLogMaxFiles: honoured(INT32, 5, {
+    flag: 'container-log-max-files',
+    live: true,
+    check: (value) => (value <= 1 ? 'must be greater than 1' : undefined),
+  }),
+  containerLogMaxWorkers: honoured(INT32, 1, {
+    live: true,
+    check: (value) => (value < 1 ? 'must be greater than or equal to 1' : undefined),
+  }),
+  containerLogMonitorInterval: honoured(DURATION, '10s', {
+    live: true,
+    check: (value) =>
+      seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
+  }),
+  shutdownGracePeriod: unsupported(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodCriticalPods: unsupported(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodByPodPriority: unsupported(SHUTDOWN, ANYTHING, undefined),
+  'crashLoopBackOff.maxContainerRestartPeriod': honoured(DURATION, '5m0s', {
+    check: (value) =>
+      seconds(value) < 1 || seconds(value) > 300
+        ? `(got: ${seconds(value)} seconds) must be set between 1s and 300s`
+        : undefined,
+  }),
+  seccompDefault: honoured(BOOL, false, {flag: 'seccomp-default'}),
+  memoryThrottlingFactor: unsupported(GATE_DISABLED, FLOAT, 0.9),
+  memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
+    check: oneOf('None', 'TieredReservation'),
+  }),
+  localStorageCapacityIsolation: unsupported('local storage is not limited', BOOL, true, {
+    flag: 'local-storage-capacity-isolation',
+  }),
+  'userNamespaces.idsPerPod': unsupported('a pod always has 65536 IDs', INT64, 65_536),
+};

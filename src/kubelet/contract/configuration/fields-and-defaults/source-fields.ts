@@ -1,0 +1,105 @@
+import {honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {
+  BOOL,
+  BOOL_MAP,
+  DURATION,
+  HEADERS,
+  INT32,
+  PATH,
+  TEXT,
+  TEXTS,
+  ANYTHING,
+} from '../config-field-types.js';
+
+const NO_CLUSTER = 'there is no API server';
+
+/** Fields for pod sources, the runtime, the network and the API server. */
+export const SOURCE_FIELDS = {
+  staticPodPath: honoured(PATH, '', {flag: 'pod-manifest-path'}),
+  podLogsDir: honoured(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
+  syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
+  fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
+  httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency', live: true}),
+  staticPodURL: honoured(TEXT, '', {flag: 'manifest-url', check: urlProblem}),
+  staticPodURLHeader: honoured(HEADERS, {}, {flag: 'manifest-url-header'}),
+  containerRuntimeEndpoint: honoured(TEXT, '', {flag: 'container-runtime-endpoint'}),
+  imageServiceEndpoint: honoured(TEXT, '', {flag: 'image-service-endpoint'}),
+  runtimeRequestTimeout: honoured(DURATION, '2m0s', {flag: 'runtime-request-timeout'}),
+  runOnce: ignored('it must be false in Kubernetes 1.36', BOOL, false, {
+    flag: 'runonce',
+    check: (value) =>
+      value ? `${String(value)}, Runonce mode has been deprecated and should not be set` : undefined,
+  }),
+  featureGates: honoured(BOOL_MAP, {}, {flag: 'feature-gates'}),
+  registerNode: ignored(NO_CLUSTER, BOOL, true, {flag: 'register-node'}),
+  registerWithTaints: ignored(NO_CLUSTER, ANYTHING, undefined, {flag: 'register-with-taints'}),
+  providerID: ignored(NO_CLUSTER, TEXT, '', {flag: 'provider-id'}),
+  nodeStatusUpdateFrequency: ignored(NO_CLUSTER, DURATION, '10s', {flag: 'node-status-update-frequency'}),
+  nodeStatusReportFrequency: ignored(NO_CLUSTER, DURATION, '5m0s'),
+  nodeLeaseDurationSeconds: ignored(NO_CLUSTER, INT32, 40, {
+    check: (value) => (value <= 0 ? 'must be greater than 0' : undefined),
+  }),
+  nodeStatusMaxImages: ignored(NO_CLUSTER, INT32, 50, {
+    flag: 'node-status-max-images',
+    check: (value) => (value < -1 ? `${value} must be -1 or greater` : undefined),
+  }),
+  contentType: ignored(NO_CLUSTER, TEXT, 'application/vnd.kubernetes.protobuf', {
+    flag: 'kube-api-content-type',
+  }),
+  kubeAPIQPS: ignored(NO_CLUSTER, INT32, 50, {flag: 'kube-api-qps', check: notNegative}),
+  kubeAPIBurst: ignored(NO_CLUSTER, INT32, 100, {flag: 'kube-api-burst', check: notNegative}),
+  eventRecordQPS: ignored('events are written to the log without a limit', INT32, 50, {
+    flag: 'event-qps',
+    check: notNegative,
+  }),
+  eventBurst: ignored('events are written to the log without a limit', INT32, 100, {
+    flag: 'event-burst',
+    check: notNegative,
+  }),
+  configMapAndSecretChangeDetectionStrategy: ignored(
+    'ConfigMaps and Secrets are read from the manifests',
+    TEXT,
+    'Watch',
+    {check: oneOf('Get', 'Cache', 'Watch')},
+  ),
+  enableControllerAttachDetach: ignored('volumes are not attached', BOOL, true, {
+    flag: 'enable-controller-attach-detach',
+  }),
+  podCIDR: ignored('the network of the runtime assigns pod IPs', TEXT, '', {flag: 'pod-cidr'}),
+  volumePluginDir: unsupported(
+    'FlexVolume plugins are not supported',
+    PATH,
+    '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+    {
+      flag: 'volume-plugin-dir',
+    },
+  ),
+  volumeStatsAggPeriod: unsupported('volume usage is computed on request', DURATION, '1m0s', {
+    flag: 'volume-stats-agg-period',
+  }),
+  tracing: unsupported('only commands export traces', ANYTHING, undefined),
+  clusterDomain: honoured(TEXT, '', {flag: 'cluster-domain'}),
+  clusterDNS: honoured(TEXTS, [], {flag: 'cluster-dns'}),
+  resolvConf: honoured(PATH, '/etc/resolv.conf', {flag: 'resolv-conf'}),
+  hairpinMode: ignored('the network of the runtime decides', TEXT, 'promiscuous-bridge', {
+    flag: 'hairpin-mode',
+    check: oneOf('promiscuous-bridge', 'hairpin-veth', 'none'),
+  }),
+  makeIPTablesUtilChains: ignored('no other component uses the KUBE-IPTABLES-HINT chain', BOOL, true, {
+    flag: 'make-iptables-util-chains',
+  }),
+  iptablesMasqueradeBit: ignored('it is deprecated and has no effect', INT32, 14, {
+    flag: 'iptables-masquerade-bit',
+  }),
+  iptablesDropBit: ignored('it is deprecated and has no effect', INT32, 15, {flag: 'iptables-drop-bit'}),
+};
+
+function podLogsDirProblem(value: string): string | undefined {
+  if (!value.startsWith('/')) return `${JSON.stringify(value)} must be absolute path`;
+  return /\/\/|\/\.\.?(?:\/|$)/.test(value) ? `${JSON.stringify(value)} must be normalized` : undefined;
+}
+
+function urlProblem(value: string): string | undefined {
+  const isUrl = value === '' || (/^https?:/i.test(value) && URL.canParse(value));
+  return isUrl ? undefined : `${JSON.stringify(value)} must be an http or https URL`;
+}

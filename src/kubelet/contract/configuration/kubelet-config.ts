@@ -1,0 +1,193 @@
+import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
+import {renderIssue} from '../../../api/decoding/manifest-issue.js';
+import {KcriError, messageOf, UsageError} from '../../../base/errors.js';
+import {decodeKubeletConfig, type DecodedKubeletConfig} from './decode-kubelet-config.js';
+import {parseDuration} from '../../../format/duration.js';
+import {redactUrl} from '../../../format/redact-url.js';
+import {
+  CONFIG_FIELDS,
+  CONFIG_PATHS,
+  type ConfigPath,
+  type ConfigValues,
+} from './fields-and-defaults/kubelet-config-defaults.js';
+import {findFieldConflicts} from './field-conflicts.js';
+
+/** The configuration is invalid. The message has a line with the position for each problem. */
+export class KubeletConfigError extends KcriError {
+  readonly code = 'KUBELET_CONFIG';
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'), {hint: 'see docs/kubelet-config.md for all fields'});
+  }
+}
+
+/** Path and text of a configuration file. */
+export interface ConfigFileText {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** A field that is set but has no effect, and the reason. */
+interface IneffectiveField {
+  readonly field: string;
+  readonly reason: string;
+}
+
+/** Configuration of a kubelet. */
+export interface KubeletConfig {
+  readonly values: ConfigValues;
+  /** Fields that are set but have no effect, for the log at the start. */
+  readonly unsupported: readonly IneffectiveField[];
+  readonly ignored: readonly IneffectiveField[];
+}
+
+/**
+ * Combines files, flags and defaults: flags override files, and later files override earlier ones (server.go
+ * NewKubeletCommand). Throws KubeletConfigError with all problems, and UsageError for an invalid flag.
+ */
+export function readKubeletConfig(
+  files: readonly ConfigFileText[],
+  flags: ReadonlyMap<string, readonly string[]>,
+): KubeletConfig {
+  const decoded = files.map(({path, content}) => decodeKubeletConfig(content, path));
+  const issues = decoded.flatMap((file) => file.issues);
+  if (issues.length > 0) throw new KubeletConfigError(issues.map(renderIssue));
+  const settings = CONFIG_PATHS.flatMap((path) => settingOf(path, decoded, flags));
+  const values = Object.fromEntries([
+    ...CONFIG_PATHS.map((path) => [path, CONFIG_FIELDS[path].default]),
+    ...settings.map(({path, value}) => [path, value]),
+  ]) as unknown as ConfigValues;
+  const problems = [
+    ...settings.flatMap(problemsOf),
+    ...findFieldConflicts(values).map((text) => `invalid configuration: ${text}`),
+  ];
+  if (problems.length > 0) throw new KubeletConfigError(problems);
+  return {
+    values,
+    unsupported: [...ineffectiveFields(settings, 'not supported'), ...unknownGates(values.featureGates)],
+    ignored: ineffectiveFields(settings, 'ignored'),
+  };
+}
+
+/** A field that a file or flag sets. */
+interface Setting {
+  readonly path: ConfigPath;
+  readonly value: unknown;
+  /** Creates an issue at the position in the file; undefined for a flag. */
+  readonly issue?: (message: string) => ManifestIssue;
+}
+
+function settingOf(
+  path: ConfigPath,
+  decoded: readonly DecodedKubeletConfig[],
+  flags: ReadonlyMap<string, readonly string[]>,
+): readonly Setting[] {
+  const {flag, type} = CONFIG_FIELDS[path];
+  const texts = flag === undefined ? undefined : flags.get(flag);
+  const inFiles = decoded.flatMap(({fields}) => fields.get(path) ?? []);
+  const merged = inFiles.reduce<unknown>((before, {value}) => merge(before, value), undefined);
+  if (texts !== undefined) {
+    const value = parseFlag(flag ?? '', () => type.fromFlags(texts));
+    // Feature gates are merged; any other flag replaces the value of the files (parseFlagsAgain).
+    return [{path, value: path === 'featureGates' ? merge(merged, value) : value}];
+  }
+  const last = inFiles.at(-1);
+  return last === undefined ? [] : [{path, value: merged, issue: last.issue}];
+}
+
+function parseFlag(flag: string, parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    throw new UsageError(`invalid argument for "--${flag}" flag: ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** Merges like a JSON merge patch: objects are merged, other values are replaced. */
+function merge(before: unknown, after: unknown): unknown {
+  if (!isObject(before) || !isObject(after)) return after;
+  const entries = Object.entries(after).map(([key, value]) => [key, merge(before[key], value)]);
+  return {...before, ...(Object.fromEntries(entries) as object)};
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function problemsOf({path, value, issue}: Setting): readonly string[] {
+  const {type, check, flag} = CONFIG_FIELDS[path];
+  const typeProblem = type.problem?.(value);
+  const problem = typeProblem ?? check?.(value);
+  if (problem === undefined) return [];
+  const name = flag === undefined ? path : `${path} (--${flag})`;
+  const message =
+    typeProblem === undefined
+      ? `invalid configuration: ${name} ${problem}`
+      : `${path}: Invalid value: ${JSON.stringify(value)}: ${problem}`;
+  return [issue === undefined ? message : renderIssue(issue(message))];
+}
+
+/** Feature gates that kcri supports. */
+const GATES: ReadonlySet<string> = new Set(['ComponentFlagz', 'ComponentStatusz', 'EventedPLEG']);
+
+function unknownGates(gates: Readonly<Record<string, boolean>>): readonly IneffectiveField[] {
+  return Object.keys(gates)
+    .filter((name) => !GATES.has(name))
+    .map((name) => ({
+      field: `featureGates.${name}`,
+      reason: `kcri supports only ${[...GATES].join(', ')}; other gates have the defaults of Kubernetes 1.36`,
+    }));
+}
+
+/** Returns the fields of that kind that are set to a value other than the default. */
+function ineffectiveFields(
+  settings: readonly Setting[],
+  kind: 'ignored' | 'not supported',
+): readonly IneffectiveField[] {
+  return settings.flatMap(({path, value}) => {
+    const {use, default: fallback} = CONFIG_FIELDS[path];
+    if (use.kind !== kind || isSame(value, fallback)) return [];
+    return [{field: path, reason: use.reason}];
+  });
+}
+
+function isSame(value: unknown, fallback: unknown): boolean {
+  if (typeof value === 'string' && typeof fallback === 'string') {
+    const [one, other] = [parseDuration(value), parseDuration(fallback)];
+    if (one !== undefined && one === other) return true;
+  }
+  return JSON.stringify(value) === JSON.stringify(fallback);
+}
+
+/** Converts a valid duration of a configuration to ms. */
+export function durationToMs(duration: string): number {
+  return Number(parseDuration(duration) ?? 0n) / 1e6;
+}
+
+/** Masks credentials, as a kubelet does in its log. */
+function withoutSecrets(values: ConfigValues): ConfigValues {
+  const {staticPodURL: url, staticPodURLHeader: headers} = values;
+  return {
+    ...values,
+    staticPodURL: url === '' ? url : redactUrl(new URL(url)),
+    staticPodURLHeader: Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']])),
+  };
+}
+
+/** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */
+export function toKubeletConfiguration(values: ConfigValues): Readonly<Record<string, unknown>> {
+  const root: Record<string, unknown> = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+  };
+  const shown = withoutSecrets(values);
+  for (const path of CONFIG_PATHS) {
+    const value = shown[path];
+    if (value === undefined) continue;
+    const names = path.split('.');
+    let at = root;
+    for (const name of names.slice(0, -1)) at = (at[name] ??= {}) as Record<string, unknown>;
+    at[names.at(-1) ?? ''] = value;
+  }
+  return root;
+}

@@ -1,0 +1,31 @@
+import type {ImageService, RuntimeService} from '../../cri/index.js';
+
+/** The part of the RuntimeService that runs pods. `kcri plan` has its own implementation. */
+export type KubeRuntimeService = Pick<
+  RuntimeService,
+  | 'version'
+  | 'runPodSandbox'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
+  | 'podSandboxStatus'
+  | 'listPodSandbox'
+  | 'createContainer'
+  | 'startContainer'
+  | 'stopContainer'
+  | 'removeContainer'
+  | 'listContainers'
+  | 'containerStatus'
+  | 'execSync'
+  | 'updateContainerResources'
+  | 'updatePodSandboxResources'
+  | 'containerStats'
+>;
+
+/** The part of the ImageService that pulls images for pods. */
+export type KubeImageService = Pick<ImageService, 'imageStatus' | 'listImages' | 'pullImage'>;
+
+/** Both services of one runtime. */
+export interface KubeServices {
+  readonly runtime: KubeRuntimeService;
+  readonly images: KubeImageService;
+}

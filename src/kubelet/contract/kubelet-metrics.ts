@@ -1,0 +1,74 @@
+import type {ProbeKind} from './probe-results.js';
+import type {SyncResult} from './sync-result.js';
+
+/** A completed probe of a container. */
+export interface ProbeMeasurement {
+  readonly probe: ProbeKind;
+  readonly result: 'successful' | 'failed' | 'unknown';
+  readonly durationMs: number;
+  readonly pod: {readonly name: string; readonly namespace: string; readonly uid: string};
+  readonly container: string;
+}
+
+/** A request for an image; unknown fields are undefined. */
+export interface ImageEnsureRequest {
+  readonly pullPolicy: 'Always' | 'IfNotPresent' | 'Never';
+  readonly isPresent: boolean | undefined;
+  readonly mustPull: boolean | undefined;
+}
+
+/** Metrics of a kubelet (pkg/kubelet/metrics). Methods must not throw and must be cheap. */
+export interface KubeletMetrics {
+  /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
+  workCompleted(operation: 'create' | 'update' | 'sync' | 'kill', durationMs: number): void;
+  /** Observes the start of a new pod's worker; `seenAtMs` in ms since the epoch (pod_worker_start_duration_seconds). */
+  workerStarted(seenAtMs: number): void;
+  /** Observes that a pod runs; `seenAtMs` in ms since the epoch (pod_start_duration_seconds). */
+  podStarted(seenAtMs: number): void;
+  /** Observes the number of containers of an admitted pod (containers_per_pod_count). */
+  podAdded(containers: number): void;
+  /**
+   * Counts the results of a sync (started_pods_total, started_containers_total, their errors, those of user
+   * namespaces).
+   */
+  podSynced(results: readonly SyncResult[], hasUserNamespace: boolean): void;
+  /** Counts an eviction by its signal, such as `emptydirfs.limit` (evictions). */
+  podEvicted(signal: string): void;
+  /** Counts a deleted pod that was added again with the same UID (restarted_pods_total). */
+  podRestarted(isStatic: boolean): void;
+  /** Counts a running pod without a pod worker (orphaned_runtime_pods_total). */
+  orphanedPodFound(): void;
+  /** Sets the number of orphaned pods in the last cleanup and of failures among them (orphan_pod_cleaned_volumes). */
+  orphanedPodsRemoved(count: number, failures: number): void;
+  /** Counts a request for an image (image_manager_ensure_image_requests_total). */
+  imageEnsured(image: ImageEnsureRequest): void;
+  /** Observes an image pull, without the wait for others; size 0 means unknown (image_pull_duration_seconds). */
+  imagePulled(sizeBytes: bigint, durationMs: number): void;
+  /** Counts the removal of an unused image (image_garbage_collected_total). */
+  imageCollected(reason: 'age' | 'space'): void;
+  /** Counts a pod preempted for a critical one, by resource (preemptions). */
+  podPreempted(resource: string): void;
+  /** Drops the metrics of a removed pod. */
+  podRemoved(pod: ProbeMeasurement['pod']): void;
+  /** Counts and times a probe (prober_probe_total, prober_probe_duration_seconds). */
+  probeCompleted(probe: ProbeMeasurement): void;
+}
+
+/** Metrics that are discarded. */
+export const NO_METRICS: KubeletMetrics = {
+  workCompleted: () => undefined,
+  workerStarted: () => undefined,
+  podStarted: () => undefined,
+  podAdded: () => undefined,
+  podSynced: () => undefined,
+  podEvicted: () => undefined,
+  podRestarted: () => undefined,
+  orphanedPodFound: () => undefined,
+  orphanedPodsRemoved: () => undefined,
+  imageEnsured: () => undefined,
+  imagePulled: () => undefined,
+  imageCollected: () => undefined,
+  podPreempted: () => undefined,
+  podRemoved: () => undefined,
+  probeCompleted: () => undefined,
+};

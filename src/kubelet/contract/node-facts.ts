@@ -1,0 +1,144 @@
+/** Cgroup layout and driver of the node and its runtime. */
+export interface CgroupFacts {
+  /** Cgroup version: 2 only for the unified hierarchy; a hybrid host counts as 1. */
+  readonly version: 1 | 2;
+  readonly driver: 'cgroupfs' | 'systemd';
+  /** The kubelet's cgroupRoot, which precedes /kubepods: `` or `/some/parent`. */
+  readonly root: string;
+  /** Whether the kernel accounts swap per cgroup, which is required to forbid it per container. */
+  readonly swapAccounting: boolean;
+}
+
+/** Features of a runtime handler. */
+export interface HandlerFeatures {
+  /** Whether it supports user namespaces. */
+  readonly userNamespaces: boolean;
+  /** Whether it supports recursive read-only mounts. */
+  readonly recursiveReadOnlyMounts: boolean;
+}
+
+/** Features that the runtime reports. */
+export interface RuntimeFeatures {
+  /** Handlers by name, the default one under ``; empty for a runtime that does not report its handlers. */
+  readonly handlers: ReadonlyMap<string, HandlerFeatures>;
+  /** Whether it supports a policy for supplementary groups. */
+  readonly supplementalGroupsPolicy: boolean;
+}
+
+/** The host's resolv.conf, parsed (network/dns parseResolvConf). */
+export interface ResolvConf {
+  readonly nameservers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
+
+/**
+ * Node properties that a pod's configuration depends on. Read once at start (or created by a test), so that all
+ * decisions are pure functions.
+ */
+export interface NodeFacts {
+  /** Node name in lower case: the kubelet's --hostname-override or the host name. */
+  readonly nodeName: string;
+  /** IP addresses of the node, primary family first. */
+  readonly nodeIps: readonly string[];
+  /** CPU capacity. This and the next two fields are capacities; nodeAllocatable returns the part that pods can use. */
+  readonly cpuMilli: bigint;
+  readonly memoryBytes: bigint;
+  readonly ephemeralStorageBytes: bigint;
+  /** Huge page sizes as the runtime writes them, `2MB` and `1GB`, in the kernel's order. */
+  readonly hugePageSizes: readonly string[];
+  /** Huge pages reserved on the node by size, in bytes. */
+  readonly hugePageBytes: ReadonlyMap<string, bigint>;
+  /** DNS servers of the cluster; empty without a cluster. */
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  /** The host's resolv.conf; undefined when disabled: pods then use their loopback address as the DNS server. */
+  readonly resolvConf: ResolvConf | undefined;
+  readonly cgroup: CgroupFacts;
+  /** Mount point of the cgroup file systems; undefined when kcri creates no pod cgroups. */
+  readonly cgroupMount: string | undefined;
+  /** --root-dir, without a trailing slash. */
+  readonly rootDir: string;
+  /** podLogsDir; /var/log/pods by default. */
+  readonly podLogsDir: string;
+  /** --seccomp-default. */
+  readonly seccompDefault: boolean;
+  /** Whether the kernel has AppArmor enabled. */
+  readonly appArmorEnabled: boolean;
+  /** Kernel release (`uname -r`), which decides whether some sysctls are safe. */
+  readonly kernelRelease: string;
+  /** --allowed-unsafe-sysctls: names, or prefixes that end in `*`. */
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** Maximum number of processes per pod (--pod-max-pids); undefined for no limit. */
+  readonly podPidsLimit: bigint | undefined;
+  /** Maximum number of pods on the node; 110 by default. */
+  readonly maxPods?: number | undefined;
+  /** Node labels that nodeSelector and node affinity are matched against. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly runtime: RuntimeFeatures;
+  /** Whether SELinux is enabled: files that kcri creates for a container must then be relabelled. */
+  readonly selinuxEnabled: boolean;
+  /** Existing /sys/devices/system/cpu/cpuN/thermal_throttle directories, masked as the kubelet does. */
+  readonly thermalThrottlePaths: readonly string[];
+  /** Content of the node's /etc/hosts, for pods in the host network. */
+  readonly hostsFile: string;
+}
+
+/** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
+export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
+
+/** Default hard eviction threshold for memory: 100Mi. The one for the node's file system is 10%. */
+const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
+/**
+ * Eviction threshold as a share of the file system. The kubelet stores percentages as 32-bit floats, which affects the
+ * last digits.
+ */
+const EVICTION_STORAGE_SHARE = Math.fround(0.1);
+
+/**
+ * Returns the allocatable resources of the node: the capacity minus the eviction reserve
+ * (GetNodeAllocatableReservation).
+ */
+export function nodeAllocatable(
+  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>,
+): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
+  const storageKept = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
+  return {
+    cpuMilli: node.cpuMilli,
+    memoryBytes: node.memoryBytes - EVICTION_MEMORY_BYTES,
+    ephemeralStorageBytes: node.ephemeralStorageBytes - storageKept,
+  };
+}
+
+/** The node's cgroup file systems, and the root directory that records the cgroups created by kcri. */
+export interface CgroupRoot {
+  readonly mount: string;
+  readonly version: 1 | 2;
+  readonly rootDir: string;
+}
+
+/** Returns the root of the pods' cgroups; undefined when kcri creates none. */
+export function getCgroupRoot({cgroupMount, cgroup, rootDir}: NodeFacts): CgroupRoot | undefined {
+  return cgroupMount === undefined ? undefined : {mount: cgroupMount, version: cgroup.version, rootDir};
+}
+
+/** Returns `<rootDir>/pods/<uid>`. */
+export function podDir(node: Pick<NodeFacts, 'rootDir'>, uid: string): string {
+  return `${node.rootDir}/pods/${uid}`;
+}
+
+/** Returns `<podLogsDir>/<namespace>_<name>_<uid>` (BuildPodLogsDirectory). */
+export function podLogsDirectory(node: Pick<NodeFacts, 'podLogsDir'>, pod: PodIdentity): string {
+  return `${node.podLogsDir}/${podLogsDirectoryName(pod)}`;
+}
+
+/** Returns `<namespace>_<name>_<uid>`, which exceeds the length limit of file names for some valid pods. */
+export function podLogsDirectoryName({namespace, name, uid}: PodIdentity): string {
+  return `${namespace}_${name}_${uid}`;
+}
+
+interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}

@@ -1,0 +1,107 @@
+import type {Container, MountPropagationMode, Pod} from '../../api/types/v1-pod.js';
+import type {Quantity} from '../../api/types/v1-meta.js';
+import type {ApiObjects} from './api-objects.js';
+import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
+
+/** Paths of the files that the runtime mounts into a container in addition to its volumes. */
+export interface ContainerFiles {
+  /** Path of the pod's hosts file; undefined when the container mounts its own /etc/hosts or the pod has no IP yet. */
+  readonly hostsPath: string | undefined;
+  readonly terminationLogPath: string;
+  /** Host paths of subPath mounts by index in volumeMounts. */
+  readonly subPathTargets: ReadonlyMap<number, string>;
+}
+
+/** A mounted volume, ready for containers. */
+export interface MountedVolume {
+  readonly hostPath: string;
+  /** Whether the volume itself is read-only, regardless of the mount. */
+  readonly readOnly: boolean;
+}
+
+/** Mounted volumes of a pod by name. */
+export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
+
+/** A file on the node that a sync would write into a volume, without its content. */
+export interface PlannedFile {
+  readonly path: string;
+  /** Permission bits of the file. */
+  readonly mode: number;
+}
+
+/** Mapping of `length` IDs of a user namespace to IDs of the node, for users and groups alike. */
+export interface IdMapping {
+  readonly hostId: number;
+  readonly containerId: number;
+  readonly length: number;
+}
+
+/** A subPath mount of a container. */
+export interface SubPathMount {
+  /** Index in the container's volumeMounts. */
+  readonly index: number;
+  readonly volumeName: string;
+  readonly volumePath: string;
+  /** Path below the volume's root, without `..` and with variables expanded. */
+  readonly path: string;
+  readonly propagation: MountPropagationMode;
+}
+
+/** A file with environment variables that a container wrote into a volume. */
+export type EnvFile =
+  | {readonly kind: 'text'; readonly path: string; readonly content: string}
+  | {readonly kind: 'unreadable'; readonly reason: string}
+  /** In a plan: no container has written the file yet. */
+  | {readonly kind: 'planned'};
+
+/** A volume that exceeds its sizeLimit. */
+export interface ExceededVolume {
+  readonly name: string;
+  /** Limit in canonical form. */
+  readonly sizeLimit: Quantity;
+}
+
+/** A container instance to prepare files for. */
+export interface ContainerInstance {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly podIps: readonly string[];
+  readonly subPaths: readonly SubPathMount[];
+}
+
+/**
+ * File system operations of a sync on the node. `kcri plan` has an implementation without side effects.
+ * Methods reject with SystemError.
+ */
+export interface PodFilesystem {
+  /** Creates the pod's cgroup with its limits; idempotent. */
+  makePodCgroup(pod: Pod): Promise<void>;
+  /** Resolves with the limits of the pod's cgroup; undefined without a cgroup or if kcri does not manage it. */
+  readPodCgroup(pod: Pod): Promise<PodCgroup | undefined>;
+  /** Sets limits of the pod's cgroup if kcri manages it. */
+  setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void>;
+  /** Creates the pod's data directories; idempotent. */
+  makePodDirs(pod: Pod): Promise<void>;
+  /** Resolves with the ID mapping reserved for a pod with hostUsers: false; it does not change until removePod. */
+  userNamespace(pod: Pod): Promise<IdMapping>;
+  /**
+   * Mounts the pod's volumes and updates their content; idempotent. Rejects with MountError, which lists the failed
+   * volumes.
+   */
+  mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
+  /** Resolves with the first volume that exceeds its size limit; undefined when none does. */
+  exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;
+  makeLogDirectory(pod: Pod): Promise<void>;
+  /** Reads a file with environment variables below a volume's directory. Errors in the file are part of the result. */
+  readEnvFile(volumePath: string, path: string): Promise<EnvFile>;
+  /** Writes the hosts file and a new termination log, and creates the container's log directory. */
+  prepareContainer(instance: ContainerInstance): Promise<ContainerFiles>;
+  /** Resolves with the attempt after the one of the newest log file; 0 without log files. */
+  nextLogAttempt(pod: Pod, containerName: string): Promise<number>;
+  /** Removes the log files of one container instance. */
+  removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void>;
+  /** Unmounts and removes the pod's volumes; its other directories remain. */
+  removeVolumes(pod: Pod): Promise<void>;
+  /** Unmounts the pod's volumes and removes its directories and logs. */
+  removePod(pod: Pod): Promise<void>;
+}

@@ -1,0 +1,75 @@
+import {statfs} from 'node:fs/promises';
+import type {Pod} from '../../api/types/v1-pod.js';
+import {withFileErrors} from '../../base/fs/files.js';
+import type {Logger} from '../../base/logger.js';
+import type {ImageService, RuntimeService} from '../../cri/index.js';
+import {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
+import {
+  DEFAULT_IMAGE_GC_POLICY,
+  type DiskUsage,
+  type ImageGcPolicy,
+} from '../managers/images/gc/image-gc-policy.js';
+import {FilePullRecordsAccessor} from '../managers/images/pull-manager/pull-records-accessor.js';
+import type {DescribedNode} from '../pods/registry/describe-node.js';
+import {PodStore} from '../pods/registry/pod-store.js';
+
+/** Options of createImageCollector. */
+export interface KubeletImagesOptions {
+  readonly node: DescribedNode;
+  readonly runtime: RuntimeService;
+  readonly images: ImageService;
+  readonly logger: Logger;
+  readonly policy?: ImageGcPolicy | undefined;
+  /** Returns the desired pods, including those that do not exist in the runtime yet. */
+  readonly pods: () => readonly Pod[];
+  readonly nodeWarning: (reason: string, message: string) => void;
+  /** Called for each image that was removed. */
+  readonly collected: (reason: 'age' | 'space') => void;
+}
+
+/** Creates the image GC manager of a node, which removes unused images. */
+export function createImageCollector(options: KubeletImagesOptions): ImageGcManager {
+  const {
+    node,
+    runtime,
+    images,
+    logger,
+    nodeWarning,
+    collected,
+    policy = DEFAULT_IMAGE_GC_POLICY,
+    pods,
+  } = options;
+  const {rootDir} = node.node;
+  const store = new PodStore(rootDir);
+  return new ImageGcManager(
+    {
+      runtime,
+      images,
+      records: new FilePullRecordsAccessor(rootDir, node.endpoint),
+      // Includes the pods of kcri sync.
+      desiredImages: async () => {
+        const {records} = await store.list();
+        return [...pods(), ...records.map(({pod}) => pod)].flatMap(imagesOf);
+      },
+      diskUsage,
+      clock: node.clock,
+      logger,
+      nodeWarning,
+      onImageRemoved: collected,
+    },
+    policy,
+  );
+}
+
+function imagesOf({spec}: Pod): readonly string[] {
+  const {containers, initContainers = [], volumes = []} = spec;
+  return [
+    ...[...containers, ...initContainers].map(({image}) => image),
+    ...volumes.map(({image}) => image?.reference),
+  ].filter((image) => image !== undefined);
+}
+
+async function diskUsage(path: string): Promise<DiskUsage> {
+  const {bsize, blocks, bavail} = await withFileErrors('reading', path, () => statfs(path, {bigint: true}));
+  return {capacityBytes: blocks * bsize, availableBytes: bavail * bsize};
+}

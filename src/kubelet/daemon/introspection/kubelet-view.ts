@@ -1,0 +1,129 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import type {DesiredPod} from '../../contract/pod-update.js';
+import type {Clock} from '../../../base/clock.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {Pleg, RunningPod} from '../../contract/pleg.js';
+import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import type {ManagedPodSyncHandler} from '../../pods/workers/managed-pod-sync-handler.js';
+import {
+  createPlegReport,
+  createPodReport,
+  formatRfc3339,
+  type KubeletPodReport,
+  type KubeletReport,
+} from './kubelet-report.js';
+import type {RuntimeState} from '../../managers/node/runtime-state.js';
+import type {PodManager} from '../../pods/registry/pod-manager.js';
+import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
+import type {PodWorkers} from '../../pods/workers/pod-workers.js';
+import type {ProbeManager} from '../../managers/probes/probe-manager.js';
+
+/** The parts of a kubelet that the view reads. */
+interface Parts {
+  readonly manager: PodManager;
+  /** Handler of the sync loop. */
+  readonly handler: {
+    getStatus(pod: DesiredPod): PodStatus;
+    isRejected(uid: PodUid): boolean;
+    errors(): readonly string[];
+  };
+  readonly pods: ManagedPodSyncHandler;
+  readonly probes: ProbeManager | undefined;
+  readonly workers: PodWorkers;
+  readonly pleg: Pleg;
+  readonly loop: {readonly lastActiveAt: number};
+  readonly runtimeState: RuntimeState;
+  readonly clock: Clock;
+}
+
+/** Report of the kubelet without the fields of its process. */
+export type ViewReport = Omit<KubeletReport, 'pid' | 'startedAt' | 'endpoint' | 'urls'>;
+
+/** Read-only view of a running kubelet, for its HTTP servers, metrics and introspection. */
+export class KubeletView {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the desired pods with their statuses. */
+  pods(): readonly Pod[] {
+    const {manager, handler} = this.#parts;
+    return manager.list().map((desired) => ({...desired.pod, status: handler.getStatus(desired)}));
+  }
+
+  pod(uid: PodUid): Pod | undefined {
+    const {manager, handler} = this.#parts;
+    const desired = manager.get(uid);
+    return desired && {...desired.pod, status: handler.getStatus(desired)};
+  }
+
+  /** Returns all running pods of the runtime, including those that kcri did not create. */
+  runningPods(): readonly RunningPod[] {
+    return this.#parts.pleg.runningPods().filter(({isRunning}) => isRunning);
+  }
+
+  /** Returns the runtime status of a managed pod from the last read. Throws the runtime's error if that read failed. */
+  runtimeStatus(uid: PodUid): RuntimePodStatus {
+    return this.#parts.pleg.cache.get(uid);
+  }
+
+  /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
+  isActive(uid: PodUid): boolean {
+    return !hasEnded(this.pod(uid)?.status?.phase) && !this.#parts.workers.isTerminated(uid);
+  }
+
+  /** Returns a summary of each pod worker. */
+  workers(): readonly WorkerSummary[] {
+    return this.#parts.workers.list();
+  }
+
+  /** Returns the state that only this process knows, for the pods with these UIDs or for all pods. */
+  report(uids?: readonly PodUid[]): ViewReport {
+    const {manager, pods, pleg, loop, clock} = this.#parts;
+    const wanted = manager.uids();
+    const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
+    return {
+      now: formatRfc3339(clock.now()),
+      lastActiveAt: formatRfc3339(loop.lastActiveAt),
+      errors: this.errors(),
+      pleg: createPlegReport(pleg.report()),
+      wantedPods: wanted.size,
+      pods: known.flatMap((uid) => this.#podReport(uid) ?? []),
+    };
+  }
+
+  #podReport(uid: PodUid): KubeletPodReport | undefined {
+    const {manager, pods, workers, handler, probes} = this.#parts;
+    const desired = manager.get(uid);
+    const pod = desired?.pod ?? pods.getPod(uid);
+    return (
+      pod &&
+      createPodReport({
+        uid,
+        pod,
+        desired,
+        isRejected: handler.isRejected(uid),
+        worker: workers.report(uid),
+        backOffs: pods.getBackOffs(uid),
+        probes: probes?.states(uid) ?? [],
+      })
+    );
+  }
+
+  /** Time at which the sync loop was last active, in ms since the epoch. */
+  get lastActiveAt(): number {
+    return this.#parts.loop.lastActiveAt;
+  }
+
+  /** Returns the reasons why pods cannot be synced now; empty if they can. */
+  errors(): readonly string[] {
+    return this.#parts.handler.errors();
+  }
+
+  get networkError(): string | undefined {
+    return this.#parts.runtimeState.networkError;
+  }
+}

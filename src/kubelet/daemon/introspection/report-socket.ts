@@ -1,0 +1,184 @@
+import {once} from 'node:events';
+import {chmod, rmdir, unlink, type FileHandle} from 'node:fs/promises';
+import {connect, createServer, type Server, type Socket} from 'node:net';
+import {join} from 'node:path';
+import type {Clock} from '../../../base/clock.js';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {fdPath, openDirectory} from '../../../base/fs/file-handles.js';
+import {fileError, ifPresent, makeDirectories, withFileErrors} from '../../../base/fs/files.js';
+import {createDeadline} from '../../../base/async/deadline.js';
+import type {Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {KubeletReport} from './kubelet-report.js';
+
+/** Version of the protocol; changes when older and newer versions of kcri cannot read each other's messages. */
+const VERSION = 1;
+const SOCKET = 'kubelet.sock';
+/** Maximum size of a request in bytes; fits ten thousand UIDs. */
+const LONGEST_QUESTION = 1024 * 1024;
+/** Time limit in ms: slower clients are disconnected, and a slower daemon counts as unresponsive. */
+const PATIENCE_MS = 5000;
+const MAX_CONNECTIONS = 16;
+
+/** Options of serveReports. */
+export interface ReportService {
+  /** Returns a report of the pods with these UIDs, or of all pods. */
+  readonly report: (uids: readonly PodUid[] | undefined) => KubeletReport;
+  /** Masks secrets in a text. */
+  readonly mask: (text: string) => string;
+  readonly logger: Logger;
+}
+
+const directoryOf = (rootDir: string): string => join(rootDir, 'kubelet');
+
+/**
+ * Serves reports to other kcri processes on the unix socket `<rootDir>/kubelet/kubelet.sock`, which only root can open.
+ * Does no work until a request arrives. The caller must hold the daemon's lock. Disposing the result stops the server.
+ * Rejects with SystemError.
+ */
+export async function serveReports(rootDir: string, service: ReportService): Promise<AsyncDisposable> {
+  const path = directoryOf(rootDir);
+  // The mode of the directory denies access before the socket has its own mode.
+  await makeDirectories([{path, mode: 0o700}]);
+  const directory = await openDirectory(path, path);
+  if (directory === undefined) throw new SystemError(`the directory ${JSON.stringify(path)} is gone`);
+  try {
+    const sockets = new Set<Socket>();
+    const server = await withFileErrors('listening on', join(path, SOCKET), () =>
+      listenIn(directory, (socket) => {
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+        answerOne(socket, service);
+      }),
+    );
+    return {
+      [Symbol.asyncDispose]: async () => {
+        const closed = once(server, 'close');
+        server.close();
+        for (const socket of sockets) socket.destroy();
+        await closed;
+        await directory.close();
+        // Other files in the directory do not belong to the daemon.
+        await rmdir(path).catch((error: unknown) => {
+          if (!hasErrno(error, 'ENOTEMPTY', 'ENOENT')) throw fileError('removing', path, error);
+        });
+      },
+    };
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+}
+
+/**
+ * Listens on a socket in the directory. Uses the path of its file descriptor, because a socket path is limited to 107
+ * bytes.
+ */
+async function listenIn(directory: FileHandle, take: (socket: Socket) => void): Promise<Server> {
+  const socketPath = join(fdPath(directory), SOCKET);
+  // A killed daemon leaves its socket.
+  await ifPresent(() => unlink(socketPath));
+  const server = createServer({allowHalfOpen: true}, take);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen({path: socketPath});
+  await once(server, 'listening');
+  // Later errors concern single connections, such as too many open files.
+  server.on('error', () => undefined);
+  await chmod(socketPath, 0o600);
+  return server;
+}
+
+/** Answers a request, which is a line of JSON and the end of the stream. */
+function answerOne(socket: Socket, service: ReportService): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy());
+  socket.on('error', () => undefined); // the client has disconnected
+  socket.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LONGEST_QUESTION) socket.destroy();
+    else chunks.push(chunk);
+  });
+  socket.once('end', () => {
+    try {
+      socket.end(answerTo(Buffer.concat(chunks).toString(), service));
+    } catch (error) {
+      service.logger.forFile('report-socket.ts').error(error, 'Failed to answer another kcri');
+      socket.destroy();
+    }
+  });
+}
+
+function answerTo(question: string, {report, mask}: ReportService): string {
+  const {uids} = JSON.parse(question) as {readonly uids?: readonly PodUid[]};
+  return JSON.stringify({version: VERSION, ...report(uids)}, (_, value: unknown) =>
+    typeof value === 'string' ? mask(value) : value,
+  );
+}
+
+/** Options of queryKubelet. */
+export interface QueryKubeletOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves with the report of the daemon that uses the root directory, of the pods with these UIDs or of all pods.
+ * Rejects with SystemError if no daemon answers, or with the signal's reason.
+ */
+export async function queryKubelet(
+  rootDir: string,
+  uids: readonly PodUid[] | undefined,
+  {clock, signal}: QueryKubeletOptions,
+): Promise<KubeletReport> {
+  const path = directoryOf(rootDir);
+  const directory = await openDirectory(path, path);
+  if (directory === undefined) throw new SystemError(`there is no "${join(path, SOCKET)}"`);
+  using limit = createDeadline(
+    clock,
+    PATIENCE_MS,
+    () => new SystemError(`it has not answered for ${PATIENCE_MS / 1000}s`),
+  );
+  try {
+    const ends = AbortSignal.any([signal, limit.signal]);
+    const answer = await withFileErrors('asking at', join(path, SOCKET), () =>
+      exchange(join(fdPath(directory), SOCKET), JSON.stringify({uids}), ends),
+    );
+    return readAnswer(answer);
+  } finally {
+    await directory.close();
+  }
+}
+
+async function exchange(path: string, question: string, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const socket = connect({path});
+  const abort = (): void => {
+    socket.destroy(signal.reason as Error);
+  };
+  signal.addEventListener('abort', abort);
+  try {
+    socket.end(question);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  } finally {
+    signal.removeEventListener('abort', abort);
+    socket.destroy();
+  }
+}
+
+function readAnswer(text: string): KubeletReport {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new SystemError('it has broken off its answer');
+  }
+  const {version, ...report} = answer as {readonly version?: unknown} & KubeletReport;
+  if (version !== VERSION)
+    throw new SystemError(`it says something of version ${JSON.stringify(version)}, not ${VERSION}`, {
+      hint: 'start the kubelet again with this kcri',
+    });
+  return report;
+}

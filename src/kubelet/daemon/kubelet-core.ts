@@ -1,0 +1,202 @@
+import type {Clock, RandomSource} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {PodUid, RuntimeService} from '../../cri/index.js';
+import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
+import type {NodeFacts} from '../contract/node-facts.js';
+import type {Pleg} from '../contract/pleg.js';
+import type {EventSink} from '../contract/pod-event.js';
+import type {PodSourceName} from '../contract/pod-update.js';
+import {RuntimeState} from '../managers/node/runtime-state.js';
+import {EventedPleg} from '../managers/pleg/evented-pleg.js';
+import {GenericPleg} from '../managers/pleg/generic-pleg.js';
+import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
+import {PodAdmission} from '../pods/admission/pod-admission.js';
+import {AllocationManager} from '../pods/allocation/allocation-manager.js';
+import {EvictionManager} from '../pods/eviction/eviction-manager.js';
+import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
+import {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
+import type {OrphanedPods} from '../pods/gc/orphaned-pods.js';
+import type {ManagedPodSet} from '../pods/registry/managed-pod-set.js';
+import type {PodManager} from '../pods/registry/pod-manager.js';
+import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import {
+  ManagedPodSyncHandler,
+  type ManagedPodSyncHandlerOptions,
+  type SyncObserver,
+} from '../pods/workers/managed-pod-sync-handler.js';
+import {killPodNow} from '../pods/workers/kill-pod-now.js';
+import {PodWorkers, type PodWorkersOptions} from '../pods/workers/pod-workers.js';
+import {PodCleanups} from './handle-pod-cleanups.js';
+import {KubeletHandler} from './kubelet-handler.js';
+import {SyncLoop} from './sync-loop.js';
+import type {SyncLoopQueue} from './sync-loop-queue.js';
+
+/** Removal of orphaned pods, as used by the core. */
+export type OrphanedPodRemover = ManagedPodSyncHandlerOptions['gone'];
+
+/** Shared parts of the core, and the points in which `kcri kubelet` and `kcri sync` differ. */
+export interface KubeletCoreOptions {
+  readonly queue: SyncLoopQueue;
+  readonly manager: PodManager;
+  readonly registry: PodRegistry;
+  /** Ownership policy: the set of pods that this core manages. */
+  readonly own: ManagedPodSet;
+  readonly createOrphanedPods: (
+    parts: Pick<ConstructorParameters<typeof OrphanedPods>[0], 'pleg' | 'isWanted'>,
+  ) => OrphanedPodRemover;
+  /** Wraps each unit of work of the pod workers; by default they call the handler directly. */
+  readonly wrapHandler?: (
+    handler: ManagedPodSyncHandler,
+    pleg: Pleg,
+  ) => Pick<PodWorkersOptions, 'handler' | 'cache'>;
+  readonly observer?: SyncObserver;
+  readonly runtime: RuntimeService;
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  /** Sink of the events that are raised outside of a sync. */
+  readonly events: EventSink;
+  readonly metrics?: KubeletMetrics;
+  /** Period of the sync of an idle pod, in ms (syncFrequency); read for each delay. */
+  readonly syncFrequencyMs: number;
+  /** Whether to use the runtime's events (GetContainerEvents) if it supports them. */
+  readonly eventedPleg: boolean;
+  readonly onPlegNotice: (notice: PlegNotice) => void;
+  /** Whether the handler checks admission; if not, every pod is admitted. */
+  readonly admission: boolean;
+  readonly containerGc?: ContainerGcPolicy | undefined;
+  /** Whether the containers of an evicted pod are removed, with their logs; true by default, as in a kubelet. */
+  readonly removesEvicted?: boolean;
+  /** Reports whether all sources have delivered their pods; see PodSources. */
+  readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
+  /** Stops the PLEG and the subscription to probe results. */
+  readonly signal: AbortSignal;
+}
+
+/** Parts that sync pods: events → sync loop → pod workers → PodSyncer (kubelet.go NewMainKubelet). */
+export interface KubeletCore {
+  readonly allocations: AllocationManager;
+  readonly runtimeState: RuntimeState;
+  readonly pleg: Pleg;
+  readonly pods: ManagedPodSyncHandler;
+  readonly workers: PodWorkers;
+  readonly evictions: EvictionManager;
+  readonly handler: KubeletHandler;
+  readonly loop: SyncLoop;
+}
+
+/** Creates the parts in the order of their dependencies. Starts nothing. */
+export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
+  const {queue, registry, runtime, clock, logger, metrics = NO_METRICS} = options;
+  const allocations = new AllocationManager();
+  const runtimeState = new RuntimeState(runtime, clock);
+  const pleg = createPleg(options);
+  const pods = createSyncHandler(options, {pleg, runtimeState, allocations});
+  const workers = createPodWorkers(options, {pleg, pods, allocations});
+  registry.setMetrics(metrics);
+  const evictions = new EvictionManager({
+    findEviction: async (uid) => pods.findEviction(uid),
+    evictPod: (pod, how) => {
+      workers.update({type: 'kill', pod, kill: {evict: options.removesEvicted ?? true, ...how}});
+    },
+    ...{logger, metrics},
+  });
+  const handler = createHandler(options, {allocations, runtimeState, pleg, pods, workers, evictions});
+  const loop = new SyncLoop(queue, handler, clock, logger);
+  const unsubscribe = registry.probes?.subscribe((update) => {
+    queue.probe(update);
+  });
+  options.signal.addEventListener('abort', () => unsubscribe?.(), {once: true});
+  return {allocations, runtimeState, pleg, pods, workers, evictions, handler, loop};
+}
+
+function createPleg(options: KubeletCoreOptions): Pleg {
+  const {runtime, clock, own, queue, onPlegNotice, signal, eventedPleg} = options;
+  const plegOptions = {
+    runtime,
+    clock,
+    isManaged: (uid: PodUid) => own.get(uid) !== undefined,
+    push: (event: Parameters<SyncLoopQueue['pleg']>[0]) => queue.pleg(event),
+    onNotice: onPlegNotice,
+    signal,
+  };
+  return eventedPleg ? new EventedPleg(plegOptions) : new GenericPleg(plegOptions);
+}
+
+function createSyncHandler(
+  options: KubeletCoreOptions,
+  {pleg, runtimeState, allocations}: Pick<KubeletCore, 'pleg' | 'runtimeState' | 'allocations'>,
+): ManagedPodSyncHandler {
+  const {manager, registry, own, clock, logger, metrics, observer} = options;
+  const isWanted = (uid: PodUid): boolean => manager.get(uid) !== undefined;
+  return new ManagedPodSyncHandler({
+    local: registry,
+    own,
+    gone: options.createOrphanedPods({pleg, isWanted}),
+    pleg,
+    logger,
+    clock,
+    networkError: () => runtimeState.networkError,
+    isWanted,
+    pendingResize: (uid) => allocations.getPendingResize(uid),
+    ...(observer && {observer}),
+    ...(metrics && {metrics}),
+  });
+}
+
+function createPodWorkers(
+  options: KubeletCoreOptions,
+  {pleg, pods, allocations}: Pick<KubeletCore, 'pleg' | 'pods' | 'allocations'>,
+): PodWorkers {
+  const {clock, random, logger, events, metrics = NO_METRICS, wrapHandler} = options;
+  return new PodWorkers({
+    ...(wrapHandler?.(pods, pleg) ?? {handler: pods, cache: pleg.cache}),
+    allocated: (pod) => allocations.getAllocatedPod(pod),
+    clock,
+    random,
+    logger,
+    events,
+    get syncFrequencyMs() {
+      return options.syncFrequencyMs;
+    },
+    metrics,
+  });
+}
+
+function createHandler(
+  options: KubeletCoreOptions,
+  {allocations, runtimeState, pleg, pods, workers, evictions}: Omit<KubeletCore, 'handler' | 'loop'>,
+): KubeletHandler {
+  const {manager, registry, clock, logger, events, metrics} = options;
+  const admission = new PodAdmission({
+    node: options.node,
+    enabled: options.admission,
+    allocations,
+    killPod: (pod, kill, signal) => killPodNow({workers, clock, events}, pod, kill, signal),
+    ...{events, clock, logger, metrics},
+  });
+  const cleanups = new PodCleanups({
+    ...{manager, workers, pods, pleg, metrics},
+    isRejected: (uid) => admission.isRejected(uid),
+    cleanupProbes: (keep) => registry.probes?.cleanupPods(keep),
+  });
+  const containerGc = new PeriodicContainerGc({
+    collector: pods,
+    isUnwanted: (uid) => workers.shouldContentBeRemoved(uid),
+    policy: options.containerGc,
+    clock,
+  });
+  return new KubeletHandler({
+    ...{manager, workers, pods, admission, cleanups, containerGc, evictions, clock, logger},
+    errors: () => findSyncErrors(runtimeState, pleg),
+    seenAllSources: options.seenAllSources,
+  });
+}
+
+/** Returns the reasons why pods cannot be synced now: errors of the runtime, its network or the PLEG. */
+function findSyncErrors(runtimeState: RuntimeState, pleg: Pleg): readonly string[] {
+  const unhealthy = pleg.unhealthyReason();
+  const plegErrors = unhealthy === undefined ? [] : [`PLEG is not healthy: ${unhealthy}`];
+  return [...runtimeState.errors(), ...plegErrors];
+}

@@ -1,0 +1,233 @@
+import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import type {Clock} from '../../base/clock.js';
+import type {FileLogger, Logger} from '../../base/logger.js';
+import type {PodUid} from '../../cri/index.js';
+import type {PodAdmission} from '../pods/admission/pod-admission.js';
+import type {PodLifecycleEvent} from '../contract/pleg.js';
+import type {ProbeUpdate} from '../contract/probe-results.js';
+import {namespacedName, podRef} from '../contract/pod-ref.js';
+import type {DesiredPod, PodSourceName, PodUpdate} from '../contract/pod-update.js';
+import type {EvictionManager} from '../pods/eviction/eviction-manager.js';
+import type {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
+import {computePodQosClass} from '../managers/kuberuntime/config/resources/qos-class.js';
+import type {PodManager} from '../pods/registry/pod-manager.js';
+import {isDeadlineExceeded} from '../pods/status/compute/active-deadline.js';
+import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
+import type {PodWorkers} from '../pods/workers/pod-workers.js';
+import type {PodCleanups} from './handle-pod-cleanups.js';
+import type {SyncLoopHandler} from './sync-loop.js';
+
+/** Dependencies of KubeletHandler. */
+export interface KubeletHandlerOptions {
+  readonly manager: PodManager;
+  readonly workers: Pick<
+    PodWorkers,
+    'update' | 'syncKnownPods' | 'takeDue' | 'isTerminationRequested' | 'isTerminated'
+  >;
+  readonly pods: Pick<ManagedPodSyncHandler, 'getStatus' | 'objectsChanged' | 'applyProbeUpdate'>;
+  readonly admission: PodAdmission;
+  readonly cleanups: PodCleanups;
+  readonly containerGc: PeriodicContainerGc;
+  readonly evictions: Pick<EvictionManager, 'synchronize'>;
+  /** Returns the reasons why pods cannot be synced now; empty when they can. */
+  readonly errors: () => readonly string[];
+  /** Reports whether every source has delivered its pods and they were handled. No pod is terminated before that. */
+  readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+}
+
+/** Handles the events of the sync loop (kubelet.go HandlePodAdditions and the other methods of SyncHandler). */
+export class KubeletHandler implements SyncLoopHandler {
+  readonly #options: KubeletHandlerOptions;
+  readonly #logger: FileLogger;
+  readonly #readySources = new Set<PodSourceName>();
+
+  constructor(options: KubeletHandlerOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('kubelet-handler.ts');
+  }
+
+  get allSourcesReady(): boolean {
+    return this.#options.seenAllSources(this.#readySources);
+  }
+
+  /** Returns the last computed status, or Pending before the pod's first sync. */
+  getStatus({uid, pod}: DesiredPod): PodStatus {
+    return this.#knownStatus(uid) ?? {phase: 'Pending', qosClass: computePodQosClass(pod)};
+  }
+
+  /** Reports whether the node rejected the pod. */
+  isRejected(uid: PodUid): boolean {
+    return this.#options.admission.isRejected(uid);
+  }
+
+  #knownStatus(uid: PodUid): PodStatus | undefined {
+    const {admission, pods} = this.#options;
+    return admission.rejectedStatus(uid) ?? pods.getStatus(uid);
+  }
+
+  async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
+    const names = pods.map(({pod}) => namespacedName(podRef(pod)));
+    this.#logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
+    switch (op) {
+      case 'ADD':
+        for (const pod of pods.toSorted(byCreation)) await this.#add(pod, signal);
+        break;
+      case 'UPDATE':
+      case 'DELETE':
+        for (const pod of pods) await this.#update(pod, signal);
+        break;
+      case 'REMOVE':
+        for (const pod of pods) this.#remove(pod);
+        break;
+      case 'RECONCILE':
+        for (const pod of pods) this.#options.manager.set(pod);
+    }
+    this.#readySources.add(source);
+    this.#retryPendingResizes();
+  }
+
+  /** Syncs the pods whose pending resize now fits or is rejected for another reason. */
+  #retryPendingResizes(): void {
+    const {admission, manager, workers} = this.#options;
+    if (!this.allSourcesReady || !admission.hasUnreviewedResizes) return;
+    const active = manager.list().filter((desired) => this.#isActive(desired));
+    for (const pod of admission.retryPendingResizes(active.map(({pod}) => pod)))
+      workers.update({type: 'sync', pod});
+  }
+
+  async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
+    const {manager, workers, admission} = this.#options;
+    const {pod, uid} = desired;
+    manager.set(desired);
+    if (!workers.isTerminationRequested(uid)) {
+      const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
+      const others = active.map((other) => other.pod);
+      if (!(await admission.admit(pod, others, signal))) return;
+    }
+    admission.allocate(pod);
+    workers.update({type: 'create', pod});
+  }
+
+  /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
+  #isActive({uid}: DesiredPod): boolean {
+    if (this.#options.workers.isTerminated(uid)) return false;
+    return !hasEnded(this.#knownStatus(uid)?.phase);
+  }
+
+  async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
+    const {manager, workers, admission} = this.#options;
+    manager.set(desired);
+    if (admission.clearRejection(desired.uid)) {
+      await this.#add(desired, signal);
+      return;
+    }
+    admission.pushPendingResize(desired.uid);
+    workers.update({type: 'update', pod: desired.pod});
+  }
+
+  /** Terminates the pod. Housekeeping does it later if a source has not delivered its pods yet. */
+  #remove({uid, pod}: DesiredPod): void {
+    const {manager, workers, admission} = this.#options;
+    manager.delete(uid);
+    admission.release(uid);
+    if (admission.clearRejection(uid)) return;
+    if (this.allSourcesReady) workers.update({type: 'kill', pod});
+  }
+
+  handlePleg(event: PodLifecycleEvent): void {
+    const {manager, containerGc} = this.#options;
+    const {uid, type, id = ''} = event;
+    const desired = manager.get(uid);
+    if (type !== 'ContainerRemoved') {
+      if (desired === undefined)
+        this.#logger.info(
+          'SyncLoop (PLEG): pod does not exist, ignore irrelevant event',
+          {event: {ID: uid, Type: type, Data: id}},
+          4,
+        );
+      else {
+        this.#logger.info(
+          'SyncLoop (PLEG): event for pod',
+          {pod: namespacedName(podRef(desired.pod)), event: {ID: uid, Type: type, Data: id}},
+          2,
+        );
+        this.#sync(desired);
+      }
+    }
+    // The collector logs failures.
+    if (type === 'ContainerDied') void containerGc.removeDeadContainers(uid);
+  }
+
+  #sync({uid, pod}: DesiredPod): void {
+    if (!this.isRejected(uid)) this.#options.workers.update({type: 'sync', pod});
+  }
+
+  handleObjectsChanged(): void {
+    const {manager, pods} = this.#options;
+    pods.objectsChanged();
+    for (const desired of manager.list()) this.#sync(desired);
+  }
+
+  handleProbe(update: ProbeUpdate): void {
+    const {uid, probe, status} = update;
+    const {manager, pods} = this.#options;
+    const desired = manager.get(uid);
+    if (desired === undefined || this.isRejected(uid)) return;
+    pods.applyProbeUpdate(update);
+    this.#logger.info('SyncLoop (probe)', {probe, status, pod: namespacedName(podRef(desired.pod))}, 1);
+    this.#sync(desired);
+  }
+
+  handleSync(): void {
+    const {manager, workers, clock} = this.#options;
+    const uids = new Set(workers.takeDue());
+    const now = clock.now();
+    const due = manager
+      .list()
+      .filter((desired) => uids.has(desired.uid) || this.#isPastDeadline(desired, now));
+    if (due.length === 0) return;
+    this.#logger.info(
+      'SyncLoop (SYNC) pods',
+      {total: due.length, pods: due.map(({pod}) => namespacedName(podRef(pod)))},
+      4,
+    );
+    for (const desired of due) this.#sync(desired);
+  }
+
+  /** Reports whether a pod that is not terminating is past its deadline (active_deadline.go ShouldSync). */
+  #isPastDeadline(desired: DesiredPod, now: number): boolean {
+    const {workers} = this.#options;
+    if (desired.pod.spec.activeDeadlineSeconds === undefined) return false;
+    return (
+      !workers.isTerminationRequested(desired.uid) &&
+      isDeadlineExceeded(desired.pod, this.getStatus(desired), now)
+    );
+  }
+
+  errors(): readonly string[] {
+    return this.#options.errors();
+  }
+
+  async handleHousekeeping(): Promise<void> {
+    const {manager, workers, cleanups, containerGc, evictions} = this.#options;
+    if (!this.allSourcesReady) {
+      this.#logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
+      return;
+    }
+    this.#logger.info('SyncLoop (housekeeping)', {}, 4);
+    workers.syncKnownPods(manager.uids());
+    this.#retryPendingResizes();
+    await cleanups.run();
+    await containerGc.collectIfDue();
+    // Housekeeping does not wait for the volumes to be measured, which may take long.
+    const active = manager.list().filter((desired) => this.#isActive(desired));
+    void evictions.synchronize(active.map(({pod}) => pod));
+  }
+}
+
+function byCreation(a: DesiredPod, b: DesiredPod): number {
+  const [first = '', second = ''] = [a.pod.metadata.creationTimestamp, b.pod.metadata.creationTimestamp];
+  return first < second ? -1 : first > second ? 1 : 0;
+}

@@ -1,0 +1,323 @@
+import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
+import {SystemError} from '../../base/errors.js';
+import {acquireLock, type Lock} from '../../base/fs/lock.js';
+import type {FileLogger, Logger} from '../../base/logger.js';
+import {finishesWithin} from '../../base/async/deadline.js';
+import type {ImageService, RuntimeService} from '../../cri/index.js';
+import type {SourceReport} from '../managers/sources/pod-source.js';
+import type {PodEvent} from '../contract/pod-event.js';
+import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
+import {KubeletView} from './introspection/kubelet-view.js';
+import type {DescribedNode} from '../pods/registry/describe-node.js';
+import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
+import type {PodObserver} from '../pods/registry/pod-registry-options.js';
+import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
+import {toLoggedContainer} from './logged-container.js';
+import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
+import type {ImageGcPolicy} from '../managers/images/gc/image-gc-policy.js';
+import {createImageCollector} from './create-image-collector.js';
+import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
+import {OrphanedPods} from '../pods/gc/orphaned-pods.js';
+import {LogRotator, type LogRotationOptions} from '../managers/logs/log-rotator.js';
+import {ManagedPods} from '../pods/registry/managed-pods.js';
+import {PodManager} from '../pods/registry/pod-manager.js';
+import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import type {PodSources, PodSourcesSink} from './open-pod-sources.js';
+import {SecretRegistry} from '../managers/redaction/secret-registry.js';
+import {secretValuesOf} from '../managers/redaction/pod-redactor.js';
+import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
+import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
+import {createPlegNoticeLogger} from './log-pleg-notices.js';
+import {ManagedPodsBinding} from './managed-pods-binding.js';
+import {SyncLoopQueue} from './sync-loop-queue.js';
+
+/** Options of a kubelet. */
+export interface KubeletOptions {
+  readonly node: DescribedNode;
+  readonly runtime: RuntimeService;
+  /** Opens the pod sources (openPodSources with its options). */
+  readonly openSources: (sink: PodSourcesSink) => PodSources;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random?: RandomSource;
+  /** Period of the sync of an idle pod, in ms. It may change at any time, as may images and logRotation. */
+  readonly syncFrequencyMs: number;
+  /** Whether pods are rejected if the node lacks the capacity for them. */
+  readonly admission: boolean;
+  /** Whether to use the runtime's events if it supports them. */
+  readonly eventedPleg: boolean;
+  /** Whether all pods are stopped when the kubelet stops. By default they keep running. */
+  readonly stopPodsOnExit: boolean;
+  /**
+   * Called with the root directory locked, before any pod is changed. The result is disposed when the kubelet stops.
+   */
+  readonly onLockAcquired?: () => Promise<AsyncDisposable>;
+  /** Policy of the container GC; the kubelet's defaults if undefined. */
+  readonly containerGc?: ContainerGcPolicy | undefined;
+  /** Image service and policy of the image GC; without them no image is removed. */
+  readonly images?: {readonly service: ImageService; readonly policy?: ImageGcPolicy | undefined};
+  /** Limits of container logs; the kubelet's defaults if undefined. */
+  readonly logRotation?: LogRotationOptions | undefined;
+  /** Sets the secret values to redact. */
+  readonly hide: (texts: readonly string[]) => void;
+  /** Called for each event, after it was logged. */
+  readonly onEvent?: (event: PodEvent) => void;
+  /** Metrics of the kubelet; by default nothing is counted. */
+  readonly metrics?: KubeletMetrics & {pleg(notice: PlegNotice): void};
+}
+
+/** Time limit for work in progress when the kubelet stops, in ms. The next kubelet resumes unfinished work. */
+const LAST_WORK_MS = 2000;
+
+/** The daemon: the kubelet core with file and HTTP sources, image GC and log rotation (kubelet.go Run). */
+export class Kubelet {
+  readonly #options: KubeletOptions;
+  readonly #manager: PodManager;
+  readonly #sources: PodSources;
+  readonly #registry: PodRegistry;
+  readonly #own: ManagedPods;
+  readonly #core: KubeletCore;
+  readonly #images: ImageGcManager | undefined;
+  /** Stops the parts, after the sync loop has stopped. */
+  readonly #end = new AbortController();
+  /** Read-only view for servers, metrics and introspection. */
+  readonly view: KubeletView;
+
+  constructor(options: KubeletOptions) {
+    const {node, clock, logger, random = systemRandom} = options;
+    const queue = new SyncLoopQueue();
+    const manager = new PodManager();
+    const binding = new ManagedPodsBinding();
+    const secrets = new SecretRegistry((uid) => binding.isManaged(uid), options.hide);
+    const logEvent = createEventLogger(options);
+    const events = (event: PodEvent): void => {
+      if (!binding.recordEvent(event)) logEvent(event);
+    };
+    const sources = options.openSources(createSourcesSink({queue, secrets, logger, events}));
+    const observer = createPodObserver({secrets, logger, logEvent});
+    const registry = openPodRegistry(node, observer, sources.objects, random);
+    const own = new ManagedPods({
+      local: registry,
+      logger,
+      originOf: (uid) => manager.get(uid)?.origin ?? '',
+    });
+    binding.bind(own);
+    const core = createKubeletCore({
+      ...{queue, manager, registry, own, clock, random, logger, events},
+      createOrphanedPods: (parts) =>
+        new OrphanedPods({
+          ...parts,
+          own,
+          local: registry,
+          clock,
+          logger,
+          metrics: options.metrics ?? NO_METRICS,
+        }),
+      runtime: options.runtime,
+      node: node.node,
+      ...(options.metrics && {metrics: options.metrics}),
+      get syncFrequencyMs() {
+        return options.syncFrequencyMs;
+      },
+      eventedPleg: options.eventedPleg,
+      onPlegNotice: createPlegNoticeListener(options),
+      admission: options.admission,
+      containerGc: options.containerGc,
+      seenAllSources: (handled) => sources.seenAllSources(handled),
+      signal: this.#end.signal,
+    });
+    this.#options = options;
+    this.#manager = manager;
+    this.#sources = sources;
+    this.#registry = registry;
+    this.#own = own;
+    this.#core = core;
+    this.#images = createImageGc(options, manager);
+    this.view = new KubeletView({...core, manager, probes: registry.probes, clock});
+  }
+
+  /**
+   * Runs the kubelet until the signal aborts, with the root directory locked. Pods keep running unless stopPodsOnExit
+   * is set. Rejects with SystemError when the kubelet cannot start.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const lock = await this.#lockRootDir(signal);
+    try {
+      const started = await this.#options.onLockAcquired?.();
+      try {
+        await this.#runLocked(signal);
+      } finally {
+        await started?.[Symbol.asyncDispose]();
+      }
+    } finally {
+      await lock[Symbol.asyncDispose]();
+    }
+  }
+
+  async #runLocked(signal: AbortSignal): Promise<void> {
+    const {logger, clock, stopPodsOnExit} = this.#options;
+    const {allocations, runtimeState, pleg, loop, workers, pods} = this.#core;
+    await this.#own.load();
+    for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
+    await runtimeState.check(signal);
+    const parts = [
+      runtimeState.run(this.#end.signal, () => undefined),
+      pleg.run(),
+      this.#createLogRotator().run(this.#end.signal),
+      this.#images?.run(this.#end.signal) ?? Promise.resolve(),
+      this.#sources.run(this.#end.signal),
+    ];
+    try {
+      await Promise.race([loop.run(signal), Promise.all(parts)]);
+      if (stopPodsOnExit) await this.#stopPods();
+    } finally {
+      const stopped = workers.stop();
+      for (const {uid} of this.#own.presentRecords()) this.#registry.probes?.abandon(uid);
+      await finishesWithin(stopped, LAST_WORK_MS, clock, this.#end.signal);
+      await finishesWithin(pods.flush(), LAST_WORK_MS, clock, this.#end.signal);
+      this.#end.abort();
+      await Promise.all(parts);
+      logger.forFile('kubelet.ts').info('Kubelet has ended');
+    }
+  }
+
+  #createLogRotator(): LogRotator {
+    const {runtime, clock, logger, logRotation} = this.#options;
+    const running = () =>
+      this.#core.pods.runningContainers().map((container) => toLoggedContainer(container));
+    return new LogRotator({runtime, running, clock, logger}, logRotation);
+  }
+
+  /** Reads all sources again and triggers the image GC. */
+  reread(): void {
+    this.#sources.reread();
+    this.#images?.trigger();
+  }
+
+  async #lockRootDir(signal: AbortSignal): Promise<Lock> {
+    const {rootDir} = this.#options.node.node;
+    return await acquireLock(kubeletLockPath(rootDir), {
+      signal,
+      onWait: (pid) => {
+        throw new SystemError(`another kcri kubelet (pid ${pid}) runs with the root directory "${rootDir}"`, {
+          hint: 'stop that kubelet first, or use another --root-dir',
+        });
+      },
+    });
+  }
+
+  async #stopPods(): Promise<void> {
+    const ended = this.#manager.list().map(
+      async ({pod}) =>
+        new Promise<void>((resolve) => {
+          this.#core.workers.update({type: 'kill', pod, kill: {onCompleted: resolve}});
+        }),
+    );
+    await Promise.all(ended);
+  }
+}
+
+/** Returns a function that logs an event as the kubelet does (client-go's StartStructuredLogging). */
+function createEventLogger({logger, onEvent}: KubeletOptions): (event: PodEvent) => void {
+  return (event) => {
+    const {type, reason, message, pod, fieldPath = ''} = event;
+    logger.forFile('kubelet.ts').info('Event occurred', {
+      object: namespacedName(podRef(pod)),
+      fieldPath,
+      kind: 'Pod',
+      apiVersion: 'v1',
+      type,
+      reason,
+      message,
+    });
+    onEvent?.(event);
+  };
+}
+
+function createSourcesSink({
+  queue,
+  secrets,
+  logger,
+  events,
+}: {
+  readonly queue: SyncLoopQueue;
+  readonly secrets: SecretRegistry;
+  readonly logger: Logger;
+  readonly events: PodSourcesSink['event'];
+}): PodSourcesSink {
+  return {
+    update: (update) => {
+      queue.config(update);
+    },
+    objectsChanged: (objects) => {
+      secrets.setObjectValues(objects.flatMap((object) => secretValuesOf(object)));
+      queue.objectsChanged();
+    },
+    report: (report) => {
+      logSourceReport(logger.forFile('kubelet.ts'), report);
+    },
+    event: events,
+  };
+}
+
+function logSourceReport(
+  logger: FileLogger,
+  {level, message, error, fields, issues, verbosity}: SourceReport,
+): void {
+  const places = issues.map(({file, line, column}) => `${file}:${line}:${column}`);
+  const all = {...fields, ...(places.length > 0 && {places})};
+  if (level === 'info') logger.info(message, all, verbosity);
+  else logger.error(error, message, all);
+}
+
+function createPodObserver({
+  secrets,
+  logger,
+  logEvent,
+}: {
+  readonly secrets: SecretRegistry;
+  readonly logger: Logger;
+  readonly logEvent: (event: PodEvent) => void;
+}): PodObserver {
+  return {
+    event: logEvent,
+    call: () => undefined,
+    waitingForLock: () => undefined,
+    secret: (texts: readonly string[], {uid}: PodRef): void => {
+      secrets.setPodValues(uid, texts);
+    },
+    recordingFailed: (ref: PodRef, error: unknown): void => {
+      logger
+        .forFile('kubelet.ts')
+        .error(error, 'Failed to record the state of a pod', {pod: namespacedName(ref)});
+    },
+  };
+}
+
+function createPlegNoticeListener({logger, metrics}: KubeletOptions): (notice: PlegNotice) => void {
+  const log = createPlegNoticeLogger(logger);
+  return (notice) => {
+    log(notice);
+    metrics?.pleg(notice);
+  };
+}
+
+function createImageGc(
+  {node, runtime, images, logger, metrics}: KubeletOptions,
+  manager: PodManager,
+): ImageGcManager | undefined {
+  if (images === undefined) return undefined;
+  const {service, policy} = images;
+  const pods = () => manager.list().map(({pod}) => pod);
+  const nodeWarning = (reason: string, message: string): void => {
+    const object = node.node.nodeName;
+    const fields = {object, fieldPath: '', kind: 'Node', apiVersion: 'v1', type: 'Warning', reason, message};
+    logger.forFile('kubelet.ts').info('Event occurred', fields);
+  };
+  const collected = (reason: 'age' | 'space'): void => metrics?.imageCollected(reason);
+  return createImageCollector({
+    ...{node, runtime, images: service, logger, policy, pods, nodeWarning},
+    collected,
+  });
+}

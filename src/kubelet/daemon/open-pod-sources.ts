@@ -1,0 +1,143 @@
+import type {ApiObject} from '../../api/types/v1-objects.js';
+import type {Clock} from '../../base/clock.js';
+import {redactUrl} from '../../format/redact-url.js';
+import type {ManifestHeaders} from '../managers/sources/fetch-manifest.js';
+import {FileSource} from '../managers/sources/file-source.js';
+import {HttpSource} from '../managers/sources/http-source.js';
+import type {PreparePod} from '../managers/sources/prepare-manifest.js';
+import {PodMux} from '../managers/sources/pod-mux.js';
+import type {PodSource, SourceReport, SourceSet} from '../managers/sources/pod-source.js';
+import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
+import type {EventSink} from '../contract/pod-event.js';
+import type {PodSourceName, PodUpdate} from '../contract/pod-update.js';
+import {preparePods} from '../pods/field-support/prepare-pods.js';
+
+/** Options of the pod sources of a kubelet. */
+export interface PodSourcesOptions {
+  /** Directory or file of manifests (staticPodPath). */
+  readonly manifestPath?: string | undefined;
+  /** URL of manifests (staticPodURL). */
+  readonly manifestUrl?: string | undefined;
+  /** Headers of the requests to the URL (staticPodURLHeader). */
+  readonly manifestHeaders?: ManifestHeaders | undefined;
+  /** Periods of the checks of the sources, in ms; both may change at any time. */
+  readonly fileCheckFrequencyMs: number;
+  readonly httpCheckFrequencyMs: number;
+  readonly nodeName: string;
+  readonly clock: Clock;
+}
+
+/** Receiver of the output of the pod sources. None of its functions may throw. */
+export interface PodSourcesSink {
+  /** Receives the changes of pods, in order. */
+  readonly update: (update: PodUpdate) => void;
+  /** Called when API objects that pods refer to have changed and running pods must be synced. */
+  readonly objectsChanged: (objects: readonly ApiObject[]) => void;
+  readonly report: (report: SourceReport) => void;
+  readonly event: EventSink;
+}
+
+/** All pod sources of a kubelet. */
+export interface PodSources {
+  /** API objects delivered with the manifests, always up to date. */
+  readonly objects: ApiObjects;
+  /** Watches the sources until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Triggers an immediate read of every source. */
+  reread(): void;
+  /** Reports whether all sources have delivered their pods; see PodMux.seenAllSources. */
+  seenAllSources(handled: ReadonlySet<PodSourceName>): boolean;
+}
+
+/** Creates the configured sources; nothing is read before `run`. */
+export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink): PodSources {
+  const sources = sourcesOf(options);
+  const {clock} = options;
+  const mux = new PodMux({
+    sources: sources.map(({name}) => name),
+    clock,
+    events: sink.event,
+    deliver: sink.update,
+  });
+  const bySource = new Map<PodSourceName, readonly ApiObject[]>();
+  let current = NO_OBJECTS;
+  const setObjects = (source: PodSourceName, objects: readonly ApiObject[]): void => {
+    const known = bySource.get(source) ?? [];
+    if (known.length === objects.length && known.every((object, index) => object === objects[index])) return;
+    bySource.set(source, objects);
+    const all = [...bySource.values()].flat();
+    current = createApiObjects(all, placesOf(options));
+    sink.objectsChanged(all);
+  };
+  return {
+    objects: {
+      sources: placesOf(options),
+      configMap: (namespace, name) => current.configMap(namespace, name),
+      secret: (namespace, name) => current.secret(namespace, name),
+      serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
+      runtimeClass: (name) => current.runtimeClass(name),
+    },
+    run: async (signal) => {
+      const runs = sources.map(async (source) => {
+        const set = ({pods, objects}: SourceSet): void => {
+          // New pods must find the objects they refer to.
+          setObjects(source.name, objects);
+          mux.set(source.name, pods);
+        };
+        await source.run({set, report: sink.report}, signal);
+      });
+      await Promise.all(runs);
+    },
+    reread: () => {
+      for (const source of sources) source.reread();
+    },
+    seenAllSources: (handled) => mux.seenAllSources(handled),
+  };
+}
+
+/** Returns the places of the sources for messages; a URL without its password. */
+function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly string[] {
+  const url = manifestUrl === undefined ? undefined : redactUrl(new URL(manifestUrl));
+  return [manifestPath, url].filter((place) => place !== undefined);
+}
+
+function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
+  const {manifestPath, manifestUrl, clock} = options;
+  const sources: PodSource[] = [];
+  if (manifestPath !== undefined) {
+    sources.push(
+      new FileSource({
+        path: manifestPath,
+        get checkFrequencyMs() {
+          return options.fileCheckFrequencyMs;
+        },
+        clock,
+        prepare: preparer(options),
+      }),
+    );
+  }
+  if (manifestUrl !== undefined) {
+    sources.push(
+      new HttpSource({
+        url: manifestUrl,
+        headers: options.manifestHeaders ?? {},
+        get checkFrequencyMs() {
+          return options.httpCheckFrequencyMs;
+        },
+        clock,
+        prepare: preparer(options, manifestUrl),
+      }),
+    );
+  }
+  return sources;
+}
+
+function preparer({nodeName, clock}: PodSourcesOptions, url?: string): PreparePod {
+  return (document, objects) => {
+    const seenAtMs = clock.now();
+    const options = {static: true, nodeName, seenAtMs, objects, url} as const;
+    const [prepared] = preparePods([document], options);
+    if (prepared === undefined) throw new Error('a document has become no pod');
+    return prepared.pod;
+  };
+}

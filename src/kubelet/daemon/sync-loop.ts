@@ -1,0 +1,134 @@
+import type {Clock} from '../../base/clock.js';
+import type {FileLogger, Logger} from '../../base/logger.js';
+import {formatMilliseconds} from '../../format/duration.js';
+import type {PodLifecycleEvent} from '../contract/pleg.js';
+import type {PodUpdate} from '../contract/pod-update.js';
+import type {ProbeUpdate} from '../contract/probe-results.js';
+import type {SyncLoopEvent, SyncLoopQueue} from './sync-loop-queue.js';
+
+/** Handler of the events of the sync loop (kubelet.go SyncHandler). */
+export interface SyncLoopHandler {
+  /** Resolves when the workers have received the whole update, or when the signal aborts. */
+  handleConfig(update: PodUpdate, signal: AbortSignal): Promise<void>;
+  handlePleg(event: PodLifecycleEvent): void;
+  handleProbe(result: ProbeUpdate): void;
+  handleObjectsChanged(): void;
+  /** Syncs the pods that are due. */
+  handleSync(): void;
+  handleHousekeeping(): Promise<void>;
+  /** Returns the reasons why no pod can be synced now; empty when the runtime is healthy. */
+  errors(): readonly string[];
+}
+
+/** Periods of the kubelet's tickers (syncTicker, housekeepingPeriod). */
+const SYNC_MS = 1000;
+const HOUSEKEEPING_MS = 2000;
+/** Limits of the exponential back-off while the runtime has errors (kubelet.go syncLoop). */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+/** Duration from which housekeeping is logged as slow (housekeepingWarningDuration). */
+const SLOW_HOUSEKEEPING_MS = 1000;
+
+/**
+ * Handles queued events one after the other (kubelet.go syncLoop). While the runtime has errors, events stay queued.
+ */
+export class SyncLoop {
+  readonly #queue: SyncLoopQueue;
+  readonly #handler: SyncLoopHandler;
+  readonly #clock: Clock;
+  readonly #logger: FileLogger;
+  #lastActiveAt: number;
+  /**
+   * Whether pods are being admitted. Admission may wait long for preempted pods to stop, which is not a stalled loop.
+   */
+  #isAdmitting = false;
+
+  constructor(queue: SyncLoopQueue, handler: SyncLoopHandler, clock: Clock, logger: Logger) {
+    this.#queue = queue;
+    this.#handler = handler;
+    this.#clock = clock;
+    this.#logger = logger.forFile('sync-loop.ts');
+    this.#lastActiveAt = clock.now();
+  }
+
+  /** Start or end of the last iteration, in ms since the epoch; the current time while pods are being admitted. */
+  get lastActiveAt(): number {
+    return this.#isAdmitting ? this.#clock.now() : this.#lastActiveAt;
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#logger.info('Starting kubelet main sync loop');
+    void this.#tick('sync', SYNC_MS, signal);
+    void this.#tick('housekeeping', HOUSEKEEPING_MS, signal);
+    let pauseMs = FIRST_PAUSE_MS;
+    try {
+      while (!signal.aborted) {
+        const errors = this.#handler.errors();
+        if (errors.length > 0) {
+          this.#logger.error(formatErrors(errors), 'Skipping pod synchronization');
+          await this.#clock.sleep(pauseMs, signal);
+          pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+          continue;
+        }
+        pauseMs = FIRST_PAUSE_MS;
+        const event = await this.#queue.next(signal);
+        this.#lastActiveAt = this.#clock.now();
+        await this.#handle(event, signal);
+        this.#lastActiveAt = this.#clock.now();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Handles one event (syncLoopIteration). */
+  async #handle(event: SyncLoopEvent, signal: AbortSignal): Promise<void> {
+    switch (event.kind) {
+      case 'config':
+        this.#isAdmitting = true;
+        await this.#handler.handleConfig(event.update, signal).finally(() => {
+          this.#isAdmitting = false;
+        });
+        return;
+      case 'pleg':
+        this.#handler.handlePleg(event.event);
+        return;
+      case 'probe':
+        this.#handler.handleProbe(event.result);
+        return;
+      case 'objects':
+        this.#handler.handleObjectsChanged();
+        return;
+      case 'sync':
+        this.#handler.handleSync();
+        return;
+      case 'housekeeping':
+        await this.#housekeeping();
+    }
+  }
+
+  async #housekeeping(): Promise<void> {
+    const startedAt = this.#clock.now();
+    await this.#handler.handleHousekeeping();
+    const actual = this.#clock.now() - startedAt;
+    if (actual > SLOW_HOUSEKEEPING_MS)
+      this.#logger.error('housekeeping took too long', 'Housekeeping took longer than expected', {
+        expected: formatMilliseconds(SLOW_HOUSEKEEPING_MS),
+        actual: formatMilliseconds(actual),
+      });
+  }
+
+  async #tick(kind: 'sync' | 'housekeeping', everyMs: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#clock.sleep(everyMs, signal).catch(() => undefined); // aborted
+      this.#queue.tick(kind);
+    }
+  }
+}
+
+/** Formats errors in the same way as Go's aggregate error. */
+function formatErrors(errors: readonly string[]): string {
+  const [first = '', ...others] = errors;
+  return others.length === 0 ? first : `[${errors.join(', ')}]`;
+}

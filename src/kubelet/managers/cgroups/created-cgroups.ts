@@ -1,0 +1,117 @@
+import {readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {bootId} from '../../../base/boot-id.js';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {ifPresent, writeFileAtomicWithoutSync, withFileErrors} from '../../../base/fs/files.js';
+
+/** Value in place of the inode of a directory whose creation has started and may be incomplete. */
+const INCOMPLETE = '';
+
+/** Content of `<rootDir>/cgroups.json`: inodes of the directories that kcri has created since boot. */
+interface Content {
+  readonly bootId: string;
+  readonly inodes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Ledger of the parent cgroups that kcri has created and may therefore change and remove; another kubelet may use the
+ * same ones. Inodes identify them, so that a cgroup recreated by another process does not count. Also records
+ * incomplete cgroups, which the next process completes. The file is read once: create an instance under a lock and
+ * discard it with the lock, unless only isIncomplete is used. Methods reject with SystemError.
+ */
+export class CreatedCgroups {
+  readonly #path: string;
+  #content: Content | undefined;
+
+  constructor(rootDir: string) {
+    this.#path = `${rootDir}/cgroups.json`;
+  }
+
+  /** Reports whether kcri created an existing directory. One recorded as incomplete is then recorded as created. */
+  async has(directory: string): Promise<boolean> {
+    const {inodes} = await this.#read();
+    const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
+    if (inode === undefined) return false;
+    const present = await inodeOf(directory);
+    if (present === undefined || (inode !== INCOMPLETE && inode !== present)) return false;
+    if (inode === INCOMPLETE) await this.#change({[directory]: present});
+    return true;
+  }
+
+  /** Records directories as incomplete. Must be called before they are created. */
+  async begin(directories: readonly string[]): Promise<void> {
+    await this.#change(Object.fromEntries(directories.map((directory) => [directory, INCOMPLETE])));
+  }
+
+  /** Reports whether one of the directories may be incomplete. */
+  async hasBegun(directories: readonly string[]): Promise<boolean> {
+    const {inodes} = await this.#read();
+    return directories.some(
+      (directory) => Object.hasOwn(inodes, directory) && inodes[directory] === INCOMPLETE,
+    );
+  }
+
+  /** Removes directories from the ledger. */
+  async delete(directories: readonly string[]): Promise<void> {
+    const known = Object.entries((await this.#read()).inodes);
+    const others = known.filter(([path]) => !directories.includes(path));
+    if (others.length < known.length) await this.#write(Object.fromEntries(others));
+  }
+
+  async #change(changed: Content['inodes']): Promise<void> {
+    await this.#write({...(await this.#read()).inodes, ...changed});
+  }
+
+  async #read(): Promise<Content> {
+    if (this.#content !== undefined) return this.#content;
+    const text = await withFileErrors('reading', this.#path, () =>
+      ifPresent(() => readFile(this.#path, 'utf8')),
+    );
+    // The file may be empty after a power failure. Its content would be obsolete anyway after a reboot.
+    const stored = text === undefined || text === '' ? undefined : this.#parse(text);
+    this.#content = stored?.bootId === bootId() ? stored : {bootId: bootId(), inodes: {}};
+    return this.#content;
+  }
+
+  #parse(text: string): Content {
+    try {
+      const content = JSON.parse(text) as Partial<Content>;
+      if (typeof content.bootId === 'string' && typeof content.inodes === 'object') return content as Content;
+    } catch (cause) {
+      throw this.#invalidFileError(cause);
+    }
+    throw this.#invalidFileError(undefined);
+  }
+
+  #invalidFileError(cause: unknown): SystemError {
+    return new SystemError(`invalid file "${this.#path}"`, {
+      cause,
+      hint: 'remove it; kcri then keeps the parent cgroups of its pods unchanged',
+    });
+  }
+
+  /** Writes the ledger; an empty one is removed, so that the root directory can be removed after its last pod. */
+  async #write(inodes: Content['inodes']): Promise<void> {
+    const content = {bootId: bootId(), inodes};
+    if (Object.keys(inodes).length === 0)
+      await withFileErrors('removing', this.#path, () => rm(this.#path, {force: true}));
+    else await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
+    this.#content = content;
+  }
+
+  /** Replaces the file; on a full disk in place, because a shorter ledger fits where no second file does. */
+  async #replace(text: string): Promise<void> {
+    try {
+      await writeFileAtomicWithoutSync(this.#path, text, 0o600);
+    } catch (error) {
+      if (!hasErrno(error, 'ENOSPC')) throw error;
+      await writeFile(this.#path, text, {mode: 0o600});
+    }
+  }
+}
+
+async function inodeOf(directory: string): Promise<string | undefined> {
+  return await withFileErrors('reading', directory, async () => {
+    const status = await ifPresent(() => stat(directory, {bigint: true}));
+    return status?.ino.toString();
+  });
+}

@@ -1,0 +1,178 @@
+import {once} from 'node:events';
+import {
+  request as requestHttp,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http';
+import {request as requestHttps} from 'node:https';
+import {isIP} from 'node:net';
+import {hasErrno, messageOf} from '../../../base/errors.js';
+import {goQuote} from '../../../format/go-quote.js';
+import {joinHostPort, formatRequestUrl, withoutHeader, type HttpRequest} from './http-request.js';
+
+/** Maximum number of bytes read from a response. */
+const MAX_BODY_BYTES = 10 * 1024;
+const MAX_REDIRECTS = 10;
+const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
+/** OpenSSL's errors for a response that is not TLS. */
+const NOT_TLS = /wrong version number|packet length too long|http request/i;
+
+/** GET without a response, with the message of Go's HTTP client that the kubelet shows. */
+export class HttpGetError extends Error {
+  /** The server responded with plain HTTP to an HTTPS request. */
+  readonly isHttpResponseError: boolean;
+
+  constructor(request: HttpRequest, cause: unknown) {
+    const isHttpResponse = request.scheme === 'https' && NOT_TLS.test(messageOf(cause));
+    const problem = isHttpResponse
+      ? 'http: server gave HTTP response to HTTPS client'
+      : problemOf(request, cause);
+    super(`Get ${goQuote(formatRequestUrl(request))}: ${problem}`, {cause});
+    this.isHttpResponseError = isHttpResponse;
+  }
+}
+
+/** Response of a server. */
+export interface HttpResponse {
+  readonly statusCode: number;
+  /** Body, truncated to 10 KiB. */
+  readonly body: string;
+  /** Error that interrupted the body. */
+  readonly bodyError?: unknown;
+}
+
+/**
+ * Sends a GET and resolves with the response, whatever its status. Certificates are not verified, proxies are not used,
+ * redirects are followed on the same host only, and at most 10 KiB are read; a longer body with a Content-Length is not
+ * read at all unless wanted. There is no timeout. Rejects with HttpGetError or the signal's reason; aborting while a
+ * wanted body is read resolves with the response and its `bodyError`.
+ */
+export async function httpGet(
+  first: HttpRequest,
+  {signal, wantsBody}: {readonly signal: AbortSignal; readonly wantsBody: boolean},
+): Promise<HttpResponse> {
+  let request = first;
+  for (let redirects = 0; ; redirects++) {
+    const {next, response} = await attempt(request, wantsBody, signal);
+    if (next?.host !== first.host) return response;
+    if (redirects + 1 >= MAX_REDIRECTS) throw new HttpGetError(next, 'stopped after 10 redirects');
+    request = next;
+  }
+}
+
+/** A response, and the request that it redirects to. */
+interface Attempt {
+  readonly response: HttpResponse;
+  readonly next: HttpRequest | undefined;
+}
+
+async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSignal): Promise<Attempt> {
+  try {
+    const message = await send(request, signal);
+    const {statusCode = 0} = message;
+    const response = {statusCode, ...(await readBody(message, wantsBody))};
+    // For a wanted body, bodyError reports the abort.
+    if (!wantsBody) signal.throwIfAborted();
+    const {location} = message.headers;
+    const isRedirect = REDIRECTS.has(statusCode) && location !== undefined;
+    return {response, next: isRedirect ? createRedirect(request, location) : undefined};
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new HttpGetError(request, cause);
+  }
+}
+
+async function send(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const {scheme, host, port, target, headers} = request;
+  const options: RequestOptions = {
+    host,
+    port,
+    path: target,
+    headers: nodeHeaders(headers),
+    agent: false,
+    signal,
+  };
+  const outgoing =
+    scheme === 'http'
+      ? requestHttp(options)
+      : requestHttps({...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : ''});
+  outgoing.end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  // Later errors do not matter, because there was a response.
+  outgoing.on('error', () => undefined);
+  return response;
+}
+
+/** Converts headers for Node.js: a list only if there are several values. */
+function nodeHeaders(headers: HttpRequest['headers']): OutgoingHttpHeaders {
+  const all = Object.entries(headers).map(([name, values]) => [
+    name,
+    values.length > 1 ? [...values] : values[0],
+  ]);
+  return Object.fromEntries(all) as OutgoingHttpHeaders;
+}
+
+/** Reads the body of a response. An interrupted body is not an error. */
+async function readBody(
+  response: IncomingMessage,
+  isWanted: boolean,
+): Promise<Pick<HttpResponse, 'body' | 'bodyError'>> {
+  const isLong = Number(response.headers['content-length'] ?? 0) > MAX_BODY_BYTES;
+  const chunks: Buffer[] = [];
+  let read = 0;
+  const body = (): string => Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString();
+  try {
+    for await (const chunk of isLong && !isWanted ? [] : response) {
+      chunks.push(chunk as Buffer);
+      read += (chunk as Buffer).length;
+      if (read >= MAX_BODY_BYTES) break;
+    }
+    return {body: body()};
+  } catch (bodyError) {
+    return {body: body(), bodyError};
+  } finally {
+    response.destroy();
+  }
+}
+
+/** Returns the request that a redirect leads to. Throws the TypeError of URL for an invalid location. */
+function createRedirect(request: HttpRequest, location: string): HttpRequest {
+  const url = new URL(location, formatRequestUrl(request));
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme !== 'http' && scheme !== 'https')
+    throw new Error(`unsupported protocol scheme ${goQuote(scheme)}`);
+  const isRelative = !URL.canParse(location);
+  return {
+    scheme,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (scheme === 'http' ? 80 : 443) : Number(url.port),
+    target: `${url.pathname}${url.search}`,
+    // A Host header only applies to the same server.
+    headers: isRelative ? request.headers : withoutHeader(request.headers, 'host'),
+  };
+}
+
+/** Go's messages by error code. */
+const CONNECT_PROBLEMS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+};
+
+function problemOf(request: HttpRequest, cause: unknown): string {
+  return (
+    dialErrorMessage(request, cause) ?? (messageOf(cause) === 'socket hang up' ? 'EOF' : messageOf(cause))
+  );
+}
+
+/** Returns Go's message for a connection failure; undefined for other errors. */
+export function dialErrorMessage(
+  address: Pick<HttpRequest, 'host' | 'port'>,
+  cause: unknown,
+): string | undefined {
+  for (const [code, message] of Object.entries(CONNECT_PROBLEMS))
+    if (hasErrno(cause, code)) return `dial tcp ${joinHostPort(address)}: connect: ${message}`;
+  return hasErrno(cause, 'ENOTFOUND') ? `dial tcp: lookup ${address.host}: no such host` : undefined;
+}

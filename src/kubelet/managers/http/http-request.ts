@@ -1,0 +1,121 @@
+import type {Container, HTTPGetAction, HTTPHeader} from '../../../api/types/v1-pod.js';
+import type {IntOrString} from '../../../api/types/v1-meta.js';
+import {goQuote} from '../../../format/go-quote.js';
+
+/** A GET request. */
+export interface HttpRequest {
+  readonly scheme: 'http' | 'https';
+  /** Host name or IP address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Escaped path and query. */
+  readonly target: string;
+  /** Headers by lower-case name. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Default headers of a client; a handler may override them. */
+type ClientHeaders = Readonly<Record<string, string>>;
+
+/** Headers of lifecycle hooks of the kubelet 1.36. */
+export const HOOK_HEADERS: ClientHeaders = {
+  'user-agent': 'kube-lifecycle/1.36',
+  accept: '*/*',
+  'accept-encoding': 'gzip',
+};
+
+/** Headers of probes of the kubelet 1.36, which do not accept compression. */
+export const PROBE_HEADERS = {
+  'user-agent': 'kube-probe/1.36',
+  accept: '*/*',
+} as const satisfies ClientHeaders;
+
+/**
+ * Creates the request of an httpGet handler (probe/http NewRequestForHTTPGetAction), to `podIp` unless the handler has
+ * a host. Throws Error with the kubelet's message for an invalid port.
+ */
+export function createHttpGetRequest(
+  action: HTTPGetAction,
+  container: Container,
+  podIp: string,
+  defaults: ClientHeaders,
+): HttpRequest {
+  return {
+    scheme: action.scheme === 'HTTPS' ? 'https' : 'http',
+    host: action.host === undefined || action.host === '' ? podIp : action.host,
+    port: resolveContainerPort(action.port, container),
+    target: requestTarget(action.path ?? ''),
+    headers: requestHeaders(action.httpHeaders ?? [], defaults),
+  };
+}
+
+/** Returns `host:port`, with an IPv6 address in brackets (net.JoinHostPort). */
+export function joinHostPort({host, port}: Pick<HttpRequest, 'host' | 'port'>): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the URL of a request. */
+export function formatRequestUrl(request: HttpRequest): string {
+  return `${request.scheme}://${joinHostPort(request)}${request.target}`;
+}
+
+/** Returns the headers without the one of that name. */
+export function withoutHeader(headers: HttpRequest['headers'], name: string): HttpRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name));
+}
+
+/** Resolves a port given by number, by the name of a container port, or by a numeric string (ResolveContainerPort). */
+export function resolveContainerPort(port: IntOrString, {ports = []}: Container): number {
+  const named = ports.find(({name}) => name === port)?.containerPort;
+  const number = named ?? Number(port);
+  if (!Number.isInteger(number) || port === '')
+    throw new Error(`strconv.Atoi: parsing ${goQuote(String(port))}: invalid syntax`);
+  if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
+  return number;
+}
+
+/** Characters that Go's net/url escapes; a percent sign in a path starts an existing escape. */
+const UNSAFE_IN_PATH = /[^A-Za-z0-9\-_.~$&+,/:;=@%!'()*[\]]/gu;
+const UNSAFE_IN_PLAIN_PATH = /[^A-Za-z0-9\-_.~$&+,/:;=@]/gu;
+const UNSAFE_IN_QUERY = /[^\x21-\x7e]/gu;
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i;
+
+/** Returns the escaped path and query of an httpGet path; an invalid URL is used as a plain path (formatURL). */
+function requestTarget(text: string): string {
+  const [url = ''] = text.split('#', 1);
+  const [path = '', ...query] = url.split('?');
+  if (BROKEN_ESCAPE.test(path)) return rooted(escape(text, UNSAFE_IN_PLAIN_PATH));
+  const search = query.length === 0 ? '' : `?${escape(query.join('?'), UNSAFE_IN_QUERY)}`;
+  return `${rooted(escape(path, UNSAFE_IN_PATH))}${search}`;
+}
+
+function rooted(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+function escape(text: string, unsafe: RegExp): string {
+  return text.replace(unsafe, (character) =>
+    [...Buffer.from(character)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+      .join(''),
+  );
+}
+
+/** Headers that Go's client always sets itself. */
+const CLIENT_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
+
+/** Merges a handler's headers by name and adds the kubelet's defaults. */
+function requestHeaders(headers: readonly HTTPHeader[], defaults: ClientHeaders): HttpRequest['headers'] {
+  const all = new Map<string, string[]>();
+  for (const {name, value} of headers) {
+    const key = name.toLowerCase();
+    if (!CLIENT_HEADERS.has(key)) all.set(key, [...(all.get(key) ?? []), value]);
+  }
+  for (const [key, value] of Object.entries(defaults)) if (!all.has(key)) all.set(key, [value]);
+  // An empty value removes only these two headers.
+  for (const key of ['user-agent', 'accept']) if (all.get(key)?.[0] === '') all.delete(key);
+  // Only the first Host header is used.
+  const host = all.get('host');
+  if (host !== undefined) all.set('host', host.slice(0, 1));
+  return Object.fromEntries(all);
+}

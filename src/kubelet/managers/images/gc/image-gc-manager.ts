@@ -1,0 +1,260 @@
+import type {Clock} from '../../../../base/clock.js';
+import {messageOf, SystemError} from '../../../../base/errors.js';
+import type {FileLogger, Logger} from '../../../../base/logger.js';
+import {
+  isNotFound,
+  type Container,
+  type Image,
+  type ImageService,
+  type RuntimeService,
+} from '../../../../cri/index.js';
+import {listAllContainers, listAllImages} from '../../../../cri/list-all.js';
+import {collectImageNames, imageNameVariants} from './image-name-variants.js';
+import {
+  formatBinarySize,
+  detectImages,
+  imagesInEvictionOrder,
+  NEVER,
+  computeSpaceToFree,
+  imagesOverMaxAge,
+  type DiskUsage,
+  type ImageGcPolicy,
+  type ImageUses,
+} from './image-gc-policy.js';
+
+/** Pull records that image GC uses. */
+export interface ImageGcRecords {
+  /** Returns the images that kcri has pulled; undefined if several runtimes have pulled images. */
+  pulledRefs(): Promise<ReadonlySet<string> | undefined>;
+  /** Removes records older than `before` (ms since the epoch) of images that no longer exist. */
+  pruneUnknownRecords(isKnown: (imageRef: string) => boolean, before: number): Promise<void>;
+}
+
+/** Dependencies of ImageGcManager. */
+export interface ImageGcManagerOptions {
+  readonly runtime: Pick<RuntimeService, 'listContainers' | 'streamContainers' | 'containerStatus'>;
+  readonly images: ImageService;
+  readonly records: ImageGcRecords;
+  /** Returns the image names in the specs of all pods of kcri. */
+  readonly desiredImages: () => Promise<readonly string[]>;
+  /** Returns the usage of the file system of a path. */
+  readonly diskUsage: (path: string) => Promise<DiskUsage>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Records a warning event of the node. */
+  readonly nodeWarning: (reason: string, message: string) => void;
+  /** Called for each removed image. */
+  readonly onImageRemoved?: (reason: 'age' | 'space') => void;
+}
+
+const PERIOD_MS = 300_000;
+
+/**
+ * Removes unused images when their file system is nearly full, or when they have been unused for too long
+ * (image_gc_manager.go). Unlike a kubelet, kcri may share the runtime with other clients. It therefore removes only
+ * images that it has pulled itself and that neither a container of any client nor a pod of kcri uses.
+ */
+export class ImageGcManager {
+  readonly #dependencies: ImageGcManagerOptions;
+  readonly #logger: FileLogger;
+  readonly #policy: ImageGcPolicy;
+  readonly #startedAt: number;
+  #uses: ImageUses = new Map();
+  #hasDetected = false;
+  /** Aborted to start the next collection at once. */
+  #triggered = new AbortController();
+  #lastFailed = false;
+
+  /** The values of `policy` may change at any time. */
+  constructor(dependencies: ImageGcManagerOptions, policy: ImageGcPolicy) {
+    this.#dependencies = dependencies;
+    this.#logger = dependencies.logger.forFile('image-gc-manager.ts');
+    this.#policy = policy;
+    this.#startedAt = dependencies.clock.now();
+  }
+
+  /**
+   * Collects images every 5 minutes and when triggered, until the signal aborts (StartGarbageCollection). Never
+   * rejects.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const {clock} = this.#dependencies;
+    while (!signal.aborted) {
+      this.#triggered = new AbortController();
+      if (this.#isDisabled) this.#logDisabled();
+      else await this.#collectAndReport(signal);
+      const wakeUp = AbortSignal.any([signal, this.#triggered.signal]);
+      await clock.sleep(PERIOD_MS, wakeUp).catch(() => undefined); // triggered or aborted
+    }
+  }
+
+  /** Starts a collection at once, or after the current one. */
+  trigger(): void {
+    this.#triggered.abort();
+  }
+
+  get #isDisabled(): boolean {
+    const {highThresholdPercent, maxAgeMs} = this.#policy;
+    return highThresholdPercent >= 100 && maxAgeMs === 0;
+  }
+
+  #logDisabled(): void {
+    const message = 'ImageGCHighThresholdPercent is set 100 and ImageMaximumGCAge is 0, Disable image GC';
+    this.#logger.info(message, {}, 2);
+  }
+
+  async #collectAndReport(signal: AbortSignal): Promise<void> {
+    const {nodeWarning} = this.#dependencies;
+    try {
+      await this.collect(signal);
+      this.#logger.info('Image garbage collection succeeded', {}, this.#lastFailed ? 1 : 4);
+      this.#lastFailed = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (this.#lastFailed) {
+        this.#logger.error(error, 'Image garbage collection failed multiple times in a row');
+        nodeWarning('ImageGCFailed', messageOf(error));
+      } else
+        this.#logger.error(
+          error,
+          'Image garbage collection failed once. Stats initialization may not have completed yet',
+        );
+      this.#lastFailed = true;
+    }
+  }
+
+  /** Collects images once (GarbageCollect). Rejects with CriError and SystemError. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const {clock, records} = this.#dependencies;
+    const now = clock.now();
+    const all = await this.#detect(now, signal);
+    const pulled = await this.#pulledByKcri(all);
+    const candidates = imagesInEvictionOrder(pulled, this.#uses, {policy: this.#policy, now});
+    const mounted = candidates.length === 0 ? NO_NAMES : await this.#mountedImageNames(signal);
+    const unused = candidates.filter((image) => !hasNameIn(image, mounted));
+    const old = imagesOverMaxAge(unused, this.#uses, {policy: this.#policy, now, startedAt: this.#startedAt});
+    const removed = new Set<Image>();
+    for (const image of old) {
+      await this.#remove(image, 'age', signal);
+      removed.add(image);
+    }
+    await this.#freeSpace(
+      unused.filter((image) => !old.includes(image)),
+      removed,
+      signal,
+    );
+    const remaining = collectImageNames(all.filter((image) => !removed.has(image)));
+    await records.pruneUnknownRecords((imageRef) => remaining.has(imageRef), this.#startedAt);
+    this.#logger.info('Image garbage collection finished', {images: all.length, removed: removed.size}, 5);
+  }
+
+  /** Lists all images and updates their detection and use times (detectImages). */
+  async #detect(now: number, signal: AbortSignal): Promise<readonly Image[]> {
+    const {runtime, images, desiredImages} = this.#dependencies;
+    const all = await listAllImages(images, signal);
+    const containers = await listAllContainers(runtime, {}, signal);
+    const names = new Set([
+      ...containers.flatMap(containerImageNames),
+      ...(await desiredImages()).flatMap(imageNameVariants),
+    ]);
+    this.#uses = detectImages(this.#uses, all, {
+      isUsed: (image) => hasNameIn(image, names),
+      detectedAt: this.#hasDetected ? now : NEVER,
+      now,
+    });
+    this.#hasDetected = true;
+    return all;
+  }
+
+  async #pulledByKcri(all: readonly Image[]): Promise<readonly Image[]> {
+    const pulled = await this.#dependencies.records.pulledRefs();
+    if (pulled !== undefined) return all.filter((image) => hasNameIn(image, pulled));
+    this.#logger.info(
+      'Skipping image garbage collection because several runtimes have pulled images for this root directory',
+      {},
+      2,
+    );
+    return [];
+  }
+
+  /** Returns the names of images mounted as volumes, which container lists do not contain. */
+  async #mountedImageNames(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const {runtime} = this.#dependencies;
+    const names = new Set<string>();
+    for (const {id} of await listAllContainers(runtime, {}, signal))
+      for (const name of await this.#imagesMountedBy(id, signal)) names.add(name);
+    return names;
+  }
+
+  async #imagesMountedBy(id: Container['id'], signal: AbortSignal): Promise<readonly string[]> {
+    try {
+      const {status} = await this.#dependencies.runtime.containerStatus({containerId: id}, {signal});
+      return (status?.mounts ?? []).flatMap(({image}) => imageNameVariants(image?.image ?? ''));
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  }
+
+  async #freeSpace(images: readonly Image[], removed: Set<Image>, signal: AbortSignal): Promise<void> {
+    const {nodeWarning} = this.#dependencies;
+    const usage = await this.#usage(signal);
+    const {usedPercent, bytes} = computeSpaceToFree(usage, this.#policy);
+    if (bytes === 0n) return;
+    const {highThresholdPercent: highThreshold, lowThresholdPercent: lowThreshold} = this.#policy;
+    this.#logger.info(
+      'Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold',
+      {usage: usedPercent, highThreshold, amountToFree: bytes, lowThreshold},
+    );
+    let freed = 0n;
+    const failures: unknown[] = [];
+    for (const image of images) {
+      if (freed >= bytes) break;
+      try {
+        await this.#remove(image, 'space', signal);
+        removed.add(image);
+        freed += image.size;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0)
+      throw new SystemError(
+        `wanted to free ${bytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${failures.map(messageOf).join(', ')}`,
+      );
+    if (freed >= bytes) return;
+    const message = `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${formatBinarySize(usage.capacityBytes)} used). Failed to free sufficient space by deleting unused images (freed ${freed} bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`;
+    nodeWarning('FreeDiskSpaceFailed', message);
+    throw new SystemError(message);
+  }
+
+  async #usage(signal: AbortSignal): Promise<DiskUsage> {
+    const {images, diskUsage, nodeWarning} = this.#dependencies;
+    const {imageFilesystems} = await images.imageFsInfo({}, {signal});
+    const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
+    if (mountpoint === undefined) throw new SystemError('the runtime reports no image filesystem');
+    const usage = await diskUsage(mountpoint);
+    if (usage.capacityBytes > 0n) return usage;
+    const message = 'invalid capacity 0 on image filesystem';
+    nodeWarning('InvalidDiskCapacity', message);
+    throw new SystemError(message);
+  }
+
+  async #remove(image: Image, reason: 'age' | 'space', signal: AbortSignal): Promise<void> {
+    const {images, onImageRemoved} = this.#dependencies;
+    const {id, size} = image;
+    this.#logger.info('Removing image to free bytes', {imageID: id, size, reason});
+    await images.removeImage({image: {image: id}}, {signal});
+    onImageRemoved?.(reason);
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function containerImageNames({image, imageRef, imageId}: Container): readonly string[] {
+  return [image?.image ?? '', imageRef, imageId].flatMap(imageNameVariants);
+}
+
+function hasNameIn(image: Image, names: ReadonlySet<string>): boolean {
+  return [...collectImageNames([image])].some((name) => names.has(name));
+}

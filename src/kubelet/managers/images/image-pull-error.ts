@@ -1,0 +1,42 @@
+import {KcriError, messageOf} from '../../../base/errors.js';
+import {CriError} from '../../../cri/index.js';
+import type {SyncFailure} from '../../contract/sync-result.js';
+
+/** Failure of a pull with every available credential. */
+export class ImagePullError extends KcriError {
+  readonly code = 'IMAGE_PULL';
+
+  /** `problems` explain why further credentials were unavailable; they become part of the hint. */
+  constructor(causes: readonly unknown[], problems: readonly string[]) {
+    const texts = [...new Set(causes.map(pullErrorText))];
+    const hints = causes.map((cause) => (cause instanceof KcriError ? cause.hint : undefined));
+    const hint = [hints.find((text) => text !== undefined), ...problems].filter((text) => text !== undefined);
+    // Several messages are formatted like an aggregate error of Go.
+    super(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`, {
+      cause: causes[0],
+      hint: hint.length === 0 ? undefined : hint.join('; '),
+    });
+  }
+}
+
+/** Returns the message of a failed pull; the code Unknown is omitted (cri-client PullImage). */
+function pullErrorText(error: unknown): string {
+  return error instanceof CriError && error.grpcCode === 'UNKNOWN' ? error.details : messageOf(error);
+}
+
+/** Message prefixes by which runtimes mark kinds of failures (cri-api pkg/errors). */
+const FAILURE_PREFIXES = [
+  ['RegistryUnavailable', 'the registry is unavailable'],
+  ['SignatureValidationFailed', 'the signature validation failed'],
+] as const;
+
+/** Returns the waiting reason and message of a failed pull; `image` is the name in the pod spec (evalCRIPullErr). */
+export function explainPullError(image: string, message: string): Pick<SyncFailure, 'reason' | 'message'> {
+  for (const [reason, cause] of FAILURE_PREFIXES)
+    if (message.startsWith(reason))
+      return {
+        reason,
+        message: `image pull failed for ${image} because ${cause}${message.slice(reason.length)}`,
+      };
+  return {reason: 'ErrImagePull', message};
+}

@@ -1,0 +1,70 @@
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import {Backoff} from '../../../../base/async/backoff.js';
+import {formatDuration} from '../../../../format/duration.js';
+import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
+import {formatPod, podRef} from '../../../contract/pod-ref.js';
+import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
+import type {SyncFailure} from '../../../contract/sync-result.js';
+import type {StartEnvironment} from './start-container.js';
+import type {SyncContext} from '../sync-context.js';
+
+const INITIAL_MS = 10_000;
+const MAX_MS = 300_000;
+
+/**
+ * Returns the back-off of crashing containers: 10 s, doubling to `maxMs`, 5 min by default
+ * (crashLoopBackOff.maxContainerRestartPeriod).
+ */
+export function createCrashLoopBackOff(maxMs = MAX_MS): Backoff {
+  return new Backoff(Math.min(INITIAL_MS, maxMs), maxMs);
+}
+
+/**
+ * Returns the CrashLoopBackOff failure of a container that exited too recently to be restarted, and records a BackOff
+ * event (kuberuntime doBackOff). Returns undefined if it may start, and then starts or doubles its delay.
+ */
+export function checkCrashLoopBackOff(
+  context: SyncContext,
+  {pod, status}: StartEnvironment,
+  {container, kind}: {readonly container: Container; readonly kind: ContainerKind},
+): SyncFailure | undefined {
+  const exited = status.containers.find(
+    ({name, state}) => name === container.name && state === 'CONTAINER_EXITED',
+  );
+  if (exited === undefined) return undefined;
+  const key = backoffKey(pod, container);
+  const finishedAt = finishedAtMs(exited);
+  const now = context.clock.now();
+  const retryAt = context.crashBackoff.waitUntil(key, finishedAt, now);
+  if (retryAt === undefined) {
+    context.crashBackoff.next(key, finishedAt, now);
+    return undefined;
+  }
+  const podName = formatPod(podRef(pod));
+  const backOffMs = context.crashBackoff.get(key);
+  const delay = formatDuration(BigInt(backOffMs) * 1_000_000n);
+  createContainerEventRecorder(context.events, pod, kind, container.name).warning(
+    'BackOff',
+    `Back-off restarting failed container ${container.name} in pod ${podName}`,
+  );
+  return {
+    reason: 'CrashLoopBackOff',
+    message: `back-off ${delay} restarting failed container=${container.name} pod=${podName}`,
+    retryAt,
+    backOffMs,
+  };
+}
+
+function finishedAtMs({cri}: RuntimeContainerStatus): number {
+  return Number(cri.finishedAt / 1_000_000n);
+}
+
+/**
+ * Returns the identity of a container for the back-off; a changed image or changed resources reset the delay
+ * (GetBackoffKey).
+ */
+function backoffKey(pod: Pod, container: Container): string {
+  const {name, namespace, uid} = podRef(pod);
+  const resources = JSON.stringify(container.resources ?? {});
+  return [name, namespace, uid, container.name, container.image, resources].join('/');
+}

@@ -1,0 +1,93 @@
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import {messageOf} from '../../../../base/errors.js';
+import type {PodActions} from '../../../contract/pod-actions.js';
+import type {MountedVolumes} from '../../../contract/pod-filesystem.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import type {SyncFailureReason, SyncResult} from '../../../contract/sync-result.js';
+import {podDns} from '../../network/pod-dns.js';
+import {lookupRuntimeHandler} from '../../../contract/lookup-runtime-handler.js';
+import {computePodIps} from '../config/pod-addresses.js';
+import {sandboxIps} from '../read-runtime-pod-status.js';
+import {generatePodSandboxConfig} from '../config/sandbox-config.js';
+import type {StartEnvironment} from './start-container.js';
+import type {SyncContext} from '../sync-context.js';
+import {ensureUserNamespaceMappings} from '../config/user-namespace-mappings.js';
+
+/** Input of SyncPod. */
+export interface SyncPodInput {
+  readonly pod: Pod;
+  readonly status: RuntimePodStatus;
+  readonly actions: PodActions;
+  readonly volumes: MountedVolumes;
+}
+
+/** Result of ensureSandbox: `environment` is absent after a failure, `result` if the sandbox already existed. */
+export interface EnsuredSandbox {
+  readonly environment?: Omit<StartEnvironment, 'imageVolumes'>;
+  readonly result?: SyncResult;
+}
+
+/** How a failure of a step is reported. */
+interface Step {
+  readonly action: SyncResult['action'];
+  readonly reason: SyncFailureReason;
+  readonly event: string;
+  /** Start of the event's message. */
+  readonly text: string;
+}
+
+const CONFIGURE: Step = {
+  action: 'ConfigPodSandbox',
+  reason: 'ConfigPodSandboxError',
+  event: 'FailedCreatePodSandBox',
+  text: 'Failed to create pod sandbox: ',
+};
+const CREATE: Step = {...CONFIGURE, action: 'CreatePodSandbox', reason: 'CreatePodSandboxError'};
+const READ_STATUS: Step = {
+  ...CREATE,
+  event: 'FailedPodSandBoxStatus',
+  text: 'Unable to get pod sandbox status: ',
+};
+
+/**
+ * Creates the sandbox if the actions require it, or returns the existing one (kuberuntime createPodSandbox). Never
+ * rejects.
+ */
+export async function ensureSandbox(context: SyncContext, input: SyncPodInput): Promise<EnsuredSandbox> {
+  const {pod, status, actions, volumes} = input;
+  const {runtime} = context.services;
+  let step = CONFIGURE;
+  try {
+    const runtimeHandler = lookupRuntimeHandler(pod, context.objects);
+    const ids = await ensureUserNamespaceMappings(pod, runtimeHandler, context);
+    const config = generatePodSandboxConfig(pod, context.node, actions.attempt, ids);
+    const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
+    if (!actions.createSandbox && actions.sandboxId !== undefined) {
+      const podIps = computePodIps(pod, status.ips, context.node);
+      return {environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps}};
+    }
+    recordDnsWarnings(context, pod);
+    step = CREATE;
+    await context.files.makeLogDirectory(pod);
+    const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler});
+    if (context.actuated.current === undefined) await context.actuated.setPod(pod.spec.resources);
+    step = READ_STATUS;
+    const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
+    const ips = sandboxIps(created);
+    const podIps = computePodIps(pod, ips, context.node);
+    return {
+      environment: {...shared, sandboxId, sandboxIps: ips, podIps},
+      result: {action: 'CreatePodSandbox', target: podRef(pod).name},
+    };
+  } catch (cause) {
+    const {action, reason, event, text} = step;
+    context.events({type: 'Warning', reason: event, message: `${text}${messageOf(cause)}`, pod});
+    return {result: {action, target: podRef(pod).name, failure: {reason, message: messageOf(cause), cause}}};
+  }
+}
+
+function recordDnsWarnings(context: SyncContext, pod: Pod): void {
+  for (const {reason, message} of podDns(pod, context.node).warnings)
+    context.events({type: 'Warning', reason, message, pod});
+}

@@ -1,0 +1,69 @@
+import {textToBytes} from '../../../../base/byte-text.js';
+import type {ContainerConfig, ImageRef, Init, Mount} from '../../../../cri/index.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {ContainerFiles, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
+import {makeEnvironmentVariables, type EnvContext} from './env/environment-variables.js';
+import {expandVariables} from '../../../../api/expansion.js';
+import type {ImageVolumes} from '../../../contract/image-volumes.js';
+import {containerAnnotations, containerLabels} from './labels.js';
+import {linuxContainerResources} from './resources/linux-resources.js';
+import {containerMounts} from './container-mounts.js';
+import {containerSecurityContext, verifyRunAsNonRoot, type ImageUser} from './security-context.js';
+
+export type {ImageUser} from './security-context.js';
+
+/** Input of generateContainerConfig. */
+export interface ContainerConfigInput extends EnvContext, ContainerFiles {
+  /** Handler of the pod's RuntimeClass; the runtime's default handler if undefined. */
+  readonly runtimeHandler?: string | undefined;
+  /** Number of earlier instances. */
+  readonly restartCount: number;
+  readonly imageRef: ImageRef;
+  readonly imageUser: ImageUser;
+  readonly volumes: MountedVolumes;
+  readonly imageVolumes?: ImageVolumes | undefined;
+  /** ID mapping of the pod's user namespace; undefined with host users. */
+  readonly userNamespace?: IdMapping | undefined;
+  readonly node: NodeFacts;
+}
+
+/**
+ * Returns the CRI configuration of a container (kuberuntime generateContainerConfig). The pod must come from toLocalPod
+ * or toStaticPod.
+ *
+ * @throws ContainerConfigError for an invalid reference, volume or user.
+ */
+export function generateContainerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
+  const {pod, container, restartCount, imageRef, imageUser, node} = input;
+  const variables = makeEnvironmentVariables(input);
+  const mounts = withIdMappings(containerMounts({...input, variables}), input.userNamespace);
+  verifyRunAsNonRoot(pod, container, imageUser);
+  const expandAll = (args: readonly string[] = []): readonly string[] =>
+    args.map((arg) => expandVariables(arg, variables));
+  return {
+    metadata: {name: container.name, attempt: restartCount},
+    image: {image: imageRef, userSpecifiedImage: container.image},
+    command: expandAll(container.command),
+    args: expandAll(container.args),
+    workingDir: container.workingDir,
+    envs: [...variables].map(([key, value]) => ({key, value: textToBytes(value)})),
+    mounts,
+    labels: containerLabels(pod, container.name),
+    annotations: containerAnnotations(pod, container, restartCount),
+    logPath: `${container.name}/${restartCount}.log`,
+    stdin: container.stdin,
+    stdinOnce: container.stdinOnce,
+    tty: container.tty,
+    linux: {
+      resources: linuxContainerResources(pod, container, node),
+      securityContext: containerSecurityContext(input),
+    },
+  };
+}
+
+/** Adds the pod's ID mapping to all mounts (applyPlatformSpecificContainerConfig). */
+function withIdMappings(mounts: readonly Init<Mount>[], ids: IdMapping | undefined): readonly Init<Mount>[] {
+  return ids === undefined
+    ? mounts
+    : mounts.map((mount) => ({...mount, uidMappings: [ids], gidMappings: [ids]}));
+}

@@ -1,0 +1,133 @@
+import {quantityValue} from '../../../../../api/quantity.js';
+import {isHugePageResource} from '../../../../../api/resource-list.js';
+import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
+import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
+import type {HugepageLimit, Init, LinuxContainerResources} from '../../../../../cri/index.js';
+import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
+import type {CgroupFacts, NodeFacts} from '../../../../contract/node-facts.js';
+import {milliCpuToShares, sharesToMilliCpu} from '../../../../contract/resources/cpu-shares.js';
+import {oomScoreAdj} from './oom-score.js';
+import {cpuMilli, effectiveLimit, memoryBytes, podResources} from './resource-amounts.js';
+
+/** CFS period in µs (--cpu-cfs-quota-period). */
+export const CPU_PERIOD_MICROS = 100_000n;
+/** Minimum CFS quota that the kernel accepts, in µs per period. */
+const MIN_QUOTA = 1000n;
+
+/** Returns the CFS quota for a number of milli-CPUs, in µs per period; 0 means no limit (milliCPUToQuota). */
+export function milliCpuToQuota(milli: bigint): bigint {
+  if (milli === 0n) return 0n;
+  const quota = (milli * CPU_PERIOD_MICROS) / 1000n;
+  return quota < MIN_QUOTA ? MIN_QUOTA : quota;
+}
+
+/** Input of linuxResources. The request is undefined, not 0, if none is specified. */
+interface LinuxResourcesInput {
+  readonly cpuRequest: Quantity | undefined;
+  readonly limits: ResourceList;
+}
+
+/** Returns the CPU and memory settings of a container or sandbox (calculateLinuxResources). */
+function linuxResources(
+  {cpuRequest, limits}: LinuxResourcesInput,
+  cgroup: CgroupFacts,
+): Init<LinuxContainerResources> {
+  return {
+    // Without a request, the limit is used.
+    cpuShares: milliCpuToShares(cpuMilli(cpuRequest === undefined ? limits : {cpu: cpuRequest})),
+    cpuPeriod: CPU_PERIOD_MICROS,
+    cpuQuota: milliCpuToQuota(cpuMilli(limits)),
+    memoryLimitInBytes: memoryBytes(limits),
+    // The OOM killer kills all processes of the container, so that it does not continue without some of them.
+    ...(cgroup.version === 2 ? {unified: {'memory.oom.group': '1'}} : {}),
+  };
+}
+
+/** Returns the total resources of a sandbox's containers (calculateSandboxResources). */
+export function linuxSandboxResources(pod: Pod, cgroup: CgroupFacts): Init<LinuxContainerResources> {
+  const cpuRequest = podResources(pod, 'requests')['cpu'];
+  return linuxResources({cpuRequest, limits: podResources(pod, 'limits')}, cgroup);
+}
+
+/**
+ * Returns the pod overhead of the sandbox (convertOverheadToLinuxResources); empty unless a RuntimeClass defines one.
+ */
+export function linuxOverheadResources(pod: Pod, cgroup: CgroupFacts): Init<LinuxContainerResources> {
+  const {overhead} = pod.spec;
+  return overhead === undefined
+    ? {}
+    : linuxResources({cpuRequest: overhead['cpu'], limits: overhead}, cgroup);
+}
+
+/**
+ * Returns the resources of an UpdatePodSandboxResources request: the limits of the pod's cgroup without the pod
+ * overhead (generateUpdatePodSandboxResourcesRequest).
+ */
+export function updatedSandboxResources(
+  {spec: {overhead = {}}}: Pod,
+  {cpuShares: shares, cpuQuota: quota, memoryBytes: memory}: Partial<CgroupLimits>,
+): Init<LinuxContainerResources> {
+  const cpu = cpuMilli(overhead);
+  return {
+    ...(shares !== undefined && {
+      cpuShares: cpu === 0n ? shares : milliCpuToShares(sharesToMilliCpu(shares) - cpu),
+    }),
+    ...(quota && {cpuPeriod: quota.period, cpuQuota: quota.quota - milliCpuToQuota(cpu)}),
+    ...(memory !== undefined && {memoryLimitInBytes: memory - memoryBytes(overhead)}),
+  };
+}
+
+/** Returns the resources of a container (generateLinuxContainerResources). */
+export function linuxContainerResources(
+  pod: Pod,
+  container: Container,
+  node: Pick<NodeFacts, 'cgroup' | 'memoryBytes' | 'hugePageSizes'>,
+): Init<LinuxContainerResources> {
+  const {requests, limits = {}} = container.resources ?? {};
+  const input = {
+    cpuRequest: requests?.['cpu'],
+    limits: {
+      cpu: effectiveLimit('cpu', limits, pod.spec.resources),
+      memory: effectiveLimit('memory', limits, pod.spec.resources),
+    },
+  };
+  return {
+    ...withoutSwap(linuxResources(input, node.cgroup), node.cgroup),
+    oomScoreAdj: oomScoreAdj(pod, container, node.memoryBytes),
+    hugepageLimits: hugepageLimits({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
+  };
+}
+
+/** Disables swap if the kernel accounts it (swapConfigurationHelper ConfigureNoSwap). */
+function withoutSwap(
+  resources: Init<LinuxContainerResources>,
+  {version, swapAccounting}: CgroupFacts,
+): Init<LinuxContainerResources> {
+  if (!swapAccounting) return resources;
+  return version === 1
+    ? {...resources, memorySwapLimitInBytes: resources.memoryLimitInBytes}
+    : {...resources, unified: {...resources.unified, 'memory.swap.max': '0'}};
+}
+
+/** A limit for every size of the node, 0 for those that nobody asks for (GetHugepageLimitsFromResources). */
+function hugepageLimits(limits: ResourceList, sizes: readonly string[]): readonly Init<HugepageLimit>[] {
+  const asked = new Map(
+    Object.entries(limits)
+      .filter(([name]) => isHugePageResource(name))
+      .map(([name, quantity]) => [hugePageSizeName(name), quantityValue(quantity)]),
+  );
+  return sizes.map((pageSize) => ({pageSize, limit: asked.get(pageSize) ?? 0n}));
+}
+
+const SIZE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** The size of a resource such as `hugepages-2Mi` in the kernel's words, `2MB` (HugePageUnitSizeFromByteSize). */
+export function hugePageSizeName(resource: string): string {
+  let size = quantityValue(resource.slice('hugepages-'.length));
+  let unit = 0;
+  while (size >= 1024n && size % 1024n === 0n && unit < SIZE_UNITS.length - 1) {
+    size /= 1024n;
+    unit += 1;
+  }
+  return `${size}${SIZE_UNITS[unit] ?? ''}`;
+}

@@ -1,0 +1,57 @@
+import {isHugePageResource} from '../../../../../api/resource-list.js';
+import {quantityValue} from '../../../../../api/quantity.js';
+import type {Pod} from '../../../../../api/types/v1-pod.js';
+import type {ResourceList} from '../../../../../api/types/v1-meta.js';
+import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
+import type {NodeFacts} from '../../../../contract/node-facts.js';
+import {CPU_PERIOD_MICROS, milliCpuToQuota, hugePageSizeName} from './linux-resources.js';
+import {MIN_CPU_SHARES, milliCpuToShares} from '../../../../contract/resources/cpu-shares.js';
+import {computePodQosClass} from './qos-class.js';
+import {cpuMilli, isPositive, memoryBytes, podLimits, podRequests} from './resource-amounts.js';
+
+/** Computes the limits of a pod's cgroup, including overhead (cm ResourceConfigForPod). */
+export function podCgroupLimits(
+  pod: Pod,
+  {hugePageSizes, podPidsLimit}: Pick<NodeFacts, 'hugePageSizes' | 'podPidsLimit'>,
+): CgroupLimits {
+  const requests = podRequests(pod);
+  const qos = computePodQosClass(pod);
+  return {
+    cpuShares: qos === 'BestEffort' ? MIN_CPU_SHARES : milliCpuToShares(cpuMilli(requests)),
+    ...(qos === 'BestEffort' ? {} : limitsOf(pod, qos === 'Guaranteed')),
+    ...(podPidsLimit !== undefined && {pids: podPidsLimit}),
+    hugePages: hugePageBytes(requests, hugePageSizes),
+  };
+}
+
+/**
+ * Returns the limits of a pod. A Burstable pod is limited only if all its containers are, or by pod-level resources.
+ */
+function limitsOf(pod: Pod, guaranteed: boolean): Pick<CgroupLimits, 'cpuQuota' | 'memoryBytes'> {
+  const limits = podLimits(pod);
+  const isLimited = (name: 'cpu' | 'memory'): boolean => guaranteed || hasLimit(pod, name);
+  return {
+    ...(isLimited('cpu') && {
+      cpuQuota: {quota: milliCpuToQuota(cpuMilli(limits)), period: CPU_PERIOD_MICROS},
+    }),
+    ...(isLimited('memory') && {memoryBytes: memoryBytes(limits)}),
+  };
+}
+
+function hasLimit({spec}: Pod, name: 'cpu' | 'memory'): boolean {
+  const {containers, initContainers = [], resources} = spec;
+  return (
+    isPositive(resources?.limits?.[name]) ||
+    [...containers, ...initContainers].every((container) => isPositive(container.resources?.limits?.[name]))
+  );
+}
+
+/** Of each size of the node what is asked for, else nothing. */
+function hugePageBytes(requests: ResourceList, sizes: readonly string[]): ReadonlyMap<string, bigint> {
+  const asked = new Map(
+    Object.entries(requests)
+      .filter(([name]) => isHugePageResource(name))
+      .map(([name, amount]) => [hugePageSizeName(name), quantityValue(amount)]),
+  );
+  return new Map(sizes.map((size) => [size, asked.get(size) ?? 0n]));
+}

@@ -1,0 +1,163 @@
+import type {Container, Pod, PodSpec} from '../../../../api/types/v1-pod.js';
+import type {PodSecurityContext, ProcMountType, SecurityContext} from '../../../../api/types/v1-security.js';
+import type {
+  Init,
+  Int64Value,
+  LinuxContainerSecurityContext,
+  LinuxSandboxSecurityContext,
+} from '../../../../cri/index.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {IdMapping} from '../../../contract/pod-filesystem.js';
+import {formatPod, podRef} from '../../../contract/pod-ref.js';
+import {ContainerConfigError} from './config-errors.js';
+import {namespaceOptions} from './namespaces.js';
+import {apparmorProfiles, seccompProfile} from './security-profiles.js';
+
+/** Default user of an image: a UID or a name. */
+export type ImageUser = {readonly uid: bigint} | {readonly username: string};
+
+/** Paths hidden from containers (securitycontext defaultMaskedPaths). */
+const MASKED_PATHS = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+];
+const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+
+/** Returns the security context of a pod's sandbox (generatePodSandboxLinuxConfig). */
+export function sandboxSecurityContext(
+  pod: Pod,
+  userNamespace?: IdMapping,
+): Init<LinuxSandboxSecurityContext> {
+  const {runAsUser, runAsGroup, seLinuxOptions, ...context} = pod.spec.securityContext ?? {};
+  return {
+    privileged: containersOf(pod.spec).some((container) => container.securityContext?.privileged === true),
+    seccomp: {profileType: 'RuntimeDefault'},
+    runAsUser: int64(runAsUser),
+    runAsGroup: int64(runAsGroup),
+    selinuxOptions: seLinuxOptions,
+    namespaceOptions: namespaceOptions(pod, userNamespace),
+    ...groups(context),
+  };
+}
+
+/** Input of containerSecurityContext. */
+export interface SecurityContextInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly imageUser: ImageUser;
+  /** ID mapping of the pod's user namespace; undefined with host users. */
+  readonly userNamespace?: IdMapping | undefined;
+  readonly node: Pick<NodeFacts, 'rootDir' | 'seccompDefault' | 'thermalThrottlePaths'>;
+}
+
+/**
+ * Returns the security context of a container; its own settings override the pod's (determineEffectiveSecurityContext).
+ */
+export function containerSecurityContext({
+  pod,
+  container,
+  imageUser,
+  userNamespace,
+  node,
+}: SecurityContextInput): Init<LinuxContainerSecurityContext> {
+  const context = effectiveContext(pod, container);
+  return {
+    capabilities: context.capabilities && {
+      addCapabilities: context.capabilities.add,
+      dropCapabilities: context.capabilities.drop,
+    },
+    privileged: context.privileged,
+    readonlyRootfs: context.readOnlyRootFilesystem,
+    noNewPrivs: context.allowPrivilegeEscalation === false,
+    selinuxOptions: context.seLinuxOptions,
+    ...user(context, imageUser),
+    runAsGroup: int64(context.runAsGroup),
+    namespaceOptions: namespaceOptions(pod, userNamespace),
+    ...groups(pod.spec.securityContext ?? {}),
+    ...procPaths(context.procMount, node.thermalThrottlePaths),
+    seccomp: seccompProfile(pod, container, node),
+    ...apparmorProfiles(pod, container),
+  };
+}
+
+/**
+ * Verifies that a container with runAsNonRoot does not run as root (verifyRunAsNonRoot).
+ *
+ * @throws ContainerConfigError if it would or might run as root.
+ */
+export function verifyRunAsNonRoot(pod: Pod, container: Container, imageUser: ImageUser): void {
+  const {runAsNonRoot = false, runAsUser} = effectiveContext(pod, container);
+  const problem = runAsNonRoot ? rootProblem(runAsUser, imageUser) : undefined;
+  if (problem === undefined) return;
+  throw new ContainerConfigError(
+    `${problem} (pod: "${formatPod(podRef(pod))}", container: ${container.name})`,
+    {hint: 'set securityContext.runAsUser to a UID other than 0'},
+  );
+}
+
+function rootProblem(runAsUser: number | undefined, imageUser: ImageUser): string | undefined {
+  if (runAsUser !== undefined)
+    return runAsUser === 0 ? "container's runAsUser breaks non-root policy" : undefined;
+  if ('username' in imageUser)
+    return `container has runAsNonRoot and image has non-numeric user (${imageUser.username}), cannot verify user is non-root`;
+  return imageUser.uid === 0n ? 'container has runAsNonRoot and image will run as root' : undefined;
+}
+
+type EffectiveContext = {readonly [Key in keyof SecurityContext]?: SecurityContext[Key] | undefined};
+
+/** Merges the security contexts of the pod and the container (securitycontext.DetermineEffectiveSecurityContext). */
+function effectiveContext({spec}: Pod, {securityContext}: Container): EffectiveContext {
+  const {seLinuxOptions, runAsUser, runAsGroup, runAsNonRoot} = spec.securityContext ?? {};
+  return {seLinuxOptions, runAsUser, runAsGroup, runAsNonRoot, ...securityContext};
+}
+
+function user(
+  {runAsUser}: EffectiveContext,
+  imageUser: ImageUser,
+): Pick<Init<LinuxContainerSecurityContext>, 'runAsUser' | 'runAsUsername'> {
+  if (runAsUser !== undefined) return {runAsUser: int64(runAsUser)};
+  return 'uid' in imageUser ? {runAsUser: {value: imageUser.uid}} : {runAsUsername: imageUser.username};
+}
+
+/** Returns the supplemental groups of the pod's processes, fsGroup first. */
+function groups({
+  fsGroup,
+  supplementalGroups = [],
+  supplementalGroupsPolicy,
+}: PodSecurityContext): Pick<
+  Init<LinuxContainerSecurityContext>,
+  'supplementalGroups' | 'supplementalGroupsPolicy'
+> {
+  const all = fsGroup === undefined ? supplementalGroups : [fsGroup, ...supplementalGroups];
+  return {supplementalGroups: all.map(BigInt), supplementalGroupsPolicy};
+}
+
+function procPaths(
+  procMount: ProcMountType | undefined,
+  thermalThrottlePaths: readonly string[],
+): Pick<Init<LinuxContainerSecurityContext>, 'maskedPaths' | 'readonlyPaths'> {
+  if (procMount === 'Unmasked') return {};
+  return {maskedPaths: [...MASKED_PATHS, ...thermalThrottlePaths], readonlyPaths: READONLY_PATHS};
+}
+
+function int64(value: number | undefined): Init<Int64Value> | undefined {
+  return value === undefined ? undefined : {value: BigInt(value)};
+}
+
+function containersOf({
+  containers,
+  initContainers = [],
+  ephemeralContainers = [],
+}: PodSpec): readonly Container[] {
+  return [...containers, ...initContainers, ...ephemeralContainers];
+}

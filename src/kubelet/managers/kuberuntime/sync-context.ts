@@ -1,0 +1,33 @@
+import type {Backoff} from '../../../base/async/backoff.js';
+import type {Clock} from '../../../base/clock.js';
+import type {ApiObjects} from '../../contract/api-objects.js';
+import type {EventSink} from '../../contract/pod-event.js';
+import type {RunHook} from '../../contract/lifecycle-hook.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import type {ActuatedResources} from '../../contract/resources/pod-allocation.js';
+import type {PodFilesystem} from '../../contract/pod-filesystem.js';
+import type {PodProbes} from '../../contract/probe-results.js';
+import type {KubeServices} from '../../contract/kube-services.js';
+import type {ImageManager} from '../images/image-manager.js';
+import type {PodRedactor} from '../redaction/pod-redactor.js';
+
+/** Services and state that SyncPod works with. */
+export interface SyncContext {
+  readonly services: KubeServices;
+  readonly node: NodeFacts;
+  readonly files: PodFilesystem;
+  readonly images: ImageManager;
+  /** ConfigMaps, Secrets and other objects that pods refer to. */
+  readonly objects: ApiObjects;
+  /** Objects for environment variables; in a plan, which is printed, without the values of Secrets. */
+  readonly envObjects: ApiObjects;
+  /** Restart delays of crashing containers (see createCrashLoopBackOff). */
+  readonly crashBackoff: Backoff;
+  readonly runHook: RunHook;
+  readonly probes: PodProbes;
+  readonly actuated: ActuatedResources;
+  readonly events: EventSink;
+  /** Receives the secret values that each container starts with. */
+  readonly secrets: PodRedactor;
+  readonly clock: Clock;
+}

@@ -1,0 +1,204 @@
+import type {Clock} from '../../../base/clock.js';
+import type {ImageEnsureRequest, KubeletMetrics, ProbeMeasurement} from '../../contract/kubelet-metrics.js';
+import type {SyncResult} from '../../contract/sync-result.js';
+import type {PlegNotice} from '../pleg/pleg-notice.js';
+import {formatExposition, type MetricFamily} from './exposition.js';
+import {HealthMetrics} from './health-metrics.js';
+import {HttpMetrics} from './http-metrics.js';
+import {ImageMetrics} from './image-metrics.js';
+import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
+import {PlegMetrics} from './pleg-metrics.js';
+import {collectProcessMetrics, processStartTime} from './process-metrics.js';
+import {RuntimeOperationMetrics} from './runtime-operation-metrics.js';
+import {StartMetrics} from './start-metrics.js';
+
+const PROBE_TYPES = {liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup'} as const;
+
+/**
+ * Registry of all metrics of a kubelet, under the kubelet's names (pkg/kubelet/metrics, pleg, prober, server/metrics).
+ */
+export class KubeletMetricsRegistry implements KubeletMetrics {
+  readonly http = new HttpMetrics();
+  readonly health = new HealthMetrics();
+  readonly #images = new ImageMetrics();
+  readonly #starts: StartMetrics;
+  readonly #pleg: PlegMetrics;
+  readonly #operations: RuntimeOperationMetrics;
+  readonly #nodeName = new Gauge({
+    name: 'kubelet_node_name',
+    help: "The node's name. The count is always 1.",
+    labels: ['node'],
+  });
+  readonly #provider = new Gauge({
+    name: 'kubelet_metrics_provider',
+    help: "Metrics provider used by kubelet to collect container stats. Values can be 'cadvisor' and 'cri'",
+    labels: ['provider'],
+  });
+  readonly #containersPerPod = new Histogram({
+    name: 'kubelet_containers_per_pod_count',
+    help: 'The number of containers per pod.',
+    buckets: exponentialBuckets(1, 2, 5),
+  });
+  readonly #podWorker = new Histogram({
+    name: 'kubelet_pod_worker_duration_seconds',
+    help: 'Duration in seconds to sync a single pod. Broken down by operation type: create, update, or sync',
+    labels: ['operation_type'],
+  });
+  readonly #restartedPods = new Counter({
+    name: 'kubelet_restarted_pods_total',
+    help: 'Number of pods that have been restarted because they were deleted and recreated with the same UID while the kubelet was watching them (common for static pods, extremely uncommon for API pods)',
+    labels: ['static'],
+  });
+  readonly #evictions = new Counter({
+    name: 'kubelet_evictions',
+    help: 'Cumulative number of pod evictions by eviction signal',
+    labels: ['eviction_signal'],
+  });
+  readonly #orphansFound = new Counter({
+    name: 'kubelet_orphaned_runtime_pods_total',
+    help: 'Number of pods that have been detected in the container runtime without being already known to the pod worker. This typically indicates the kubelet was restarted while a pod was force deleted in the API or in the local configuration, which is unusual.',
+  });
+  readonly #orphansErrors = new Gauge({
+    name: 'kubelet_orphan_pod_cleaned_volumes_errors',
+    help: 'The number of orphaned Pods whose volumes failed to be cleaned in the last periodic sweep.',
+  });
+  readonly #orphans = new Gauge({
+    name: 'kubelet_orphan_pod_cleaned_volumes',
+    help: 'The total number of orphaned Pods whose volumes were cleaned in the last periodic sweep.',
+  });
+  readonly #preemptions = new Counter({
+    name: 'kubelet_preemptions',
+    help: 'Cumulative number of pod preemptions by preemption resource',
+    labels: ['preemption_signal'],
+  });
+  readonly #probes = new Counter({
+    name: 'prober_probe_total',
+    help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
+    stability: 'BETA',
+    labels: ['probe_type', 'result', 'container', 'pod', 'namespace', 'pod_uid'],
+  });
+  readonly #probeDuration = new Histogram({
+    name: 'prober_probe_duration_seconds',
+    help: 'Duration in seconds for a probe response.',
+    labels: ['probe_type', 'container', 'pod', 'namespace'],
+    buckets: exponentialBuckets(0.0001, 2, 16),
+  });
+  /**
+   * Creates a registry. `operations` counts calls to the runtime; it is created earlier, because the connection
+   * precedes the node name.
+   */
+  constructor(clock: Clock, nodeName: string, operations = new RuntimeOperationMetrics(clock)) {
+    this.#operations = operations;
+    this.#starts = new StartMetrics(clock);
+    this.#pleg = new PlegMetrics(clock);
+    this.#nodeName.set(1, nodeName);
+    this.#provider.set(1, 'cri');
+    this.orphanedPodsRemoved(0, 0);
+  }
+
+  workCompleted(operation: 'create' | 'update' | 'sync' | 'kill', durationMs: number): void {
+    this.#podWorker.observe(toSeconds(durationMs), operation);
+  }
+
+  workerStarted(seenAtMs: number): void {
+    this.#starts.workerStarted(seenAtMs);
+  }
+
+  podStarted(seenAtMs: number): void {
+    this.#starts.podStarted(seenAtMs);
+  }
+
+  podSynced(results: readonly SyncResult[], hasUserNamespace: boolean): void {
+    this.#starts.synced(results, hasUserNamespace);
+  }
+
+  podAdded(containers: number): void {
+    this.#containersPerPod.observe(containers);
+  }
+
+  podRestarted(isStatic: boolean): void {
+    this.#restartedPods.increase(isStatic ? 'true' : '');
+  }
+
+  podEvicted(signal: string): void {
+    this.#evictions.increase(signal);
+  }
+
+  orphanedPodFound(): void {
+    this.#orphansFound.increase();
+  }
+
+  orphanedPodsRemoved(count: number, failures: number): void {
+    this.#orphans.set(count);
+    this.#orphansErrors.set(failures);
+  }
+
+  imageEnsured(image: ImageEnsureRequest): void {
+    this.#images.ensured(image);
+  }
+
+  imagePulled(sizeBytes: bigint, durationMs: number): void {
+    this.#images.pulled(sizeBytes, toSeconds(durationMs));
+  }
+
+  imageCollected(reason: 'age' | 'space'): void {
+    this.#images.collected(reason);
+  }
+
+  podPreempted(resource: string): void {
+    this.#preemptions.increase(resource);
+  }
+
+  podRemoved({uid, name, namespace}: ProbeMeasurement['pod']): void {
+    this.#probes.deleteMatching(({pod_uid: other}) => other === uid);
+    this.#probeDuration.deleteMatching(
+      (labels) => labels['pod'] === name && labels['namespace'] === namespace,
+    );
+  }
+
+  probeCompleted({probe, result, durationMs, pod, container}: ProbeMeasurement): void {
+    const type = PROBE_TYPES[probe];
+    this.#probes.increase(type, result, container, pod.name, pod.namespace, pod.uid);
+    if (result !== 'unknown')
+      this.#probeDuration.observe(toSeconds(durationMs), type, container, pod.name, pod.namespace);
+  }
+
+  /** Records a notice of the PLEG. */
+  pleg(notice: PlegNotice): void {
+    this.#pleg.record(notice);
+  }
+
+  /** Resolves with the text of /metrics, including `now`, the metrics that are computed for each scrape. */
+  async metricsText(now: readonly MetricFamily[]): Promise<string> {
+    const own = [this.#nodeName, this.#provider, this.#containersPerPod, this.#podWorker];
+    const pods = [
+      this.#restartedPods,
+      this.#evictions,
+      this.#orphansFound,
+      this.#orphans,
+      this.#orphansErrors,
+      this.#preemptions,
+    ];
+    return formatExposition([
+      ...own.map((metric) => metric.family()),
+      ...this.#starts.families(),
+      ...pods.map((metric) => metric.family()),
+      ...this.#pleg.families(),
+      ...this.#images.families(),
+      ...this.#operations.families(),
+      ...this.http.families(),
+      ...(await collectProcessMetrics()),
+      ...now,
+    ]);
+  }
+
+  /** Returns the text of /metrics/slis. */
+  slisText(): string {
+    return formatExposition(this.health.families());
+  }
+
+  /** Returns the text of /metrics/probes. */
+  probesText(): string {
+    return formatExposition([this.#probes.family(), this.#probeDuration.family(), processStartTime()]);
+  }
+}

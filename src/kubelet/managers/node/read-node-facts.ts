@@ -1,0 +1,313 @@
+import {constants} from 'node:fs';
+import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
+import {arch, cpus, hostname, networkInterfaces, release} from 'node:os';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {fileError} from '../../../base/fs/files.js';
+import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {isUnimplemented, type RuntimeService} from '../../../cri/index.js';
+import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../../contract/node-facts.js';
+
+/** Node settings of the command line. Undefined settings are read from the machine. */
+export interface NodeOptions {
+  readonly rootDir: string;
+  readonly podLogsDir?: string | undefined;
+  readonly nodeName?: string | undefined;
+  readonly nodeIps?: readonly string[] | undefined;
+  readonly clusterDns?: readonly string[] | undefined;
+  readonly clusterDomain?: string | undefined;
+  /** Path of the resolver configuration; empty for none. */
+  readonly resolvConf?: string | undefined;
+  readonly cgroupRoot?: string | undefined;
+  /** Mount point of the cgroup file systems; undefined if kcri creates no cgroups. */
+  readonly cgroupMount?: string | undefined;
+  readonly cgroupDriver?: CgroupFacts['driver'] | undefined;
+  readonly memoryBytes?: bigint | undefined;
+  readonly cpuMilli?: bigint | undefined;
+  readonly seccompDefault?: boolean | undefined;
+  readonly allowedUnsafeSysctls?: readonly string[] | undefined;
+  readonly podPidsLimit?: bigint | undefined;
+  /** Additional node labels. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+/** File system type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
+const CGROUP2_MAGIC = 0x63677270;
+
+/** Reads the node facts from the machine and the runtime. Rejects with SystemError and CriError. */
+export async function readNodeFacts(
+  runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
+  options: NodeOptions,
+  signal?: AbortSignal,
+): Promise<NodeFacts> {
+  const cgroupVersion = await readCgroupVersion();
+  const nodeName = (options.nodeName ?? hostname()).toLowerCase();
+  const [
+    memoryBytes,
+    hugePages,
+    resolvConf,
+    swapAccounting,
+    driver,
+    hostsFile,
+    ephemeral,
+    throttle,
+    features,
+  ] = await Promise.all([
+    options.memoryBytes ?? readMemoryBytes(),
+    readHugePages(),
+    readResolvConf(options.resolvConf),
+    readSwapAccounting(cgroupVersion),
+    options.cgroupDriver ?? readCgroupDriver(runtime, signal),
+    readOptional('/etc/hosts'),
+    readEphemeralStorage(options.rootDir),
+    readThermalThrottlePaths(),
+    readRuntimeFeatures(runtime, signal),
+  ]);
+  return {
+    nodeName,
+    nodeIps: options.nodeIps ?? nodeAddresses(await defaultInterface()),
+    cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
+    memoryBytes,
+    ephemeralStorageBytes: ephemeral,
+    hugePageSizes: [...hugePages.keys()],
+    hugePageBytes: hugePages,
+    clusterDns: options.clusterDns ?? [],
+    clusterDomain: options.clusterDomain ?? '',
+    resolvConf,
+    cgroup: {
+      version: cgroupVersion,
+      driver,
+      root: (options.cgroupRoot ?? '').replace(/\/+$/, ''),
+      swapAccounting,
+    },
+    cgroupMount: options.cgroupMount,
+    rootDir: options.rootDir,
+    podLogsDir: options.podLogsDir ?? '/var/log/pods',
+    seccompDefault: options.seccompDefault ?? false,
+    appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
+    kernelRelease: release(),
+    allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
+    podPidsLimit: options.podPidsLimit,
+    labels: {...defaultLabels(nodeName), ...options.labels},
+    runtime: features,
+    selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
+    thermalThrottlePaths: throttle,
+    hostsFile,
+  };
+}
+
+/** Architectures with different names in Node.js and Go. */
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = {x64: 'amd64', ia32: '386', ppc64: 'ppc64le'};
+
+/** Returns the labels that the kubelet sets on its node (Kubelet.initialNode). */
+function defaultLabels(nodeName: string): Readonly<Record<string, string>> {
+  const architecture = GO_ARCHITECTURES[arch()] ?? arch();
+  return {
+    'kubernetes.io/hostname': nodeName,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': architecture,
+  };
+}
+
+/** Reads the features of the runtime and its handlers; older runtimes report none. */
+async function readRuntimeFeatures(
+  runtime: Pick<RuntimeService, 'status'>,
+  signal: AbortSignal | undefined,
+): Promise<RuntimeFeatures> {
+  const {runtimeHandlers, features} = await runtime.status({}, {signal});
+  return {
+    handlers: new Map(
+      runtimeHandlers.map(({name, features: own}) => [
+        name,
+        {
+          userNamespaces: own?.userNamespaces ?? false,
+          recursiveReadOnlyMounts: own?.recursiveReadOnlyMounts ?? false,
+        },
+      ]),
+    ),
+    supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
+  };
+}
+
+async function readOptional(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+async function listOptional(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+async function readMemoryBytes(): Promise<bigint> {
+  const total = /^MemTotal:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
+  if (total === undefined) throw new SystemError('cannot find MemTotal in "/proc/meminfo"');
+  return BigInt(total) * 1024n;
+}
+
+/** Returns the bytes of huge pages by page size in CRI notation (`2MB`), smallest size first. */
+export async function readHugePages(directory = '/sys/kernel/mm/hugepages'): Promise<Map<string, bigint>> {
+  const sizes = (await listOptional(directory))
+    .map((name) => Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0))
+    .filter((kilobytes) => kilobytes > 0)
+    .sort((a, b) => a - b);
+  const entries = sizes.map(async (kilobytes): Promise<readonly [string, bigint]> => {
+    const count = await readOptional(`${directory}/hugepages-${kilobytes}kB/nr_hugepages`);
+    return [hugePageName(kilobytes), BigInt(count.trim()) * BigInt(kilobytes) * 1024n];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+function hugePageName(kilobytes: number): string {
+  const units = ['KB', 'MB', 'GB'];
+  let size = kilobytes;
+  let unit = 0;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit++;
+  }
+  return `${size}${units[unit] ?? ''}`;
+}
+
+/** Reads the resolver configuration; undefined if `file` is empty. A file that is set explicitly must exist. */
+async function readResolvConf(file: string | undefined): Promise<ResolvConf | undefined> {
+  if (file === '') return undefined;
+  const path = file ?? '/etc/resolv.conf';
+  try {
+    return parseResolvConf(file === undefined ? await readOptional(path) : await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new SystemError(`cannot read the resolver configuration "${path}": ${systemErrorMessage(error)}`, {
+      cause: error,
+      hint: 'set --resolv-conf to a readable file',
+    });
+  }
+}
+
+/**
+ * Parses resolv.conf: all nameservers, the last search line, and all options without duplicates (network/dns
+ * parseResolvConf).
+ */
+export function parseResolvConf(text: string): ResolvConf {
+  const nameservers: string[] = [];
+  let searches: readonly string[] = [];
+  const options = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [keyword, ...values] = line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/);
+    if (keyword === 'nameserver' && values[0] !== undefined) nameservers.push(values[0]);
+    if (keyword === 'search')
+      searches = values.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== '');
+    if (keyword === 'options')
+      for (const option of values) options.set(option.split(':', 1)[0] ?? option, option);
+  }
+  return {nameservers, searches, options: [...options.values()]};
+}
+
+async function readCgroupVersion(): Promise<1 | 2> {
+  try {
+    return (await statfs('/sys/fs/cgroup')).type === CGROUP2_MAGIC ? 2 : 1;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return 2;
+    throw error;
+  }
+}
+
+/** Reports whether the kernel supports swap limits, by the files of this process's cgroup. */
+async function readSwapAccounting(version: 1 | 2): Promise<boolean> {
+  if (version === 1) return await isReadable('/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes');
+  const own = /^0::(.*)$/m.exec(await readOptional('/proc/self/cgroup'))?.[1] ?? '/';
+  return await isReadable(`/sys/fs/cgroup${own}/memory.swap.max`);
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EACCES')) return false;
+    throw error;
+  }
+}
+
+/** Reads the cgroup driver with RuntimeConfig or, for older versions of containerd, from the verbose status. */
+async function readCgroupDriver(
+  runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
+  signal: AbortSignal | undefined,
+): Promise<CgroupFacts['driver']> {
+  try {
+    const {linux} = await runtime.runtimeConfig({}, {signal});
+    return linux?.cgroupDriver === 'SYSTEMD' ? 'systemd' : 'cgroupfs';
+  } catch (error) {
+    if (!isUnimplemented(error)) throw error;
+  }
+  const {info} = await runtime.status({verbose: true}, {signal});
+  return /"SystemdCgroup":\s*true/.test(info['config'] ?? '') ? 'systemd' : 'cgroupfs';
+}
+
+async function readEphemeralStorage(rootDir: string): Promise<bigint> {
+  for (let path = rootDir; ; path = path.slice(0, path.lastIndexOf('/'))) {
+    try {
+      const {blocks, bsize} = await statfs(path === '' ? '/' : path);
+      return BigInt(blocks) * BigInt(bsize);
+    } catch (error) {
+      // A missing root directory will be on the file system of its nearest ancestor.
+      if (!hasErrno(error, 'ENOENT') || path === '') throw fileError('reading', rootDir, error);
+    }
+  }
+}
+
+async function readThermalThrottlePaths(): Promise<readonly string[]> {
+  const base = '/sys/devices/system/cpu';
+  const cpuDirs = (await listOptional(base)).filter((name) => /^cpu\d+$/.test(name));
+  const paths = cpuDirs.map((name) => `${base}/${name}/thermal_throttle`);
+  const found = await Promise.all(paths.map(isDirectory));
+  return paths.filter((_, index) => found[index]);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    await (await opendir(path)).close();
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Returns the network interface of the default route; undefined without one. */
+async function defaultInterface(): Promise<string | undefined> {
+  const routes = await readOptional('/proc/net/route');
+  return routes
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(
+      ([, destination, , flags]) => destination === '00000000' && (parseInt(flags ?? '0', 16) & 1) === 1,
+    )?.[0];
+}
+
+/** Returns the first address of each family on the preferred interface, or on any non-internal one. */
+function nodeAddresses(preferred: string | undefined): readonly string[] {
+  const all = networkInterfaces();
+  const candidates = (preferred === undefined ? undefined : all[preferred]) ?? Object.values(all).flat();
+  const usable = candidates.filter(
+    (address) => address !== undefined && !address.internal && !address.address.startsWith('fe80:'),
+  );
+  const first = (family: string): readonly string[] =>
+    usable
+      .filter((address) => address?.family === family)
+      .map((address) => address?.address ?? '')
+      .slice(0, 1);
+  const addresses = [...first('IPv4'), ...first('IPv6')];
+  return addresses.length > 0 ? addresses : ['127.0.0.1'];
+}

@@ -1,0 +1,78 @@
+import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
+import type {RuntimeService, StatusResponse} from '../../../cri/index.js';
+
+/** Interval of status checks, and time without a ready runtime after which it counts as down. */
+const CHECK_INTERVAL_MS = 5000;
+const DOWN_AFTER_MS = 30_000;
+
+const NETWORK_UNKNOWN = 'network state unknown';
+const NEVER_CHECKED = 'container runtime status check may not have completed yet';
+
+/** State of the runtime and its network (runtime.go runtimeState, Kubelet.updateRuntimeUp). */
+export class RuntimeState {
+  readonly #runtime: Pick<RuntimeService, 'status'>;
+  readonly #clock: Clock;
+  #checkedAt: number | undefined;
+  #networkError: string | undefined = NETWORK_UNKNOWN;
+  #runtimeError: string | undefined;
+  #callError: unknown;
+
+  constructor(runtime: Pick<RuntimeService, 'status'>, clock: Clock) {
+    this.#runtime = runtime;
+    this.#clock = clock;
+  }
+
+  /** Reason why only pods with host network can start; undefined if the network is ready. */
+  get networkError(): string | undefined {
+    return this.#networkError;
+  }
+
+  /** Returns the reasons why no pod can be synced; empty if the runtime is ready (runtimeErrors). */
+  errors(): readonly string[] {
+    if (this.#checkedAt === undefined) return [withCause(NEVER_CHECKED, this.#callError)];
+    // If the clock was set back, the last check counts as now.
+    this.#checkedAt = Math.min(this.#checkedAt, this.#clock.now());
+    const isDown = this.#clock.now() - this.#checkedAt > DOWN_AFTER_MS;
+    return [
+      ...(isDown ? [withCause('container runtime is down', this.#callError)] : []),
+      ...(this.#runtimeError === undefined ? [] : [this.#runtimeError]),
+    ];
+  }
+
+  /** Checks the runtime every 5 s until the signal aborts, and calls `onChecked` after each check. */
+  async run(signal: AbortSignal, onChecked: () => void): Promise<void> {
+    while (!signal.aborted) {
+      await this.check(signal);
+      onChecked();
+      await this.#clock.sleep(CHECK_INTERVAL_MS, signal).catch(() => undefined); // aborted
+    }
+  }
+
+  /** Checks the runtime once. A failed call keeps the last state, until the runtime counts as down. */
+  async check(signal: AbortSignal): Promise<void> {
+    try {
+      this.#update(await this.#runtime.status({verbose: false}, {signal}));
+      this.#callError = undefined;
+    } catch (error) {
+      this.#callError = error;
+    }
+  }
+
+  #update({status}: StatusResponse): void {
+    const conditions = status?.conditions ?? [];
+    const problem = (type: string): string | undefined => {
+      const condition = conditions.find((candidate) => candidate.type === type);
+      if (condition?.status === true) return undefined;
+      return `${type}=${String(condition?.status ?? '<nil>')} reason:${condition?.reason ?? ''} message:${condition?.message ?? ''}`;
+    };
+    const [network, runtime] = [problem('NetworkReady'), problem('RuntimeReady')];
+    this.#networkError = network && `container runtime network not ready: ${network}`;
+    this.#runtimeError = runtime && `container runtime not ready: ${runtime}`;
+    if (runtime === undefined) this.#checkedAt = this.#clock.now();
+  }
+}
+
+function withCause(text: string, cause: unknown): string {
+  return cause === undefined ? text : `${text}: ${messageOf(cause)}`;
+}

@@ -1,0 +1,140 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {Clock, RandomSource} from '../../../base/clock.js';
+import type {ApiObjects} from '../../contract/api-objects.js';
+import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
+import {getCgroupRoot, type CgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
+import type {
+  ContainerFiles,
+  ContainerInstance,
+  ExceededVolume,
+  EnvFile,
+  IdMapping,
+  MountedVolumes,
+  PodFilesystem,
+} from '../../contract/pod-filesystem.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
+import {podCgroupParent} from '../kuberuntime/config/resources/pod-cgroup-parent.js';
+import {podHostname} from '../network/pod-hostname.js';
+import {hostNetworkHostsFileContent, hostsFileContent} from './hosts-file.js';
+import {
+  makeContainerLogDirectory,
+  makeLogDirectory,
+  makePodDirs,
+  createTerminationLog,
+  needsHostsFile,
+  nextLogAttempt,
+  removeContainerLogs,
+  removePodLogs,
+  writeHostsFile,
+} from './pod-directories.js';
+import {allocateUserNamespace} from './user-namespaces.js';
+import {readEnvFile} from './read-env-file.js';
+import {ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
+import {createVolumeHost} from './create-volume-host.js';
+import {removePodDir, removePodVolumes} from '../volumes/remove-pod-dir.js';
+import {ensureSharedVolumes} from '../volumes/mount-propagation.js';
+import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
+import {bindSubPaths} from '../volumes/bind-sub-paths.js';
+import {mountVolumes} from '../volumes/volume-manager.js';
+
+/** PodFilesystem on the node's file system. All files of pods are in the root directory and the pod log directory. */
+export class NodePodFilesystem implements PodFilesystem {
+  readonly #node: NodeFacts;
+  readonly #random: RandomSource;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(node: NodeFacts, random: RandomSource, clock: Pick<Clock, 'now'>) {
+    this.#node = node;
+    this.#random = random;
+    this.#clock = clock;
+  }
+
+  async makePodCgroup(pod: Pod): Promise<void> {
+    const cgroupRoot = this.#cgroupRoot();
+    if (cgroupRoot === undefined) return;
+    await ensurePodCgroup(
+      cgroupRoot,
+      podCgroupParent(pod, this.#node.cgroup),
+      podCgroupLimits(pod, this.#node),
+    );
+  }
+
+  async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {
+    const cgroupRoot = this.#cgroupRoot();
+    return cgroupRoot && (await readPodCgroup(cgroupRoot, podCgroupParent(pod, this.#node.cgroup)));
+  }
+
+  async setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void> {
+    const cgroupRoot = this.#cgroupRoot();
+    if (cgroupRoot !== undefined)
+      await setPodCgroup(cgroupRoot, podCgroupParent(pod, this.#node.cgroup), limits);
+  }
+
+  /** Returns the cgroup root; undefined with systemd, which creates the slice for the runtime. */
+  #cgroupRoot(): CgroupRoot | undefined {
+    return this.#node.cgroup.driver === 'systemd' ? undefined : getCgroupRoot(this.#node);
+  }
+
+  async makePodDirs(pod: Pod): Promise<void> {
+    await makePodDirs(this.#node, pod);
+    await ensureSharedVolumes(this.#node, pod);
+  }
+
+  async userNamespace(pod: Pod): Promise<IdMapping> {
+    return await allocateUserNamespace(this.#node, pod, this.#random);
+  }
+
+  async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes> {
+    return await mountVolumes(pod, createVolumeHost(this.#node, objects, this.#clock), signal);
+  }
+
+  async exceededVolume(pod: Pod): Promise<ExceededVolume | undefined> {
+    return await findVolumeOverSizeLimit(this.#node, pod);
+  }
+
+  async makeLogDirectory(pod: Pod): Promise<void> {
+    await makeLogDirectory(this.#node, pod);
+  }
+
+  async readEnvFile(volumePath: string, path: string): Promise<EnvFile> {
+    return await readEnvFile(volumePath, path);
+  }
+
+  async prepareContainer(instance: ContainerInstance): Promise<ContainerFiles> {
+    const {pod, container, subPaths} = instance;
+    await makeContainerLogDirectory(this.#node, pod, container.name);
+    const ref = {podUid: podRef(pod).uid, containerName: container.name};
+    const subPathTargets = await bindSubPaths(this.#node, ref, subPaths);
+    const hostsPath = needsHostsFile(instance)
+      ? await writeHostsFile(this.#node, pod, this.#hostsFile(instance))
+      : undefined;
+    const terminationLogPath = await createTerminationLog(this.#node, pod, container.name, this.#random);
+    return {hostsPath, terminationLogPath, subPathTargets};
+  }
+
+  async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {
+    return await nextLogAttempt(this.#node, pod, containerName);
+  }
+
+  async removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void> {
+    await removeContainerLogs(this.#node, pod, containerName, attempt);
+  }
+
+  async removeVolumes(pod: Pod): Promise<void> {
+    await removePodVolumes(this.#node, podRef(pod).uid);
+  }
+
+  /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
+  async removePod(pod: Pod): Promise<void> {
+    await removePodDir(this.#node, podRef(pod).uid);
+    await removePodLogs(this.#node, pod);
+  }
+
+  #hostsFile({pod, podIps}: ContainerInstance): string {
+    const {hostNetwork = false, hostAliases: aliases = []} = pod.spec;
+    return hostNetwork
+      ? hostNetworkHostsFileContent(this.#node.hostsFile, aliases)
+      : hostsFileContent({podIps, ...podHostname(pod, this.#node), aliases});
+  }
+}

@@ -1,0 +1,46 @@
+import type {Container, ExecAction} from '../../../api/types/v1-pod.js';
+import {messageOf} from '../../../base/errors.js';
+import {CriError, type ContainerId} from '../../../cri/index.js';
+import {expandVariables} from '../../../api/expansion.js';
+import {goQuote} from '../../../format/go-quote.js';
+import type {KubeRuntimeService} from '../../contract/kube-services.js';
+import {failure, formatGoSeconds, success, type ProbeHandlerResult} from './probe-handler-result.js';
+
+/** Maximum size of the output of a command, in bytes. */
+const MAX_OUTPUT_BYTES = 10 * 1024;
+
+/** Part of the runtime service that runs commands. */
+export type CommandRunner = Pick<KubeRuntimeService, 'execSync'>;
+
+/** Command to run in a container instance. */
+export interface ExecProbe {
+  readonly exec: ExecAction;
+  readonly container: Container;
+  readonly id: ContainerId;
+  readonly timeoutSeconds: number;
+}
+
+/** Runs a command in the container: exit code 0 is a success (probe/exec). */
+export async function probeExec(
+  runtime: CommandRunner,
+  {exec, container, id, timeoutSeconds}: ExecProbe,
+  signal: AbortSignal,
+): Promise<ProbeHandlerResult> {
+  const cmd = commandOf(exec, container);
+  try {
+    const request = {containerId: id, cmd, timeout: BigInt(timeoutSeconds)};
+    const {exitCode, stdout, stderr} = await runtime.execSync(request, {signal});
+    const output = Buffer.concat([stdout, stderr]).subarray(0, MAX_OUTPUT_BYTES).toString();
+    return exitCode === 0 ? success(output) : failure(output);
+  } catch (error) {
+    if (error instanceof CriError && error.grpcCode === 'DEADLINE_EXCEEDED')
+      return failure(`command ${goQuote(cmd.join(' '))} timed out after ${formatGoSeconds(timeoutSeconds)}`);
+    return {result: 'error', state: 'unknown', output: messageOf(error)};
+  }
+}
+
+/** Expands the variables that have a literal value in the manifest (ExpandContainerCommandOnlyStatic). */
+function commandOf({command = []}: ExecAction, {env = []}: Container): readonly string[] {
+  const variables = new Map(env.map(({name, value = ''}) => [name, value]));
+  return command.map((word) => expandVariables(word, variables));
+}

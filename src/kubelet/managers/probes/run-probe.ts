@@ -1,0 +1,119 @@
+import type {ProbeMeasurement} from '../../contract/kubelet-metrics.js';
+import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
+import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
+import {createDeadline} from '../../../base/async/deadline.js';
+import type {ContainerId} from '../../../cri/index.js';
+import {createContainerEventRecorder, type ContainerKind, type EventSink} from '../../contract/pod-event.js';
+import type {ProbeKind, ProbeResult} from '../../contract/probe-results.js';
+import {probeExec, type CommandRunner} from './exec-probe.js';
+import {probeGrpc} from './grpc-probe.js';
+import {probeHttp} from './http-probe.js';
+import type {ProbeHandlerResult} from './probe-handler-result.js';
+import {probeTcp} from './tcp-probe.js';
+
+/** Services for the probes of a pod. */
+export interface ProbeServices {
+  readonly runtime: CommandRunner;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  /** Called after each probe. */
+  readonly onProbe?: (made: ProbeMeasurement) => void;
+}
+
+/** Probe of a container. */
+export interface ProbeSubject {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly list: ContainerKind;
+  readonly kind: ProbeKind;
+  readonly probe: Probe;
+}
+
+/** Instance to probe and IP of its pod. */
+export interface ProbedInstance {
+  readonly id: ContainerId;
+  readonly podIp: string;
+  /** Reports whether the pod is terminating; errors of executing a probe are then not reported. */
+  readonly isTerminating?: () => boolean;
+  /** Called with the output of the probe. */
+  readonly onOutput?: (output: string) => void;
+}
+
+/** Maximum number of attempts to execute a probe (maxProbeRetries). */
+const TRIES = 3;
+
+const TITLES: Readonly<Record<ProbeKind, string>> = {
+  liveness: 'Liveness',
+  readiness: 'Readiness',
+  startup: 'Startup',
+};
+
+/**
+ * Probes once and records the kubelet's event for a failure or warning (prober.go probe). Resolves with undefined if
+ * the probe could not be executed. Rejects only with the signal's reason.
+ */
+export async function runProbe(
+  io: ProbeServices,
+  subject: ProbeSubject,
+  instance: ProbedInstance,
+  signal: AbortSignal,
+): Promise<Exclude<ProbeResult, 'Unknown'> | undefined> {
+  const answer = await withRetries(io, subject, instance, signal);
+  instance.onOutput?.(answer.output);
+  const events = createContainerEventRecorder(io.events, subject.pod, subject.list, subject.container.name);
+  const title = TITLES[subject.kind];
+  switch (answer.result) {
+    case 'success':
+      return 'Success';
+    case 'warning':
+      events.warning('ProbeWarning', `${title} probe warning: ${answer.output}`);
+      return 'Success';
+    case 'failure':
+      events.warning('Unhealthy', `${title} probe failed: ${answer.output}`);
+      return 'Failure';
+    case 'error':
+      if (instance.isTerminating?.() === true) return undefined;
+      events.warning(
+        'Unhealthy',
+        `${title} probe errored and resulted in ${answer.state} state: ${answer.output}`,
+      );
+      return undefined;
+  }
+}
+
+async function withRetries(
+  io: ProbeServices,
+  subject: ProbeSubject,
+  instance: ProbedInstance,
+  signal: AbortSignal,
+): Promise<ProbeHandlerResult> {
+  for (let tries = 1; ; tries++) {
+    const answer = await attempt(io, subject, instance, signal).catch(
+      (error: unknown): ProbeHandlerResult => ({
+        result: 'error',
+        state: 'unknown',
+        output: messageOf(error),
+      }),
+    );
+    signal.throwIfAborted();
+    if (answer.result !== 'error' || tries >= TRIES) return answer;
+  }
+}
+
+async function attempt(
+  {runtime, clock}: ProbeServices,
+  {container, probe}: ProbeSubject,
+  {id, podIp}: ProbedInstance,
+  signal: AbortSignal,
+): Promise<ProbeHandlerResult> {
+  const {exec, httpGet, tcpSocket, grpc, timeoutSeconds = 1} = probe;
+  // The runtime and the gRPC client enforce the timeout themselves.
+  if (exec !== undefined) return await probeExec(runtime, {exec, container, id, timeoutSeconds}, signal);
+  if (grpc !== undefined) return await probeGrpc(grpc, {podIp, timeoutSeconds}, signal);
+  using limit = createDeadline(clock, timeoutSeconds * 1000);
+  const timeUp = AbortSignal.any([signal, limit.signal]);
+  if (httpGet !== undefined) return await probeHttp(httpGet, {container, podIp}, timeUp);
+  if (tcpSocket !== undefined) return await probeTcp(tcpSocket, {container, podIp}, timeUp);
+  return {result: 'error', state: 'unknown', output: `missing probe handler for ${container.name}`};
+}

@@ -1,0 +1,99 @@
+import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {ApiObject} from '../../../api/types/v1-objects.js';
+import {bytesToText} from '../../../base/byte-text.js';
+import {SecretRedactor} from '../../../format/secret-redactor.js';
+import type {ApiObjects} from '../../contract/api-objects.js';
+import {podRef} from '../../contract/pod-ref.js';
+import type {SyncResult} from '../../contract/sync-result.js';
+import {RecentValues} from './recent-values.js';
+
+/** Returns the values of a Secret; none for other objects. */
+export function secretValuesOf(object: ApiObject): readonly string[] {
+  return object.kind === 'Secret' ? Object.values(object.data ?? {}).map(bytesToText) : [];
+}
+
+/** Returns the values of all Secrets that the environment of a pod's containers refers to. */
+export function podSecretValuesOf(pod: Pod, objects: ApiObjects): readonly string[] {
+  const {initContainers = [], containers} = pod.spec;
+  const {namespace} = podRef(pod);
+  return [...initContainers, ...containers].flatMap((container) =>
+    containerSecretValuesOf(container, namespace, objects),
+  );
+}
+
+/** Returns the values of all Secrets that the environment of a container refers to. */
+export function containerSecretValuesOf(
+  {env = [], envFrom = []}: Container,
+  namespace: string,
+  objects: ApiObjects,
+): readonly string[] {
+  const names = [
+    ...envFrom.map(({secretRef}) => secretRef?.name),
+    ...env.map(({valueFrom}) => valueFrom?.secretKeyRef?.name),
+  ];
+  return names.flatMap((name) => {
+    const secret = name === undefined ? undefined : objects.secret(namespace, name);
+    return secret === undefined ? [] : secretValuesOf(secret);
+  });
+}
+
+/**
+ * Number of starts per container whose values are redacted: the running instance and earlier ones that the runtime may
+ * report.
+ */
+const MAX_STARTS = 4;
+
+/**
+ * Masks the secret values of one pod in messages about it: those that it refers to now, some earlier ones, and those
+ * that each container was last started with.
+ */
+export class PodRedactor {
+  readonly #referenced = new RecentValues();
+  /** Values by container, of the last start first. */
+  readonly #started = new Map<string, readonly (readonly string[])[]>();
+  #all: ReadonlySet<string> = new Set();
+  #redactor = new SecretRedactor();
+  readonly #changed: (texts: readonly string[]) => void;
+
+  /** `changed` is called with all values when they have changed. */
+  constructor(changed: (texts: readonly string[]) => void = () => undefined) {
+    this.#changed = changed;
+  }
+
+  /** Sets the values that the pod currently refers to. */
+  setReferencedValues(texts: readonly string[]): void {
+    this.#referenced.set(texts);
+    this.#rebuild();
+  }
+
+  /** Adds the values that a container starts with. */
+  addStartedValues(container: string, texts: readonly string[]): void {
+    const before = this.#started.get(container) ?? [];
+    const isSame = JSON.stringify(before[0]) === JSON.stringify(texts);
+    if (!isSame) this.#started.set(container, [texts, ...before].slice(0, MAX_STARTS));
+    this.#rebuild();
+  }
+
+  #rebuild(): void {
+    const all = new Set([...this.#referenced.all(), ...[...this.#started.values()].flat(2)]);
+    if (all.size === this.#all.size && [...all].every((text) => this.#all.has(text))) return;
+    this.#all = all;
+    this.#redactor = new SecretRedactor();
+    this.#redactor.add(all);
+    this.#changed([...all]);
+  }
+
+  /** Returns a message with all secret values masked. */
+  mask(message: string): string {
+    return this.#redactor.mask(message);
+  }
+
+  /** Returns the results with all secret values in failure messages masked. */
+  maskResults(results: readonly SyncResult[]): readonly SyncResult[] {
+    return results.map((result) => {
+      const {failure} = result;
+      if (failure === undefined) return result;
+      return {...result, failure: {...failure, message: this.mask(failure.message)}};
+    });
+  }
+}

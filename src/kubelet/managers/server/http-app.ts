@@ -1,0 +1,217 @@
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {Socket} from 'node:net';
+import {performance} from 'node:perf_hooks';
+import type {FileLogger} from '../../../base/logger.js';
+import {authenticate} from './auth/authenticate.js';
+import {formatForbidden, getRequestAttributes} from './auth/request-attributes.js';
+import type {Authorize} from './auth/authorization-policy.js';
+import {
+  HttpError,
+  PLAIN_TEXT,
+  errorResponse,
+  type BufferedResponse,
+  type KubeletResponse,
+  type KubeletRequest,
+} from './kubelet-response.js';
+import type {Upgrade} from './listener.js';
+import type {ServerOptions} from './http-server-options.js';
+import {findRoute, parseRequestPath, urlRootPath, type RequestPath, type Route} from './router.js';
+
+/** Options of the HTTP application of a port. */
+export interface HttpAppOptions extends Pick<ServerOptions, 'logger' | 'metrics' | 'clock'> {
+  readonly routes: readonly Route[];
+  /** Message of the 405 response by the first path segment, for disabled endpoints. */
+  readonly disabled: ReadonlyMap<string, string>;
+  /** Authentication and authorization; undefined on a port without them. */
+  readonly access: {readonly anonymous: boolean; readonly authorize: Authorize} | undefined;
+  /** Signal that aborts all requests. */
+  readonly signal: AbortSignal;
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  'OPTIONS',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'TRACE',
+  'CONNECT',
+]);
+const LONG_RUNNING: ReadonlySet<string> = new Set(['exec', 'attach', 'portForward', 'debug']);
+
+/** Handles the requests of a port: authenticates, authorizes, routes and responds. */
+export class HttpApp {
+  readonly #options: HttpAppOptions;
+  readonly #logger: FileLogger;
+  readonly #roots: ReadonlySet<string>;
+
+  constructor(options: HttpAppOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('http-app.ts');
+    this.#roots = new Set([
+      ...options.disabled.keys(),
+      ...options.routes.map(({pattern}) => pattern.split('/')[1] ?? ''),
+    ]);
+  }
+
+  /** Responds to a request. Never rejects. */
+  async respond(request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): Promise<void> {
+    const closed = new AbortController();
+    response.once('close', () => {
+      closed.abort();
+    });
+    upgrade?.socket.once('close', () => {
+      closed.abort();
+    });
+    const signal = AbortSignal.any([this.#options.signal, closed.signal]);
+    const startedAt = performance.now();
+    const target = parseTarget(request);
+    const done = this.#recordRequest(request, target?.path);
+    try {
+      const canUpgrade = upgrade !== undefined;
+      const result = await this.#handle(target, {raw: request, signal, canUpgrade});
+      await send(result, response, upgrade);
+    } catch (error) {
+      if (!closed.signal.aborted) this.#sendError(error, request, response);
+    } finally {
+      done((performance.now() - startedAt) / 1000);
+      if (!response.writableEnded && upgrade === undefined) response.destroy();
+    }
+  }
+
+  async #handle(
+    target: Target | undefined,
+    request: Pick<KubeletRequest, 'raw' | 'signal' | 'canUpgrade'>,
+  ): Promise<KubeletResponse> {
+    if (target === undefined) throw new HttpError(400, '400 Bad Request');
+    const {path, query} = target;
+    const {method = ''} = request.raw;
+    const root = path.parts[0] ?? '';
+    if (!this.#roots.has(root)) return errorResponse(404, '404 page not found');
+    this.#authorize(request.raw, path);
+    const disabled = this.#options.disabled.get(root);
+    if (disabled !== undefined) return errorResponse(405, disabled);
+    const {route, params} = findRoute(this.#options.routes, path, method);
+    return await route.handle({...request, method, params, query});
+  }
+
+  /** Throws HttpError 401 or 403 if the request is not allowed. */
+  #authorize(request: IncomingMessage, path: RequestPath): void {
+    const {access, clock} = this.#options;
+    if (access === undefined) return;
+    const user = authenticate(request.socket, access.anonymous, clock.now());
+    if (user === undefined) throw new HttpError(401, 'Unauthorized');
+    const attributes = getRequestAttributes(request.method ?? '', path.parts);
+    if (access.authorize(user, attributes)) return;
+    const {verb, subresources} = attributes;
+    this.#logger.info(
+      'Forbidden',
+      {user: user.name, verb, resource: 'nodes', 'subresource(s)': subresources},
+      2,
+    );
+    throw new HttpError(403, formatForbidden(user, attributes));
+  }
+
+  /** Counts the request; the returned function records its duration. */
+  #recordRequest({method = ''}: IncomingMessage, path: RequestPath | undefined): (seconds: number) => void {
+    const root = path === undefined || !this.#roots.has(path.parts[0] ?? '') ? 'other' : metricPath(path);
+    return this.#options.metrics.http.startRequest({
+      method: METHODS.has(method) ? method : 'other',
+      path: root,
+      serverType: this.#options.access === undefined ? 'readonly' : 'readwrite',
+      longRunning: LONG_RUNNING.has(root),
+    });
+  }
+
+  #sendError(error: unknown, {socket, method, url = ''}: IncomingMessage, response: ServerResponse): void {
+    const httpError = error instanceof HttpError ? error : undefined;
+    if (httpError === undefined) {
+      const [path = ''] = url.split('?');
+      this.#logger.error(error, 'Failed to serve request', {
+        method,
+        path,
+        from: addressOf(socket),
+      });
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const status = httpError?.status ?? 500;
+    const body = httpError?.message ?? 'internal server error';
+    sendBuffered(response, {status, body, headers: httpError?.headers});
+  }
+}
+
+/** Paths below /metrics that are label values; clients must not be able to create more series. */
+const METRICS_PATHS: ReadonlySet<string> = new Set([
+  'metrics',
+  'metrics/cadvisor',
+  'metrics/resource',
+  'metrics/probes',
+  'metrics/slis',
+]);
+
+function metricPath(path: RequestPath): string {
+  const root = urlRootPath(path);
+  return !root.startsWith('metrics') || METRICS_PATHS.has(root) ? root : 'other';
+}
+
+interface Target {
+  readonly path: RequestPath;
+  readonly query: URLSearchParams;
+}
+
+/** Parses the target of a request. Returns undefined for an invalid path. */
+function parseTarget({url = ''}: IncomingMessage): Target | undefined {
+  const queryStart = url.indexOf('?');
+  try {
+    return {
+      path: parseRequestPath(queryStart === -1 ? url : url.slice(0, queryStart)),
+      query: new URLSearchParams(queryStart === -1 ? '' : url.slice(queryStart + 1)),
+    };
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
+}
+
+function addressOf({remoteAddress = '', remotePort = 0}: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}
+
+async function send(
+  result: KubeletResponse,
+  response: ServerResponse,
+  upgrade: Upgrade | undefined,
+): Promise<void> {
+  if (result.kind === 'buffered') {
+    sendBuffered(response, result);
+    return;
+  }
+  if (result.kind === 'streamed') {
+    response.writeHead(200, headersOf(result));
+    response.flushHeaders();
+    await result.write(response);
+    response.end();
+    return;
+  }
+  if (upgrade === undefined)
+    throw new HttpError(400, 'unable to upgrade: missing upgrade headers in request');
+  response.detachSocket(upgrade.socket);
+  await result.serve(upgrade.socket, upgrade.head);
+}
+
+function sendBuffered(response: ServerResponse, result: Omit<BufferedResponse, 'kind'>): void {
+  const body = typeof result.body === 'string' ? Buffer.from(result.body) : result.body;
+  response.writeHead(result.status, {...headersOf(result), 'content-length': body.length});
+  response.end(body);
+}
+
+function headersOf({
+  type = PLAIN_TEXT,
+  headers,
+}: Pick<BufferedResponse, 'type' | 'headers'>): Record<string, string> {
+  return {'content-type': type, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...headers};
+}

@@ -1,0 +1,195 @@
+import {readFile} from 'node:fs/promises';
+import {getCiphers, type TlsOptions} from 'node:tls';
+import {ConfigError} from '../../../base/errors.js';
+import {withFileErrors} from '../../../base/fs/files.js';
+import {ALWAYS_ALLOW, readAuthorizationPolicy, type Authorize} from './auth/authorization-policy.js';
+import {ensureServingCertificate} from './certificate/serving-certificate.js';
+import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
+import {containerLogsRoute} from './routes/container-logs-route.js';
+import {healthRoutes} from './routes/health-routes.js';
+import {listen, type Listener, type ListenOptions, type RequestHandler} from './listener.js';
+import {metricRoutes} from './routes/metric-routes.js';
+import type {RunningServers, ServerOptions} from './http-server-options.js';
+import {configzRoute, podsRoute, runningPodsRoute} from './routes/pod-list-routes.js';
+import type {Route} from './router.js';
+import type {ServedKubelet} from './served-kubelet.js';
+import {HttpApp, type HttpAppOptions} from './http-app.js';
+import {streamRoutes} from './streams/stream-routes.js';
+import {systemLogsRoute} from './routes/system-logs-route.js';
+import {zpageRoutes} from './routes/zpage-routes.js';
+
+const DEBUG_ROOTS = ['run', 'exec', 'attach', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug'];
+
+/** Hints for a server whose address is unavailable. */
+const LISTEN_HINTS = {
+  main: 'set another --port or --address, or disable the server with --enable-server=false',
+  readOnly: 'set another --read-only-port or --address, or disable the server with --read-only-port=0',
+  health: 'set another --healthz-port or --healthz-bind-address, or disable the server with --healthz-port=0',
+} as const satisfies Record<keyof RunningServers['urls'], string>;
+
+/**
+ * Starts the configured HTTP servers: the authenticated one with TLS, the read-only one and the health server
+ * (ListenAndServeKubeletServer, ListenAndServeKubeletReadOnlyServer). They run until the signal aborts. Rejects with
+ * SystemError or ConfigError if one of them cannot start; none runs then.
+ */
+export async function startServers(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  signal: AbortSignal,
+): Promise<RunningServers> {
+  const {main, readOnly, health, clock} = options;
+  const logger = options.logger.forFile('start-servers.ts');
+  const open = openRoutes(kubelet, options);
+  const listeners = new Map<keyof RunningServers['urls'], Listener>();
+  const serve = (name: keyof typeof LISTEN_HINTS, app: PortOptions): ListenOptions => ({
+    clock,
+    hint: LISTEN_HINTS[name],
+    respond: createRequestHandler({...options, ...app, signal}),
+  });
+  const closeAll = async (): Promise<void> => {
+    for (const listener of listeners.values()) await listener.close();
+  };
+  try {
+    if (main !== undefined) {
+      const {address, port} = main;
+      logger.info('Starting to listen', {address, port});
+      const listenOptions = serve('main', await authenticatedPortOptions(kubelet, options, open));
+      listeners.set('main', await listen(main, {...listenOptions, tls: await tlsOptions(options)}));
+    }
+    if (readOnly !== undefined) {
+      const {address, port} = readOnly;
+      logger.info('Starting to listen read-only', {address, port});
+      const app = {routes: open, disabled: disabledDebugEndpoints(), access: undefined};
+      listeners.set('readOnly', await listen(readOnly, serve('readOnly', app)));
+    }
+    if (health !== undefined) {
+      const app = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
+      listeners.set('health', await listen(health, serve('health', app)));
+    }
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  const urls = Object.fromEntries([...listeners].map(([name, {url}]) => [name, url]));
+  return {urls, closed: aborted(signal).then(closeAll)};
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      {once: true},
+    );
+  });
+}
+
+type PortOptions = Pick<HttpAppOptions, 'routes' | 'disabled' | 'access'>;
+
+function createRequestHandler(options: HttpAppOptions): RequestHandler {
+  const app = new HttpApp(options);
+  return (request, response, upgrade) => app.respond(request, response, upgrade);
+}
+
+async function authenticatedPortOptions(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  open: readonly Route[],
+): Promise<PortOptions> {
+  const {access, debuggingHandlers, node} = options;
+  const {policyFile} = access;
+  const authorize: Authorize =
+    policyFile === undefined ? ALWAYS_ALLOW : await readAuthorizationPolicy(policyFile, node.nodeName);
+  return {
+    routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options, open)] : open,
+    disabled: debuggingHandlers ? disabledEndpoints(options) : disabledDebugEndpoints(),
+    access: {anonymous: access.anonymous, authorize},
+  };
+}
+
+/** Returns the routes of the authenticated and the read-only port (InstallAuthNotRequiredHandlers). */
+function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
+  return [...healthRoutes({kubelet, ...options}), podsRoute(kubelet), ...metricRoutes(kubelet, options)];
+}
+
+/** Returns the debug routes, which require authentication (InstallAuthRequiredHandlers). */
+function debugRoutes(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  open: readonly Route[],
+): readonly Route[] {
+  const routes = [
+    runningPodsRoute(kubelet),
+    configzRoute(options),
+    containerLogsRoute(kubelet, options),
+    ...streamRoutes(kubelet, options),
+    ...createRunRoutes(kubelet, options),
+    createCheckpointRoute(kubelet, options),
+    ...(options.systemLogHandler ? [systemLogsRoute(options.systemLogDir)] : []),
+  ];
+  return [...routes, ...zpageRoutes(options, [...open, ...routes])];
+}
+
+function disabledDebugEndpoints(): ReadonlyMap<string, string> {
+  return new Map(DEBUG_ROOTS.map((root) => [root, 'Debug endpoints are disabled.']));
+}
+
+/**
+ * Returns the endpoints that are disabled on the authenticated port; pprof is always, since kcri is not a Go program.
+ */
+function disabledEndpoints({systemLogHandler}: ServerOptions): ReadonlyMap<string, string> {
+  return new Map([
+    ['debug', 'profiling endpoint is disabled.'],
+    ...(systemLogHandler ? [] : [['logs', 'logs endpoint is disabled.'] as const]),
+  ]);
+}
+
+const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
+
+async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsOptions> {
+  const {certificate: cert, key} = await ensureServingCertificate(certificate, node.nodeName, clock);
+  const {clientCaFile} = access;
+  const {minVersion = 'VersionTLS12', cipherSuites = []} = certificate;
+  return {
+    cert,
+    key,
+    minVersion: TLS_VERSIONS[minVersion],
+    ...(cipherSuites.length > 0 && {ciphers: toCipherList(cipherSuites)}),
+    // A client with an invalid certificate gets a 401 response instead of a TLS error.
+    ...(clientCaFile !== undefined && {
+      ca: await withFileErrors('reading the client CA bundle', clientCaFile, () => readFile(clientCaFile)),
+      requestCert: true,
+      rejectUnauthorized: false,
+    }),
+  };
+}
+
+/** Converts Go's names of cipher suites to OpenSSL's. Throws ConfigError for an unknown or insecure suite. */
+function toCipherList(suites: readonly string[]): string {
+  const known = new Set(getCiphers().map((name) => name.toUpperCase()));
+  return suites
+    .map((suite) => {
+      const name = toOpensslName(suite);
+      if (known.has(name)) return name;
+      throw new ConfigError(`invalid tlsCipherSuites: unknown or insecure cipher suite "${suite}"`);
+    })
+    .join(':');
+}
+
+/**
+ * Converts `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` to `ECDHE-RSA-AES128-GCM-SHA256`. Names of TLS 1.3 suites are the
+ * same in both.
+ */
+function toOpensslName(suite: string): string {
+  if (!suite.includes('_WITH_')) return suite.toUpperCase();
+  return suite
+    .replace(/^TLS_/, '')
+    .replace('_WITH_', '_')
+    .replace(/AES_(\d+)/, 'AES$1')
+    .replace(/CHACHA20_POLY1305.*/, 'CHACHA20_POLY1305')
+    .replaceAll('_', '-')
+    .toUpperCase();
+}

@@ -1,0 +1,47 @@
+/** Cumulative CPU time at a point in time, both in nanoseconds. */
+export interface CpuReading {
+  readonly timeNanos: bigint;
+  readonly usedNanos: bigint;
+}
+
+interface Series {
+  base: CpuReading;
+  rate: bigint | undefined;
+}
+
+const SECOND = 1_000_000_000n;
+/** Minimum interval of a rate, in nanoseconds; equals cAdvisor's housekeepingInterval in a kubelet. */
+const WINDOW = 10n * SECOND;
+
+/**
+ * Computes current CPU usage (usageNanoCores) from cumulative readings, which are taken when clients request them.
+ * Rates cover the last ten seconds or more; the first ones may cover less, but at least one second.
+ */
+export class CpuRates {
+  readonly #series = new Map<string, Series>();
+
+  /** Adds a reading and returns the rate in nanocores; undefined until there is a reading at least one second older. */
+  rate(key: string, reading: CpuReading): bigint | undefined {
+    const series = this.#series.get(key);
+    if (series === undefined || wasReset(reading, series.base)) {
+      this.#series.set(key, {base: reading, rate: undefined});
+      return undefined;
+    }
+    const {base} = series;
+    const passed = reading.timeNanos - base.timeNanos;
+    if (passed < SECOND || (passed < WINDOW && series.rate !== undefined)) return series.rate;
+    const rate = ((reading.usedNanos - base.usedNanos) * SECOND) / passed;
+    if (passed >= WINDOW) this.#series.set(key, {base: reading, rate});
+    return rate;
+  }
+
+  /** Removes all series except those with these keys. */
+  retain(keys: ReadonlySet<string>): void {
+    for (const key of this.#series.keys()) if (!keys.has(key)) this.#series.delete(key);
+  }
+}
+
+/** Reports whether the clock went back or the counter restarted. */
+function wasReset(reading: CpuReading, base: CpuReading): boolean {
+  return reading.timeNanos < base.timeNanos || reading.usedNanos < base.usedNanos;
+}

@@ -1,0 +1,173 @@
+import type {ApiObject} from '../../../api/types/v1-objects.js';
+import type {Clock} from '../../../base/clock.js';
+import {KcriError} from '../../../base/errors.js';
+import {decodeUtf8} from '../../../base/fs/read-text-file.js';
+import {createDeadline} from '../../../base/async/deadline.js';
+import {redactUrl} from '../../../format/redact-url.js';
+import {createApiObjects} from '../../contract/api-objects.js';
+import type {DesiredPod} from '../../contract/pod-update.js';
+import {ChangedPaths, ALL_PATHS} from './changed-paths.js';
+import {ManifestFetchError, fetchManifest, type ManifestHeaders} from './fetch-manifest.js';
+import {
+  prepareManifest,
+  readManifest,
+  type PreparePod,
+  type DecodedManifest,
+  type ManifestRejection,
+} from './prepare-manifest.js';
+import {
+  createSourceReport,
+  type PodSource,
+  type SourceReport,
+  type SourceSet,
+  type SourceSink,
+} from './pod-source.js';
+
+const TIMEOUT_MS = 10_000;
+/** Number of consecutive failures that are logged at verbosity 0. */
+const MAX_LOGGED_FAILURES = 3;
+const REDUCED_VERBOSITY = 4;
+
+/** Options of {@link HttpSource}. */
+export interface HttpSourceOptions {
+  /** URL with scheme http or https; certificates are verified. */
+  readonly url: string;
+  readonly headers: ManifestHeaders;
+  /** Interval between two requests, in ms (httpCheckFrequency). */
+  readonly checkFrequencyMs: number;
+  readonly clock: Clock;
+  readonly prepare: PreparePod;
+}
+
+/**
+ * Source of the pods at a URL: a Pod or a list (config/http.go). If the request fails or one Pod is invalid, the pods
+ * remain unchanged; an empty response removes them.
+ *
+ * Unlike the kubelet's, it also reads ConfigMaps, Secrets and ServiceAccounts, and it adds pods that return unchanged
+ * after an empty response.
+ */
+export class HttpSource implements PodSource {
+  readonly name = 'http';
+  readonly #options: HttpSourceOptions;
+  readonly #url: URL;
+  readonly #wake = new ChangedPaths();
+  /** Last response that was not empty, valid or not. */
+  #data: Buffer | undefined;
+  #wasEmpty = false;
+  #failures = 0;
+  /** Redirect targets for which withheld credentials were reported. */
+  readonly #reportedRedirects = new Set<string>();
+
+  constructor(options: HttpSourceOptions) {
+    this.#options = options;
+    this.#url = new URL(options.url);
+  }
+
+  reread(): void {
+    this.#wake.add(ALL_PATHS);
+  }
+
+  async run(sink: SourceSink, signal: AbortSignal): Promise<void> {
+    const {clock} = this.#options;
+    try {
+      for (;;) {
+        await this.#poll(sink, signal);
+        await this.#wake.waitForChange(this.#options.checkFrequencyMs, clock, signal);
+        this.#wake.take();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #poll(sink: SourceSink, signal: AbortSignal): Promise<void> {
+    try {
+      const data = await this.#fetch(sink, signal);
+      if (data.length === 0) {
+        if (!this.#wasEmpty) sink.set({pods: [], objects: []});
+        this.#wasEmpty = true;
+        this.#data = undefined;
+        throw new ManifestFetchError(`zero-length data received from ${redactUrl(this.#url)}`);
+      }
+      if (this.#failures > 0) sink.report(this.#report('Successfully read pods from URL'));
+      this.#failures = 0;
+      this.#update(data, sink);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof ManifestFetchError)) throw error;
+      sink.report(this.#failure(error));
+    }
+  }
+
+  async #fetch(sink: SourceSink, signal: AbortSignal): Promise<Buffer> {
+    const exceeded = (): Error => new Error('context deadline exceeded (Client.Timeout exceeded)');
+    using limit = createDeadline(this.#options.clock, TIMEOUT_MS, exceeded);
+    return await fetchManifest(this.#url, {
+      headers: this.#options.headers,
+      onCredentialsWithheld: (to) => {
+        this.#reportWithheldCredentials(redactUrl(to), sink);
+      },
+      signal: AbortSignal.any([signal, limit.signal]),
+    });
+  }
+
+  /** Reports withheld credentials once for each redirect target. */
+  #reportWithheldCredentials(url: string, sink: SourceSink): void {
+    if (this.#reportedRedirects.has(url)) return;
+    this.#reportedRedirects.add(url);
+    const message = 'Withholding credentials because the URL redirects from https to http';
+    sink.report(this.#report(message, {level: 'warning', fields: {url}}));
+  }
+
+  #update(data: Buffer, sink: SourceSink): void {
+    if (this.#data?.equals(data)) return;
+    this.#data = data;
+    this.#wasEmpty = false;
+    const manifest = decodeManifest(data, redactUrl(this.#url));
+    const result = manifest.kind === 'rejected' ? manifest : this.#prepareAll(manifest);
+    if ('pods' in result) sink.set(result);
+    else {
+      const {error, issues} = result;
+      sink.report(this.#report('Failed to read pods from URL', {error, issues, level: 'error'}));
+    }
+    const issues = manifest.kind === 'rejected' ? [] : manifest.unknownFields;
+    const error = issues.map(({message}) => message).join(', ');
+    if (error === '') return;
+    sink.report(this.#report('Ignoring unknown fields of manifest', {level: 'warning', error, issues}));
+  }
+
+  #prepareAll(manifest: DecodedManifest): SourceSet | ManifestRejection {
+    const objects: readonly ApiObject[] = manifest.objects.map(({object}) => object);
+    const apiObjects = createApiObjects(objects, [redactUrl(this.#url)]);
+    const pods: DesiredPod[] = [];
+    for (const document of manifest.documents) {
+      const prepared = prepareManifest(document, this.#options.prepare, apiObjects);
+      if (prepared.kind === 'rejected') return prepared;
+      pods.push(prepared.desired);
+    }
+    return {pods, objects};
+  }
+
+  #failure({message: error}: ManifestFetchError): SourceReport {
+    this.#failures += 1;
+    const verbosity = this.#failures > MAX_LOGGED_FAILURES + 1 ? REDUCED_VERBOSITY : 0;
+    const dropping =
+      this.#failures === MAX_LOGGED_FAILURES + 1
+        ? `. Dropping verbosity of this message to V(${REDUCED_VERBOSITY})`
+        : '';
+    return this.#report(`Failed to read pods from URL${dropping}`, {error, verbosity});
+  }
+
+  #report(message: string, rest: Partial<SourceReport> = {}): SourceReport {
+    return createSourceReport('http', message, {level: 'info', ...rest});
+  }
+}
+
+function decodeManifest(data: Buffer, origin: string): ReturnType<typeof readManifest> {
+  try {
+    return readManifest(decodeUtf8(data, origin), origin);
+  } catch (error) {
+    if (!(error instanceof KcriError)) throw error;
+    return {kind: 'rejected', error: error.message, issues: []};
+  }
+}

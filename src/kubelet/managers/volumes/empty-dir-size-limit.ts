@@ -1,0 +1,37 @@
+import {canonicalizeQuantity, quantityValue} from '../../../api/quantity.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {diskUsage} from '../../../base/fs/disk-usage.js';
+import {SystemError} from '../../../base/errors.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import type {ExceededVolume} from '../../contract/pod-filesystem.js';
+import {emptyDir} from './plugins/empty-dir.js';
+
+/** Maximum number of directory entries to measure; the rest is ignored. */
+const MAX_ENTRIES = 100_000;
+
+/**
+ * Returns the first emptyDir volume on disk that exceeds its sizeLimit (eviction emptyDirLimitEviction); volumes in
+ * memory cannot. A volume that cannot be measured is skipped, like one without statistics in the kubelet.
+ */
+export async function findVolumeOverSizeLimit(
+  node: Pick<NodeFacts, 'rootDir'>,
+  pod: Pod,
+): Promise<ExceededVolume | undefined> {
+  for (const {name, emptyDir: source} of pod.spec.volumes ?? []) {
+    const {medium = '', sizeLimit = '0'} = source ?? {};
+    const bytes = quantityValue(sizeLimit);
+    if (source === undefined || medium !== '' || bytes <= 0n) continue;
+    const used = await measureUsage(emptyDir.path(node, {pod, name, source}), bytes);
+    if (used > bytes) return {name, sizeLimit: canonicalizeQuantity(sizeLimit)};
+  }
+  return undefined;
+}
+
+async function measureUsage(path: string, bytes: bigint): Promise<bigint> {
+  try {
+    return await diskUsage(path, {maxBytes: bytes, maxEntries: MAX_ENTRIES});
+  } catch (error) {
+    if (error instanceof SystemError) return 0n;
+    throw error;
+  }
+}

@@ -1,0 +1,233 @@
+import {execFile} from 'node:child_process';
+import {readFile, realpath} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
+import {promisify} from 'node:util';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+
+/** A mount in the mount namespace of this process. */
+export interface MountPoint {
+  readonly id: number;
+  /** ID of the mount that contains this one. */
+  readonly parentId: number;
+  /** Directory of the file system that is mounted; `/` unless it is a bind mount of a part. */
+  readonly root: string;
+  readonly path: string;
+  readonly fileSystem: string;
+  /** The mount receives mounts and unmounts from its master, but does not propagate its own. */
+  readonly isSlave: boolean;
+  /** Mounts and unmounts below the mount propagate to its peers. */
+  readonly isShared: boolean;
+}
+
+/** File systems of volumes. */
+export type VolumeFileSystem = 'tmpfs' | 'hugetlbfs';
+
+/** Propagation of mounts between a bind mount and its source (mount_namespaces(7)). */
+export type BindPropagation = 'private' | 'slave' | 'shared';
+
+/** Lists and changes the mounts of the node (mount.Interface). Methods reject with SystemError. */
+export interface Mounter {
+  /** Returns all mounts in the kernel's order, later mounts last. */
+  list(): Promise<readonly MountPoint[]>;
+  /** Mounts a file system; `options` are those of `mount -o`. */
+  mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
+  /** Bind-mounts the open file `fd` of this process at the path, without mounts below it. */
+  bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
+  /** Bind-mounts a directory on itself, including the mounts below it. */
+  bindToItself(path: string): Promise<void>;
+  /** Makes the mount and those below it shared. */
+  makeShared(path: string): Promise<void>;
+  /** Makes the mount and those below it private. */
+  makePrivate(path: string): Promise<void>;
+  /** Detaches the mount and all mounts below it lazily, even if they are in use. */
+  detach(path: string): Promise<void>;
+  /** Unmounts the topmost mount at the path. */
+  unmount(path: string): Promise<void>;
+}
+
+/** Device names by file system, as in the kubelet. */
+const DEVICES = {tmpfs: 'tmpfs', hugetlbfs: 'nodev'} as const satisfies Record<VolumeFileSystem, string>;
+
+const MOUNT_INFO = '/proc/self/mountinfo';
+
+/** Mounter that runs mount(8) and umount(8). */
+export const systemMounter: Mounter = {
+  list: async () =>
+    await withFileErrors('reading', MOUNT_INFO, async () =>
+      parseMountInfo(await readFile(MOUNT_INFO, 'utf8')),
+    ),
+  mount: async (fileSystem, path, options) => {
+    await run(`mounting a ${fileSystem} at`, path, [
+      ...['mount', '-t', fileSystem, '-o', options],
+      ...['--', DEVICES[fileSystem], path],
+    ]);
+  },
+  bind: async (fd, path, propagation) => {
+    const change = propagation === 'shared' ? [] : [`--make-${propagation}`];
+    // Without --no-canonicalize mount(8) would resolve the path again.
+    const options = ['--no-canonicalize', '--bind', ...change];
+    await run('mounting at', path, ['mount', ...options, '--', `/proc/${process.pid}/fd/${fd}`, path]);
+  },
+  bindToItself: async (path) => {
+    await run('mounting at', path, ['mount', '--no-canonicalize', '--rbind', '--', path, path]);
+  },
+  makeShared: async (path) => {
+    await run('sharing the mount at', path, ['mount', '--make-rshared', '--', path]);
+  },
+  makePrivate: async (path) => {
+    await run('making the mount private at', path, ['mount', '--make-rprivate', '--', path]);
+  },
+  detach: async (path) => {
+    await run('detaching', path, ['umount', '--lazy', '--', path]);
+  },
+  unmount: async (path) => {
+    await run('unmounting', path, ['umount', '--', path]);
+  },
+};
+
+const execute = promisify(execFile);
+
+async function run(doing: string, path: string, [program = '', ...args]: readonly string[]): Promise<void> {
+  try {
+    await execute(program, args, {env: {...process.env, LC_ALL: 'C'}});
+  } catch (cause) {
+    const missing = hasErrno(cause, 'ENOENT');
+    const reason = missing ? `${program}(8) is not installed` : parseStderr(cause);
+    throw new SystemError(`${doing} ${JSON.stringify(path)}: ${reason}`, {
+      cause,
+      hint: missing ? `install the package that contains ${program}` : hintFor(reason, path),
+    });
+  }
+}
+
+/** Returns the message of the program, such as `umount: /x: target is busy.`, without program, path and period. */
+function parseStderr(cause: unknown): string {
+  const stderr = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+  const [first = ''] = stderr.trim().split('\n');
+  return first.replace(/^u?mount: (?:\/.*: )?/, '').replace(/\.$/, '') || 'failed without a message';
+}
+
+function hintFor(reason: string, path: string): string | undefined {
+  if (reason.includes('busy')) return `list the processes that use it with: fuser -vm ${shellQuote(path)}`;
+  return /permission denied|superuser/.test(reason) ? 'run as root' : undefined;
+}
+
+/** Parses /proc/<pid>/mountinfo (proc_pid_mountinfo(5)). */
+export function parseMountInfo(text: string): readonly MountPoint[] {
+  return text.split('\n').flatMap((line) => {
+    const [left = '', right = ''] = line.split(' - ', 2);
+    const [id, parentId, , root = '', path, , ...optional] = left.split(' ');
+    if (path === undefined) return [];
+    return {
+      id: Number(id),
+      parentId: Number(parentId),
+      root: unescapePath(root),
+      path: unescapePath(path),
+      fileSystem: right.split(' ', 1)[0] ?? '',
+      isSlave: optional.some((field) => field.startsWith('master:')),
+      isShared: optional.some((field) => field.startsWith('shared:')),
+    };
+  });
+}
+
+/** Decodes octal escapes such as `\040`, which the kernel writes for white space and backslashes. */
+function unescapePath(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_escape, digits: string) => String.fromCharCode(parseInt(digits, 8)));
+}
+
+/**
+ * Returns the mounts at or below a directory, given by its real path, in the order to unmount them: a mount comes
+ * before the mount that contains it and before the one it hides.
+ */
+export function unmountOrder(mounts: readonly MountPoint[], directory: string): readonly MountPoint[] {
+  const below = mounts.filter(({path}) => path === directory || path.startsWith(`${directory}/`));
+  const ids = new Set(below.map(({id}) => id));
+  const latestFirst = below.toReversed();
+  const withChildren = (mount: MountPoint): readonly MountPoint[] => [
+    ...latestFirst.filter(({parentId, id}) => parentId === mount.id && id !== mount.id).flatMap(withChildren),
+    mount,
+  ];
+  return latestFirst.filter(({parentId}) => !ids.has(parentId)).flatMap(withChildren);
+}
+
+/** Returns the mounts at or below a directory in the order to unmount them, each with its relative path. */
+export async function listMountsBelow(
+  directory: string,
+  mounter: Mounter,
+): Promise<readonly {readonly mount: MountPoint; readonly below: string}[]> {
+  const target = await realDirectory(directory);
+  if (target === undefined) return [];
+  return unmountOrder(await mounter.list(), target).map((mount) => ({
+    mount,
+    below: mount.path.slice(target.length + 1),
+  }));
+}
+
+/**
+ * Reports whether kcri created a mount; `below` is its path relative to the directory, empty for the directory itself.
+ */
+export type IsOwnMount = (mount: MountPoint, below: string) => boolean;
+
+/**
+ * Unmounts everything at or below a directory, if it exists. Nothing is unmounted if any mount is not kcri's own,
+ * because it may be the only access to its files. Rejects with SystemError.
+ */
+export async function unmountBelow(
+  directory: string,
+  mounter: Mounter = systemMounter,
+  isOwn: IsOwnMount = () => true,
+): Promise<void> {
+  let last: number | undefined;
+  for (;;) {
+    const mounts = await listMountsBelow(directory, mounter);
+    const unowned = mounts.find(({mount, below}) => !isOwn(mount, below));
+    if (unowned !== undefined) throw unownedMountError(unowned.mount, directory);
+    const next = mounts[0]?.mount;
+    if (next === undefined) return;
+    if (next.id === last)
+      throw new SystemError(`${JSON.stringify(next.path)} is still mounted after it was unmounted`);
+    await mounter.unmount(next.path);
+    last = next.id;
+  }
+}
+
+function unownedMountError({path}: MountPoint, directory: string): SystemError {
+  return new SystemError(
+    `cannot remove ${JSON.stringify(directory)}: ${JSON.stringify(path)} is a mount that kcri did not create`,
+    {
+      hint: `check what it is, unmount it with "umount ${shellQuote(path)}", and try again; nothing was removed`,
+    },
+  );
+}
+
+/** Returns the real path of a directory, by which the kernel lists its mounts. Its last component is not followed. */
+async function realDirectory(directory: string): Promise<string | undefined> {
+  const parent = await withFileErrors('resolving', directory, () =>
+    ifPresent(() => realpath(dirname(directory))),
+  );
+  return parent === undefined ? undefined : join(parent, basename(directory));
+}
+
+/** Returns the mount that contains an existing directory, and the directory's path relative to it. */
+export async function findContainingMount(
+  directory: string,
+  mounter: Mounter,
+): Promise<{readonly mount: MountPoint; readonly below: string}> {
+  const target = await withFileErrors('resolving', directory, () => realpath(directory));
+  const contains = ({path}: MountPoint): boolean => `${target}/`.startsWith(path === '/' ? path : `${path}/`);
+  // Of several mounts at the deepest path, the last one hides the others.
+  const [mount] = (await mounter.list())
+    .filter(contains)
+    .toReversed()
+    .toSorted((a, b) => b.path.length - a.path.length);
+  if (mount === undefined) throw new SystemError(`cannot find the mount of ${JSON.stringify(directory)}`);
+  return {mount, below: target.slice(mount.path.length)};
+}
+
+/** Reports whether a file system is mounted at exactly this path. */
+export async function isMountPoint(path: string, mounter: Mounter): Promise<boolean> {
+  const target = await realDirectory(path);
+  return (await mounter.list()).some((mount) => mount.path === target);
+}

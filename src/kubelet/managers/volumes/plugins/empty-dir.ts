@@ -1,0 +1,82 @@
+import {chmod, lstat} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {EmptyDirVolumeSource} from '../../../../api/types/v1-volumes.js';
+import {ifPresent, withFile, withFileErrors} from '../../../../base/fs/files.js';
+import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {nodeAllocatable} from '../../../contract/node-facts.js';
+import {mediumMount, type MediumMount} from './empty-dir-medium.js';
+import {isMountPoint, type Mounter} from '../mounter.js';
+import {setVolumeOwnership} from '../volume-ownership.js';
+import {
+  podPluginDir,
+  podVolumeDir,
+  type PodVolume,
+  type VolumeHost,
+  type VolumePlugin,
+} from './volume-plugin.js';
+
+const PLUGIN = 'kubernetes.io~empty-dir';
+
+/** Writable for all users, because containers may run as any user. */
+const MODE = 0o777;
+
+/** Plugin for `<rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`, removed with the pod (emptydir). */
+export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
+  readOnly: false,
+  path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
+  setUp: async (host, volume) => {
+    await setUpEmptyDir(host, volume, podVolumeDir(host.node, PLUGIN, volume));
+  },
+};
+
+/**
+ * Creates an empty directory, mounts the file system of its medium if any, and sets its group to the pod's fsGroup
+ * (emptydir SetUpAt). An existing complete volume is kept. The pod's data directories must exist. Rejects with
+ * SystemError.
+ */
+export async function setUpEmptyDir(
+  {node, mounter}: Pick<VolumeHost, 'node' | 'mounter'>,
+  volume: PodVolume<EmptyDirVolumeSource>,
+  path: string,
+): Promise<void> {
+  const mount = mediumMount(volume, nodeAllocatable(node).memoryBytes);
+  const readyDir = podPluginDir(node, PLUGIN, volume);
+  const present = mount === undefined ? await exists(path) : await isMountPoint(path, mounter);
+  if (present && (await exists(join(readyDir, 'ready')))) return;
+  await createVolumeDirectory(path);
+  if (mount !== undefined && !present) await mountMedium(mount, path, mounter);
+  await setVolumeOwnership(path, {fsGroup: volume.pod.spec.securityContext?.fsGroup, readOnly: false});
+  await setReady(readyDir);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await withFileErrors('reading', path, () => ifPresent(() => lstat(path)))) !== undefined;
+}
+
+async function createVolumeDirectory(path: string): Promise<void> {
+  await makeDirectoryPath(path, 0o750);
+  await withFileErrors('changing the mode of', path, () => chmod(path, MODE));
+}
+
+/** Mounts with the first options that the kernel supports. */
+async function mountMedium(
+  {fileSystem, options}: MediumMount,
+  path: string,
+  mounter: Mounter,
+): Promise<void> {
+  for (const [index, attempt] of options.entries()) {
+    try {
+      await mounter.mount(fileSystem, path, attempt);
+      return;
+    } catch (error) {
+      if (index === options.length - 1) throw error;
+    }
+  }
+}
+
+/** Marks the volume as complete. A volume without the mark, left by a killed process, is set up again. */
+async function setReady(readyDir: string): Promise<void> {
+  await makeDirectoryPath(readyDir, 0o750);
+  const path = join(readyDir, 'ready');
+  await withFileErrors('creating', path, () => withFile(path, 'w', 0o644, async () => undefined));
+}

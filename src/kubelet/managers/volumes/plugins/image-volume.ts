@@ -1,0 +1,9 @@
+import type {ImageVolumeSource} from '../../../../api/types/v1-volumes.js';
+import type {VolumePlugin} from './volume-plugin.js';
+
+/** Plugin for image volumes, which the runtime mounts; they have no path on the node (image plugin). */
+export const imageVolume: VolumePlugin<ImageVolumeSource> = {
+  readOnly: true,
+  path: () => '',
+  setUp: async () => undefined,
+};

@@ -1,0 +1,77 @@
+import {join} from 'node:path';
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {ResourceFieldSelector} from '../../../../api/types/v1-selectors.js';
+import type {Clock} from '../../../../base/clock.js';
+import {validatePathSegment} from '../../../../base/fs/files.js';
+import type {ApiObjects} from '../../../contract/api-objects.js';
+import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
+import type {PlannedFile} from '../../../contract/pod-filesystem.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import type {Mounter} from '../mounter.js';
+
+/** Node facts that volumes depend on. */
+export type VolumeFacts = Pick<NodeFacts, 'rootDir' | 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>;
+
+/** Resolves fields of the downward API. Methods throw KcriError with the kubelet's message. */
+export interface DownwardApi {
+  field(pod: Pod, fieldPath: string): string;
+  resource(pod: Pod, selector: ResourceFieldSelector): string;
+}
+
+/** Environment of volume plugins (volume.VolumeHost). */
+export interface VolumeHost {
+  readonly node: VolumeFacts;
+  readonly objects: ApiObjects;
+  readonly downwardApi: DownwardApi;
+  readonly mounter: Mounter;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** A volume of a pod. */
+export interface PodVolume<Source> {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly source: Source;
+}
+
+/**
+ * Implementation of a volume type (volume.VolumePlugin). Methods throw or reject with KcriError with the kubelet's
+ * message.
+ */
+export interface VolumePlugin<Source> {
+  /** The volume is always mounted read-only. */
+  readonly readOnly: boolean;
+  /** Returns the path of the volume on the node; empty if it has none. */
+  path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
+  /** Sets the volume up or updates its content; completes the work of a killed process. */
+  setUp(host: VolumeHost, volume: PodVolume<Source>): Promise<void>;
+  /** Returns the files that setUp would write. */
+  plan?(host: VolumeHost, volume: PodVolume<Source>): Promise<readonly PlannedFile[]>;
+}
+
+/**
+ * Returns `<rootDir>/pods/<uid>/volumes/<plugin>/<name>`. Throws SystemError for a name that is not a valid file name.
+ */
+export function podVolumeDir(
+  node: Pick<NodeFacts, 'rootDir'>,
+  plugin: string,
+  {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
+): string {
+  return join(podDirOf(node, pod), 'volumes', plugin, validatePathSegment('volume name', name));
+}
+
+/**
+ * Returns `<rootDir>/pods/<uid>/plugins/<plugin>/<name>`, the directory for metadata of a volume. Throws like
+ * podVolumeDir.
+ */
+export function podPluginDir(
+  node: Pick<NodeFacts, 'rootDir'>,
+  plugin: string,
+  {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
+): string {
+  return join(podDirOf(node, pod), 'plugins', plugin, validatePathSegment('volume name', name));
+}
+
+function podDirOf(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): string {
+  return podDir(node, validatePathSegment('pod UID', podRef(pod).uid));
+}

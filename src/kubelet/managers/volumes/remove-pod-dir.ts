@@ -1,0 +1,85 @@
+import {join} from 'node:path';
+import {validatePathSegment} from '../../../base/fs/files.js';
+import {removeTree} from '../../../base/fs/remove-tree.js';
+import {podDir, type NodeFacts} from '../../contract/node-facts.js';
+import {
+  listMountsBelow,
+  systemMounter,
+  unmountBelow,
+  type IsOwnMount,
+  type MountPoint,
+  type Mounter,
+} from './mounter.js';
+
+/**
+ * Removes a pod's directory with its volumes, if it exists (kubelet_volumes.go cleanupOrphanedPodDirs). First unmounts
+ * kcri's mounts; if that fails, or if there is another mount, nothing is removed. Then removes the files on that one
+ * mount without following links, so that nothing outside the directory is affected. Rejects with SystemError.
+ */
+export async function removePodDir(
+  node: Pick<NodeFacts, 'rootDir'>,
+  uid: string,
+  mounter: Mounter = systemMounter,
+): Promise<void> {
+  await removeTree(await unmountPod(node, uid, mounter));
+}
+
+/** Removes only the volumes of a pod, like removePodDir; other files in its directory stay. */
+export async function removePodVolumes(
+  node: Pick<NodeFacts, 'rootDir'>,
+  uid: string,
+  mounter: Mounter = systemMounter,
+): Promise<void> {
+  const directory = await unmountPod(node, uid, mounter);
+  for (const name of ['volume-subpaths', 'volumes']) await removeTree(join(directory, name));
+}
+
+/** Unmounts everything in a pod's directory and returns its path. */
+async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
+  const directory = podDir(node, validatePathSegment('pod UID', uid));
+  await detachSubPaths(directory, mounter);
+  await unmountBelow(directory, mounter, isPodMount);
+  return directory;
+}
+
+/**
+ * Makes sub-path mounts private, so that unmounting below one does not unmount in the volume as well. A sub-path mount
+ * that has received propagated mounts is detached as a whole, because a container of another pod could replace path
+ * components below it.
+ */
+async function detachSubPaths(directory: string, mounter: Mounter): Promise<void> {
+  const mounts = await listMountsBelow(directory, mounter);
+  for (const {mount, below} of mounts) {
+    if (!SUB_PATH.test(below)) continue;
+    const received = mounts.filter((other) => other.below.startsWith(`${below}/`));
+    const mustDetach = received.length > 0 && received.every((other) => isPodMount(other.mount, other.below));
+    if (mount.isShared || mustDetach) await mounter.makePrivate(mount.path);
+    if (mustDetach) await mounter.detach(mount.path);
+  }
+}
+
+/** `volume-subpaths/<volume>/<container>/<index>` */
+const SUB_PATH = /^volume-subpaths\/[^/]+\/[^/]+\/\d+$/;
+
+/**
+ * Reports whether kcri created a mount in a pod's directory: the volumes directory bound to itself, an in-memory
+ * volume, or a sub-path with the mounts propagated to it. Decides by path, not by the pod, whose record may be damaged.
+ */
+export const isPodMount: IsOwnMount = (mount, below) => {
+  const [folder = '', ...names] = below.split('/');
+  if (below === 'volumes') return mount.root.endsWith(VOLUMES.exec(mount.path)?.[0] ?? '\0');
+  if (folder === 'volumes') return isMemoryVolume(mount, names);
+  const [, , index = '', ...deeper] = names;
+  return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || mount.isSlave);
+};
+
+function isMemoryVolume({fileSystem, root}: MountPoint, [plugin = '', ...names]: readonly string[]): boolean {
+  return (
+    plugin.startsWith('kubernetes.io~') && names.length === 1 && IN_MEMORY.has(fileSystem) && root === '/'
+  );
+}
+
+/** Path of a volumes directory that is bound to itself. */
+const VOLUMES = /\/pods\/[^/]+\/volumes$/;
+
+const IN_MEMORY: ReadonlySet<string> = new Set(['tmpfs', 'hugetlbfs']);

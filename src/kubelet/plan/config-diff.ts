@@ -1,0 +1,81 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {Json} from '../../format/json.js';
+import {findContainerStatus, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
+import {podRef} from '../contract/pod-ref.js';
+import type {KubeRuntimeService} from '../contract/kube-services.js';
+import {computeFieldChanges, type FieldChange} from './field-changes.js';
+import type {PlannedCall} from './planned-call.js';
+import {
+  toComparableConfig,
+  parseSentConfig,
+  stripInsignificant,
+  hideSecretValues,
+  type ConfigName,
+} from './sent-config.js';
+
+/** Difference between the configs of a planned sandbox or container and the present one. */
+export interface ConfigDiff {
+  /** `sandbox` or `container "web"`. */
+  readonly target: string;
+  readonly changes: readonly FieldChange[];
+}
+
+/** Present and planned state of a pod. */
+export interface ConfigComparison {
+  readonly pod: Pod;
+  readonly before: Pod;
+  readonly runtime: RuntimePodStatus;
+  readonly calls: readonly PlannedCall[];
+}
+
+/**
+ * Returns, for every sandbox and container that would be recreated, the fields in which its config differs from the
+ * config that the runtime received for the present one. Ignores generated UIDs, addresses and names, and hides values
+ * from Secrets. Skips configs that the runtime does not report. Rejects with CriError.
+ */
+export async function diffConfigs(
+  runtime: KubeRuntimeService,
+  {pod, before, runtime: present, calls}: ConfigComparison,
+  signal: AbortSignal,
+): Promise<readonly ConfigDiff[]> {
+  const unimportant = {uids: [pod, before].map((each) => podRef(each).uid), ips: present.ips};
+  const diffs: ConfigDiff[] = [];
+  for (const {method, request, container} of calls) {
+    if (method !== 'RunPodSandbox' && method !== 'CreateContainer') continue;
+    const name: ConfigName = container === undefined ? 'PodSandboxConfig' : 'ContainerConfig';
+    const sent = await presentConfig(runtime, present, container, signal);
+    if (sent === undefined) continue;
+    const shown = (config: Json): Json => {
+      const masked = container === undefined ? config : hideSecretValues(config, [before, pod], container);
+      return stripInsignificant(masked, unimportant);
+    };
+    const config = toComparableConfig(name, request['config'] as Readonly<Record<string, unknown>>);
+    const changes = computeFieldChanges(shown(sent), shown(config)).filter(isMeant);
+    const target = container === undefined ? 'sandbox' : `container "${container}"`;
+    if (changes.length > 0) diffs.push({target, changes});
+  }
+  return diffs;
+}
+
+/** Reports whether a change is intended. Older runtimes drop this field because they do not know it. */
+function isMeant({path, before}: FieldChange): boolean {
+  return path !== 'image.user_specified_image' || before !== undefined;
+}
+
+async function presentConfig(
+  runtime: KubeRuntimeService,
+  present: RuntimePodStatus,
+  container: string | undefined,
+  signal: AbortSignal,
+): Promise<Json | undefined> {
+  if (container === undefined) {
+    const [sandbox] = present.sandboxes;
+    if (sandbox === undefined) return undefined;
+    const {info} = await runtime.podSandboxStatus({podSandboxId: sandbox.id, verbose: true}, {signal});
+    return parseSentConfig('PodSandboxConfig', info);
+  }
+  const instance = findContainerStatus(present, container);
+  if (instance === undefined) return undefined;
+  const {info} = await runtime.containerStatus({containerId: instance.id, verbose: true}, {signal});
+  return parseSentConfig('ContainerConfig', info);
+}

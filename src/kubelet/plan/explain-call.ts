@@ -1,0 +1,181 @@
+import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {CriCall} from '../contract/observe-cri-calls.js';
+import type {PodActions} from '../contract/pod-actions.js';
+import {
+  findContainerStatus,
+  type RuntimeContainerStatus,
+  type RuntimePodStatus,
+} from '../contract/runtime-pod-status.js';
+import {networkNamespace} from '../managers/kuberuntime/config/namespaces.js';
+import {effectiveRestartPolicy, exitCode} from '../managers/kuberuntime/compute/restart-policy.js';
+
+/** Reason for a call. */
+export interface PlannedReason {
+  readonly text: string;
+  /** Function of the kubelet that makes the call, and the step of SyncPod. */
+  readonly rule: string;
+}
+
+/** Part of a plan that contains a call. */
+export type PlanStep =
+  /** Termination of the running pod with the same name. */
+  | {readonly kind: 'ending'; readonly changed: readonly string[]}
+  /** Sync pass over the pod; `actions` is undefined for a pod that has ended. */
+  | {
+      readonly kind: 'pass';
+      readonly pod: Pod;
+      /** Last synced version of the pod, with the same UID. */
+      readonly before: Pod | undefined;
+      readonly runtime: RuntimePodStatus;
+      readonly actions: PodActions | undefined;
+    };
+
+type Pass = Extract<PlanStep, {kind: 'pass'}>;
+type Call = Pick<CriCall, 'method' | 'request'>;
+
+/** Returns the reason for a call in a step; `container` is the name of the container that the call concerns. */
+export function explainCall(call: Call, step: PlanStep, container: string | undefined): PlannedReason {
+  return step.kind === 'ending' ? explainEnd(call, step.changed) : explainInPass(call, step, container);
+}
+
+const ENDING_RULES: Readonly<Record<string, string>> = {
+  StopContainer: 'SyncTerminatingPod: killContainer with the grace period',
+  StopPodSandbox: 'SyncTerminatingPod: killPodWithSyncResult, after the containers',
+  RemoveContainer: 'container garbage collection of a deleted pod: removeContainer',
+  RemovePodSandbox: 'container garbage collection of a deleted pod: removeSandbox',
+};
+
+function explainEnd({method}: Call, changed: readonly string[]): PlannedReason {
+  const what = changed.length === 0 ? 'its manifest has changed' : `changed: ${changed.join(', ')}`;
+  return {
+    text: `another manifest makes another pod, and the older one of that name is ended first (${what})`,
+    rule: ENDING_RULES[method] ?? 'SyncTerminatingPod',
+  };
+}
+
+function explainInPass({method, request}: Call, pass: Pass, container: string | undefined): PlannedReason {
+  switch (method) {
+    case 'StopContainer':
+      return stopReason(pass, String(request['containerId']));
+    case 'StopPodSandbox':
+      return podStopReason(pass);
+    case 'RemoveContainer':
+      return removalReason(pass, String(request['containerId']));
+    case 'RunPodSandbox':
+      return {text: sandboxReason(pass), rule: 'SyncPod step 4: createPodSandbox'};
+    case 'PullImage':
+      return pullReason(pass, request);
+    case 'UpdateContainerResources':
+    case 'UpdatePodSandboxResources':
+      return RESIZE;
+    default:
+      return startReason(pass, method, container);
+  }
+}
+
+function stopReason(pass: Pass, id: string): PlannedReason {
+  const kill = pass.actions?.containersToKill.find((each) => each.id === id);
+  if (kill !== undefined)
+    return {text: changeText(pass, kill.name) ?? kill.message, rule: 'SyncPod step 3: killContainer'};
+  if (pass.actions?.containersToReset.some(({instance}) => instance.id === id) === true) return RESET;
+  return podStopReason(pass);
+}
+
+const RESET: PlannedReason = {
+  text: 'a restart rule of a container that exited restarts all containers',
+  rule: 'SyncPod: RestartAllContainers',
+};
+
+const RESIZE: PlannedReason = {
+  text: 'its resources have changed, and it gets them while it runs',
+  rule: 'SyncPod step 7: doPodResizeAction',
+};
+
+/** Returns why the whole pod is stopped. */
+function podStopReason(pass: Pass): PlannedReason {
+  if (pass.actions === undefined)
+    return {
+      text: 'the pod has ended, and what is left of it is stopped',
+      rule: 'SyncTerminatingPod: killPod',
+    };
+  const text = pass.actions.createSandbox ? sandboxReason(pass) : 'nothing of the pod is left to run';
+  return {text, rule: 'SyncPod step 2: killPodWithSyncResult'};
+}
+
+function removalReason({pod, runtime, actions}: Pass, id: string): PlannedReason {
+  if (actions?.containersToReset.some(({instance}) => instance.id === id) === true) return RESET;
+  const instance = runtime.containers.find((each) => each.id === id);
+  const newest = instance && findContainerStatus(runtime, instance.name);
+  if (newest !== instance)
+    return {text: 'of each container only the newest dead instance is kept', rule: 'podContainerDeletor'};
+  return pod.spec.initContainers?.some(({name}) => name === instance?.name) === true
+    ? {text: 'with a new sandbox every init container runs anew', rule: 'SyncPod step 2: purgeInitContainers'}
+    : {text: 'the instance is not needed any more', rule: 'removeContainer'};
+}
+
+/** Returns why the pod needs a sandbox, in the order of the checks in PodSandboxChanged. */
+function sandboxReason({pod, runtime}: Pass): string {
+  const [newest] = runtime.sandboxes;
+  if (newest === undefined) return 'the pod has no sandbox';
+  if (newest.state !== 'SANDBOX_READY') return 'the sandbox is not ready';
+  if (runtime.sandboxes.filter(({state}) => state === 'SANDBOX_READY').length > 1)
+    return 'several sandboxes of the pod are ready';
+  return (newest.linux?.namespaces?.options?.network ?? 'POD') === networkNamespace(pod)
+    ? 'the sandbox has no address'
+    : 'the sandbox is in another network';
+}
+
+function pullReason({pod}: Pass, request: Call['request']): PlannedReason {
+  const {image = '', userSpecifiedImage = ''} = (request['image'] ?? {}) as Readonly<Record<string, string>>;
+  const container = containersOf(pod).find((each) => [image, userSpecifiedImage].includes(each.image));
+  const policy = container?.imagePullPolicy;
+  const text =
+    policy === 'Always'
+      ? 'imagePullPolicy is Always'
+      : `the image is not there, and is to be pulled ${policy ?? 'then'}`;
+  return {text, rule: 'EnsureImageExists: shouldPullImage'};
+}
+
+function startReason(pass: Pass, method: string, name: string | undefined): PlannedReason {
+  const container = containersOf(pass.pod).find((each) => each.name === name);
+  const isInit = pass.pod.spec.initContainers?.some((each) => each.name === name) === true;
+  const rule = `SyncPod step ${isInit ? '6' : '8'}: startContainer`;
+  const text = container === undefined ? 'the pod asks for it' : containerReason(pass, container);
+  return {text, rule: method === 'CreateContainer' ? rule : `${rule}, once it is created`};
+}
+
+function containerReason(pass: Pass, container: Container): string {
+  const changed = pass.actions?.containersToKill.some(({name}) => name === container.name) === true;
+  const newest = findContainerStatus(pass.runtime, container.name);
+  if (changed) return changeText(pass, container.name) ?? 'its instance was killed';
+  if (newest === undefined) return 'it has not been created yet';
+  return pass.actions?.createSandbox === true
+    ? 'it needs the new sandbox'
+    : stateReason(pass.pod, container, newest);
+}
+
+function stateReason(pod: Pod, container: Container, newest: RuntimeContainerStatus): string {
+  switch (newest.state) {
+    case 'CONTAINER_EXITED':
+      return `it exited with code ${exitCode(newest)}, and its restartPolicy is ${effectiveRestartPolicy(pod, container)}`;
+    case 'CONTAINER_CREATED':
+      return 'it was created and never started';
+    case 'CONTAINER_RUNNING':
+      return 'its instance goes';
+    case 'CONTAINER_UNKNOWN':
+      return 'the runtime does not know its state';
+  }
+}
+
+/** Describes a changed image, the only change that a container can have under the same name (HashContainer). */
+function changeText({before, pod, actions}: Pass, name: string): string | undefined {
+  const kill = actions?.containersToKill.find((each) => each.name === name);
+  if (kill?.reason !== 'Changed') return undefined;
+  const imageIn = (of: Pod | undefined): string =>
+    containersOf(of).find((each) => each.name === name)?.image ?? '?';
+  return `image changed: "${imageIn(before)}" → "${imageIn(pod)}"`;
+}
+
+function containersOf(pod: Pod | undefined): readonly Container[] {
+  return pod === undefined ? [] : [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+}

@@ -1,0 +1,134 @@
+import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {Rejection} from '../../contract/pod-rejection.js';
+import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {apparmorProfiles} from '../../managers/kuberuntime/config/security-profiles.js';
+import {matchesNodeAffinity} from '../node-fit/node-affinity.js';
+import {hasHostPortConflict, findInsufficientResources} from '../node-fit/node-capacity.js';
+import {decidePreemption, type PreemptionInput} from '../preemption/needed-preemption.js';
+import {findForbiddenSysctl} from './sysctl-allowlist.js';
+
+/** A pod to admit to a node. */
+export type AdmissionRequest = PreemptionInput;
+
+type Handler = (admission: AdmissionRequest) => Rejection | undefined;
+
+/** Admission handlers in the kubelet's order (NewMainKubelet, AddPodAdmitHandler and generalFilter). */
+const HANDLERS: readonly Handler[] = [
+  admitSysctls,
+  admitOs,
+  admitGroupsPolicy,
+  admitResources,
+  admitNode,
+  admitPorts,
+  admitCritical,
+  admitAppArmor,
+];
+
+/**
+ * Returns the first reason why the node does not admit the pod, or undefined if it does (allocation_manager
+ * canAdmitPod).
+ *
+ * @throws ConfigError when the node's own settings are invalid.
+ */
+export function findRejection(admission: AdmissionRequest): Rejection | undefined {
+  for (const handler of HANDLERS) {
+    const rejection = handler(admission);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}
+
+function admitSysctls({pod, node}: AdmissionRequest): Rejection | undefined {
+  const message = findForbiddenSysctl(pod, node);
+  if (message === undefined) return undefined;
+  const hint = 'leave it out of spec.securityContext.sysctls, or allow it with --allowed-unsafe-sysctls';
+  return {reason: 'SysctlForbidden', message, hint};
+}
+
+const OS_LABEL = 'kubernetes.io/os';
+
+function admitOs({pod}: AdmissionRequest): Rejection | undefined {
+  const wanted = pod.metadata.labels?.[OS_LABEL] ?? 'linux';
+  if (wanted === 'linux') return undefined;
+  return {
+    reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+    message: `Failed to admit pod as the \`${OS_LABEL}\` label doesn't match node label`,
+    hint: `leave out metadata.labels["${OS_LABEL}"]; this is a Linux node`,
+  };
+}
+
+function admitGroupsPolicy({pod, node}: AdmissionRequest): Rejection | undefined {
+  const strict = pod.spec.securityContext?.supplementalGroupsPolicy === 'Strict';
+  if (!strict || node.runtime.supplementalGroupsPolicy) return undefined;
+  return {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+    hint: 'the runtime must know supplementalGroupsPolicy, as containerd 2.0 does; or leave it out',
+  };
+}
+
+const ASK_FOR_LESS = 'ask for less in resources.requests, or end another pod with "kcri delete"';
+
+function admitResources({pod, others, node}: AdmissionRequest): Rejection | undefined {
+  const [short] = isCriticalPod(pod) ? [] : findInsufficientResources(pod, others, node);
+  if (short === undefined) return undefined;
+  const {resource, requested, used, capacity} = short;
+  return {
+    reason: `OutOf${resource}`,
+    message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
+    hint: ASK_FOR_LESS,
+  };
+}
+
+/** Rejects a critical pod only if preempting other pods does not help (CriticalPodAdmissionHandler). */
+function admitCritical(admission: AdmissionRequest): Rejection | undefined {
+  const preemption = decidePreemption(admission);
+  if (preemption.kind === 'possible') return undefined;
+  const missing = preemption.missing.map(({resource, quantity}) => `(res: ${resource}, q: ${quantity}), `);
+  return {
+    reason: 'UnexpectedAdmissionError',
+    message: `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing.join('')}]`,
+    hint: ASK_FOR_LESS,
+  };
+}
+
+function admitNode({pod, node}: AdmissionRequest): Rejection | undefined {
+  if (matchesNodeAffinity(pod, node)) return undefined;
+  return failedPredicate(
+    'NodeAffinity',
+    "node(s) didn't match Pod's node affinity/selector",
+    'change spec.nodeSelector and spec.affinity.nodeAffinity, or give the node labels with --node-labels',
+  );
+}
+
+function admitPorts({pod, others}: AdmissionRequest): Rejection | undefined {
+  if (!hasHostPortConflict(pod, others)) return undefined;
+  return failedPredicate(
+    'NodePorts',
+    "node(s) didn't have free ports for the requested pod ports",
+    'change hostPort, or end the pod that has it with "kcri delete"',
+  );
+}
+
+function failedPredicate(reason: string, problem: string, hint: string): Rejection {
+  return {reason, message: `Predicate ${reason} failed: ${problem}`, hint};
+}
+
+function admitAppArmor({pod, node}: AdmissionRequest): Rejection | undefined {
+  if (node.appArmorEnabled || !allContainers(pod).some((container) => isConfined(pod, container)))
+    return undefined;
+  return {
+    reason: 'AppArmor',
+    message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host',
+    hint: 'leave out appArmorProfile, or start a kernel with AppArmor',
+  };
+}
+
+function isConfined(pod: Pod, container: Container): boolean {
+  const {apparmorProfile = 'unconfined'} = apparmorProfiles(pod, container);
+  return apparmorProfile !== 'unconfined';
+}
+
+function allContainers({spec}: Pod): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
+}

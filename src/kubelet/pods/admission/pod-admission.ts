@@ -1,0 +1,107 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import {podRef} from '../../contract/pod-ref.js';
+import type {Rejection} from '../../contract/pod-rejection.js';
+import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
+import type {AllocationManager} from '../allocation/allocation-manager.js';
+import {computeNeededPreemption} from '../preemption/needed-preemption.js';
+import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
+import {findRejection} from './admit-pod.js';
+import {reportUnknownResources} from './unknown-resources.js';
+
+/** Dependencies of PodAdmission. */
+export interface PodAdmissionOptions extends PreemptContext {
+  readonly node: NodeFacts;
+  /** Whether pods that do not fit the node are rejected. */
+  readonly enabled: boolean;
+  readonly allocations: AllocationManager;
+  readonly metrics?: Pick<KubeletMetrics, 'podPreempted' | 'podAdded'> | undefined;
+}
+
+/**
+ * Admits pods to the node, records the rejected ones, and allocates resources to the others (allocation.Manager AddPod,
+ * kubelet.go rejectPod).
+ */
+export class PodAdmission {
+  readonly #options: PodAdmissionOptions;
+  /** Status shown for each rejected pod. */
+  readonly #rejected = new Map<PodUid, PodStatus>();
+
+  constructor(options: PodAdmissionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves with whether the node admits the pod beside the `active` ones, after preempting pods for it if necessary.
+   * A rejected pod gets an event and the status that rejectedStatus returns. Rejects with the signal's reason.
+   */
+  async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
+    const {enabled, node, allocations} = this.#options;
+    if (!enabled) return true;
+    const others = active.map((other) => allocations.getAllocatedPod(other));
+    const request = {pod: allocations.getAllocatedPod(pod), others, preemptable: others, node};
+    const rejection = findRejection(request);
+    if (rejection !== undefined) {
+      this.#reject(pod, rejection);
+      return false;
+    }
+    const needed = computeNeededPreemption(request);
+    if (needed !== undefined) await preemptPods(this.#options, {pod, ...needed}, signal);
+    return true;
+  }
+
+  #reject(pod: Pod, {reason, message}: Rejection): void {
+    this.#options.events({type: 'Warning', reason, message, pod});
+    this.#rejected.set(podRef(pod).uid, {
+      phase: 'Failed',
+      reason,
+      message: `Pod was rejected: ${message}`,
+      qosClass: computePodQosClass(pod),
+    });
+  }
+
+  isRejected(uid: PodUid): boolean {
+    return this.#rejected.has(uid);
+  }
+
+  /** Returns the status of a rejected pod; undefined for any other. */
+  rejectedStatus(uid: PodUid): PodStatus | undefined {
+    return this.#rejected.get(uid);
+  }
+
+  /** Clears the rejection of the pod. Returns whether it was rejected. */
+  clearRejection(uid: PodUid): boolean {
+    return this.#rejected.delete(uid);
+  }
+
+  /** Allocates the resources of a pod that is about to start, and warns about resources unknown to the node. */
+  allocate(pod: Pod): void {
+    const {allocations, events, metrics} = this.#options;
+    reportUnknownResources(pod, events);
+    allocations.admit(pod);
+    metrics?.podAdded(pod.spec.containers.length);
+  }
+
+  /** Releases the allocation of a removed pod. */
+  release(uid: PodUid): void {
+    this.#options.allocations.forget(uid);
+  }
+
+  /** Queues a possible resize of the pod for retryPendingResizes. */
+  pushPendingResize(uid: PodUid): void {
+    this.#options.allocations.pushPendingResize(uid);
+  }
+
+  get hasUnreviewedResizes(): boolean {
+    return this.#options.allocations.hasUnreviewedResizes;
+  }
+
+  /** Grants the resizes that now fit beside the `active` pods. Returns the pods to sync because of a change. */
+  retryPendingResizes(active: readonly Pod[]): readonly Pod[] {
+    const {allocations, node, enabled} = this.#options;
+    return allocations.retryPendingResizes({active, node, admission: enabled});
+  }
+}

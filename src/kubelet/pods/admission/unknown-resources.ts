@@ -1,0 +1,22 @@
+import {isNativeResource} from '../../../api/resource-list.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {EventSink} from '../../contract/pod-event.js';
+
+/**
+ * Warns with an event that a pod requests extended resources unknown to the node. kcri has no device plugins, and a
+ * kubelet ignores unknown resources: the pod runs without them (predicate.go removeMissingExtendedResources).
+ */
+export function reportUnknownResources(pod: Pod, events: EventSink): void {
+  const names = unknownResources(pod);
+  if (names.length === 0) return;
+  const message = `The node doesn't know ${names.join(', ')}: containers run without, no device plugins are asked for devices`;
+  events({type: 'Warning', reason: 'UnknownResource', message, pod});
+}
+
+function unknownResources({spec}: Pod): readonly string[] {
+  const lists = [...(spec.initContainers ?? []), ...spec.containers].flatMap(({resources}) => [
+    ...Object.keys(resources?.requests ?? {}),
+    ...Object.keys(resources?.limits ?? {}),
+  ]);
+  return [...new Set(lists)].filter((name) => !isNativeResource(name)).toSorted();
+}

@@ -1,0 +1,103 @@
+import type {ResourceRequirements} from '../../../api/types/v1-meta.js';
+import type {PodUid} from '../../../cri/index.js';
+import {
+  areResourcesEqual,
+  type ActuatedResources,
+  type PodAllocation,
+} from '../../contract/resources/pod-allocation.js';
+import {PodFileStore} from '../history/pod-file-store.js';
+
+/** JSON form of a PodAllocation. */
+interface Kept {
+  readonly pod?: ResourceRequirements;
+  readonly containers: readonly (readonly [string, ResourceRequirements])[];
+}
+
+/** Store of the actuated resources of pods, each in `<rootDir>/resources/<uid>.json`. Rejects with SystemError. */
+export interface ActuatedResourcesBackend {
+  read(uid: PodUid): Promise<PodAllocation | undefined>;
+  write(uid: PodUid, actuated: PodAllocation): Promise<void>;
+  delete(uid: PodUid): Promise<void>;
+}
+
+export class ActuatedResourcesStore implements ActuatedResourcesBackend {
+  readonly #files: PodFileStore<Kept>;
+
+  constructor(rootDir: string) {
+    this.#files = new PodFileStore(rootDir, 'resources', ({containers}) => Array.isArray(containers));
+  }
+
+  async read(uid: PodUid): Promise<PodAllocation | undefined> {
+    const kept = (await this.#files.read(uid))?.value;
+    return kept && {pod: kept.pod, containers: new Map(kept.containers)};
+  }
+
+  async write(uid: PodUid, {pod, containers}: PodAllocation): Promise<void> {
+    await this.#files.write(uid, {...(pod && {pod}), containers: [...containers]});
+  }
+
+  async delete(uid: PodUid): Promise<void> {
+    await this.#files.delete(uid);
+  }
+}
+
+/** Returns a store for a plan: it reads from `store` unless `offline`, and holds writes in memory only. */
+export function createPlannedActuatedResources(
+  store: ActuatedResourcesBackend,
+  offline: boolean,
+): ActuatedResourcesBackend {
+  const planned = new Map<PodUid, PodAllocation>();
+  return {
+    read: async (uid) => planned.get(uid) ?? (offline ? undefined : await store.read(uid)),
+    write: async (uid, actuated) => void planned.set(uid, actuated),
+    delete: async (uid) => void planned.delete(uid),
+  };
+}
+
+const NOTHING: PodAllocation = {pod: undefined, containers: new Map()};
+
+/** Actuated resources of one pod; one process at a time works on it. */
+export class PodActuatedResources implements ActuatedResources {
+  readonly #store: ActuatedResourcesBackend;
+  readonly #uid: PodUid;
+  readonly #onFailure: (error: unknown) => void;
+  #loaded = false;
+  current: PodAllocation | undefined;
+
+  /**
+   * Creates the actuated resources of one pod. `onFailure` receives errors of writes, after which the next process may
+   * repeat a resize.
+   */
+  constructor(store: ActuatedResourcesBackend, uid: PodUid, onFailure: (error: unknown) => void) {
+    this.#store = store;
+    this.#uid = uid;
+    this.#onFailure = onFailure;
+  }
+
+  async load(): Promise<void> {
+    if (this.#loaded) return;
+    this.current = await this.#store.read(this.#uid);
+    this.#loaded = true;
+  }
+
+  async setContainer(name: string, resources: ResourceRequirements): Promise<void> {
+    const {pod, containers} = this.current ?? NOTHING;
+    const before = containers.get(name);
+    if (before !== undefined && areResourcesEqual(before, resources)) return;
+    await this.#set({pod, containers: new Map([...containers, [name, resources]])});
+  }
+
+  async setPod(resources: ResourceRequirements | undefined): Promise<void> {
+    const {pod, containers} = this.current ?? NOTHING;
+    if (!areResourcesEqual(pod, resources)) await this.#set({pod: resources, containers});
+  }
+
+  async #set(actuated: PodAllocation): Promise<void> {
+    this.current = actuated;
+    try {
+      await this.#store.write(this.#uid, actuated);
+    } catch (error) {
+      this.#onFailure(error);
+    }
+  }
+}

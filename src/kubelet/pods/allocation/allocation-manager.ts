@@ -1,0 +1,135 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import {allocationOf, withAllocation, type PodAllocation} from '../../contract/resources/pod-allocation.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
+import {
+  cpuMilli,
+  memoryBytes,
+  podRequests,
+} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+import type {PendingResize} from '../../contract/pod-rejection.js';
+import {canResizePod} from './resize-admission.js';
+
+/** Options of AllocationManager.retryPendingResizes. */
+export interface RetryPendingResizesOptions {
+  /** Desired pods that have not terminated, with the resources that they request. */
+  readonly active: readonly Pod[];
+  readonly node: NodeFacts;
+  /** Whether a resize must fit the node. */
+  readonly admission: boolean;
+}
+
+/** A pod with its allocated resources, cached by desired pod. */
+interface Granted {
+  readonly allocation: PodAllocation;
+  readonly pod: Pod;
+}
+
+/**
+ * Allocates resources to the daemon's pods, which may differ from their requests (allocation.Manager). The pods'
+ * records store the allocations.
+ */
+export class AllocationManager {
+  readonly #allocations = new Map<PodUid, PodAllocation>();
+  readonly #granted = new WeakMap<Pod, Granted>();
+  /** Pods whose allocation may differ from their requests, in the order of the changes. */
+  readonly #unsettled = new Set<PodUid>();
+  readonly #pending = new Map<PodUid, PendingResize>();
+
+  get hasUnreviewedResizes(): boolean {
+    return this.#unsettled.size > 0;
+  }
+
+  /** Admits the pod with its previous allocation, or with all that it requests. */
+  admit(pod: Pod): void {
+    if (this.#allocations.has(podRef(pod).uid)) this.pushPendingResize(podRef(pod).uid);
+    else this.grant(pod);
+  }
+
+  /** Allocates to the pod the resources in its spec. */
+  grant(pod: Pod): void {
+    this.#allocations.set(podRef(pod).uid, allocationOf(pod));
+  }
+
+  /** Drops the allocation of a removed pod; if it is created again, it gets all that it requests. */
+  forget(uid: PodUid): void {
+    this.#allocations.delete(uid);
+    this.#unsettled.delete(uid);
+    this.#pending.delete(uid);
+  }
+
+  /**
+   * Returns the pod with its allocated resources: the same object on each call, and `pod` itself if it already has
+   * them.
+   */
+  getAllocatedPod(pod: Pod): Pod {
+    const allocation = this.#allocations.get(podRef(pod).uid);
+    if (allocation === undefined) return pod;
+    const known = this.#granted.get(pod);
+    if (known?.allocation === allocation) return known.pod;
+    const granted = {allocation, pod: withAllocation(pod, allocation)};
+    this.#granted.set(pod, granted);
+    return granted.pod;
+  }
+
+  /**
+   * Queues the pod for the next review of resizes, since its desired resources may have changed (PushPendingResize).
+   */
+  pushPendingResize(uid: PodUid): void {
+    if (this.#allocations.has(uid)) this.#unsettled.add(uid);
+  }
+
+  /** Returns the reason why the pod's allocation differs from its requests, if it does. */
+  getPendingResize(uid: PodUid): PendingResize | undefined {
+    return this.#pending.get(uid);
+  }
+
+  /**
+   * Grants the resizes that now fit. Returns the pods whose resize was granted or whose pending message changed
+   * (RetryPendingResizes). An infeasible resize is not reviewed again.
+   */
+  retryPendingResizes({active, node, admission}: RetryPendingResizesOptions): readonly Pod[] {
+    const waiting = active.filter((pod) => this.#unsettled.has(podRef(pod).uid));
+    return waiting
+      .toSorted((a, b) => this.#compare(a, b))
+      .filter((pod) => {
+        const {uid} = podRef(pod);
+        const allocation = this.#allocations.get(uid) ?? allocationOf(pod);
+        const others = active
+          .filter((other) => podRef(other).uid !== uid)
+          .map((other) => this.getAllocatedPod(other));
+        const verdict = canResizePod({pod, allocation, others, node, admission});
+        const before = this.#pending.get(uid);
+        const pending = verdict.kind === 'pending' ? verdict.pending : undefined;
+        if (pending?.reason !== 'Deferred') this.#unsettled.delete(uid);
+        if (pending === undefined) this.#pending.delete(uid);
+        else this.#pending.set(uid, pending);
+        if (verdict.kind === 'fits') this.grant(pod);
+        return verdict.kind === 'fits' || before?.message !== pending?.message;
+      });
+  }
+
+  /**
+   * Compares two pods for the order of resizes: pods that do not grow first, then by priority, QoS class and order of
+   * the changes (sortPendingResizes).
+   */
+  #compare(a: Pod, b: Pod): number {
+    return (
+      Number(this.#growing(a)) - Number(this.#growing(b)) ||
+      (b.spec.priority ?? 0) - (a.spec.priority ?? 0) ||
+      Number(computePodQosClass(b) === 'Guaranteed') - Number(computePodQosClass(a) === 'Guaranteed') ||
+      this.#order(a) - this.#order(b)
+    );
+  }
+
+  #order(pod: Pod): number {
+    return [...this.#unsettled].indexOf(podRef(pod).uid);
+  }
+
+  #growing(pod: Pod): boolean {
+    const [wanted, granted] = [podRequests(pod), podRequests(this.getAllocatedPod(pod))];
+    return cpuMilli(wanted) > cpuMilli(granted) || memoryBytes(wanted) > memoryBytes(granted);
+  }
+}

@@ -1,0 +1,69 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import {forEachLimit} from '../../../base/async/for-each-limit.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
+import {namespacedName, podRef} from '../../contract/pod-ref.js';
+
+/** Final status of an evicted pod. */
+export type PodEviction = Pick<PodStatus, 'phase' | 'reason' | 'message'>;
+
+/** Kills a pod without waiting for it to stop; `status` changes its final status (eviction.KillPodFunc). */
+export type EvictPod = (
+  pod: Pod,
+  how: {readonly gracePeriodSeconds: number; readonly status: (status: PodStatus) => PodStatus},
+) => void;
+
+/** Dependencies of an EvictionManager. */
+export interface EvictionManagerOptions {
+  /** Resolves with the pod's final status if it must be evicted, and reports that as an event. */
+  readonly findEviction: (uid: PodUid) => Promise<PodEviction | undefined>;
+  /** Kills a pod with a grace period and changes its final status. */
+  readonly evictPod: EvictPod;
+  readonly logger: Logger;
+  readonly metrics?: Pick<KubeletMetrics, 'podEvicted'> | undefined;
+}
+
+/** Grace period of an evicted pod, in seconds (immediateEvictionGracePeriodSeconds). */
+const GRACE_SECONDS = 1;
+/** Name of the eviction signal in metrics (signalEmptyDirFsLimit). */
+const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
+const PODS_AT_ONCE = 8;
+
+/** Evicts pods whose emptyDir volumes exceed their size limits (eviction_manager.go localStorageEviction). */
+export class EvictionManager {
+  readonly #options: EvictionManagerOptions;
+  readonly #logger: FileLogger;
+  #isRunning = false;
+
+  constructor(options: EvictionManagerOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('eviction-manager.ts');
+  }
+
+  /** Checks the active pods in the background, unless a check is in progress. Never rejects. */
+  async synchronize(active: readonly Pod[]): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    await forEachLimit(active, PODS_AT_ONCE, async (pod) => this.evictIfNeeded(pod));
+    this.#isRunning = false;
+  }
+
+  /** Evicts the pod if one of its volumes exceeds its limit. Never rejects. */
+  async evictIfNeeded(pod: Pod): Promise<void> {
+    const {findEviction, evictPod, metrics} = this.#options;
+    const ref = podRef(pod);
+    try {
+      const eviction = await findEviction(ref.uid);
+      if (eviction === undefined) return;
+      metrics?.podEvicted(EMPTY_DIR_LIMIT);
+      const status = (current: PodStatus): PodStatus => ({...current, ...eviction});
+      evictPod(pod, {gracePeriodSeconds: GRACE_SECONDS, status});
+    } catch (error) {
+      this.#logger.error(error, 'Eviction manager: failed to measure the volumes of a pod', {
+        pod: namespacedName(ref),
+      });
+    }
+  }
+}

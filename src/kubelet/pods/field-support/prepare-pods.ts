@@ -1,0 +1,89 @@
+import {invalidValue, type FieldError} from '../../../api/field-error.js';
+import {FieldPath} from '../../../api/field-path.js';
+import {PodValidationError} from '../../../api/decoding/manifest-issue.js';
+import type {PodDocument} from '../../../api/decoding/parse-manifest.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {validatePod} from '../../../api/validation/validate-pod.js';
+import {MAX_SEGMENT_LENGTH} from '../../../base/fs/files.js';
+import {findRuntimeClassConflicts, applyRuntimeClass} from '../../managers/sources/runtime-class.js';
+import {checkStaticReferences, toLocalPod, toStaticPod} from '../../managers/sources/static-pod.js';
+import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
+import {podLogsDirectoryName} from '../../contract/node-facts.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {unsupportedFields} from './unsupported-fields.js';
+
+/** A pod ready to be synced, and its manifest's source. */
+export interface PreparedPod {
+  readonly pod: Pod;
+  readonly source: string;
+}
+
+/** Options of preparePods. */
+export interface PrepareOptions {
+  /** Whether to prepare static pods: with name suffix, UID from content and path, and source `file` or `http`. */
+  readonly static: boolean;
+  /** URL that static pods were fetched from; undefined if they come from files. */
+  readonly url?: string | undefined;
+  readonly nodeName: string;
+  /** Time when the manifests were first seen, in ms since the epoch. */
+  readonly seenAtMs: number;
+  /** API objects delivered with the manifests for Pods to refer to; none by default. */
+  readonly objects?: ApiObjects;
+}
+
+/**
+ * Completes Pods with their identity and rejects invalid Pods and unsupported fields. Throws PodValidationError with
+ * every such field and its position, and StaticReferenceError.
+ */
+export function preparePods(
+  documents: readonly PodDocument[],
+  options: PrepareOptions,
+): readonly PreparedPod[] {
+  const {objects = NO_OBJECTS} = options;
+  refuse(documents, ({pod}) => conflicts(pod, options));
+  refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
+  // With the node's name as a suffix, the name of a valid Pod may become too long.
+  refuse(documents, (document) => validatePod(prepared(document, options)));
+  if (options.static) for (const {pod, file} of documents) checkStaticReferences(pod, file, objects);
+  refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
+  return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
+}
+
+function prepared({pod, file}: PodDocument, options: PrepareOptions): Pod {
+  const {static: isStatic, nodeName, seenAtMs, url} = options;
+  const seen = new Date(seenAtMs).toISOString();
+  return isStatic
+    ? toStaticPod(pod, {nodeName, file, seen, url})
+    : toLocalPod(admitted(pod, options), {nodeName, seen});
+}
+
+/** Returns the pod with the changes of API server admission, which static pods do not pass. */
+function admitted(pod: Pod, {static: isStatic, objects = NO_OBJECTS}: PrepareOptions): Pod {
+  return isStatic ? pod : applyRuntimeClass(pod, objects);
+}
+
+function conflicts(
+  pod: Pod,
+  {static: isStatic, objects = NO_OBJECTS}: PrepareOptions,
+): readonly FieldError[] {
+  return isStatic ? [] : findRuntimeClassConflicts(pod, objects);
+}
+
+/** Rejects a pod whose log directory name is too long: it could be started, but never terminated. */
+function checkLogDirectory(pod: Pod): readonly FieldError[] {
+  const {name, length} = {name: pod.metadata.name ?? '', length: podLogsDirectoryName(podRef(pod)).length};
+  const problem = `the pod's log directory NAMESPACE_NAME_UID would have a name of ${length} characters, at most ${MAX_SEGMENT_LENGTH} are possible`;
+  return length > MAX_SEGMENT_LENGTH
+    ? [invalidValue(new FieldPath(['metadata', 'name']), name, problem)]
+    : [];
+}
+
+function refuse(
+  documents: readonly PodDocument[],
+  faultsOf: (document: PodDocument) => readonly FieldError[],
+): void {
+  const issues = documents.flatMap((document) =>
+    faultsOf(document).map((error) => document.createIssue(error)),
+  );
+  if (issues.length > 0) throw new PodValidationError(issues);
+}

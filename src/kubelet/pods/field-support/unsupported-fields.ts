@@ -1,0 +1,38 @@
+import {forbidden, type FieldError} from '../../../api/field-error.js';
+import {FieldPath} from '../../../api/field-path.js';
+import {pod as podSchema} from '../../../api/schema/schema-pod.js';
+import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {FIELD_RULES} from './field-rules.js';
+
+/** Returns an error with its reason for each field of a Pod that kcri cannot honour and must not ignore. */
+export function unsupportedFields(pod: Pod): readonly FieldError[] {
+  return [...inObject(podSchema, pod, new FieldPath())];
+}
+
+function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator<FieldError> {
+  const rules = FIELD_RULES[schema.name] ?? {};
+  for (const [name, {type}] of Object.entries(schema.fields)) {
+    const field = (value as Readonly<Record<string, unknown>>)[name];
+    if (isAbsent(type, field)) continue;
+    const rule = rules[name];
+    const at = path.child(name);
+    if (rule?.kind === 'ignored') continue;
+    if (rule?.kind === 'refused' && rule.when(field as never))
+      yield forbidden(at, `not supported by kcri: ${rule.reason}`);
+    else yield* inValue(type, field, at);
+  }
+}
+
+function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {
+  if (type.kind === 'object') yield* inObject(type.schema, value as object, path);
+  if (type.kind !== 'list') return;
+  for (const [index, item] of (value as readonly unknown[]).entries())
+    yield* inValue(type.item, item, path.index(index));
+}
+
+/** Reports whether a field is unset: undefined, or an empty string, list or map. An empty object may be significant. */
+function isAbsent({kind}: FieldType, value: unknown): boolean {
+  if (value === undefined || value === '') return true;
+  return (kind === 'list' || kind === 'map') && Object.keys(value as object).length === 0;
+}

@@ -1,0 +1,118 @@
+import type {Clock} from '../../../base/clock.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
+import type {Pleg} from '../../contract/pleg.js';
+import {namespacedName} from '../../contract/pod-ref.js';
+import type {PodRegistry} from '../registry/pod-registry.js';
+import type {ManagedPods} from '../registry/managed-pods.js';
+import type {PodRecord} from '../registry/pod-store.js';
+
+/** Dependencies of OrphanedPods. */
+export interface OrphanedPodsOptions {
+  readonly own: ManagedPods;
+  readonly local: PodRegistry;
+  readonly pleg: Pick<Pleg, 'requestRelist'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Reports whether the pod is in a source. */
+  readonly isWanted: (uid: PodUid) => boolean;
+  readonly metrics: Pick<KubeletMetrics, 'podRemoved'>;
+}
+
+/** Time for which dead containers of a removed pod stay in the runtime, in ms. */
+const REMAINS_MS = 10_000;
+
+/**
+ * Removes orphaned pods: managed pods that are in no source and not running. Their resources on the node are removed at
+ * once, their dead containers and records later. A pod created again in between resumes its attempt count, as before
+ * the kubelet's periodic container GC.
+ */
+export class OrphanedPods {
+  readonly #options: OrphanedPodsOptions;
+  readonly #logger: FileLogger;
+  /** Removals in progress; they never reject. */
+  readonly #removing = new Map<PodUid, Promise<boolean>>();
+
+  constructor(options: OrphanedPodsOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('orphaned-pods.ts');
+  }
+
+  isRemoving(uid: PodUid): boolean {
+    return this.#removing.has(uid);
+  }
+
+  /** Resolves when no removal of the pod is in progress. */
+  async waitForRemoval(uid: PodUid): Promise<void> {
+    await this.#removing.get(uid);
+  }
+
+  /** Runs the removal steps that are due. Returns false if one failed, which is logged and must be retried. */
+  async remove(uid: PodUid): Promise<boolean> {
+    const record = this.#options.own.get(uid);
+    if (record === undefined || this.#removing.has(uid)) return true;
+    const removal = this.#removeLeft(record);
+    this.#removing.set(uid, removal);
+    const isDone = await removal;
+    this.#removing.delete(uid);
+    return isDone;
+  }
+
+  async #removeLeft(record: PodRecord): Promise<boolean> {
+    const {clock, own} = this.#options;
+    const {uid, goneAt} = record;
+    try {
+      if (goneAt !== undefined) {
+        if (Date.parse(goneAt) + REMAINS_MS <= clock.now()) await this.#removeRemains(record);
+      } else if ((await own.claim(record)) !== undefined) await this.#leave(record);
+      return true;
+    } catch (error) {
+      const fields = {pod: namespacedName(record), podUID: uid};
+      this.#logger.error(error, 'Failed to remove what is left of a pod', fields);
+      return false;
+    }
+  }
+
+  /** Removes the pod from the node. Reads its runtime status again first, since the last one may be out of date. */
+  async #leave(record: PodRecord): Promise<void> {
+    const {own, local, pleg, metrics} = this.#options;
+    if (await own.ensureSyncer(record).isLive()) {
+      pleg.requestRelist(record.uid);
+      return;
+    }
+    await local.remover.removeFromNode(record);
+    await own.getSyncer(record.uid)?.flush();
+    own.markRemoved(await local.remover.markRemoved(record));
+    metrics.podRemoved(record);
+  }
+
+  /**
+   * Removes dead containers and the record, unless another process has adopted the pod or it runs again. The next
+   * rounds then determine its owner.
+   */
+  async #removeRemains(record: PodRecord): Promise<void> {
+    const {uid} = record;
+    const {own, local, isWanted} = this.#options;
+    const isOver = await local.tryWithPodLock(record, async () => {
+      const isStillGone = (await local.store.get(uid))?.goneAt !== undefined;
+      if (!isStillGone) return true;
+      if (isWanted(uid) || !(await local.createSyncer(record.pod, record.place).removeIfNotLive()))
+        return false;
+      await local.remover.forget(record);
+      return true;
+    });
+    if (isOver) own.forget(uid);
+  }
+
+  /** Releases a removed pod whose UID another program uses again. */
+  async disown(record: PodRecord): Promise<void> {
+    const {own, local} = this.#options;
+    await local.tryWithPodLock(record, async () => {
+      await local.remover.forget(record);
+    });
+    own.forget(record.uid);
+    const fields = {pod: namespacedName(record), podUID: record.uid};
+    this.#logger.info('A pod that is gone was made anew by another program, and is left to it', fields);
+  }
+}

@@ -1,0 +1,49 @@
+import type {Clock} from '../../../base/clock.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {ContainerGcRules} from './container-collector.js';
+import {DEFAULT_CONTAINER_GC_POLICY, type ContainerGcPolicy} from './container-gc.js';
+
+/** Dependencies of PeriodicContainerGc. */
+export interface PeriodicContainerGcOptions {
+  /** Removes the containers; neither method rejects. */
+  readonly collector: {
+    removeDeadContainers(uid: PodUid, rules: ContainerGcRules): Promise<void>;
+    collectGarbage(rules: ContainerGcRules): Promise<void>;
+  };
+  /** Reports whether everything that the pod has in the runtime may be removed. */
+  readonly isUnwanted: (uid: PodUid) => boolean;
+  /** Policy of the container GC; the kubelet's default if undefined. */
+  readonly policy: ContainerGcPolicy | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Period of container GC (ContainerGCPeriod). */
+const PERIOD_MS = 60_000;
+
+/** Runs container GC under one policy: for a pod when one of its containers dies, and for all pods once a minute. */
+export class PeriodicContainerGc {
+  readonly #options: PeriodicContainerGcOptions;
+  #nextAt = 0;
+
+  constructor(options: PeriodicContainerGcOptions) {
+    this.#options = options;
+  }
+
+  /** Removes older dead containers of one pod. Never rejects. */
+  async removeDeadContainers(uid: PodUid): Promise<void> {
+    await this.#options.collector.removeDeadContainers(uid, this.#rules());
+  }
+
+  /** Removes dead containers and sandboxes of all pods, at most once a minute. Never rejects. */
+  async collectIfDue(): Promise<void> {
+    const {clock, collector} = this.#options;
+    if (clock.now() < this.#nextAt) return;
+    this.#nextAt = clock.now() + PERIOD_MS;
+    await collector.collectGarbage(this.#rules());
+  }
+
+  #rules(): ContainerGcRules {
+    const {policy = DEFAULT_CONTAINER_GC_POLICY, clock, isUnwanted} = this.#options;
+    return {policy, now: clock.now(), isUnwanted};
+  }
+}

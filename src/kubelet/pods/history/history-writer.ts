@@ -1,0 +1,112 @@
+import type {Occurrence} from './recorded-event.js';
+
+/** Storage of a pod's history. All functions except onFailure may reject. */
+export interface HistoryStorage<Status> {
+  /** Appends to the stored events; resolves with false if the file does not exist. */
+  readonly add: (occurrences: readonly Occurrence[]) => Promise<boolean>;
+  /** Merges these occurrences into the stored events. */
+  readonly merge: (occurrences: readonly Occurrence[]) => Promise<void>;
+  readonly writeStatus: (known: Status) => Promise<void>;
+  /** Called when writes start to fail, and again when they fail after a success. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Maximum number of events appended before a merge: limits the file size, and most writes are short. */
+export const MAX_ADDED = 100;
+/** Maximum number of events that wait while writes fail; the oldest are dropped. */
+const MAX_WAITING = 100;
+
+/**
+ * Writes the history of one pod in order. Events that arrive during a write are written together in the next one, and
+ * only the newest status is written.
+ */
+export class HistoryWriter<Status extends object> {
+  readonly #place: HistoryStorage<Status>;
+  #events: readonly Occurrence[] = [];
+  #status: Status | undefined;
+  /** Number of events that can be appended; 0 before the first merge, since another process may have been killed. */
+  #room = 0;
+  #isDue = false;
+  #isFailing = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(place: HistoryStorage<Status>) {
+    this.#place = place;
+  }
+
+  event(occurrence: Occurrence): void {
+    this.#events = [...this.#events, occurrence].slice(-MAX_WAITING);
+    this.#wake();
+  }
+
+  status(known: Status): void {
+    this.#status = known;
+    this.#wake();
+  }
+
+  /** Resolves when all is written or a retry has failed. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    if (this.#isFailing) this.#wake();
+    await this.#writing;
+  }
+
+  #wake(): void {
+    this.#isDue = true;
+    this.#writing ??= this.#run();
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    // Events of the same turn are written together.
+    await Promise.resolve();
+    while (this.#isDue) {
+      this.#isDue = false;
+      const failures = [
+        await failureOf(() => this.#writeEvents()),
+        await failureOf(() => this.#writeStatus()),
+      ];
+      const failure = failures.find((each) => each !== undefined);
+      if (failure !== undefined && !this.#isFailing) this.#place.onFailure(failure.error);
+      this.#isFailing = failure !== undefined;
+    }
+    this.#writing = undefined;
+  }
+
+  async #writeEvents(): Promise<void> {
+    const events = this.#events;
+    if (events.length === 0) return;
+    this.#events = [];
+    const {add, merge} = this.#place;
+    const room = this.#room - events.length;
+    // A failed write may leave the file in any state: the next write is then a merge.
+    this.#room = 0;
+    try {
+      if (room >= 0 && (await add(events))) this.#room = room;
+      else {
+        await merge(events);
+        this.#room = MAX_ADDED;
+      }
+    } catch (error) {
+      this.#events = [...events, ...this.#events].slice(-MAX_WAITING);
+      throw error;
+    }
+  }
+
+  async #writeStatus(): Promise<void> {
+    const status = this.#status;
+    if (status === undefined) return;
+    await this.#place.writeStatus(status);
+    // A newer status may have arrived during the write.
+    if (this.#status === status) this.#status = undefined;
+  }
+}
+
+async function failureOf(act: () => Promise<void>): Promise<{readonly error: unknown} | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    return {error};
+  }
+}

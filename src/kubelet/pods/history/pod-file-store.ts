@@ -1,0 +1,130 @@
+import {constants} from 'node:fs';
+import {readdir, readFile, unlink, type FileHandle} from 'node:fs/promises';
+import {join} from 'node:path';
+import {
+  ifPresent,
+  isTemporaryFileOf,
+  makeDirectories,
+  validatePathSegment,
+  writeFileAtomicWithoutSync,
+  withFile,
+  withFileErrors,
+} from '../../../base/fs/files.js';
+import type {PodUid} from '../../../cri/index.js';
+
+const VERSION = 1;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Content of a pod's file. */
+export interface PodFile<T> {
+  readonly value: T;
+  /** Items added since the value was written, oldest first; malformed ones are omitted. */
+  readonly added: readonly JsonObject[];
+}
+
+/**
+ * Stores one file per pod in a directory below the root directory, readable only by root: a line of JSON for the value
+ * and one for each added item. This or a later version of kcri reads it back. Malformed content counts as absent,
+ * since the files only record the past. All methods reject with SystemError.
+ */
+export class PodFileStore<T extends object> {
+  readonly #rootDir: string;
+  readonly #directory: string;
+  readonly #isRight: (value: JsonObject) => boolean;
+
+  constructor(rootDir: string, name: string, isRight: (value: JsonObject) => boolean) {
+    this.#rootDir = rootDir;
+    this.#directory = join(rootDir, name);
+    this.#isRight = isRight;
+  }
+
+  async read(uid: PodUid): Promise<PodFile<T> | undefined> {
+    const path = this.#path(uid);
+    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+    return text === undefined ? undefined : this.#parsed(text);
+  }
+
+  /** Writes or replaces the pod's file; the root directory's parent must exist. */
+  async write(uid: PodUid, value: T): Promise<void> {
+    const path = this.#path(uid);
+    const replace = async (): Promise<true> => {
+      // The file only records the past: losing it in a power failure is better than a slower pod start.
+      await writeFileAtomicWithoutSync(path, lineOf({version: VERSION, ...value}), 0o600);
+      return true;
+    };
+    await withFileErrors('writing', path, async () => {
+      // The directories nearly always exist.
+      if ((await ifPresent(replace)) === true) return;
+      await makeDirectories([
+        {path: this.#rootDir, mode: 0o750},
+        {path: this.#directory, mode: 0o700},
+      ]);
+      await replace();
+    });
+  }
+
+  /**
+   * Appends items to the pod's file, all or none; resolves with false without a file. Supports a single writer at a
+   * time.
+   */
+  async add(uid: PodUid, items: readonly object[]): Promise<boolean> {
+    const path = this.#path(uid);
+    const bytes = Buffer.from(items.map(lineOf).join(''));
+    const append = async (): Promise<true> => {
+      await withFile(path, constants.O_WRONLY | constants.O_APPEND, 0, async (file) => {
+        await appendWhole(file, bytes);
+      });
+      return true;
+    };
+    return (await withFileErrors('writing', path, () => ifPresent(append))) ?? false;
+  }
+
+  /** Removes the pod's file, if it exists, and its temporary files. */
+  async delete(uid: PodUid): Promise<void> {
+    const path = this.#path(uid);
+    const directory = this.#directory;
+    const names = await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)));
+    const leftovers = (names ?? []).filter((name) => isTemporaryFileOf(path, name));
+    for (const file of [...leftovers.map((name) => join(directory, name)), path])
+      await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
+  }
+
+  #path(uid: PodUid): string {
+    return join(this.#directory, `${validatePathSegment('pod UID', uid)}.json`);
+  }
+
+  #parsed(text: string): PodFile<T> | undefined {
+    const [head = '', ...lines] = text.split('\n');
+    const {version, ...content} = parsedObject(head) ?? {};
+    if (version !== VERSION || !this.#isRight(content)) return undefined;
+    const added = lines.map(parsedObject).filter((item) => item !== undefined);
+    return {value: content as T, added};
+  }
+}
+
+/** Returns the value as one line; JSON.stringify escapes line breaks. */
+function lineOf(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+/** Appends all bytes; truncates a partial write, for example on a full disk, and rejects. */
+async function appendWhole(file: FileHandle, bytes: Buffer): Promise<void> {
+  let written = 0;
+  try {
+    while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten;
+  } catch (error) {
+    if (written > 0) await file.truncate((await file.stat()).size - written);
+    throw error;
+  }
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {Clock} from '../../../base/clock.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {EventSink} from '../../contract/pod-event.js';
+import type {WaitingReason} from '../../contract/waiting-reason.js';
+import {PodFileStore} from './pod-file-store.js';
+import {HistoryWriter} from './history-writer.js';
+import {
+  isOccurrence,
+  createOccurrence,
+  mergeOccurrences,
+  type Occurrence,
+  type RecordedEvent,
+} from './recorded-event.js';
+
+/** Deletion of a pod, as in its metadata. */
+export interface PodDeletion {
+  /** End of the grace period, RFC 3339. */
+  readonly deletionTimestamp: string;
+  readonly deletionGracePeriodSeconds: number;
+}
+
+/** Returns the deletion of a pod that starts at `nowMs` (ms since the epoch) with a grace period in seconds. */
+export function computeDeletion(nowMs: number, gracePeriodSeconds: number): PodDeletion {
+  const until = nowMs + gracePeriodSeconds * 1000;
+  return {
+    deletionTimestamp: new Date(until).toISOString(),
+    deletionGracePeriodSeconds: gracePeriodSeconds,
+  };
+}
+
+/** Last known state of a pod. */
+export interface LastKnown {
+  /** Time of the last update, RFC 3339. */
+  readonly seenAt: string;
+  readonly status: PodStatus;
+  /** Waiting reasons by container name. */
+  readonly reasons: Readonly<Record<string, WaitingReason>>;
+  readonly deletion?: PodDeletion;
+}
+
+/** History of one pod. Recording events and status neither rejects nor throws: see PodHistories. */
+export interface PodHistory {
+  readonly event: EventSink;
+  /** Resolves with the last persisted state of the pod; undefined without one. Rejects with SystemError. */
+  lastKnown(): Promise<LastKnown | undefined>;
+  /** Records the current state of the pod. */
+  remember(known: Omit<LastKnown, 'seenAt'>): void;
+  /** Resolves when all previous writes have succeeded or failed. */
+  flush(): Promise<void>;
+}
+
+/** History that records nothing, for the pods of a plan. */
+export const NO_HISTORY: PodHistory = {
+  event: () => undefined,
+  lastKnown: async () => undefined,
+  remember: () => undefined,
+  flush: async () => undefined,
+};
+
+/**
+ * Stores the history of pods for later commands: recent events in `<rootDir>/events/<uid>.json`, where events are
+ * appended and merged from time to time, and the last known status in `<rootDir>/statuses/<uid>.json`. Both files are
+ * removed with the pod. Reads reject with SystemError.
+ */
+export class PodHistories {
+  readonly #events: PodFileStore<{readonly events: readonly RecordedEvent[]}>;
+  readonly #statuses: PodFileStore<LastKnown>;
+  readonly #clock: Clock;
+
+  constructor(rootDir: string, clock: Clock) {
+    this.#events = new PodFileStore(rootDir, 'events', ({events}) => Array.isArray(events));
+    this.#statuses = new PodFileStore(
+      rootDir,
+      'statuses',
+      ({seenAt, status, reasons}) => typeof seenAt === 'string' && isObject(status) && isObject(reasons),
+    );
+    this.#clock = clock;
+  }
+
+  /** Resolves with the recent events of the pod, oldest first. */
+  async events(uid: PodUid): Promise<readonly RecordedEvent[]> {
+    const file = await this.#events.read(uid);
+    if (file === undefined) return [];
+    return mergeOccurrences(file.value.events, file.added.filter(isOccurrence) as unknown as Occurrence[]);
+  }
+
+  async lastKnown(uid: PodUid): Promise<LastKnown | undefined> {
+    return (await this.#statuses.read(uid))?.value;
+  }
+
+  /**
+   * Returns the history of one pod, which only one process at a time may write. Writes are ordered and run in the
+   * background: a full disk does not prevent a pod from starting or terminating. Calls `onFailure` when writes start
+   * to fail; failed writes are retried with the next one and on flush().
+   */
+  of(uid: PodUid, onFailure: (error: unknown) => void): PodHistory {
+    const now = (): number => this.#clock.now();
+    const writer = new HistoryWriter<LastKnown>({
+      add: async (occurrences) => this.#events.add(uid, occurrences),
+      merge: async (occurrences) => {
+        await this.#events.write(uid, {events: mergeOccurrences(await this.events(uid), occurrences)});
+      },
+      writeStatus: async (known) => this.#statuses.write(uid, known),
+      onFailure,
+    });
+    return {
+      event: (event) => {
+        writer.event(createOccurrence(event, now()));
+      },
+      lastKnown: async () => await this.lastKnown(uid),
+      remember: (known) => {
+        writer.status({seenAt: new Date(now()).toISOString(), ...known});
+      },
+      flush: async () => {
+        await writer.flush();
+      },
+    };
+  }
+
+  async delete(uid: PodUid): Promise<void> {
+    await this.#events.delete(uid);
+    await this.#statuses.delete(uid);
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

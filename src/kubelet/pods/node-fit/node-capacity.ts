@@ -1,0 +1,109 @@
+import {isHugePageResource} from '../../../api/resource-list.js';
+import {quantityValue} from '../../../api/quantity.js';
+import type {ContainerPort, Pod} from '../../../api/types/v1-pod.js';
+import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
+import {hugePageSizeName} from '../../managers/kuberuntime/config/resources/linux-resources.js';
+import {
+  cpuMilli,
+  memoryBytes,
+  podRequests,
+} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+
+/** Maximum number of pods on a node (maxPods): the kubelet's default. */
+const MAX_PODS = 110;
+
+/** A resource that the node lacks, in milli-CPUs, bytes or pieces. */
+export interface InsufficientResource {
+  readonly resource: string;
+  readonly requested: bigint;
+  readonly used: bigint;
+  readonly capacity: bigint;
+}
+
+/** Cache of requestsOf. Admission compares a pod with all others, and Pod objects never change. */
+const requestsOfSeen = new WeakMap<Pod, ReadonlyMap<string, bigint>>();
+
+/** Returns the pod's requests by resource, in milli-CPUs, bytes or pieces. */
+function requestsOf(pod: Pod): ReadonlyMap<string, bigint> {
+  const known = requestsOfSeen.get(pod);
+  if (known !== undefined) return known;
+  const list = podRequests(pod);
+  const hugePages = Object.entries(list).filter(([resource]) => isHugePageResource(resource));
+  const requests = new Map([
+    ['pods', 1n],
+    ['cpu', cpuMilli(list)],
+    ['memory', memoryBytes(list)],
+    ['ephemeral-storage', quantityValue(list['ephemeral-storage'] ?? '0')],
+    ...hugePages.map(([resource, amount]) => [resource, quantityValue(amount)] as const),
+  ]);
+  requestsOfSeen.set(pod, requests);
+  return requests;
+}
+
+/** Returns the pod's request of one resource (GetResourceRequest). */
+export function getResourceRequest(pod: Pod, resource: string): bigint {
+  return requestsOf(pod).get(resource) ?? 0n;
+}
+
+/** Returns the resources that the node lacks for the pod beside the others (noderesources Fits). */
+export function findInsufficientResources(
+  pod: Pod,
+  others: readonly Pod[],
+  node: NodeFacts,
+): readonly InsufficientResource[] {
+  return [...requestsOf(pod)]
+    .filter(([, requested]) => requested > 0n)
+    .map(([resource, requested]) => ({
+      resource,
+      requested,
+      used: others.reduce((sum, other) => sum + getResourceRequest(other, resource), 0n),
+      capacity: capacityOf(resource, node),
+    }))
+    .filter(({requested, used, capacity}) => requested > capacity - used);
+}
+
+function capacityOf(resource: string, node: NodeFacts): bigint {
+  const {cpuMilli: cpu, memoryBytes: memory, ephemeralStorageBytes: storage} = nodeAllocatable(node);
+  switch (resource) {
+    case 'pods':
+      return BigInt(node.maxPods ?? MAX_PODS);
+    case 'cpu':
+      return cpu;
+    case 'memory':
+      return memory;
+    case 'ephemeral-storage':
+      return storage;
+    default:
+      // Huge pages of one size; 0 for a size unknown to the node.
+      return node.hugePageBytes.get(hugePageSizeName(resource)) ?? 0n;
+  }
+}
+
+/** Reports whether another pod uses a host port that the pod requests (nodeports Fits). */
+export function hasHostPortConflict(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPorts(pod);
+  if (wanted.length === 0) return false;
+  const taken = others.flatMap(hostPorts);
+  return wanted.some((port) => taken.some((other) => conflict(port, other)));
+}
+
+/** Returns the host ports of the pod's containers and sidecars. */
+function hostPorts({spec}: Pod): readonly ContainerPort[] {
+  const sidecars = spec.initContainers?.filter(({restartPolicy}) => restartPolicy === 'Always') ?? [];
+  return [...spec.containers, ...sidecars]
+    .flatMap(({ports = []}) => ports)
+    .filter(({hostPort = 0}) => hostPort > 0);
+}
+
+const ANY_IP = '0.0.0.0';
+
+/** Returns the host IP of a port; an empty or missing one means any. */
+function address({hostIP = ''}: ContainerPort): string {
+  return hostIP === '' ? ANY_IP : hostIP;
+}
+
+function conflict(a: ContainerPort, b: ContainerPort): boolean {
+  const [first, second] = [address(a), address(b)];
+  const sameAddress = first === second || first === ANY_IP || second === ANY_IP;
+  return sameAddress && a.hostPort === b.hostPort && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP');
+}

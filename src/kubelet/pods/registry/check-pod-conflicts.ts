@@ -1,0 +1,107 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {SystemError} from '../../../base/errors.js';
+import {findRejection} from '../admission/admit-pod.js';
+import {reportUnknownResources} from '../admission/unknown-resources.js';
+import {canResizePod} from '../allocation/resize-admission.js';
+import {allocationOf, isAllocated} from '../../contract/resources/pod-allocation.js';
+import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
+import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
+import type {PodRegistryOptions} from './pod-registry-options.js';
+import {PodRejectedError, ResizeRejectedError, createUidConflictError} from '../pod-errors.js';
+import type {NodePodSnapshot} from './node-pod-snapshot.js';
+import {requireOwnership} from './pod-ownership.js';
+import type {BrokenRecord, PodRecord, PodStore} from './pod-store.js';
+
+/** Existing records that a pod replaces. */
+export interface PodConflicts {
+  /** The pod's own record; undefined for a new pod. */
+  readonly known: PodRecord | undefined;
+  /** The pod of the same name with another UID, which must be deleted first. */
+  readonly older: PodRecord | undefined;
+}
+
+/** Options of checkPodConflicts. */
+export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' | 'node' | 'observer'> {
+  readonly store: Pick<PodStore, 'get'>;
+  readonly neighbours: NodePodSnapshot;
+}
+
+/**
+ * Checks a pod against the other pods of the node and returns the records that it replaces. Changes nothing. Rejects
+ * with SystemError when its UID belongs to another pod or a pod of its name has an unreadable record, with
+ * OtherRuntimeError when the pod or the older one was created on another runtime, with ManagedByKubeletError when a
+ * kubelet manages one of them, and with PodRejectedError or ResizeRejectedError when the node does not admit the pod.
+ */
+export async function checkPodConflicts(pod: Pod, options: PodConflictOptions): Promise<PodConflicts> {
+  const ref = podRef(pod);
+  const {store, neighbours, node} = options;
+  const found = await store.get(ref.uid);
+  if (found === undefined) await requireUnusedUid(ref, neighbours, node.rootDir);
+  else if (found.namespace !== ref.namespace || found.name !== ref.name)
+    throw createUidConflictError(ref, found);
+  const {records, broken} = await neighbours.records();
+  await requireReadableNamesake(ref, broken, neighbours);
+  const known = found?.goneAt === undefined ? found : undefined;
+  const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
+  const older = namesake?.uid === ref.uid ? undefined : namesake;
+  for (const record of [known, older]) if (record !== undefined) await requireOwnership(record, options);
+  await requireAdmission(pod, {known, older}, options);
+  return {known, older};
+}
+
+async function requireUnusedUid(ref: PodRef, neighbours: NodePodSnapshot, rootDir: string): Promise<void> {
+  // Only kubelets also add the UID to the labels.
+  const sandboxes = await neighbours.sandboxes();
+  if (!sandboxes.some(({metadata, labels}) => [metadata?.uid, labels[POD_UID_LABEL]].includes(ref.uid)))
+    return;
+  throw new SystemError(
+    `a pod with the UID "${ref.uid}" runs already and was not made by kcri with the root directory "${rootDir}"`,
+    {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
+  );
+}
+
+/**
+ * Rejects when a running pod of that name has an unreadable record, since it could not be deleted before this one
+ * starts.
+ */
+async function requireReadableNamesake(
+  ref: PodRef,
+  broken: readonly BrokenRecord[],
+  neighbours: NodePodSnapshot,
+): Promise<void> {
+  if (broken.length === 0) return;
+  const namesakes = (await neighbours.sandboxes()).filter(
+    ({metadata}) => metadata?.namespace === ref.namespace && metadata.name === ref.name,
+  );
+  for (const {uid, error} of broken)
+    if (namesakes.some(({metadata}) => metadata?.uid === uid))
+      throw new SystemError(`another pod "${namespacedName(ref)}" is there already, and ${error.message}`, {
+        cause: error,
+        hint: `run "kcri delete ${uid}" to delete it, or restore the file`,
+      });
+}
+
+/** Rejects unless the node admits the new pod, or the resize, beside the active pods. */
+async function requireAdmission(
+  pod: Pod,
+  {known, older}: PodConflicts,
+  {neighbours, node, observer}: PodConflictOptions,
+): Promise<void> {
+  const allocation = known && allocationOf(known.pod);
+  if (allocation !== undefined && isAllocated(pod, allocation)) return;
+  const except = (known ?? older)?.uid;
+  const active = await neighbours.active();
+  const others = active.filter(({uid}) => uid !== except).map((record) => record.pod);
+  if (allocation !== undefined) {
+    const verdict = canResizePod({pod, allocation, others, node, admission: true});
+    if (verdict.kind === 'pending') throw new ResizeRejectedError(podRef(pod), verdict.pending);
+    return;
+  }
+  const rejection = findRejection({pod, others, node});
+  if (rejection === undefined) {
+    reportUnknownResources(pod, observer.event);
+    return;
+  }
+  observer.event({type: 'Warning', reason: rejection.reason, message: rejection.message, pod});
+  throw new PodRejectedError(podRef(pod), rejection);
+}

@@ -1,0 +1,48 @@
+import type {Clock} from '../../../base/clock.js';
+import {canonicalEndpoint} from '../../../cri/endpoint.js';
+import type {Connection} from '../../../cri/index.js';
+import {readNodeFacts, type NodeOptions} from '../../managers/node/read-node-facts.js';
+import type {PodRegistryOptions} from './pod-registry-options.js';
+import {createUnavailableRuntime} from './unavailable-runtime.js';
+
+/** Facts of a node and its runtime, as input of a pod registry or a plan. */
+export type DescribedNode = Omit<PodRegistryOptions, 'observer' | 'files' | 'objects' | 'probes'>;
+
+/** Reads the facts of the node and the name of its runtime. Changes nothing; rejects with CriError. */
+export async function describeNode(
+  {endpoint, runtime, images}: Connection,
+  node: NodeOptions,
+  {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
+): Promise<DescribedNode> {
+  const [{runtimeName}, facts] = await Promise.all([
+    runtime.version({version: '0.1.0'}, {signal}),
+    readNodeFacts(runtime, node, signal),
+  ]);
+  return {
+    services: {runtime, images},
+    endpoint: await canonicalEndpoint(endpoint),
+    node: facts,
+    runtimeName,
+    clock,
+  };
+}
+
+/**
+ * Describes a node whose runtime at `endpoint` and its containers no longer exist. The result suffices to clean up
+ * after pods created there.
+ */
+export async function describeAbandonedNode(
+  endpoint: string,
+  rootDir: string,
+  clock: Clock,
+  cgroupMount: string | undefined,
+): Promise<DescribedNode> {
+  const services = createUnavailableRuntime(endpoint);
+  const node = await readNodeFacts(services.runtime, {
+    rootDir,
+    cgroupMount,
+    cgroupDriver: 'cgroupfs',
+    resolvConf: '',
+  });
+  return {services, endpoint, node, runtimeName: '', clock};
+}

@@ -1,0 +1,188 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {SystemError} from '../../../base/errors.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import {formatPod, namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
+import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import type {ManagedPodSet, PodInRuntime} from './managed-pod-set.js';
+import type {PodRegistry} from './pod-registry.js';
+import {UnmanagedPods} from './unmanaged-pods.js';
+import {OtherRuntimeError} from '../pod-errors.js';
+import type {PodRecord} from './pod-store.js';
+import type {PodSyncer} from '../sync/pod-syncer.js';
+
+/** Dependencies of ManagedPods. */
+export interface ManagedPodsOptions {
+  readonly local: PodRegistry;
+  readonly logger: Logger;
+  /** Returns the origin of a desired pod, for its record. */
+  readonly originOf: (uid: PodUid) => string;
+}
+
+const NANOS_PER_MS = 1_000_000n;
+
+/** Pods that the daemon manages: those with a record of its own, with one PodSyncer each. */
+export class ManagedPods implements ManagedPodSet {
+  readonly #options: ManagedPodsOptions;
+  readonly #logger: FileLogger;
+  readonly #records = new Map<PodUid, PodRecord>();
+  readonly #syncers = new Map<PodUid, PodSyncer>();
+  /** UIDs of pods that are known to be in use by no other kcri process. */
+  readonly #claimed = new Set<PodUid>();
+  readonly #others: UnmanagedPods;
+
+  constructor(options: ManagedPodsOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('managed-pods.ts');
+    this.#others = new UnmanagedPods(options.local.store, options.local.endpoint);
+  }
+
+  /**
+   * Loads the records of earlier daemons. Skips pods that were created on another runtime, since their state is unknown
+   * here. Rejects with SystemError.
+   */
+  async load(): Promise<void> {
+    const {local} = this.#options;
+    const {records, removed, broken} = await local.store.list();
+    for (const record of [...records, ...removed]) {
+      if (record.manager !== 'kubelet') continue;
+      if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
+      else if (record.goneAt === undefined) {
+        const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
+        this.#logger.error(error, 'A pod is left alone', {pod: namespacedName(record), podUID: record.uid});
+      }
+    }
+    for (const {uid, error} of broken)
+      this.#logger.error(error, 'Could not read the record of a pod', {podUID: uid});
+  }
+
+  /** Returns all records, including those of removed pods that still have dead containers in the runtime. */
+  allRecords(): readonly PodRecord[] {
+    return [...this.#records.values()];
+  }
+
+  /** Returns the records of pods that have not been removed. */
+  presentRecords(): readonly PodRecord[] {
+    return this.allRecords().filter(({goneAt}) => goneAt === undefined);
+  }
+
+  /** Returns the record of a managed pod, even if the pod was removed. */
+  get(uid: PodUid): PodRecord | undefined {
+    return this.#records.get(uid);
+  }
+
+  /** Returns the record of a managed pod that has not been removed. */
+  getPresent(uid: PodUid): PodRecord | undefined {
+    const record = this.#records.get(uid);
+    return record?.goneAt === undefined ? record : undefined;
+  }
+
+  listSyncers(): readonly PodSyncer[] {
+    return [...this.#syncers.values()];
+  }
+
+  /** Returns the syncer of the pod, if it has one. */
+  getSyncer(uid: PodUid): PodSyncer | undefined {
+    return this.#syncers.get(uid);
+  }
+
+  ensureSyncer(record: PodRecord): PodSyncer {
+    const syncer =
+      this.#syncers.get(record.uid) ?? this.#options.local.createSyncer(record.pod, record.place);
+    this.#syncers.set(record.uid, syncer);
+    return syncer;
+  }
+
+  /**
+   * Resolves with the pod's record once no other kcri process can work on the pod: before this daemon ran, another one
+   * may have started to delete or adopt it. Rejects with PodBusyError and SystemError.
+   */
+  async claim(ref: PodRef): Promise<PodRecord | undefined> {
+    const {uid} = ref;
+    const known = this.#records.get(uid);
+    if (known === undefined || this.#claimed.has(uid)) return known;
+    const {store} = this.#options.local;
+    const now = await this.#options.local.tryWithPodLock(ref, async () => await store.get(uid));
+    if (now?.manager !== 'kubelet') this.forget(uid);
+    // From now on other processes see the pod as managed. A removed pod can be claimed by any process.
+    else if (now.goneAt === undefined) this.#claimed.add(uid);
+    return this.#records.get(uid);
+  }
+
+  /** Replaces the record of a pod that was removed from the node; dead containers may remain in the runtime. */
+  markRemoved(record: PodRecord): void {
+    this.#claimed.delete(record.uid);
+    this.#syncers.delete(record.uid);
+    this.#records.set(record.uid, record);
+  }
+
+  /** Releases the pod, which the daemon no longer manages. */
+  forget(uid: PodUid): void {
+    this.#records.delete(uid);
+    this.#syncers.delete(uid);
+    this.#claimed.delete(uid);
+  }
+
+  /**
+   * Adopts the pod as a managed one before it is created, and sets its desired spec. Rejects with SystemError when
+   * another program or `kcri sync` owns it, and with OtherRuntimeError and PodBusyError.
+   */
+  async adopt(pod: Pod, found: PodInRuntime): Promise<PodSyncer> {
+    const ref = podRef(pod);
+    const {local} = this.#options;
+    const known = await this.claim(ref);
+    if (known !== undefined && known.goneAt === undefined) {
+      if (known.pod === pod) return this.ensureSyncer(known);
+      await local.ensureActuatedResources(known);
+      return await this.#record(pod, known);
+    }
+    return await local.tryWithPodLock(ref, async () => {
+      await this.#refuseOther(ref);
+      if (known === undefined || isRecreatedByOthers(known, found.status)) this.#refuseForeign(ref, found);
+      return await this.#record(pod, undefined);
+    });
+  }
+
+  async #record(pod: Pod, known: PodRecord | undefined): Promise<PodSyncer> {
+    const {uid} = podRef(pod);
+    const {local, originOf} = this.#options;
+    const record = {...local.createRecord(pod, originOf(uid), known), manager: 'kubelet' as const};
+    await local.store.put(record);
+    this.#records.set(uid, record);
+    this.#claimed.add(uid);
+    const syncer = this.ensureSyncer(record);
+    syncer.pod = pod;
+    return syncer;
+  }
+
+  /** Rejects if another kcri process or a kubelet on another runtime owns the pod. */
+  async #refuseOther(ref: PodRef): Promise<void> {
+    const other = await this.#others.conflictingPod(ref, (uid) => this.#records.has(uid));
+    if (other === undefined) return;
+    if (other.manager === 'kubelet')
+      throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
+    const name = namespacedName(other);
+    throw new SystemError(
+      `the pod "${name}" of "kcri sync" is there already: ${formatPod(ref)} is not started`,
+      {hint: `run "kcri delete ${name}" to delete it`},
+    );
+  }
+
+  #refuseForeign(ref: PodRef, {status, isListed}: PodInRuntime): void {
+    if (status.sandboxes.length === 0 && !isListed) return;
+    throw new SystemError(
+      `a pod with the UID "${ref.uid}" is in the runtime already and was not made by this kubelet: ${formatPod(ref)} is not started`,
+      {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
+    );
+  }
+}
+
+/**
+ * Reports whether the running containers of a removed pod belong to another program. Before kcri recreates a removed
+ * pod, it marks its record as present again.
+ */
+export function isRecreatedByOthers({goneAt}: PodRecord, {sandboxes}: RuntimePodStatus): boolean {
+  if (goneAt === undefined) return false;
+  const goneAtNanos = BigInt(Date.parse(goneAt)) * NANOS_PER_MS;
+  return sandboxes.some(({state, createdAt}) => state === 'SANDBOX_READY' && createdAt > goneAtNanos);
+}

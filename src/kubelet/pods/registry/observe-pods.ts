@@ -1,0 +1,87 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {forEachLimit} from '../../../base/async/for-each-limit.js';
+import type {PodUid} from '../../../cri/index.js';
+import {PodHistories, type LastKnown} from '../history/pod-history.js';
+import {SILENT_OBSERVER} from './pod-registry-options.js';
+import type {DescribedNode} from './describe-node.js';
+import {openPodRegistry} from './open-pod-registry.js';
+import type {PodRecord} from './pod-store.js';
+import {formatMs} from '../status/compute/container-status.js';
+
+/** One of kcri's pods as observed. */
+export interface ObservedPod {
+  readonly record: PodRecord;
+  /** Pod with its status, as an API server would return it. */
+  readonly pod: Pod;
+  /** Last-known state, as input of the next observation. */
+  readonly known: LastKnown;
+}
+
+/** Number of pods observed at once. */
+const AT_ONCE = 8;
+
+/**
+ * Resolves with the pods as their runtime reports them, with the status that a sync would compute. Changes nothing.
+ * Data that the runtime does not store (transition times, reasons of failed starts) comes from `before` or from the
+ * last sync, whichever is newer. Rejects with CriError and SystemError.
+ */
+export async function observePods(
+  node: DescribedNode,
+  records: readonly PodRecord[],
+  before: ReadonlyMap<PodUid, LastKnown>,
+  signal: AbortSignal,
+): Promise<readonly ObservedPod[]> {
+  const histories = new PodHistories(node.node.rootDir, node.clock);
+  const seen = new Map<PodUid, ObservedPod>();
+  await forEachLimit(records, AT_ONCE, async (record) => {
+    const known = newest(await histories.lastKnown(record.uid), before.get(record.uid));
+    seen.set(record.uid, await seePod(node, record, known, signal));
+  });
+  return records.flatMap(({uid}) => seen.get(uid) ?? []);
+}
+
+function newest(a: LastKnown | undefined, b: LastKnown | undefined): LastKnown | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Date.parse(b.seenAt) > Date.parse(a.seenAt) ? b : a;
+}
+
+async function seePod(
+  {node, ...options}: DescribedNode,
+  record: PodRecord,
+  known: LastKnown | undefined,
+  signal: AbortSignal,
+): Promise<ObservedPod> {
+  const nodeIps = known?.status.hostIPs?.map(({ip}) => ip) ?? node.nodeIps;
+  const pods = openPodRegistry({...options, node: {...node, nodeIps}}, SILENT_OBSERVER);
+  const syncer = pods.createSyncer(ending(record.pod, known), record.place);
+  if (known !== undefined) syncer.restore(known);
+  const {status} = await syncer.observe(signal);
+  const seenAt = new Date(options.clock.now()).toISOString();
+  return seenPod(record, {reasons: {}, ...known, seenAt, status});
+}
+
+/**
+ * Resolves with the last-known state of the pods, for use when their runtime is unavailable. Rejects with SystemError.
+ */
+export async function lastKnownPods(
+  histories: PodHistories,
+  records: readonly PodRecord[],
+): Promise<readonly ObservedPod[]> {
+  return await Promise.all(
+    records.map(async (record) => seenPod(record, (await histories.lastKnown(record.uid)) ?? unseen(record))),
+  );
+}
+
+function unseen({createdAt}: PodRecord): LastKnown {
+  return {seenAt: createdAt, status: {phase: 'Unknown'}, reasons: {}};
+}
+
+function seenPod(record: PodRecord, known: LastKnown): ObservedPod {
+  const {metadata, ...pod} = ending(record.pod, known);
+  const creationTimestamp = formatMs(Date.parse(record.createdAt));
+  return {record, known, pod: {...pod, metadata: {...metadata, creationTimestamp}, status: known.status}};
+}
+
+function ending(pod: Pod, known: LastKnown | undefined): Pod {
+  return known?.deletion === undefined ? pod : {...pod, metadata: {...pod.metadata, ...known.deletion}};
+}

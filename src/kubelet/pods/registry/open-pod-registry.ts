@@ -1,0 +1,35 @@
+import {systemRandom, type RandomSource} from '../../../base/clock.js';
+import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
+import {PodHistories} from '../history/pod-history.js';
+import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
+import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
+import {NodePodFilesystem} from '../../managers/pod-filesystem/node-pod-filesystem.js';
+import {ProbeManager} from '../../managers/probes/probe-manager.js';
+import type {DescribedNode} from './describe-node.js';
+import type {PodObserver} from './pod-registry-options.js';
+import {PodRegistry} from './pod-registry.js';
+
+/**
+ * Opens the pod registry of the node's root directory. `objects` are the API objects that pods refer to; deleting pods
+ * does not need them. First probes run at once unless `probeRandom` spreads them.
+ */
+export function openPodRegistry(
+  node: DescribedNode,
+  observer: PodObserver,
+  objects: ApiObjects = NO_OBJECTS,
+  probeRandom: RandomSource = () => 0,
+): PodRegistry {
+  return new PodRegistry({
+    ...node,
+    objects,
+    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock),
+    probes: new ProbeManager({
+      clock: node.clock,
+      random: probeRandom,
+      willRestart: (pod, container, exitCode, status) =>
+        shouldRestartAfterExit(pod, container, exitCode) || isRestartingAllContainers(status),
+    }),
+    observer,
+    histories: new PodHistories(node.node.rootDir, node.clock),
+  });
+}

@@ -1,0 +1,160 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {coalesce} from '../../../base/async/coalesce.js';
+import type {PodUid} from '../../../cri/index.js';
+import {
+  ActuatedResourcesStore,
+  type ActuatedResourcesBackend,
+} from '../allocation/actuated-resources-store.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
+import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
+import {allocationOf} from '../../contract/resources/pod-allocation.js';
+import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import type {PodRegistryOptions} from './pod-registry-options.js';
+import {createNodePodSnapshot, type NodePodSnapshot} from './node-pod-snapshot.js';
+import {checkPodConflicts, type PodConflicts} from './check-pod-conflicts.js';
+import {PodLocks} from './pod-locks.js';
+import {requireNotSuperseded} from './pod-ownership.js';
+import {PodRemover, type DeletePodOptions} from './pod-remover.js';
+import type {PodSyncer} from '../sync/pod-syncer.js';
+import {createImageManager, PodSyncerFactory} from './pod-syncer-factory.js';
+import {PodStore, type PodRecord} from './pod-store.js';
+import type {ProbeManager} from '../../managers/probes/probe-manager.js';
+import {reconstructRecord} from './reconstruct-record.js';
+
+/** A pod owned by kcri after its adoption. */
+export interface AdoptedPod {
+  readonly record: PodRecord;
+  /** Pod of the record that was replaced; undefined for a new pod. */
+  readonly before: Pod | undefined;
+}
+
+/**
+ * Registry of the pods that kcri created: those with a record under the root directory. kcri never changes any other
+ * pod of the runtime. Locks (PodLocks), ownership (pod-ownership.ts) and removal (PodRemover) are separate parts.
+ */
+export class PodRegistry {
+  readonly #options: PodRegistryOptions;
+  readonly #actuated: ActuatedResourcesBackend;
+  readonly #syncers: PodSyncerFactory;
+  readonly #snapshot: NodePodSnapshot;
+  readonly #locks: PodLocks;
+  readonly #remover: PodRemover;
+  readonly store: PodStore;
+
+  constructor(options: PodRegistryOptions) {
+    const {node, clock, observer} = options;
+    this.#options = options;
+    this.store = new PodStore(node.rootDir);
+    this.#snapshot = createNodePodSnapshot({...options, store: this.store}, coalesce);
+    this.#actuated = options.actuated ?? new ActuatedResourcesStore(node.rootDir);
+    const images = createImageManager(options);
+    this.#syncers = new PodSyncerFactory({...options, images, actuated: this.#actuated});
+    this.#locks = new PodLocks({rootDir: node.rootDir, clock, observer});
+    this.#remover = new PodRemover({
+      ...options,
+      store: this.store,
+      syncers: this.#syncers,
+      actuated: this.#actuated,
+    });
+  }
+
+  /** Sets the metrics of probes and image pulls. Before that nothing is counted. */
+  setMetrics(metrics: Pick<KubeletMetrics, 'probeCompleted' | 'imageEnsured' | 'imagePulled'>): void {
+    this.#syncers.setMetrics(metrics);
+  }
+
+  /** The runtime's endpoint. */
+  get endpoint(): string {
+    return this.#options.endpoint;
+  }
+
+  /** Facts of the node that the pods run on. */
+  get node(): NodeFacts {
+    return this.#options.node;
+  }
+
+  /** The probe manager; undefined if all containers count as ready. */
+  get probes(): ProbeManager | undefined {
+    return this.#options.probes;
+  }
+
+  /** Creates the syncer of one pod at its location. */
+  createSyncer(pod: Pod, place: PodLocation = this.#options.node): PodSyncer {
+    return this.#syncers.createSyncer(pod, place);
+  }
+
+  /** Runs `work` with the pod's lock held; see PodLocks.withPodLock. */
+  async withPodLock<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return await this.#locks.withPodLock(ref, signal, work);
+  }
+
+  /** Runs `work` with the pod's lock held or rejects; see PodLocks.tryWithPodLock. */
+  async tryWithPodLock<T>(ref: PodRef, work: () => Promise<T>): Promise<T> {
+    return await this.#locks.tryWithPodLock(ref, work);
+  }
+
+  /** Checks the pod against the others of the node; see checkPodConflicts. Changes nothing. */
+  async checkConflicts(pod: Pod, neighbours = this.#snapshot): Promise<PodConflicts> {
+    return await checkPodConflicts(pod, {...this.#options, store: this.store, neighbours});
+  }
+
+  /** Returns the record of the pod with that name; there is at most one. Rejects with SystemError. */
+  async findByName({namespace, name}: Pick<PodRef, 'namespace' | 'name'>): Promise<PodRecord | undefined> {
+    const {records} = await this.#snapshot.records();
+    return records.find((record) => record.namespace === namespace && record.name === name);
+  }
+
+  /**
+   * Records the current resources of a pod as actuated unless it has actuated resources. Call it before the pod's spec
+   * changes.
+   */
+  async ensureActuatedResources({uid, pod}: PodRecord): Promise<void> {
+    if ((await this.#actuated.read(uid)) === undefined) await this.#actuated.write(uid, allocationOf(pod));
+  }
+
+  /**
+   * Adopts the pod before it is created: rejects like checkConflicts, deletes an older pod of the same name, and writes
+   * the record. The caller holds the pod's lock.
+   */
+  async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
+    return await this.#locks.withUidLock(podRef(pod), signal, async () => {
+      const {known, older} = await this.checkConflicts(pod);
+      if (older !== undefined) await this.deletePod(older, {signal});
+      if (known !== undefined) await this.ensureActuatedResources(known);
+      const record = this.createRecord(pod, source, known);
+      await this.store.put(record);
+      return {record, before: known?.pod};
+    });
+  }
+
+  /** Returns a record of the pod; creation time and location are those of `known`, if given. */
+  createRecord(pod: Pod, source: string, known?: PodRecord): PodRecord {
+    const {uid, namespace, name} = podRef(pod);
+    const {clock, node, endpoint} = this.#options;
+    const createdAt = known?.createdAt ?? new Date(clock.now()).toISOString();
+    const place = known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
+    return {uid, namespace, name, source, createdAt, endpoint, place, pod};
+  }
+
+  /** Rejects if the pod was superseded; see requireNotSuperseded. The caller holds the pod's lock. */
+  async requireOwn(pod: Pod): Promise<void> {
+    await requireNotSuperseded(pod, this.store);
+  }
+
+  /** Returns a record that replaces an unreadable one and suffices to delete the pod. Rejects with CriError. */
+  async reconstructRecord(uid: PodUid): Promise<PodRecord> {
+    const {services, node, endpoint} = this.#options;
+    const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
+    return {...(await reconstructRecord(services.runtime, uid, place)), endpoint};
+  }
+
+  /** Deletes a pod; see PodRemover.deletePod. The caller holds the pod's lock. */
+  async deletePod(record: PodRecord, options?: DeletePodOptions): Promise<void> {
+    await this.#remover.deletePod(record, options);
+  }
+
+  /** Remover of the resources of terminated pods in the runtime, on the node and in the root directory. */
+  get remover(): Omit<PodRemover, 'deletePod'> {
+    return this.#remover;
+  }
+}

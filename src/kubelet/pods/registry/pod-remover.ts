@@ -1,0 +1,114 @@
+import type {Clock} from '../../../base/clock.js';
+import type {PodUid} from '../../../cri/index.js';
+import {getCgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
+import type {PodFilesystem} from '../../contract/pod-filesystem.js';
+import {removePodCgroup} from '../../managers/cgroups/pod-cgroup.js';
+import {podCgroupParents} from '../../managers/kuberuntime/config/resources/pod-cgroup-parent.js';
+import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
+import {computeDeletion, type PodHistory} from '../history/pod-history.js';
+import {requireOwnership} from './pod-ownership.js';
+import type {PodHistoryStore} from './pod-registry-options.js';
+import type {PodRecord, PodStore} from './pod-store.js';
+import {nodeAtLocation, type PodSyncerFactory} from './pod-syncer-factory.js';
+
+/** Dependencies of PodRemover. */
+export interface PodRemoverOptions {
+  readonly store: Pick<PodStore, 'put' | 'delete'>;
+  readonly syncers: PodSyncerFactory;
+  readonly actuated: ActuatedResourcesBackend;
+  readonly histories?: PodHistoryStore | undefined;
+  readonly files: (node: NodeFacts) => PodFilesystem;
+  readonly endpoint: string;
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+}
+
+/** Options of PodRemover.deletePod. */
+export interface DeletePodOptions {
+  /** Override of the pod's own grace period, in seconds. */
+  readonly gracePeriodSeconds?: number | undefined;
+  /** Signal that interrupts the wait for containers to stop: deletePod rejects with its reason and can be repeated. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Stops pods and removes their resources in the runtime, on the node and in the root directory. */
+export class PodRemover {
+  readonly #options: PodRemoverOptions;
+
+  constructor(options: PodRemoverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Stops a pod and removes its containers, sandboxes, logs, volumes, directories and cgroup. Removes the record last,
+   * so that an interrupted deletion can be repeated. Rejects like requireOwnership, before any change, and with
+   * PodError and SystemError. The caller holds the pod's lock.
+   */
+  async deletePod(record: PodRecord, {gracePeriodSeconds, signal}: DeletePodOptions = {}): Promise<void> {
+    const {syncers} = this.#options;
+    await requireOwnership(record, this.#options);
+    const history = syncers.openHistory(record);
+    await this.#rememberDeletion(record, history, gracePeriodSeconds);
+    const syncer = syncers.createSyncer(record.pod, record.place, history);
+    await syncer.terminate(gracePeriodSeconds, signal);
+    await syncer.removeFromRuntime();
+    await this.removeFromNode(record);
+    await history.flush();
+    await this.forget(record);
+  }
+
+  /** Removes the resources of a pod on the node, after those in the runtime. */
+  async removeFromNode(record: PodRecord): Promise<void> {
+    await this.#filesOf(record).removePod(record.pod);
+    await this.#removeCgroup(record);
+  }
+
+  /** Removes the volumes and the cgroup of a terminated pod; its logs and containers stay. */
+  async removeVolumesAndCgroup(record: PodRecord): Promise<void> {
+    await this.#filesOf(record).removeVolumes(record.pod);
+    await this.#removeCgroup(record);
+  }
+
+  /** Removes the pod's record, history and actuated resources; the pod no longer belongs to kcri. */
+  async forget({uid}: PodRecord): Promise<void> {
+    await this.#forgetPast(uid);
+    await this.#options.store.delete(uid);
+  }
+
+  /** Marks the pod as removed from the node and returns its record. Dead containers may remain in the runtime. */
+  async markRemoved(record: PodRecord): Promise<PodRecord> {
+    const {store, clock} = this.#options;
+    await this.#forgetPast(record.uid);
+    const removed = {...record, goneAt: new Date(clock.now()).toISOString()};
+    await store.put(removed);
+    return removed;
+  }
+
+  #filesOf({place}: PodRecord): PodFilesystem {
+    const {files, node} = this.#options;
+    return files(nodeAtLocation(node, place));
+  }
+
+  async #removeCgroup({uid, place}: PodRecord): Promise<void> {
+    const node = nodeAtLocation(this.#options.node, place);
+    const root = getCgroupRoot(node);
+    if (root === undefined) return;
+    await removePodCgroup(root, podCgroupParents(uid, node.cgroup), this.#options.clock);
+  }
+
+  async #forgetPast(uid: PodUid): Promise<void> {
+    await this.#options.histories?.delete(uid);
+    await this.#options.actuated.delete(uid);
+  }
+
+  /** Persists the deletion mark, which remains if the deletion is interrupted. */
+  async #rememberDeletion(
+    {pod}: PodRecord,
+    history: PodHistory,
+    gracePeriodSeconds = pod.spec.terminationGracePeriodSeconds ?? 0,
+  ): Promise<void> {
+    const {status = {}, reasons = {}} = (await history.lastKnown()) ?? {};
+    const deletion = computeDeletion(this.#options.clock.now(), gracePeriodSeconds);
+    history.remember({status, reasons, deletion});
+  }
+}

@@ -1,0 +1,192 @@
+import {readdir, readFile, unlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {SystemError} from '../../../base/errors.js';
+import {
+  ifPresent,
+  isTemporaryFileOf,
+  makeDirectories,
+  validatePathSegment,
+  withFileErrors,
+  writeFileAtomic,
+} from '../../../base/fs/files.js';
+import {podUid, type PodUid} from '../../../cri/index.js';
+import type {PodLocation} from '../../contract/node-facts.js';
+
+/** Record of a pod owned by kcri. A pod in the runtime without a record belongs to another program. */
+export interface PodRecord {
+  readonly uid: PodUid;
+  readonly namespace: string;
+  readonly name: string;
+  /** Path of the manifest as given, or `-` for standard input. */
+  readonly source: string;
+  /** `kubelet` for a pod that a daemon manages; undefined for a pod of `kcri sync`. */
+  readonly manager?: 'kubelet';
+  /** Time of the first sync, in RFC 3339. */
+  readonly createdAt: string;
+  /**
+   * Canonical endpoint of the runtime that the pod was created on (see canonicalEndpoint). Other runtimes do not know
+   * its containers.
+   */
+  readonly endpoint: string;
+  /** Location of the logs and cgroups, regardless of later flags. */
+  readonly place: PodLocation;
+  /** Pod as synced, with its defaults. */
+  readonly pod: Pod;
+  /**
+   * Time of the removal from the node, in RFC 3339. Dead containers may remain in the runtime until the daemon removes
+   * them. Other processes treat such a pod as deleted.
+   */
+  readonly goneAt?: string;
+}
+
+/** An unusable record and its error. */
+export interface BrokenRecord {
+  readonly uid: PodUid;
+  readonly error: SystemError;
+}
+
+/** All records of a root directory. */
+export interface PodRecords {
+  /** Records of existing pods, oldest first. */
+  readonly records: readonly PodRecord[];
+  /** Records of removed pods. */
+  readonly removed: readonly PodRecord[];
+  readonly broken: readonly BrokenRecord[];
+}
+
+const VERSION = 1;
+const SUFFIX = '.json';
+
+/**
+ * Store of the records of kcri's pods, one file each: `<rootDir>/records/<uid>.json`. Only root can read them, since
+ * pods may have secrets in their environment. Writes are atomic. All methods reject with SystemError.
+ */
+export class PodStore {
+  readonly #rootDir: string;
+  readonly #directory: string;
+
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+    this.#directory = join(rootDir, 'records');
+  }
+
+  /** Writes or replaces the pod's record; the root directory's parent must exist. */
+  async put(record: PodRecord): Promise<void> {
+    const path = this.#path(record.uid);
+    await makeDirectories([
+      {path: this.#rootDir, mode: 0o750},
+      {path: this.#directory, mode: 0o700},
+    ]);
+    await writeFileAtomic(path, `${JSON.stringify({version: VERSION, ...record}, undefined, 2)}\n`, 0o600);
+  }
+
+  /** Resolves with the pod's record, or undefined if kcri does not own the pod. Rejects if the record is unusable. */
+  async get(uid: PodUid): Promise<PodRecord | undefined> {
+    const path = this.#path(uid);
+    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+    return text === undefined ? undefined : parseRecord(text, uid, path);
+  }
+
+  /** Resolves with all records, usable or broken. */
+  async list(): Promise<PodRecords> {
+    const records: PodRecord[] = [];
+    const broken: BrokenRecord[] = [];
+    for (const uid of await this.uids()) {
+      try {
+        const record = await this.get(uid);
+        if (record !== undefined) records.push(record);
+      } catch (error) {
+        if (!(error instanceof SystemError)) throw error;
+        broken.push({uid, error});
+      }
+    }
+    const isGone = ({goneAt}: PodRecord): boolean => goneAt !== undefined;
+    return {
+      records: records.filter((record) => !isGone(record)).sort(byAge),
+      removed: records.filter(isGone),
+      broken,
+    };
+  }
+
+  /** Deletes the pod's record, even a broken one. Does nothing if there is none. */
+  async delete(uid: PodUid): Promise<void> {
+    const path = this.#path(uid);
+    const leftovers = (await this.#fileNames()).filter((name) => isTemporaryFileOf(path, name));
+    for (const file of [...leftovers.map((name) => join(this.#directory, name)), path])
+      await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
+  }
+
+  #path(uid: PodUid): string {
+    return join(this.#directory, `${validatePathSegment('pod UID', uid)}${SUFFIX}`);
+  }
+
+  async #fileNames(): Promise<readonly string[]> {
+    const directory = this.#directory;
+    return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
+  }
+
+  /** Resolves with the UIDs of all records without reading them. */
+  async uids(): Promise<readonly PodUid[]> {
+    return (await this.#fileNames())
+      .filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'))
+      .map((name) => podUid(name.slice(0, -SUFFIX.length)));
+  }
+}
+
+function byAge(a: PodRecord, b: PodRecord): number {
+  return Date.parse(a.createdAt) - Date.parse(b.createdAt) || (a.uid < b.uid ? -1 : 1);
+}
+
+function parseRecord(text: string, uid: PodUid, path: string): PodRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the text, which may contain secrets.
+    throw brokenRecord(path, 'it is not JSON');
+  }
+  if (!isObject(value)) throw brokenRecord(path, 'it is not a JSON object');
+  const {version, ...record} = value;
+  if (version !== VERSION)
+    throw brokenRecord(path, `it has version ${JSON.stringify(version)}, not ${VERSION}`);
+  const wrong = wrongField(record, uid);
+  if (wrong !== undefined) throw brokenRecord(path, `its ${wrong} is missing or wrong`);
+  return record as unknown as PodRecord;
+}
+
+function brokenRecord(path: string, problem: string): SystemError {
+  return new SystemError(`the pod record ${JSON.stringify(path)} can't be used: ${problem}`, {
+    hint: 'delete the pod by its UID, or restore the file',
+  });
+}
+
+/** Returns the name of the first field that put() would not have written. */
+function wrongField(record: Readonly<Record<string, unknown>>, uid: PodUid): string | undefined {
+  return Object.entries(FIELD_CHECKS).find(([field, isRight]) => !isRight(record[field], uid))?.[0];
+}
+
+const isString = (value: unknown): boolean => typeof value === 'string';
+const isTime = (value: unknown): boolean => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+
+const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUid) => boolean>> = {
+  uid: (value, uid) => value === uid,
+  namespace: isString,
+  name: isString,
+  source: isString,
+  manager: (value) => value === undefined || value === 'kubelet',
+  createdAt: isTime,
+  goneAt: (value) => value === undefined || isTime(value),
+  endpoint: isString,
+  place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
+  pod: (value, uid) =>
+    isObject(value) &&
+    isObject(value['metadata']) &&
+    value['metadata']['uid'] === uid &&
+    isObject(value['spec']) &&
+    Array.isArray(value['spec']['containers']),
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,39 @@
+import {dirname} from 'node:path';
+import type {PodUid} from '../../../cri/index.js';
+import type {PodLocation} from '../../contract/node-facts.js';
+import type {KubeRuntimeService} from '../../contract/kube-services.js';
+import {restoreGracePeriodSeconds} from '../../managers/kuberuntime/restore-container-spec.js';
+import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
+import type {PodRecord} from './pod-store.js';
+
+/** Default of terminationGracePeriodSeconds in the API. */
+const GRACE_PERIOD_SECONDS = 30;
+
+/**
+ * Resolves with a record that suffices to terminate a pod whose own record is unreadable. Reads the data from the
+ * runtime; the location defaults to `place`. Rejects with CriError.
+ */
+export async function reconstructRecord(
+  runtime: KubeRuntimeService,
+  uid: PodUid,
+  place: PodLocation,
+): Promise<Omit<PodRecord, 'endpoint'>> {
+  const {sandboxes, containers} = await readRuntimePodStatus(runtime, {uid, name: '', namespace: ''});
+  const {name = uid, namespace = 'default'} = sandboxes[0]?.metadata ?? {};
+  const grace = containers.map(restoreGracePeriodSeconds).find((seconds) => seconds !== undefined);
+  const log = containers.find(({cri}) => cri.logPath !== '')?.cri.logPath;
+  return {
+    uid,
+    namespace,
+    name,
+    source: '',
+    createdAt: new Date(0).toISOString(),
+    place: log === undefined ? place : {...place, podLogsDir: dirname(dirname(dirname(log)))},
+    pod: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {uid, namespace, name},
+      spec: {containers: [], terminationGracePeriodSeconds: grace ?? GRACE_PERIOD_SECONDS},
+    },
+  };
+}

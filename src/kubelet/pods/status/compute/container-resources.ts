@@ -1,0 +1,103 @@
+import {formatAmount} from '../../../../api/quantity.js';
+import type {Container} from '../../../../api/types/v1-pod.js';
+import type {ResourceList, ResourceRequirements} from '../../../../api/types/v1-meta.js';
+import type {ContainerStatus} from '../../../../api/types/v1-status.js';
+import type {LinuxContainerResources} from '../../../../cri/index.js';
+import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
+import {MIN_CPU_SHARES, sharesToMilliCpu} from '../../../contract/resources/cpu-shares.js';
+import {cpuMilli} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
+
+/** CPU limit of the smallest quota, in milli-CPUs (cm.MinMilliCPULimit). */
+const MIN_LIMIT_MILLI = 10n;
+const NANOS_PER_UNIT = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+
+/** Known resources of an instance in addition to those the runtime reports. */
+export interface KnownResources {
+  /** Resources in the previous status. */
+  readonly before?: ResourceRequirements | undefined;
+  /** Resources that were last actuated. */
+  readonly actuated?: ResourceRequirements | undefined;
+}
+
+/**
+ * Returns the resources and allocated resources of a container. The allocated resources are its requests. The
+ * resources of a running container are those that the runtime reports, only in lists that the container has; for CPU
+ * and memory that the runtime does not report they are those last actuated, else those of the previous status of this
+ * instance (convertContainerStatusResources).
+ */
+export function computeContainerResources(
+  {resources = {}}: Container,
+  {state, cri}: RuntimeContainerStatus,
+  {before = {}, actuated = {}}: KnownResources = {},
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  const {limits, requests} = resources;
+  if (state !== 'CONTAINER_RUNNING') return shown(limits, requests, requests);
+  const actual = cri.resources?.linux;
+  return shown(
+    limits && {
+      ...limits,
+      ...kept(before.limits),
+      ...given(limits, actuated.limits),
+      ...(actual && actualLimits(actual, limits)),
+    },
+    requests && {
+      ...requests,
+      ...kept(before.requests),
+      ...given(requests, actuated.requests),
+      ...(actual && actualRequests(actual, requests)),
+    },
+    requests,
+  );
+}
+
+function shown(
+  limits: ResourceList | undefined,
+  requests: ResourceList | undefined,
+  allocatedResources: ResourceList | undefined,
+): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
+  return {
+    resources: {...(isSaid(limits) && {limits}), ...(isSaid(requests) && {requests})},
+    ...(isSaid(allocatedResources) && {allocatedResources}),
+  };
+}
+
+function isSaid(list: ResourceList | undefined): list is ResourceList {
+  return list !== undefined && Object.keys(list).length > 0;
+}
+
+/** Returns the actuated CPU and memory among the resources that are granted. */
+function given(granted: ResourceList, {cpu, memory}: ResourceList = {}): ResourceList {
+  return kept({
+    ...(granted['cpu'] !== undefined && cpu !== undefined && {cpu}),
+    ...(granted['memory'] !== undefined && memory !== undefined && {memory}),
+  });
+}
+
+/** Returns the CPU and memory of a list: the resources that the kernel reports. */
+function kept({cpu, memory}: ResourceList = {}): ResourceList {
+  return {...(cpu !== undefined && {cpu}), ...(memory !== undefined && {memory})};
+}
+
+function actualLimits(
+  {cpuQuota, cpuPeriod, memoryLimitInBytes}: LinuxContainerResources,
+  asked: ResourceList,
+): ResourceList {
+  const milli = cpuPeriod > 0n ? (cpuQuota * 1000n) / cpuPeriod : 0n;
+  const nanos = memoryLimitInBytes * NANOS_PER_UNIT;
+  return {
+    ...actualCpu(milli, asked, MIN_LIMIT_MILLI),
+    ...(nanos > 0n && {memory: formatAmount({nanos, format: 'BinarySI'})}),
+  };
+}
+
+function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceList): ResourceList {
+  return actualCpu(sharesToMilliCpu(cpuShares), asked, MIN_CPU_SHARES);
+}
+
+/** Returns the actual CPU; at or below the minimum, the requested amount, which is more precise. */
+function actualCpu(milli: bigint, asked: ResourceList, least: bigint): ResourceList {
+  if (milli <= 0n) return {};
+  if (milli <= least && cpuMilli(asked) <= least) return kept({...(asked['cpu'] && {cpu: asked['cpu']})});
+  return {cpu: formatAmount({nanos: milli * NANOS_PER_MILLI, format: 'DecimalSI'})};
+}

@@ -1,0 +1,388 @@
+import {isRestartableInitContainer} from '../../../../api/resource-list.js';
+import type {Container, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
+import type {
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  ContainerUser,
+  PodStatus,
+  VolumeMountStatus,
+} from '../../../../api/types/v1-status.js';
+import type {ContainerId} from '../../../../cri/index.js';
+import type {RuntimeFeatures} from '../../../contract/node-facts.js';
+import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
+import type {PodProbes, Readiness} from '../../../contract/probe-results.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import type {WaitingReason} from '../../../contract/waiting-reason.js';
+import {hasAnyRegularContainerCreated} from '../../../managers/kuberuntime/compute/compute-pod-actions.js';
+import {supportsRecursiveReadOnlyMounts} from '../../../managers/kuberuntime/config/container-mounts.js';
+import {shouldStartContainer} from '../../../managers/kuberuntime/compute/restart-policy.js';
+import {computeContainerResources} from './container-resources.js';
+
+/** Size limit of all termination messages of a pod, in bytes. */
+const MAX_MESSAGES_BYTES = 12 * 1024;
+/** Exit code of a container that exited in an unknown way: that of a killed one. */
+const EXIT_CODE_UNKNOWN = 137;
+
+/**
+ * Reason of a container that was removed for a restart of all containers, when waiting and as its termination reason.
+ */
+export const RESTARTING_ALL_CONTAINERS = 'RestartingAllContainers';
+const REMOVED = 'The container is removed because RestartAllContainers in place';
+
+/** Input of computeContainerStatus. */
+export interface ContainerStatusInput {
+  readonly pod: Pod;
+  readonly runtime: RuntimePodStatus;
+  /** Waiting reasons by container name; a started container has none. */
+  readonly reasons: ReadonlyMap<string, WaitingReason>;
+  /** Termination messages of exited containers (readTerminationMessages). */
+  readonly terminationMessages?: ReadonlyMap<ContainerId, string>;
+  /** Termination messages already published, which never change (publishedTerminationMessages). */
+  readonly publishedMessages?: ReadonlyMap<string, string>;
+  /** Previous status of the pod: the source of data that the runtime no longer has. */
+  readonly previous: PodStatus | undefined;
+  /** Status that another process persisted, for the readiness of instances that still run. */
+  readonly restored?: PodStatus | undefined;
+  /**
+   * Returns the readiness of a running instance from its probes; without it a running instance is started and ready.
+   */
+  readonly readinessOf?: PodProbes['readinessOf'];
+  /** Whether all containers restart (shouldRestartAllContainers). */
+  readonly restartsAll: boolean;
+  /** Resources last actuated for the containers. */
+  readonly actuated?: PodAllocation | undefined;
+  readonly node: {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
+  /** Runtime name in container IDs: `containerd` in `containerd://<id>`. */
+  readonly runtimeName: string;
+}
+
+/** List of the Pod spec that contains the container. */
+type Kind = 'init' | 'regular';
+
+/** Container status without the fields derived from its state. */
+type Observed = Omit<ContainerStatus, 'ready' | 'started'> & {readonly state: ContainerState};
+
+/**
+ * Returns the status of one container: its newest instance as the state, the previous one as the last state
+ * (convertToAPIContainerStatuses).
+ */
+export function computeContainerStatus(
+  input: ContainerStatusInput,
+  container: Container,
+  kind: Kind,
+): ContainerStatus {
+  const [newest, before] = input.runtime.containers.filter(({name}) => name === container.name);
+  const old = previousStatus(input, container, kind);
+  const observed =
+    newest === undefined
+      ? forgotten(input, container, {kind, old})
+      : existing(input, container, {newest, before, old});
+  const status = {...observed, ...failedStart(input, container, {kind, newest, observed})};
+  return {...status, ...readiness(input, container, {kind, newest, state: status.state})};
+}
+
+function previousStatus(
+  {previous}: Pick<ContainerStatusInput, 'previous'>,
+  {name}: Container,
+  kind: Kind,
+): ContainerStatus | undefined {
+  const statuses = kind === 'init' ? previous?.initContainerStatuses : previous?.containerStatuses;
+  return statuses?.find((status) => status.name === name);
+}
+
+/**
+ * Returns whether the container is started and ready: by its probes while it runs; an ordinary init container is ready
+ * once it has succeeded.
+ */
+function readiness(
+  input: ContainerStatusInput,
+  container: Container,
+  {
+    kind,
+    newest,
+    state: {running, terminated},
+  }: {
+    readonly kind: Kind;
+    readonly newest: RuntimeContainerStatus | undefined;
+    readonly state: ContainerState;
+  },
+): Readiness {
+  const runsToItsEnd = kind === 'init' && !isRestartableInitContainer(container);
+  if (runsToItsEnd) return {started: running !== undefined, ready: terminated?.exitCode === 0};
+  if (running === undefined || newest === undefined) return {started: false, ready: false};
+  const before = readinessBefore(input, container, {kind, newest});
+  return input.readinessOf?.({container, id: newest.id, before}) ?? {started: true, ready: true};
+}
+
+/** Returns the readiness of the same instance in the previous status, of this or another process. */
+function readinessBefore(
+  input: ContainerStatusInput,
+  container: Container,
+  {kind, newest}: {readonly kind: Kind; readonly newest: RuntimeContainerStatus},
+): Readiness | undefined {
+  const known = [input.previous, input.restored]
+    .map((previous) => previousStatus({previous}, container, kind))
+    .find((old) => old?.containerID === fullId(input, newest) && old.state?.running !== undefined);
+  return known && {started: known.started === true, ready: known.ready};
+}
+
+interface Instances {
+  readonly newest: RuntimeContainerStatus;
+  readonly before: RuntimeContainerStatus | undefined;
+  readonly old: ContainerStatus | undefined;
+}
+
+function existing(
+  input: ContainerStatusInput,
+  container: Container,
+  {newest, before, old}: Instances,
+): Observed {
+  const isSame = old?.containerID === fullId(input, newest) && old.state?.running !== undefined;
+  return {
+    name: container.name,
+    state: stateOf(input, newest, old),
+    lastState: before === undefined ? rememberedState(input, newest, old) : stateOf(input, before, old),
+    restartCount: restartCountOf(newest, old),
+    image: newest.cri.image?.image ?? container.image,
+    imageID: newest.cri.imageRef,
+    containerID: fullId(input, newest),
+    ...computeContainerResources(container, newest, {
+      before: isSame ? old.resources : undefined,
+      actuated: input.actuated?.containers.get(container.name),
+    }),
+    ...userOf(newest),
+    ...volumeMountsOf(container, input),
+  };
+}
+
+/**
+ * Returns the termination of the previous instance from the previous status: the container may be removed when its
+ * successor starts.
+ */
+function rememberedState(
+  input: ContainerStatusInput,
+  newest: RuntimeContainerStatus,
+  old: ContainerStatus | undefined,
+): ContainerState {
+  const ended = old?.containerID === fullId(input, newest) ? undefined : old?.state?.terminated;
+  const terminated = ended ?? old?.lastState?.terminated;
+  return terminated === undefined ? {} : {terminated};
+}
+
+/**
+ * Returns the restart count, which never decreases. It increases when another instance has exited since or this one is
+ * lost.
+ */
+function restartCountOf(newest: RuntimeContainerStatus, old: ContainerStatus | undefined): number {
+  const {state, restartCount} = newest;
+  const known = old?.restartCount ?? 0;
+  if (isLost(newest, old)) return known + 1;
+  const restarted = state === 'CONTAINER_RUNNING' && old?.state?.terminated !== undefined;
+  return restarted && known >= restartCount ? known + 1 : Math.max(known, restartCount);
+}
+
+/** Reports whether the container was running and the runtime no longer knows its state. */
+function isLost({state}: RuntimeContainerStatus, old: ContainerStatus | undefined): boolean {
+  return state === 'CONTAINER_UNKNOWN' && old?.state?.running !== undefined;
+}
+
+/** Returns the status of a container without an instance in the runtime: not created yet, or removed. */
+function forgotten(
+  input: ContainerStatusInput,
+  container: Container,
+  {kind, old}: {readonly kind: Kind; readonly old: ContainerStatus | undefined},
+): Observed {
+  const {pod, runtime} = input;
+  const status = remembered(input, container, old);
+  const runsToItsEnd = kind === 'init' && !isRestartableInitContainer(container);
+  return runsToItsEnd && status.state.waiting !== undefined && hasAnyRegularContainerCreated(pod, runtime)
+    ? {...status, state: {terminated: EXITED_UNSEEN}}
+    : status;
+}
+
+/** Returns the status of a removed container, derived from the previous status. */
+function remembered(
+  input: ContainerStatusInput,
+  container: Container,
+  old: ContainerStatus | undefined,
+): Observed {
+  const {pod, restartsAll} = input;
+  const fresh = notMade(input, container);
+  if (old === undefined) return fresh;
+  const {state = {}} = old;
+  const known = state.terminated === undefined ? {...fresh, ...past(pod, old)} : {...old, state};
+  return restartsAll && state.waiting === undefined ? {...known, ...reset(old)} : known;
+}
+
+function notMade(input: ContainerStatusInput, container: Container): Observed {
+  return {
+    name: container.name,
+    state: {waiting: {reason: waitingReason(input.pod)}},
+    lastState: {},
+    restartCount: 0,
+    image: container.image,
+    imageID: '',
+    ...volumeMountsOf(container, input),
+  };
+}
+
+/** Returns the fields of a container that was removed for a restart of all containers. */
+function reset({restartCount}: ContainerStatus): Pick<Observed, 'state' | 'lastState' | 'restartCount'> {
+  const why = {reason: RESTARTING_ALL_CONTAINERS, message: REMOVED};
+  return {
+    state: {waiting: why},
+    lastState: {terminated: {...why, exitCode: EXIT_CODE_UNKNOWN}},
+    restartCount: restartCount + 1,
+  };
+}
+
+/** Returns the last state and restart count of the previous status; a container that was running then has exited. */
+function past(
+  {metadata}: Pod,
+  {state, lastState = {}, restartCount}: ContainerStatus,
+): Pick<Observed, 'lastState' | 'restartCount'> {
+  if (state?.running === undefined || lastState.terminated !== undefined) return {lastState, restartCount};
+  const message =
+    'The container could not be located when the pod was deleted.  The container used to be Running';
+  return {
+    lastState: {terminated: unknownEnd(message)},
+    restartCount: restartCount + (metadata.deletionTimestamp === undefined ? 1 : 0),
+  };
+}
+
+/** Termination of a removed init container: it must have succeeded if a regular container exists. */
+const EXITED_UNSEEN: ContainerStateTerminated = {
+  reason: 'Completed',
+  message:
+    'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally',
+  exitCode: 0,
+};
+
+function unknownEnd(message: string, reason = 'ContainerStatusUnknown'): ContainerStateTerminated {
+  return {reason, message, exitCode: EXIT_CODE_UNKNOWN};
+}
+
+/** Returns the waiting state of a container that failed to start; its last state is its previous termination. */
+function failedStart(
+  {pod, reasons}: ContainerStatusInput,
+  container: Container,
+  {
+    kind,
+    newest,
+    observed,
+  }: {
+    readonly kind: Kind;
+    readonly newest: RuntimeContainerStatus | undefined;
+    readonly observed: Observed;
+  },
+): Pick<Observed, 'state' | 'lastState'> | undefined {
+  const failure = reasons.get(container.name);
+  const done = kind === 'init' && newest?.state === 'CONTAINER_EXITED' && newest.cri.exitCode === 0;
+  if (failure === undefined || done || !shouldStartContainer(pod, container, newest)) return undefined;
+  const {state, lastState = {}} = observed;
+  return {state: {waiting: failure}, lastState: state.terminated === undefined ? lastState : state};
+}
+
+function waitingReason({spec}: Pod): string {
+  return (spec.initContainers?.length ?? 0) > 0 ? 'PodInitializing' : 'ContainerCreating';
+}
+
+function fullId({runtimeName}: ContainerStatusInput, {id}: RuntimeContainerStatus): string {
+  return `${runtimeName}://${id}`;
+}
+
+function stateOf(
+  input: ContainerStatusInput,
+  instance: RuntimeContainerStatus,
+  old: ContainerStatus | undefined,
+): ContainerState {
+  const {cri, state} = instance;
+  if (isLost(instance, old)) return {terminated: lostEnd(input)};
+  switch (state) {
+    case 'CONTAINER_RUNNING':
+      return {running: {startedAt: formatNanos(cri.startedAt)}};
+    case 'CONTAINER_EXITED':
+      return {terminated: terminatedState(input, instance)};
+    default:
+      return {waiting: {}};
+  }
+}
+
+function lostEnd({restartsAll}: ContainerStatusInput): ContainerStateTerminated {
+  const message = 'The container could not be located when the pod was terminated';
+  return unknownEnd(message, restartsAll ? RESTARTING_ALL_CONTAINERS : undefined);
+}
+
+function terminatedState(
+  input: ContainerStatusInput,
+  instance: RuntimeContainerStatus,
+): ContainerStateTerminated {
+  const {exitCode, reason, message, startedAt, finishedAt} = instance.cri;
+  const said = [message, input.terminationMessages?.get(instance.id) ?? ''].filter((part) => part !== '');
+  const words =
+    input.publishedMessages?.get(fullId(input, instance)) ??
+    truncate(said.join(': '), messageBytes(input.pod));
+  return {
+    exitCode,
+    ...(reason !== '' && {reason}),
+    ...(words !== '' && {message: words}),
+    startedAt: formatNanos(startedAt),
+    finishedAt: formatNanos(finishedAt),
+    containerID: fullId(input, instance),
+  };
+}
+
+/**
+ * Returns the size limit of one container's message, in bytes: its share of the pod's (status_manager.go
+ * normalizeStatus).
+ */
+function messageBytes({spec}: Pod): number {
+  return Math.floor(MAX_MESSAGES_BYTES / (spec.containers.length + (spec.initContainers?.length ?? 0)));
+}
+
+/** Truncates a text to a number of UTF-8 bytes and omits a character that would be split. */
+function truncate(text: string, bytes: number): string {
+  const buffer = Buffer.from(text);
+  if (buffer.length <= bytes) return text;
+  return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
+}
+
+/**
+ * Returns the volume mounts of the container; the runtime handler decides whether they can be recursively read-only.
+ */
+function volumeMountsOf(
+  {volumeMounts = []}: Container,
+  {pod, runtime, node}: ContainerStatusInput,
+): Pick<ContainerStatus, 'volumeMounts'> {
+  if (volumeMounts.length === 0) return {};
+  // Without a sandbox the handler of the RuntimeClass is unknown: its name is the best guess.
+  const runtimeHandler = runtime.sandboxes[0]?.runtimeHandler ?? pod.spec.runtimeClassName ?? '';
+  const isPossible = supportsRecursiveReadOnlyMounts({pod, node, runtimeHandler});
+  const isRecursive = ({recursiveReadOnly = 'Disabled'}: VolumeMount): boolean =>
+    isPossible && recursiveReadOnly !== 'Disabled';
+  return {
+    volumeMounts: volumeMounts.map((mount): VolumeMountStatus => {
+      const {name, mountPath, readOnly} = mount;
+      if (readOnly !== true) return {name, mountPath};
+      return {name, mountPath, readOnly, recursiveReadOnly: isRecursive(mount) ? 'Enabled' : 'Disabled'};
+    }),
+  };
+}
+
+function userOf({cri}: RuntimeContainerStatus): {readonly user?: ContainerUser} {
+  const linux = cri.user?.linux;
+  if (linux === undefined) return {};
+  const supplementalGroups = linux.supplementalGroups.map(Number);
+  return {user: {linux: {uid: Number(linux.uid), gid: Number(linux.gid), supplementalGroups}}};
+}
+
+/** Formats nanoseconds since the epoch as RFC 3339 in whole seconds, as in the API. */
+export function formatNanos(nanos: bigint): string {
+  return new Date(Number(nanos / 1_000_000_000n) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** Formats milliseconds since the epoch as RFC 3339 in whole seconds. */
+export function formatMs(ms: number): string {
+  return formatNanos(BigInt(Math.floor(ms)) * 1_000_000n);
+}

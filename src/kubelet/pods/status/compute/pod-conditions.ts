@@ -1,0 +1,183 @@
+import {isRestartableInitContainer} from '../../../../api/resource-list.js';
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import type {ContainerStatus, PodCondition, PodPhase} from '../../../../api/types/v1-status.js';
+import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import {
+  areAllContainersRemoved,
+  couldRestartAllContainers,
+} from '../../../managers/kuberuntime/compute/restart-all-containers.js';
+import {sandboxChanged} from '../../../managers/kuberuntime/compute/sandbox-changed.js';
+
+/** Type of the condition that gives the reason of a disruption; it remains after the pod has ended. */
+export const DISRUPTION_TARGET = 'DisruptionTarget';
+
+type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
+
+/** Type and facts of a condition. */
+type ConditionFacts = readonly [type: string, facts: Facts];
+
+/** Reasons and messages of the resize conditions that are true. */
+export type ResizeConditions = Readonly<
+  Partial<Record<'PodResizePending' | 'PodResizeInProgress', Pick<Facts, 'reason' | 'message'>>>
+>;
+
+/** Input of computePodConditions. */
+export interface ConditionInput {
+  readonly pod: Pod;
+  readonly runtime: RuntimePodStatus;
+  readonly phase: PodPhase;
+  readonly initStatuses: readonly ContainerStatus[];
+  readonly statuses: readonly ContainerStatus[];
+  readonly previous: readonly PodCondition[];
+  /** Whether all containers restart (shouldRestartAllContainers). */
+  readonly restartsAll: boolean;
+  readonly resize?: ResizeConditions | undefined;
+  /** Current time, RFC 3339. */
+  readonly now: string;
+}
+
+/** Condition types with a transition time that also changes with the reason (updatedPodResizeCondition). */
+const RESIZE_TYPES = {PodResizePending: true, PodResizeInProgress: true} as const satisfies Record<
+  keyof ResizeConditions,
+  true
+>;
+
+/** Returns the resize conditions among a pod's conditions. */
+export function resizeConditionsOf(conditions: readonly PodCondition[] = []): ResizeConditions {
+  return Object.fromEntries(
+    conditions
+      .filter(({type}) => type in RESIZE_TYPES)
+      .map(({type, reason, message}) => [
+        type,
+        {...(reason !== undefined && {reason}), ...(message !== undefined && {message})},
+      ]),
+  );
+}
+
+/** Returns the kubelet's own conditions in its order; a transition time changes only with the status. */
+export function computePodConditions(input: ConditionInput): readonly PodCondition[] {
+  const facts: readonly ConditionFacts[] = [
+    ...Object.entries(input.resize ?? {}).map(([type, why]) => [type, {status: 'True', ...why}] as const),
+    [
+      'PodReadyToStartContainers',
+      {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
+    ],
+    ['Initialized', initialized(input)],
+    ...computeReadyConditions(input),
+    ['PodScheduled', {status: 'True'}],
+    ...(couldRestartAllContainers(input.pod)
+      ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
+      : []),
+  ];
+  const own = withTransitionTimes(facts, input.previous, input.now);
+  if (ended(input.phase) === undefined) return own;
+  return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
+}
+
+/** Returns the conditions with their transition times: the previous one unless the status changed. */
+export function withTransitionTimes(
+  facts: readonly ConditionFacts[],
+  previous: readonly PodCondition[],
+  now: string,
+): readonly PodCondition[] {
+  return facts.map(([type, fact]) => {
+    const before = previous.find((condition) => condition.type === type);
+    const isSame =
+      before?.status === fact.status && (!(type in RESIZE_TYPES) || before.reason === fact.reason);
+    const kept = isSame ? before.lastTransitionTime : undefined;
+    return {type, ...fact, lastTransitionTime: kept ?? now};
+  });
+}
+
+type ReadyInput = Pick<ConditionInput, 'pod' | 'phase' | 'initStatuses' | 'statuses'>;
+
+/** Returns the conditions that depend on container readiness: Ready and ContainersReady. */
+export function computeReadyConditions(input: ReadyInput): readonly ConditionFacts[] {
+  const ready = containersReady(input);
+  return [
+    ['Ready', podReady(input.pod, ready)],
+    ['ContainersReady', ready],
+  ];
+}
+
+/** Returns the Ready condition; a pod with readiness gates never becomes ready (GeneratePodReadyCondition). */
+function podReady({spec}: Pod, containers: Facts): Facts {
+  const {readinessGates: gates = []} = spec;
+  if (containers.status !== 'True' || gates.length === 0) return containers;
+  const missing = gates.map(
+    ({conditionType}) =>
+      `corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`,
+  );
+  return {status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ')};
+}
+
+/**
+ * Returns the Initialized condition. A pod is initialized once a regular container has run, and remains so
+ * (GeneratePodInitializedCondition).
+ */
+function initialized({pod, phase, initStatuses, statuses, previous}: ConditionInput): Facts {
+  if (phase === 'Succeeded') return {status: 'True', reason: 'PodCompleted'};
+  const wasInitialized = previous.some(({type, status}) => type === 'Initialized' && status === 'True');
+  if (wasInitialized || statuses.some(hasStarted)) return {status: 'True'};
+  const incomplete = namesOf(pod.spec.initContainers ?? [], initStatuses, (status, container) =>
+    isRestartableInitContainer(container) ? status.started === true : status.ready,
+  );
+  return unless(incomplete, 'ContainersNotInitialized', 'containers with incomplete status');
+}
+
+function hasStarted({state}: ContainerStatus): boolean {
+  return (state?.running ?? state?.terminated) !== undefined;
+}
+
+/**
+ * Returns the ContainersReady condition: sidecars count, other init containers do not
+ * (GenerateContainersReadyCondition).
+ */
+function containersReady({pod, phase, initStatuses, statuses}: ReadyInput): Facts {
+  const over = ended(phase);
+  if (over !== undefined) return over;
+  const {containers, initContainers = []} = pod.spec;
+  const lasting = [...initContainers.filter(isRestartableInitContainer), ...containers];
+  const unready = namesOf(lasting, [...initStatuses, ...statuses], ({ready}) => ready);
+  return unless(unready, 'ContainersNotReady', 'containers with unready status');
+}
+
+/**
+ * Returns the AllContainersRestarting condition: true from the exit that triggers the restart until all containers are
+ * removed (GenerateAllContainersRestartingCondition).
+ */
+function allContainersRestarting({pod, phase, runtime, restartsAll}: ConditionInput): Facts {
+  const over = ended(phase);
+  if (over !== undefined) return over;
+  if (!restartsAll || areAllContainersRemoved(pod, runtime)) return {status: 'False'};
+  return {
+    status: 'True',
+    reason: 'RestartAllContainersStarted',
+    message: 'container exited with restart policy rule',
+  };
+}
+
+/** Returns the facts of a condition that is false once the pod has ended; undefined before. */
+function ended(phase: PodPhase): Facts | undefined {
+  if (phase === 'Succeeded') return {status: 'False', reason: 'PodCompleted'};
+  return phase === 'Failed' ? {status: 'False', reason: 'PodFailed'} : undefined;
+}
+
+/** Returns the names of containers, in the Pod's order, without a status that satisfies `isGood`. */
+function namesOf(
+  containers: readonly Container[],
+  statuses: readonly ContainerStatus[],
+  isGood: (status: ContainerStatus, container: Container) => boolean,
+): readonly string[] {
+  return containers
+    .filter((container) => {
+      const status = statuses.find(({name}) => name === container.name);
+      return status === undefined || !isGood(status, container);
+    })
+    .map(({name}) => name);
+}
+
+function unless(names: readonly string[], reason: string, what: string): Facts {
+  if (names.length === 0) return {status: 'True'};
+  return {status: 'False', reason, message: `${what}: [${names.join(' ')}]`};
+}

@@ -1,0 +1,125 @@
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import {hasEnded, type PodStatus} from '../../../../api/types/v1-status.js';
+import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import {shouldRestartAllContainers} from '../../../managers/kuberuntime/compute/restart-all-containers.js';
+import {computePodIps} from '../../../managers/kuberuntime/config/pod-addresses.js';
+import {computePodQosClass} from '../../../managers/kuberuntime/config/resources/qos-class.js';
+import {podLimits, podRequests} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {sortPodIps} from '../../../managers/network/sort-pod-ips.js';
+import {computePodConditions, type ResizeConditions} from './pod-conditions.js';
+import {computeContainerStatus, formatMs, type ContainerStatusInput} from './container-status.js';
+import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './active-deadline.js';
+import {computePodPhase} from './pod-phase.js';
+
+/** Input of computePodStatus. */
+export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
+  readonly node: Pick<NodeFacts, 'nodeIps'> & ContainerStatusInput['node'];
+  /** Current time, in ms since the epoch. */
+  readonly now: number;
+  /** Whether the pod was stopped for good, so that no container starts again. */
+  readonly isTerminal?: boolean;
+  readonly resize?: ResizeConditions;
+  /** Whether a pod past its deadline becomes Failed. */
+  readonly enforcesDeadline?: boolean;
+}
+
+/**
+ * Returns the pod's API status (kubelet generateAPIPodStatus): a pure function of the runtime status and the previous
+ * status. A terminal phase never changes.
+ */
+export function computePodStatus(input: PodStatusInput): PodStatus {
+  const {pod, runtime, previous} = input;
+  const restartsAll = shouldRestartAllContainers(pod, runtime, previous);
+  const facts = {...input, restartsAll};
+  const now = formatMs(input.now);
+  const initStatuses = (pod.spec.initContainers ?? []).map((container) =>
+    computeContainerStatus(facts, container, 'init'),
+  );
+  const statuses = pod.spec.containers.map((container) =>
+    computeContainerStatus(facts, container, 'regular'),
+  );
+  const before = terminalStatusOf(previous);
+  const isOver = input.enforcesDeadline === true && isDeadlineExceeded(pod, previous, input.now);
+  const ended = before.phase === undefined && isOver ? DEADLINE_EXCEEDED : before;
+  const phase =
+    ended.phase ??
+    computePodPhase({
+      pod,
+      initStatuses,
+      statuses,
+      hasInitialized: hasActiveContainer(pod, runtime),
+      isTerminal: input.isTerminal === true && !isStaticPod(pod),
+    });
+  return {
+    phase,
+    conditions: computePodConditions({
+      pod,
+      runtime,
+      phase,
+      initStatuses,
+      statuses,
+      previous: previous?.conditions ?? [],
+      restartsAll,
+      resize: input.resize,
+      now,
+    }),
+    ...ended,
+    ...hostAddresses(input),
+    ...addresses(input),
+    startTime: previous?.startTime ?? now,
+    ...(initStatuses.length > 0 && {initContainerStatuses: initStatuses}),
+    containerStatuses: statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    qosClass: computePodQosClass(pod),
+    ...resources(pod),
+  };
+}
+
+/** Returns the terminal phase of a pod with its reason and message; an empty object for a pod that has not ended. */
+export function terminalStatusOf({phase, reason, message}: PodStatus = {}): Pick<
+  PodStatus,
+  'phase' | 'reason' | 'message'
+> {
+  if (!hasEnded(phase)) return {};
+  return {phase, ...(reason !== undefined && {reason}), ...(message !== undefined && {message})};
+}
+
+/**
+ * Reports whether a regular container exists in the newest sandbox and that sandbox is ready
+ * (HasAnyActiveRegularContainerStarted).
+ */
+function hasActiveContainer({spec}: Pod, {sandboxes, containers}: RuntimePodStatus): boolean {
+  const [sandbox] = sandboxes;
+  if (sandbox?.state !== 'SANDBOX_READY') return false;
+  const names = new Set(spec.containers.map(({name}) => name));
+  return containers.some(({name, sandboxId}) => sandboxId === sandbox.id && names.has(name));
+}
+
+/** Returns the host IPs; none for a static pod: without an API server the kubelet does not know them. */
+function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 'hostIPs'> {
+  const [hostIP] = node.nodeIps;
+  return hostIP === undefined || isStaticPod(pod) ? {} : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
+}
+
+/**
+ * Returns the IPs of the sandbox or, in the host network, of the node; those of the previous status without a sandbox
+ * (getPodIPs).
+ */
+function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
+  const ips = sortPodIps(computePodIps(pod, runtime.ips, node), node.nodeIps);
+  const hasSandbox = runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY');
+  const kept = hasSandbox ? [] : (previous?.podIPs ?? []);
+  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : kept;
+  return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
+}
+
+/** Returns the pod-level resources, overhead included; the allocated resources always equal the requests. */
+function resources(pod: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
+  const [requests, limits] = [podRequests(pod), podLimits(pod)];
+  const asked = Object.keys(requests).length > 0;
+  return {
+    resources: {...(asked && {requests}), ...(Object.keys(limits).length > 0 && {limits})},
+    ...(asked && {allocatedResources: requests}),
+  };
+}

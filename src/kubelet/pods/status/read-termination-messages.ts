@@ -1,0 +1,95 @@
+import {constants} from 'node:fs';
+import {withFile} from '../../../base/fs/files.js';
+import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {hasErrno} from '../../../base/errors.js';
+import {parseLine, type ContainerId} from '../../../cri/index.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import {CONTAINER_ANNOTATIONS} from '../../managers/kuberuntime/config/labels.js';
+import {absoluteContainerPath} from '../../managers/kuberuntime/config/container-mounts.js';
+
+/** Maximum bytes read from the end of a termination log. */
+const MAX_MESSAGE_BYTES = 4096;
+/** Maximum lines and bytes of a container's log that replace an empty termination log. */
+const MAX_LOG_LINES = 80;
+const MAX_LOG_BYTES = 2048;
+/** Bytes read from the end of a log, enough for that output with any line lengths. */
+const LOG_CHUNK_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/** Open flags for files that a container can replace: never blocks, never follows a link. */
+const OPEN_HOSTILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Open flags for container logs, which runtimes may store elsewhere and link to. */
+const OPEN_LOG = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * Resolves with the termination messages of the pod's exited containers (kuberuntime getTerminationMessage): the end
+ * of the termination log, or of the container's log if the container failed, wrote no message and has the policy
+ * FallbackToLogsOnError. A read error becomes the message.
+ */
+export async function readTerminationMessages({
+  containers,
+}: Pick<RuntimePodStatus, 'containers'>): Promise<ReadonlyMap<ContainerId, string>> {
+  const exited = containers.filter(({state}) => state === 'CONTAINER_EXITED');
+  const messages = await Promise.all(
+    exited.map(async (container) => [container.id, await lastWords(container)] as const),
+  );
+  return new Map(messages.filter(([, message]) => message !== ''));
+}
+
+async function lastWords({cri}: RuntimeContainerStatus): Promise<string> {
+  const {annotations, mounts} = cri;
+  const path = annotations[CONTAINER_ANNOTATIONS.terminationMessagePath] ?? '';
+  const inContainer = absoluteContainerPath(path);
+  const mount = path === '' ? undefined : mounts.find(({containerPath}) => containerPath === inContainer);
+  const message = mount === undefined ? '' : await terminationLog(mount.hostPath);
+  const fromLogs =
+    message === '' &&
+    annotations[CONTAINER_ANNOTATIONS.terminationMessagePolicy] === 'FallbackToLogsOnError' &&
+    cri.exitCode !== 0 &&
+    cri.reason !== 'ContainerCannotRun' &&
+    cri.logPath !== '';
+  return fromLogs ? await endOfLog(cri.logPath) : message;
+}
+
+async function terminationLog(path: string): Promise<string> {
+  try {
+    return (await readEnd(path, OPEN_HOSTILE, MAX_MESSAGE_BYTES)).toString();
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return '';
+    return `Error on reading termination log ${path}: ${systemErrorMessage(error)}`;
+  }
+}
+
+async function endOfLog(path: string): Promise<string> {
+  try {
+    return logOutput(await readEnd(path, OPEN_LOG, LOG_CHUNK_BYTES));
+  } catch (error) {
+    return `Error on reading termination message from logs: ${systemErrorMessage(error)}`;
+  }
+}
+
+/** Returns the output in the last lines of a CRI log; partial lines are joined. */
+function logOutput(log: Buffer): string {
+  const output: Uint8Array[] = [];
+  for (let end = log.lastIndexOf(NEWLINE) + 1; end > 0 && output.length < MAX_LOG_LINES;) {
+    const start = end === 1 ? 0 : log.lastIndexOf(NEWLINE, end - 2) + 1;
+    output.unshift(parseLine(log.subarray(start, end))?.content ?? new Uint8Array());
+    end = start;
+  }
+  return Buffer.concat(output).subarray(-MAX_LOG_BYTES).toString();
+}
+
+/** Resolves with the last bytes of a regular file; empty for any other file type. */
+async function readEnd(path: string, flags: number, bytes: number): Promise<Buffer> {
+  return await withFile(path, flags, 0, async (file) => {
+    const stats = await file.stat();
+    if (!stats.isFile()) return Buffer.alloc(0);
+    const {buffer, bytesRead} = await file.read(
+      Buffer.alloc(bytes),
+      0,
+      bytes,
+      Math.max(0, stats.size - bytes),
+    );
+    return buffer.subarray(0, bytesRead);
+  });
+}

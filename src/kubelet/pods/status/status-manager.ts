@@ -1,0 +1,169 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import {isStaticPod} from '../../managers/sources/static-pod.js';
+import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import {createPodEventRecorder} from '../../contract/pod-event.js';
+import type {ProbeUpdate} from '../../contract/probe-results.js';
+import type {SyncResult} from '../../contract/sync-result.js';
+import type {ContainerBackOff} from '../../contract/waiting-reason.js';
+import {computeDeletion, type LastKnown, type PodDeletion, type PodHistory} from '../history/pod-history.js';
+import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import {resizeConditionsOf, type ResizeConditions} from './compute/pod-conditions.js';
+import {formatMs} from './compute/container-status.js';
+import {DEADLINE_EXCEEDED, isDeadlineNewlyExceeded} from './compute/active-deadline.js';
+import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
+import {applyProbeResult} from './compute/apply-probe-result.js';
+import {readTerminationMessages} from './read-termination-messages.js';
+import {publishedTerminationMessages} from './compute/published-termination-messages.js';
+import {ReasonCache} from './reason-cache.js';
+
+/** Options of PodStatusManager.updateStatus. */
+export interface StatusOptions {
+  /** Whether the pod was stopped for good. */
+  readonly isTerminal?: boolean;
+  /** Whether a pod past its deadline becomes Failed, with an event. */
+  readonly enforcesDeadline: boolean;
+  /** Conditions of the pod's resize; those of the previous status by default. */
+  readonly resize?: ResizeConditions | undefined;
+  /** Applied to the computed status. */
+  readonly override?: ((status: PodStatus) => PodStatus) | undefined;
+}
+
+type StatusContext = Pick<SyncContext, 'probes' | 'node' | 'clock' | 'events' | 'actuated'>;
+
+/** Holds the status of one pod between syncs and persists it (status_manager.go, for a single pod). */
+export class PodStatusManager {
+  readonly #context: StatusContext;
+  readonly #runtimeName: string;
+  readonly #history: PodHistory;
+  readonly #reasonCache = new ReasonCache();
+  #status: PodStatus | undefined;
+  /** Set while the pod is being deleted. */
+  #deletion: PodDeletion | undefined;
+  /** Termination messages published before, also by another process, which knew the secrets in them. */
+  #publishedMessages: ReadonlyMap<string, string> = new Map();
+  /** Status that another process persisted. */
+  #restored: PodStatus | undefined;
+  #lastPersisted = '';
+
+  constructor(context: StatusContext, history: PodHistory, runtimeName: string) {
+    this.#context = context;
+    this.#history = history;
+    this.#runtimeName = runtimeName;
+  }
+
+  /** Last computed status; undefined before the first one. */
+  get status(): PodStatus | undefined {
+    return this.#status;
+  }
+
+  /** Containers in back-off by name, as of the last sync. */
+  get backOffs(): ReadonlyMap<string, ContainerBackOff> {
+    return this.#reasonCache.backOffs;
+  }
+
+  /** Continues from a last-known status, as a kubelet that was never restarted. */
+  restore({status, reasons}: Pick<LastKnown, 'status' | 'reasons'>): void {
+    this.#status = status;
+    this.#publishedMessages = publishedTerminationMessages(status);
+    this.#reasonCache.restore(reasons);
+  }
+
+  /**
+   * Loads the persisted status unless a status is known already. As with a restarted kubelet, only start time,
+   * conditions and a terminal phase survive (in a cluster, the API server stores them); a static pod's terminal phase
+   * does not, since no API server stores it. Rejects with SystemError.
+   */
+  async load(pod: Pod): Promise<void> {
+    if (this.#status !== undefined) return;
+    const {status = {}} = (await this.#history.lastKnown()) ?? {};
+    const {startTime, conditions} = status;
+    this.#publishedMessages = publishedTerminationMessages(status);
+    this.#restored = status;
+    this.#status = {
+      ...(startTime && {startTime}),
+      ...(conditions && {conditions}),
+      ...(!isStaticPod(pod) && terminalStatusOf(status)),
+    };
+  }
+
+  /** Computes the status from the runtime status and returns it (generateAPIPodStatus, SetPodStatus). */
+  async updateStatus(
+    pod: Pod,
+    runtime: RuntimePodStatus,
+    {isTerminal = false, enforcesDeadline, resize, override}: StatusOptions,
+  ): Promise<PodStatus> {
+    const {probes, node, clock, actuated} = this.#context;
+    const terminationMessages = await readTerminationMessages(runtime);
+    const before = this.#status;
+    const computed = computePodStatus({
+      pod,
+      runtime,
+      reasons: this.#reasonCache.reasons,
+      terminationMessages,
+      previous: before,
+      publishedMessages: this.#publishedMessages,
+      restored: this.#restored,
+      readinessOf: probes.readinessOf,
+      node,
+      runtimeName: this.#runtimeName,
+      now: clock.now(),
+      isTerminal,
+      enforcesDeadline,
+      actuated: actuated.current,
+      resize: resize ?? resizeConditionsOf(before?.conditions),
+    });
+    const status = override?.(computed) ?? computed;
+    if (isDeadlineNewlyExceeded(before, status)) this.#reportDeadlineExceeded(pod);
+    probes.observe(pod, status);
+    this.#status = status;
+    return status;
+  }
+
+  #reportDeadlineExceeded(pod: Pod): void {
+    const {reason, message} = DEADLINE_EXCEEDED;
+    createPodEventRecorder(this.#context.events, pod).normal(reason, message);
+  }
+
+  /** Applies a probe result to the status and persists it; ignores results of other container instances. */
+  applyProbeUpdate(pod: Pod, {id, probe, status}: ProbeUpdate): void {
+    if (this.#status === undefined) return;
+    const containerID = `${this.#runtimeName}://${id}`;
+    const now = formatMs(this.#context.clock.now());
+    const changed = applyProbeResult(pod, this.#status, {containerID, probe, status, now});
+    if (changed === undefined) return;
+    this.#status = changed;
+    this.persist();
+  }
+
+  /** Records the results of a sync in the reason cache. */
+  recordResults(results: readonly SyncResult[]): void {
+    this.#reasonCache.update(results);
+  }
+
+  /** Marks the pod as being deleted; the first call sets the deletion timestamp. */
+  markDeleted(gracePeriodSeconds: number): void {
+    this.#deletion ??= computeDeletion(this.#context.clock.now(), gracePeriodSeconds);
+  }
+
+  /** Clears the deletion mark of a pod that is desired again. */
+  clearDeletion(): void {
+    this.#deletion = undefined;
+  }
+
+  /** Persists status, reasons and deletion mark when they changed; the write happens in the background. */
+  persist(): void {
+    if (this.#status === undefined) return;
+    const deletion = this.#deletion;
+    const reasons = Object.fromEntries(this.#reasonCache.reasons);
+    const known = {status: this.#status, reasons, ...(deletion && {deletion})};
+    const text = JSON.stringify(known);
+    if (text !== this.#lastPersisted) this.#history.remember(known);
+    this.#lastPersisted = text;
+  }
+
+  /** Resolves when all pending writes have succeeded or failed. */
+  async flush(): Promise<void> {
+    await this.#history.flush();
+  }
+}

@@ -1,0 +1,338 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import type {PendingResize} from '../../contract/pod-rejection.js';
+import type {PodEvent} from '../../contract/pod-event.js';
+import {isIdle, type PodActions} from '../../contract/pod-actions.js';
+import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import type {ProbeUpdate, ProbeResults} from '../../contract/probe-results.js';
+import type {SyncResult} from '../../contract/sync-result.js';
+import {NO_HISTORY, type LastKnown, type PodHistory} from '../history/pod-history.js';
+import {reportMissingPullSecrets} from '../../managers/images/credentials/pull-secrets.js';
+import {
+  computePodActions,
+  type ComputePodActionsOptions,
+} from '../../managers/kuberuntime/compute/compute-pod-actions.js';
+import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
+import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
+import {effectiveGracePeriodSeconds} from '../../managers/kuberuntime/actions/grace-period.js';
+import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
+import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import {syncPod} from '../../managers/kuberuntime/sync-pod.js';
+import {
+  removeGarbage,
+  removeStoppedPod,
+  requireStopped,
+  stopPod,
+  throwFirstFailure,
+} from './terminate-pod.js';
+import type {ContainerBackOff} from '../../contract/waiting-reason.js';
+import {PodStatusManager} from '../status/status-manager.js';
+import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
+import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
+import {ResizeConditionTracker} from '../status/resize-conditions.js';
+import {EmptyDirLimitEviction} from '../eviction/empty-dir-limit-eviction.js';
+import type {PodEviction} from '../eviction/eviction-manager.js';
+
+/** Result of one sync pass over a pod. */
+export interface SyncPass {
+  readonly runtime: RuntimePodStatus;
+  readonly status: PodStatus;
+  /** Results of the actions; empty if no action was due. */
+  readonly results: readonly SyncResult[];
+}
+
+/** Options of the termination of a pod; `override` changes its computed status. */
+interface EndOptions {
+  readonly gracePeriodSeconds: number;
+  readonly override?: ((status: PodStatus) => PodStatus) | undefined;
+  /** Whether the pod is being deleted, which its last-known state records. */
+  readonly isDeletion?: boolean;
+  /** Signal that interrupts the waits for containers to stop. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of a sync by a pod worker. */
+interface KnownOptions {
+  readonly networkError: string | undefined;
+  /** Reason why the pod does not get the resources that it requests. */
+  readonly pendingResize: PendingResize | undefined;
+  /** Called with the status that the sync starts from. */
+  readonly onStatus?: (status: PodStatus) => void;
+  readonly signal: AbortSignal;
+}
+
+interface PassOptions extends Pick<EndOptions, 'override'> {
+  readonly isTerminal?: boolean;
+  /** Whether the pass only observes: it enforces no deadline and leaves the resize conditions unchanged. */
+  readonly isLook?: boolean;
+}
+
+/** Period in which the volumes of an idle pod are refreshed, in ms: the kubelet's syncFrequency. */
+const REMOUNT_MS = 60_000;
+
+/** Computes the actions due for a pod that has not terminated and has this status. */
+export function computeActions(
+  pod: Pod,
+  {
+    runtime,
+    status,
+    actuated,
+  }: Pick<SyncPass, 'runtime' | 'status'> & Pick<ComputePodActionsOptions, 'actuated'>,
+  probes: ProbeResults,
+): PodActions {
+  return computePodActions(pod, runtime, probes, {
+    restartAllContainers: isRestartingAllContainers(status),
+    actuated,
+  });
+}
+
+/** Syncs one pod to its desired state, pass by pass, and terminates it (kubelet.go SyncPod, SyncTerminatingPod). */
+export class PodSyncer {
+  #pod: Pod;
+  readonly #context: SyncContext;
+  readonly #keeper: PodStatusManager;
+  /** Time of the next volume refresh of an idle pod, in ms since the epoch. */
+  #remountAt: number | undefined;
+  readonly #volumeLimit: EmptyDirLimitEviction;
+  readonly #resize: ResizeConditionTracker;
+
+  constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
+    this.#context = context;
+    this.#pod = pod;
+    this.#keeper = new PodStatusManager(context, history, runtimeName);
+    this.#volumeLimit = new EmptyDirLimitEviction(context);
+    this.#resize = new ResizeConditionTracker(context);
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  /** Sets the desired pod; starts a resize if its resources changed. */
+  set pod(pod: Pod) {
+    if (!isAllocated(pod, allocationOf(this.#pod))) this.#resize.resizeStarted(pod);
+    this.#pod = pod;
+  }
+
+  /** Last computed status; undefined before the first sync. */
+  get status(): PodStatus | undefined {
+    return this.#keeper.status;
+  }
+
+  /** Containers in restart back-off by name, as of the last sync. */
+  get backOffs(): ReadonlyMap<string, ContainerBackOff> {
+    return this.#keeper.backOffs;
+  }
+
+  /** Records an event raised outside a sync. */
+  recordEvent(event: PodEvent): void {
+    this.#context.events(event);
+  }
+
+  /** Applies a probe result to the status before the next sync. */
+  applyProbeUpdate(outcome: ProbeUpdate): void {
+    this.#keeper.applyProbeUpdate(this.pod, outcome);
+  }
+
+  /** Resolves when all state of the pod has been written, or its write has failed. */
+  async flush(): Promise<void> {
+    await this.#keeper.flush();
+  }
+
+  /** Actuated resources of the pod, if known. */
+  get actuated(): PodAllocation | undefined {
+    return this.#context.actuated.current;
+  }
+
+  /** Requests that the next sync refreshes the contents of the volumes. */
+  requestVolumeRefresh(): void {
+    if (this.#remountAt !== undefined) this.#remountAt = 0;
+  }
+
+  /** Restores the last-known status and reasons, as if the kubelet had never stopped. */
+  restore(known: Pick<LastKnown, 'status' | 'reasons'>): void {
+    this.#keeper.restore(known);
+  }
+
+  /** Resolves with the observed state of the pod. Changes nothing, even if the pod is past its deadline. */
+  async observe(signal?: AbortSignal): Promise<SyncPass> {
+    await this.#load();
+    return await this.#pass(await this.#read(signal), [], {isLook: true});
+  }
+
+  /** Reads the pod from the runtime and stores its new status, without any other effect. Rejects with CriError. */
+  async refreshStatus(signal?: AbortSignal): Promise<PodStatus> {
+    await this.#load();
+    const {status} = await this.#pass(await this.#read(signal), []);
+    this.#keeper.persist();
+    return status;
+  }
+
+  /**
+   * Syncs the pod from its runtime status (SyncPod). The status of the result is the one before the actions. While the
+   * network is not ready, only pods in the host network are started.
+   */
+  async syncPod(
+    observed: RuntimePodStatus,
+    {networkError, pendingResize, onStatus, signal}: KnownOptions,
+  ): Promise<SyncPass> {
+    await this.#load();
+    const runtime = this.#redact(observed);
+    this.#keeper.clearDeletion();
+    this.#resize.setPending(pendingResize);
+    const before = await this.#pass(runtime, []);
+    this.#keeper.persist();
+    onStatus?.(before.status);
+    if (hasEnded(before.status.phase)) return before;
+    if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
+      const message = `network is not ready: ${networkError}`;
+      return {
+        ...before,
+        results: [reportSetUpFailure(this.#context, this.pod, {reason: 'NetworkNotReady', message})],
+      };
+    }
+    const results = this.#context.secrets.maskResults(await this.#act(runtime, before.status, signal));
+    this.#remember(results);
+    return {...before, results};
+  }
+
+  /** Stops the pod for good (SyncTerminatingPod). Rejects with PodError if it could not be stopped. */
+  async syncTerminatingPod(
+    observed: RuntimePodStatus,
+    {gracePeriodSeconds, override, isDeletion = false, signal}: EndOptions,
+  ): Promise<void> {
+    await this.#load();
+    const runtime = this.#redact(observed);
+    if (isDeletion) this.#keeper.markDeleted(gracePeriodSeconds);
+    await this.#pass(runtime, [], {override});
+    this.#keeper.persist();
+    throwFirstFailure(this.pod, await this.#stop(runtime, gracePeriodSeconds, signal));
+    const left = await this.#read();
+    requireStopped(this.pod, left);
+    await this.#pass(left, [], {override, isTerminal: true});
+    this.#keeper.persist();
+  }
+
+  /** The last status of a pod of which nothing runs, and nothing will (SyncTerminatedPod). */
+  async syncTerminatedPod(observed: RuntimePodStatus): Promise<void> {
+    await this.#load();
+    await this.#pass(this.#redact(observed), [], {isTerminal: true});
+    this.#keeper.persist();
+  }
+
+  /** Resolves with the final status of the pod if it must be evicted. */
+  async findEviction(): Promise<PodEviction | undefined> {
+    return await this.#volumeLimit.check(this.pod);
+  }
+
+  /** Removes dead containers and sandboxes of the pod. Rejects with CriError and PodError. */
+  async removeGarbage(garbage: ContainerGcActions): Promise<void> {
+    await removeGarbage(this.#context, this.pod, garbage);
+  }
+
+  async #load(): Promise<void> {
+    await this.#context.actuated.load();
+    await this.#keeper.load(this.pod);
+  }
+
+  async #stop(
+    runtime: RuntimePodStatus,
+    gracePeriodSeconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SyncResult[]> {
+    return await stopPod(this.#context, this.pod, runtime, {gracePeriodSeconds, signal});
+  }
+
+  async #act(
+    runtime: RuntimePodStatus,
+    status: PodStatus,
+    signal: AbortSignal,
+  ): Promise<readonly SyncResult[]> {
+    const {clock, objects, probes} = this.#context;
+    const {actuated} = this;
+    const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
+    // Running containers see the changes in their volumes.
+    const due = clock.now() >= (this.#remountAt ?? 0);
+    if (isIdle(actions) && !due) return [];
+    // The first pass needs no refresh, since the objects have just been read.
+    if (due && this.#remountAt !== undefined) await objects.refresh?.();
+    this.#remountAt ??= clock.now();
+    const prepared = await preparePodFilesystem(this.#context, this.pod, signal);
+    if ('failure' in prepared) return [prepared];
+    this.#remountAt = clock.now() + REMOUNT_MS;
+    probes.add(this.pod, status);
+    if (isIdle(actions)) return [];
+    reportMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
+    return await syncPod(
+      this.#context,
+      {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
+      signal,
+    );
+  }
+
+  /**
+   * Stops the pod's containers and sandboxes (SyncTerminatingPod). Rejects with PodError when the runtime could not or
+   * did not stop them, and with the signal's reason.
+   */
+  async terminate(gracePeriodSeconds?: number, signal?: AbortSignal): Promise<void> {
+    const runtime = await this.#read(signal);
+    const grace = effectiveGracePeriodSeconds(this.pod, gracePeriodSeconds);
+    throwFirstFailure(this.pod, await this.#stop(runtime, grace, signal));
+    requireStopped(this.pod, await this.#read());
+  }
+
+  /** Resolves with whether a sandbox or container of the pod runs, as read from the runtime. Rejects with CriError. */
+  async isLive(): Promise<boolean> {
+    return isLive(await this.#read());
+  }
+
+  /** Removes the containers of a terminated pod with their logs, then its sandboxes. */
+  async removeFromRuntime(): Promise<void> {
+    await removeStoppedPod(this.#context, this.pod, await this.#read());
+  }
+
+  /**
+   * Removes the containers and sandboxes like removeFromRuntime. Resolves with false and changes nothing if the pod
+   * runs.
+   */
+  async removeIfNotLive(): Promise<boolean> {
+    const runtime = await this.#read();
+    if (isLive(runtime)) return false;
+    await removeStoppedPod(this.#context, this.pod, runtime);
+    return true;
+  }
+
+  async #read(signal?: AbortSignal): Promise<RuntimePodStatus> {
+    const {services} = this.#context;
+    return this.#redact(await readRuntimePodStatus(services.runtime, podRef(this.pod), signal));
+  }
+
+  /** Returns the status without secret values: a runtime may repeat a command or a variable in its messages. */
+  #redact(status: RuntimePodStatus): RuntimePodStatus {
+    const {objects, secrets} = this.#context;
+    secrets.setReferencedValues(podSecretValuesOf(this.pod, objects));
+    const containers = status.containers.map((container) => ({
+      ...container,
+      cri: {...container.cri, message: secrets.mask(container.cri.message)},
+    }));
+    return {...status, containers};
+  }
+
+  async #pass(
+    runtime: RuntimePodStatus,
+    results: readonly SyncResult[],
+    {isTerminal = false, isLook = false, override}: PassOptions = {},
+  ): Promise<SyncPass> {
+    if (!isLook && !isTerminal) this.#resize.updateProgress(this.pod, runtime);
+    const resize = isLook ? undefined : this.#resize.conditions;
+    const how = {isTerminal, enforcesDeadline: !isLook, resize, override};
+    return {runtime, status: await this.#keeper.updateStatus(this.pod, runtime, how), results};
+  }
+
+  #remember(results: readonly SyncResult[]): void {
+    this.#resize.recordResults(this.pod, results);
+    this.#keeper.recordResults(results);
+  }
+}

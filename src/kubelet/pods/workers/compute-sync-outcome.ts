@@ -1,0 +1,30 @@
+import {hasEnded} from '../../../api/types/v1-status.js';
+import {failuresOf, syncErrorText, type SyncResult} from '../../contract/sync-result.js';
+import type {SyncPass} from '../sync/pod-syncer.js';
+import {NetworkNotReadyError, type SyncOutcome} from './worker-state.js';
+
+/** Actions without a lifecycle event, after which the pod is synced again at once. */
+const ACTIONS_WITHOUT_EVENT: ReadonlySet<SyncResult['action']> = new Set([
+  'RemoveContainer',
+  'ResizePodInPlace',
+]);
+
+/** Returns the outcome of a sync pass for the pod's worker. Pure. */
+export function computeSyncOutcome({
+  status: {phase},
+  results,
+}: Pick<SyncPass, 'status' | 'results'>): SyncOutcome {
+  const isTerminal = hasEnded(phase);
+  const failures = failuresOf(results);
+  if (failures.length === 0)
+    // All containers were removed for a restart, or were resized.
+    return {isTerminal, syncAgain: results.some(({action}) => ACTIONS_WITHOUT_EVENT.has(action))};
+  const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);
+  const text = syncErrorText(failures);
+  const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');
+  return {
+    isTerminal,
+    error: isNetwork ? new NetworkNotReadyError(text) : new Error(text),
+    retryAt: retryTimes.length === 0 ? undefined : Math.min(...retryTimes),
+  };
+}

@@ -1,0 +1,89 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import {messageOf} from '../../../base/errors.js';
+import type {EventSink} from '../../contract/pod-event.js';
+import type {PodCache, RunningPod} from '../../contract/pleg.js';
+import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './worker-state.js';
+
+/** Operations of pod workers (pod_workers.go podSyncer). Work that rejects is retried later. */
+export interface PodSyncHandler {
+  syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
+  /** Resolves when all containers of the pod have stopped. */
+  syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<void>;
+  /** Resolves when all containers of a pod known only from the runtime have stopped. */
+  syncTerminatingRuntimePod(pod: RunningPod): Promise<void>;
+  /** Resolves when the pod's resources on the node are released. */
+  syncTerminatedPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<void>;
+}
+
+/** Options of the termination of one pod. */
+export interface TerminationOptions {
+  readonly gracePeriodSeconds: number;
+  readonly status: ((status: PodStatus) => PodStatus) | undefined;
+  /** Signal that interrupts the waits for containers to stop; none by default. */
+  readonly signal?: AbortSignal;
+}
+
+/** Dependencies of runWork. */
+export interface WorkContext {
+  readonly handler: PodSyncHandler;
+  readonly cache: PodCache;
+  readonly events: EventSink;
+}
+
+const DONE: SyncOutcome = {isTerminal: false};
+
+/**
+ * Runs one unit of a worker's work with a runtime status newer than its last work (podWorkerLoop). `lifecycle` is that
+ * of the start of the work. Rejects with the handler's error, with the error of reading the status, and with the
+ * signal's reason.
+ */
+export async function runWork(
+  context: WorkContext,
+  worker: WorkerState,
+  {pod, running}: PendingWork,
+  {lifecycle, signal}: {readonly lifecycle: WorkerLifecycle; readonly signal: AbortSignal},
+): Promise<SyncOutcome> {
+  const {handler} = context;
+  if (pod === undefined) {
+    if (running !== undefined) await handler.syncTerminatingRuntimePod(running);
+    return DONE;
+  }
+  const status = await newerStatus(context, worker, pod, signal);
+  switch (lifecycle.kind) {
+    case 'sync':
+      return await handler.syncPod(pod, status, signal);
+    case 'terminating': {
+      const {gracePeriodSeconds, statusOverride} = lifecycle;
+      await handler.syncTerminatingPod(pod, status, {gracePeriodSeconds, status: statusOverride});
+      return DONE;
+    }
+    case 'terminated':
+      await handler.syncTerminatedPod(pod, status, signal);
+      return DONE;
+    case 'finished':
+      return DONE;
+    default:
+      return lifecycle satisfies never;
+  }
+}
+
+async function newerStatus(
+  {cache, events}: WorkContext,
+  worker: WorkerState,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<RuntimePodStatus> {
+  worker.waitsFor = 'status';
+  try {
+    return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `error determining status: ${messageOf(error)}`;
+    events({type: 'Warning', reason: 'FailedSync', message, pod});
+    throw error;
+  } finally {
+    worker.waitsFor = undefined;
+  }
+}

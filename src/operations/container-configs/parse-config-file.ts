@@ -1,0 +1,139 @@
+import {randomUUID} from 'node:crypto';
+import {findClosestMatch} from '../../base/closest-match.js';
+import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../../base/errors.js';
+import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../../cri/index.js';
+import {configFromInspect} from './config-from-inspect.js';
+import {readFileOrPipeText, type NamedText} from '../manifests/read-text.js';
+
+/** Called with a warning for everything in a file that is probably a mistake. */
+export type OnWarning = (warning: string) => void;
+
+/** Error and warning texts for config files, which differ between kcri and crictl. */
+export interface ConfigMessages {
+  readonly invalid: (file: string, what: string) => string;
+  readonly unreadable: (file: string, error: unknown) => string;
+  /** Returns a warning, or undefined for none. */
+  readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
+  /** Returns a warning, or undefined for none. */
+  readonly incomplete: (file: string, what: string) => string | undefined;
+  readonly noCgroupParent: (file: string) => string;
+  /** Suffix of an error about incomplete metadata. */
+  readonly metadata: (metadata: Readonly<Record<string, unknown>>) => string;
+}
+
+const KCRI_MESSAGES: ConfigMessages = {
+  invalid: (file, what) => `invalid config "${file}": ${what}`,
+  unreadable: (file, error) => `cannot read config "${file}": ${messageOf(error)}`,
+  unknownField: (file, kind, key, guess) =>
+    `${file}: unknown field "${key}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+  incomplete: (file, what) => `${file}: ${what}`,
+  noCgroupParent: (file) => `${file}: cgroup_parent is not set; the runtime chooses the pod's cgroup`,
+  metadata: () => '',
+};
+
+/**
+ * Reads a config file or pipe once, since a pipe can only be read once. Rejects with ConfigError, with crictl's text
+ * where it has one, and with the signal's reason.
+ */
+export async function readConfigText(
+  file: string,
+  signal: AbortSignal,
+  messages = KCRI_MESSAGES,
+): Promise<NamedText> {
+  try {
+    return {file, text: await readFileOrPipeText(file, signal)};
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) throw new ConfigError(`config at ${file} not found`, {cause: error});
+    throw isExpected(error) ? new ConfigError(messages.unreadable(file, error), {cause: error}) : error;
+  }
+}
+
+/**
+ * Parses a container config in JSON or YAML as crictl does, with keys and enums in either style, or the output of
+ * `inspect` (config-from-inspect.ts). Sets the user-specified image to the image's name. Rejects with ConfigError,
+ * with crictl's text where it has one.
+ */
+export async function parseContainerConfig(
+  source: NamedText,
+  onWarning: OnWarning,
+  messages = KCRI_MESSAGES,
+): Promise<Init<ContainerConfig>> {
+  const config = await parseConfig('ContainerConfig', source, {onWarning, messages});
+  const wrong = (what: string): ConfigError => new ConfigError(messages.invalid(source.file, what));
+  const {metadata, image} = config;
+  if (metadata === undefined) throw wrong('metadata is not set');
+  if ((metadata.name ?? '') === '') throw wrong(`name is not in metadata${messages.metadata(metadata)}`);
+  if (image === undefined) throw wrong('image is not set');
+  if ((image.image ?? '') === '') throw wrong(`image field is not set in image${messages.metadata(image)}`);
+  return {...config, image: {...image, userSpecifiedImage: image.userSpecifiedImage ?? image.image}};
+}
+
+/**
+ * Parses a sandbox config in JSON or YAML as crictl does, or the output of `inspectp`. Generates a missing UID.
+ * Rejects with ConfigError.
+ */
+export async function parseSandboxConfig(
+  source: NamedText,
+  onWarning: OnWarning,
+  messages = KCRI_MESSAGES,
+): Promise<Init<PodSandboxConfig>> {
+  const config = await parseConfig('PodSandboxConfig', source, {onWarning, messages});
+  const {file} = source;
+  const wrong = (what: string): ConfigError => new ConfigError(messages.invalid(file, what));
+  if (config.metadata === undefined) throw wrong('metadata is not set');
+  const {name = '', uid, namespace = '', ...rest} = config.metadata;
+  const metadata = {name, uid: uid ?? podUid(randomUUID()), namespace, ...rest};
+  if (name === '' || namespace === '')
+    throw wrong(`name or namespace is not in metadata${messages.metadata(metadata)}`);
+  if (config.linux !== undefined && (config.linux.cgroupParent ?? '') === '')
+    onWarning(messages.noCgroupParent(file));
+  return {...config, metadata};
+}
+
+interface Configs {
+  readonly ContainerConfig: Init<ContainerConfig>;
+  readonly PodSandboxConfig: Init<PodSandboxConfig>;
+}
+
+async function parseConfig<Name extends keyof Configs>(
+  name: Name,
+  {file, text}: NamedText,
+  {onWarning, messages}: {readonly onWarning: OnWarning; readonly messages: ConfigMessages},
+): Promise<Configs[Name]> {
+  const warn = (warning: string | undefined): void => {
+    if (warning !== undefined) onWarning(warning);
+  };
+  const onUnknown = (key: string, known: readonly string[]): void => {
+    warn(messages.unknownField(file, name, key, findClosestMatch(key.replace(/^.*\./, ''), known)));
+  };
+  const wrong = (error: unknown, what = messageOf(error)): ConfigError =>
+    new ConfigError(messages.invalid(file, what), {cause: error});
+  const given = await parseText(text, wrong);
+  try {
+    const {data, incompleteReason} = configFromInspect(name, given);
+    if (incompleteReason !== undefined) warn(messages.incomplete(file, incompleteReason));
+    // Config files contain the values of environment variables as text, though the CRI field is bytes.
+    return fromJson(name, data, {onUnknown, bytes: 'text'});
+  } catch (error) {
+    throw isExpected(error) ? wrong(error) : error;
+  }
+}
+
+async function parseText(
+  text: string,
+  wrong: (error: unknown, what: string) => ConfigError,
+): Promise<unknown> {
+  const {parse} = await import('yaml');
+  try {
+    return parse(text, {version: '1.1', intAsBigInt: true}) as unknown;
+  } catch (error) {
+    // The parser also throws plain errors, for unknown aliases and too many of them. Lines after the first are an
+    // excerpt of the text.
+    throw wrong(error, messageOf(error).replace(/:?\n[^]*/, ''));
+  }
+}
+
+/** Reports whether an error is caused by the file. Programming errors are rethrown. */
+function isExpected(error: unknown): boolean {
+  return error instanceof KcriError || isSystemCallError(error);
+}

@@ -1,0 +1,30 @@
+import {CriError} from '../../cri/errors.js';
+import type {ContainerId, ExecSyncResponse, RuntimeService} from '../../cri/index.js';
+import {ExecFailedError, ExecTimeoutError} from './exec-errors.js';
+
+/** Options of execSync. */
+export interface ExecSyncOptions {
+  readonly command: readonly string[];
+  /** Seconds after which the runtime kills the command; 0 for no timeout. */
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a command in a container and returns its output and exit code. Rejects with ExecTimeoutError, ExecFailedError
+ * if the command could not be started, CriError, or the signal's reason.
+ */
+export async function execSync(
+  runtime: RuntimeService,
+  containerId: ContainerId,
+  {command, timeoutSeconds, signal}: ExecSyncOptions,
+): Promise<ExecSyncResponse> {
+  try {
+    return await runtime.execSync({containerId, cmd: command, timeout: BigInt(timeoutSeconds)}, {signal});
+  } catch (error) {
+    if (!(error instanceof CriError)) throw error;
+    if (error.grpcCode === 'DEADLINE_EXCEEDED')
+      throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
+    throw error.details.includes('OCI runtime exec failed') ? new ExecFailedError(error.message) : error;
+  }
+}

@@ -1,0 +1,68 @@
+import {compare} from '../../base/compare.js';
+import {messageOf, UsageError} from '../../base/errors.js';
+import {compileGoRegexp} from './go-regexp.js';
+
+/** Compiles an unanchored pattern in Go's syntax; undefined for no pattern. Throws UsageError with crictl's text. */
+export function parseNamePattern(pattern: string | undefined): RegExp | undefined {
+  if (pattern === undefined || pattern === '') return undefined;
+  try {
+    return compileGoRegexp(pattern);
+  } catch (error) {
+    throw new UsageError(`invalid regular expression "${pattern}": ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** Reports whether a text contains the pattern; true without a pattern. */
+export function matchesPattern(pattern: RegExp | undefined, text: string): boolean {
+  return pattern === undefined || pattern.test(text);
+}
+
+/** Parses labels from `key=value` flags. Throws UsageError with crictl's text for anything else. */
+export function parseLabels(flags: readonly string[] = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    flags.map((flag) => {
+      const [key = '', value, ...rest] = flag.split('=');
+      if (value === undefined || rest.length > 0)
+        throw new UsageError(`incorrectly specified label: ${flag}`);
+      return [key, value];
+    }),
+  );
+}
+
+/** Returns the limit set by `--latest` or `--last N`; undefined for none. 0 and negative numbers mean no limit. */
+export function limitFromFlags(flags: {
+  readonly latest?: boolean;
+  readonly last?: number | undefined;
+}): number | undefined {
+  if (flags.last !== undefined && flags.last > 0) return flags.last;
+  return flags.latest === true ? 1 : undefined;
+}
+
+interface Created {
+  readonly createdAt: bigint;
+}
+
+/** Sorts by creation time, newest first, and returns the first `limit` items. */
+export function sortNewestFirst<T extends Created>(
+  items: readonly T[],
+  limit: number | undefined,
+): readonly T[] {
+  // Numbers compare faster than bigints, which decide between equal numbers.
+  const timed = items.map((item) => ({item, at: Number(item.createdAt)}));
+  timed.sort((a, b) => b.at - a.at || compare(b.item.createdAt, a.item.createdAt));
+  const sorted = timed.map(({item}) => item);
+  return limit === undefined ? sorted : sorted.slice(0, limit);
+}
+
+/** Reports whether `labels` contain all labels of the selector. */
+export function hasLabels(
+  labels: Readonly<Record<string, string>>,
+  selector: Readonly<Record<string, string>> | undefined,
+): boolean {
+  return selector === undefined || Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
+
+/** Reports whether a text is a complete ID as all known runtimes create them. */
+export function isFullId(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}

@@ -1,0 +1,158 @@
+import {readdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Readable} from 'node:stream';
+import type {LoadedManifest} from '../../api/load-manifest.js';
+import {loadManifest} from '../../api/load-manifest.js';
+import type {DocumentLocation, PodDocument, ObjectDocument} from '../../api/decoding/parse-manifest.js';
+import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
+import {PodValidationError} from '../../api/decoding/manifest-issue.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {ApiObject} from '../../api/types/v1-objects.js';
+import {ConfigError, isSystemCallError, UsageError} from '../../base/errors.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
+import {notAFileError} from '../../base/fs/read-text-file.js';
+import {readFileText, readStreamText, type NamedText} from './read-text.js';
+
+/** Options of readManifests. */
+export interface ReadManifestsOptions {
+  readonly stdin: Readable;
+  /** Reports unknown fields as warnings instead of errors. */
+  readonly lenient?: boolean | undefined;
+  /** Accepts manifests without Pods. */
+  readonly allowNoPods?: boolean | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A manifest source: a file, a directory, `-`, or text that has been read. */
+export type ManifestSource = string | NamedText;
+
+/** Validated objects of several manifests with API defaults, and the warnings of --lenient. */
+export interface ManifestSet {
+  readonly pods: readonly PodDocument[];
+  /** Objects that the Pods may refer to. */
+  readonly objects: readonly ObjectDocument[];
+  /** Names of the files that were read. */
+  readonly files: readonly string[];
+  /** Warnings in the form `file:line:column: message`. */
+  readonly warnings: readonly string[];
+}
+
+const STDIN = '-';
+const MANIFEST_NAME = /^[^.].*\.(yaml|yml|json)$/;
+
+function unreadableError(file: string, error: unknown): ConfigError {
+  return new ConfigError(`cannot read manifest "${file}": ${systemErrorMessage(error)}`, {cause: error});
+}
+
+/** Returns the manifests of a directory sorted by name, without subdirectories and hidden files. */
+async function listDirectory(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory);
+  const candidates = entries.filter((name) => MANIFEST_NAME.test(name)).sort();
+  const files: string[] = [];
+  for (const name of candidates) {
+    const file = join(directory, name);
+    if ((await stat(file)).isFile()) files.push(file);
+  }
+  if (files.length > 0) return files;
+  throw new ConfigError(`no manifests in directory "${directory}"`, {
+    hint: 'manifests end in .yaml, .yml or .json; subdirectories are not searched',
+  });
+}
+
+/** Returns the files of a source on the command line. */
+async function filesOf(source: string): Promise<readonly string[]> {
+  const kind = await stat(source);
+  if (kind.isDirectory()) return await listDirectory(source);
+  if (kind.isFile()) return [source];
+  throw notAFileError(source);
+}
+
+async function* readTexts(
+  sources: readonly ManifestSource[],
+  {stdin, signal}: ReadManifestsOptions,
+): AsyncGenerator<NamedText> {
+  for (const source of sources) {
+    if (typeof source !== 'string') yield source;
+    else if (source === STDIN)
+      yield {file: 'stdin', text: await withFileName('stdin', () => readStreamText(stdin, 'stdin', signal))};
+    else
+      for (const file of await withFileName(source, () => filesOf(source))) {
+        signal.throwIfAborted();
+        yield {file, text: await withFileName(file, () => readFileText(file, signal))};
+      }
+  }
+}
+
+/** Adds the file name to system errors. */
+async function withFileName<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isSystemCallError(error) ? unreadableError(file, error) : error;
+  }
+}
+
+/** Throws ConfigError for two objects of one kind and name. */
+function rejectDuplicates(pods: readonly PodDocument[], objects: readonly ObjectDocument[]): void {
+  const locations = new Map<string, DocumentLocation>();
+  const documents = [
+    ...pods.map(({pod, ...location}) => ({title: titleOf(pod), location})),
+    ...objects.map(({object, ...location}) => ({title: titleOf(object), location})),
+  ];
+  for (const {title, location} of documents) {
+    const other = locations.get(title);
+    if (other !== undefined) {
+      const positions = [other, location].map(({file, line}) => `${file}:${line}`).join(' and ');
+      throw new ConfigError(`${title} is defined twice: ${positions}`);
+    }
+    locations.set(title, location);
+  }
+}
+
+/** Returns kind and name, such as `Secret "default/login"`. */
+function titleOf({kind, metadata: {name = '', namespace}}: Pod | ApiObject): string {
+  const word = kind === 'Pod' ? 'pod' : kind;
+  return `${word} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
+}
+
+/** Returns the error for manifests without a Pod to run. */
+function noPods(objects: readonly ObjectDocument[], files: readonly string[]): ConfigError {
+  const kinds = [...new Set(objects.map(({object}) => `${object.kind}s`))].join(' and ');
+  return new ConfigError(`no Pod in ${files.map((file) => `"${file}"`).join(', ')}, only ${kinds}`, {
+    hint: 'pass the manifests of the Pods that use them too, or their directory',
+  });
+}
+
+function describe({file, line, column, message}: ManifestIssue): string {
+  return `${file}:${line}:${column}: ${message}`;
+}
+
+/**
+ * Reads Pods and the objects they refer to from files, directories (their .yaml, .yml and .json files by name) and,
+ * as `-`, standard input. The result has the API's defaults and is validated.
+ *
+ * @throws PodValidationError with all problems of all manifests.
+ *
+ * @throws ConfigError for unreadable files, manifests without Pods, and duplicates; UsageError for a second `-`.
+ */
+export async function readManifests(
+  sources: readonly ManifestSource[],
+  options: ReadManifestsOptions,
+): Promise<ManifestSet> {
+  if (sources.filter((source) => source === STDIN).length > 1) {
+    throw new UsageError('"-" must not be repeated: standard input can only be read once');
+  }
+  const manifests: LoadedManifest[] = [];
+  const files: string[] = [];
+  for await (const {file, text} of readTexts(sources, options)) {
+    manifests.push(loadManifest(text, {file, lenient: options.lenient}));
+    files.push(file);
+  }
+  const issues = manifests.flatMap((manifest) => manifest.issues);
+  if (issues.length > 0) throw new PodValidationError(issues);
+  const pods = manifests.flatMap((manifest) => manifest.pods);
+  const objects = manifests.flatMap((manifest) => manifest.objects);
+  if (pods.length === 0 && options.allowNoPods !== true) throw noPods(objects, files);
+  rejectDuplicates(pods, objects);
+  return {pods, objects, files, warnings: manifests.flatMap((manifest) => manifest.warnings).map(describe)};
+}

@@ -1,0 +1,188 @@
+import {once} from 'node:events';
+import {readFile} from 'node:fs/promises';
+import {request, type ClientRequest} from 'node:http';
+import {isIP, type Socket} from 'node:net';
+import type {ConnectionOptions} from 'node:tls';
+import {messageOf} from '../../base/errors.js';
+import {createDeadline} from '../../base/async/deadline.js';
+import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
+import {StreamingError} from '../errors.js';
+import {WriteTolerantSocket} from './write-tolerant-socket.js';
+import {proxyFromEnvironment} from './proxy-from-environment.js';
+import type {DialOptions, TlsOptions} from '../session.js';
+
+/** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
+const DIAL_TIMEOUT_MS = 30_000;
+
+/**
+ * Connects a socket to a streaming server, through a proxy and TLS if required. Attaches no listeners. `createSocket`
+ * creates the socket for a direct connection. Rejects with StreamingError, or with the signal's reason.
+ */
+export async function connectSocket(
+  address: StreamingAddress,
+  options: DialOptions,
+  createSocket: () => Socket = () => new WriteTolerantSocket(),
+): Promise<Socket> {
+  using limit = createDeadline(
+    options.clock,
+    DIAL_TIMEOUT_MS,
+    () => new StreamingError(`cannot connect to ${formatAuthority(address)}: no response`),
+  );
+  const signal = AbortSignal.any([options.signal, limit.signal]);
+  try {
+    return await dial(address, {...options, signal}, createSocket);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof StreamingError
+      ? error
+      : new StreamingError(`cannot connect to ${formatAuthority(address)}: ${messageOf(error)}`, {
+          cause: error,
+        });
+  }
+}
+
+async function dial(
+  address: StreamingAddress,
+  options: DialOptions,
+  createSocket: () => Socket,
+): Promise<Socket> {
+  const proxy = proxyFromEnvironment(address, options.env);
+  const settings = address.secure ? await tlsSettings(address.host, options.tls) : undefined;
+  const socket =
+    proxy === undefined
+      ? await connectDirectly(
+          settings === undefined ? createSocket() : new WriteTolerantSocket(),
+          address,
+          options.signal,
+        )
+      : await tunnel(address, proxy, options.signal);
+  return settings === undefined ? socket : await connectTls(socket, address, settings, options.signal);
+}
+
+async function connectDirectly(
+  socket: Socket,
+  {host, port}: StreamingAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  socket.connect({host, port, noDelay: true});
+  return await untilEvent(socket, 'connect', signal);
+}
+
+/** Waits for an event of a socket. Destroys the socket if it fails first. */
+async function untilEvent<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
+  try {
+    await once(socket, event, {signal});
+    return socket;
+  } catch (error) {
+    socket.on('error', () => undefined).destroy();
+    throw error;
+  }
+}
+
+/** Connects through an HTTP proxy (CONNECT). */
+async function tunnel(address: StreamingAddress, proxy: URL, signal: AbortSignal): Promise<Socket> {
+  const target = formatAuthority(address);
+  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  const clientRequest = request({
+    host: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: proxy.port === '' ? 80 : proxy.port,
+    method: 'CONNECT',
+    path: target,
+    headers: {
+      host: target,
+      ...(login === ':' ? {} : {'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}`}),
+    },
+    agent: false,
+  });
+  const opened = new Promise<Socket>((resolve, reject) => {
+    clientRequest.once('error', (error) => {
+      reject(new StreamingError(`cannot connect to proxy ${proxy.host}: ${error.message}`, {cause: error}));
+    });
+    clientRequest.once('connect', ({statusCode = 0}, socket: Socket, head: Buffer) => {
+      if (statusCode === 200) {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      reject(new StreamingError(`proxy ${proxy.host} refused the connection to ${target}: ${statusCode}`));
+    });
+    clientRequest.end();
+  });
+  return await abortableRequest(opened, clientRequest, signal);
+}
+
+/**
+ * Awaits the result of a request. The signal destroys the request only until then: later the socket has another owner,
+ * unlike with the signal option of Node.js requests.
+ */
+export async function abortableRequest<T>(
+  opened: Promise<T>,
+  clientRequest: ClientRequest,
+  signal: AbortSignal,
+): Promise<T> {
+  const cancel = (): void => void clientRequest.destroy(signal.reason as Error);
+  signal.addEventListener('abort', cancel, {once: true});
+  try {
+    if (signal.aborted) cancel();
+    return await opened;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function connectTls(
+  socket: Socket,
+  address: StreamingAddress,
+  settings: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  try {
+    const tls = await import('node:tls');
+    return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', signal);
+  } catch (error) {
+    socket.destroy();
+    throw new StreamingError(
+      `TLS handshake with ${formatAuthority(address)} failed: ${tlsErrorMessage(error)}`,
+      {
+        cause: error,
+        hint: "set --tls-ca to the server's CA and --tls-server-name to its name",
+      },
+    );
+  }
+}
+
+/** Messages of OpenSSL 3 for certificate errors, which differ in older versions and in BoringSSL (Bun). */
+const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate',
+  SELF_SIGNED_CERT_IN_CHAIN: 'self-signed certificate in certificate chain',
+};
+
+function tlsErrorMessage(error: unknown): string {
+  const known =
+    error instanceof Error && 'code' in error ? CERTIFICATE_ERRORS[String(error.code)] : undefined;
+  return known ?? messageOf(error);
+}
+
+async function tlsSettings(host: string, tls: TlsOptions): Promise<ConnectionOptions> {
+  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map(pem));
+  const name = tls.serverName ?? host;
+  return {
+    host: name,
+    // IP addresses are verified too, but must not be sent as SNI.
+    ...(isIP(name) === 0 ? {servername: name} : {}),
+    rejectUnauthorized: tls.insecure !== true,
+    ...(ca === undefined ? {} : {ca}),
+    ...(cert === undefined ? {} : {cert}),
+    ...(key === undefined ? {} : {key}),
+  };
+}
+
+async function pem(path: string | undefined): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new StreamingError(`cannot read "${path}": ${messageOf(error)}`, {cause: error});
+  }
+}

@@ -1,0 +1,67 @@
+import type {Duplex} from 'node:stream';
+import {parseStreamingAddress} from '../streaming-address.js';
+import {readBoundedText} from '../read-bounded-text.js';
+import {StreamingError} from '../errors.js';
+import type {RemoteOutput} from '../remote-output.js';
+import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from '../session.js';
+import {parseSessionStatus} from '../session-status.js';
+import {dialChannels, V4_CHANNELS, V5_CHANNELS, type Channels} from './websocket-channels.js';
+
+/** Channel numbers, in Kubernetes' order. */
+const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4} as const;
+
+/**
+ * Opens an exec or attach session over WebSocket. The end of stdin cannot be sent to servers that only support v4.
+ * Rejects with UpgradeRefusedError if the server does not support WebSocket, with StreamingError if it is unreachable,
+ * or with the signal's reason.
+ */
+export async function openWebSocketSession(
+  url: string,
+  request: SessionRequest,
+  options: DialOptions,
+): Promise<RemoteSession> {
+  const channelRequest = {protocols: [V5_CHANNELS, V4_CHANNELS], channels: channelsOf(request)};
+  const channels = await dialChannels(parseStreamingAddress(url), channelRequest, options);
+  const open = (name: 'stdin' | 'stdout' | 'stderr'): (Duplex & RemoteOutput) | undefined =>
+    request[name] ? channels.channel(CHANNEL[name]) : undefined;
+  const resizing = request.tty ? channels.channel(CHANNEL.resize) : undefined;
+  const result = resultOf(channels);
+  // The session may be closed before its result is awaited.
+  result.catch(() => undefined);
+  return {
+    stdin: open('stdin'),
+    stdout: open('stdout'),
+    stderr: open('stderr'),
+    halfClosesStdin: channels.protocol === V5_CHANNELS,
+    resize: ({columns, rows}) => {
+      resizing?.write(JSON.stringify({Width: columns, Height: rows}));
+    },
+    result,
+    close: () => {
+      channels.close();
+    },
+  };
+}
+
+function channelsOf({stdin, stdout, stderr, tty}: SessionRequest): readonly number[] {
+  const requested = {stdin, stdout, stderr, error: true, resize: tty};
+  return Object.entries(CHANNEL).flatMap(([name, number]) =>
+    requested[name as keyof typeof requested] ? [number] : [],
+  );
+}
+
+async function resultOf(channels: Channels): Promise<RemoteResult> {
+  const error = channels.channel(CHANNEL.error);
+  // The status is the last message of the server.
+  const status = readBoundedText(error, () => {
+    channels.finish();
+  });
+  const [text, properly] = await Promise.all([status, channels.closed]);
+  if (text !== '') return parseSessionStatus(text);
+  // A v5 server may send no status for success (conmon-rs).
+  if (properly && channels.protocol === V5_CHANNELS) return {kind: 'exited', exitCode: 0};
+  throw new StreamingError(
+    'the connection to the streaming server was lost before the result of the command',
+    {hint: 'the command may still be running in the container'},
+  );
+}

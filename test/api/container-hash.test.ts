@@ -1,0 +1,85 @@
+import {describe, expect, test} from 'vitest';
+import {
+  canonicalJson,
+  hashContainer,
+  computePodUid,
+  computeStaticPodUid,
+} from '../../src/api/container-hash.js';
+import type {Pod} from '../../src/api/types/v1-pod.js';
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {name: 'web', namespace: 'default'},
+  spec: {containers: [{name: 'main', image: 'nginx:1'}]},
+};
+const sameInAnotherOrder: Pod = {
+  spec: {containers: [{image: 'nginx:1', name: 'main'}]},
+  metadata: {namespace: 'default', name: 'web'},
+  kind: 'Pod',
+  apiVersion: 'v1',
+};
+const source = 'host:node1file:/manifests/a.yaml';
+
+test.each([
+  ['test_container', 'foo/image:v1', '8e45cbd0'],
+  ['foo', 'bar', '11a6d6d6'],
+  ['c', 'busybox:1.36', '142437a3'],
+  ['pause', 'registry.k8s.io/pause:3.10', '28ed4cd7'],
+])('the hash of container %s with image %s is %s', (name, image, hash) => {
+  expect(hashContainer({name, image})).toBe(hash);
+});
+
+test('the container hash escapes <, > and & as Go does', () => {
+  expect(hashContainer({name: 'a', image: '<b>&'})).not.toBe(hashContainer({name: 'a', image: 'b'}));
+});
+
+test('canonical JSON sorts keys at every depth and keeps lists in order', () => {
+  expect(canonicalJson({b: [{d: 1, c: 2}], a: null})).toBe('{"a":null,"b":[{"c":2,"d":1}]}');
+});
+
+describe.each([
+  [
+    'stablePodUid',
+    (subject: Pod) => computePodUid(subject),
+    /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  ],
+  ['staticPodUid', (subject: Pod) => computeStaticPodUid(subject, source), /^[0-9a-f]{32}$/],
+])('%s', (_name, uid, form) => {
+  test('has its form', () => {
+    expect(uid(pod)).toMatch(form);
+  });
+
+  test("doesn't depend on the order of keys, a uid or a status", () => {
+    const runs: Pod = {...sameInAnotherOrder, status: {phase: 'Running'}};
+    expect(uid({...runs, metadata: {...runs.metadata, uid: 'x'}})).toBe(uid(pod));
+  });
+
+  test.each<[string, Pod]>([
+    ['name', {...pod, metadata: {...pod.metadata, name: 'web2'}}],
+    ['namespace', {...pod, metadata: {...pod.metadata, namespace: 'other'}}],
+    ['label', {...pod, metadata: {...pod.metadata, labels: {a: 'b'}}}],
+    ['command', {...pod, spec: {containers: [{name: 'main', image: 'nginx:1', command: ['x']}]}}],
+  ])('changes with a %s', (_what, changed) => {
+    expect(uid(changed)).not.toBe(uid(pod));
+  });
+});
+
+test.each([
+  ['node', 'host:otherfile:/manifests/a.yaml'],
+  ['file', 'host:node1file:/manifests/b.yaml'],
+])('the UID of a static pod changes with the %s', (_what, other) => {
+  expect(computeStaticPodUid(pod, other)).not.toBe(computeStaticPodUid(pod, source));
+});
+
+test.each([
+  ['ASCII text', pod, source, 'f81667019403a1310d01334da403652f'],
+  [
+    'longer characters',
+    {...pod, metadata: {...pod.metadata, annotations: {a: 'é漢'}}},
+    'url:http://x',
+    '5603b360ae0bbca82b7c15965e1edda6',
+  ],
+])('the UID of a static pod of %s stays the same from version to version', (_what, subject, origin, uid) => {
+  expect(computeStaticPodUid(subject, origin)).toBe(uid);
+});

@@ -1,0 +1,319 @@
+import {describe, expect, test} from 'vitest';
+import {PodValidationError, renderIssue} from '../../../src/api/decoding/manifest-issue.js';
+import {decodeManifest, parseManifest} from '../../../src/api/decoding/parse-manifest.js';
+
+const file = 'web.yaml';
+
+function decode(text: string): readonly unknown[] {
+  return decodeManifest(text, {file}).map(({pod}) => pod);
+}
+
+/** The messages of everything wrong with a text, as they are shown. */
+function faults(text: string): string[] {
+  return parseManifest(text, {file}).issues.map(({line, column, message}) => `${line}:${column}: ${message}`);
+}
+
+/** A Pod's text with something in its only container. */
+function withContainer(...lines: readonly string[]): string {
+  const container = ['  - name: a', ...lines.map((line) => `    ${line}`)];
+  return ['apiVersion: v1', 'kind: Pod', 'spec:', '  containers:', ...container, ''].join('\n');
+}
+
+const minimal = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {name: 'a'},
+  spec: {containers: [{name: 'c', image: 'i'}]},
+};
+const minimalText =
+  'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - {name: c, image: i}\n';
+
+describe('decodeManifest reads', () => {
+  test.each([
+    ['YAML', minimalText],
+    ['JSON', JSON.stringify(minimal, null, '\t')],
+    ['CRLF line ends', minimalText.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\uFEFF${minimalText}`],
+    ['comments and an empty document before', `# first\n---\n---\n${minimalText}`],
+    ['a List', `apiVersion: v1\nkind: List\nitems:\n- ${JSON.stringify(minimal)}\n`],
+    [
+      'a PodList whose items leave their kind out',
+      'apiVersion: v1\nkind: PodList\nmetadata: {resourceVersion: ""}\nitems:\n' +
+        '- {metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}\n',
+    ],
+    [
+      'anchors, aliases and merge keys',
+      `apiVersion: v1\nkind: Pod\nmetadata: {name: &n a}\nspec:\n  containers:\n  - <<: [{image: i}, {image: j}]\n    name: c\n`,
+    ],
+  ])('%s', (_what, text) => {
+    expect(decode(text)).toEqual([minimal]);
+  });
+
+  test('several documents, each with its place', () => {
+    const documents = decodeManifest(`${minimalText}---\n${minimalText}`, {file});
+    expect(documents.map(({line, column}) => [line, column])).toEqual([
+      [1, 1],
+      [8, 1],
+    ]);
+  });
+
+  test("what isn't said as Go's zero values where a field is required, and leaves out the rest", () => {
+    expect(decode('{apiVersion: v1, kind: Pod, metadata: null, status: ~}')).toEqual([
+      {apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {containers: []}},
+    ]);
+  });
+
+  test.each([
+    ['yes', true],
+    ['y', true],
+    ['On', true],
+    ['no', false],
+    ['OFF', false],
+  ])('%s as the boolean %s, as YAML 1.1 does', (word, value) => {
+    expect(decode(withContainer(`tty: ${word}`))).toMatchObject([{spec: {containers: [{tty: value}]}}]);
+  });
+
+  test.each([
+    ['0644', 420],
+    ['0o644', 420],
+    ['0x1A', 26],
+    ['0b11', 3],
+    ['1_000', 1000],
+    ['-017', -15],
+    ['+8', 8],
+    ['09', 9],
+    ['1e3', 1000],
+    ['5.0', 5],
+  ])('%s as the number %s, as Kubernetes does', (word, value) => {
+    const text = `apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - secret: {defaultMode: ${word}}\n`;
+    expect(decode(text)).toMatchObject([{spec: {volumes: [{secret: {defaultMode: value}}]}}]);
+  });
+
+  test.each(['2001-01-01', '1:30', '0x', '1.2.3', 'nope', 'Off-white', '!!str 5'])(
+    '%s as text, as Kubernetes does',
+    (word) => {
+      const pods = decode(withContainer(`image: ${word}`));
+      expect(pods).toMatchObject([{spec: {containers: [{image: word.replace('!!str ', '')}]}}]);
+    },
+  );
+
+  test('quantities into their canonical form, from text or number', () => {
+    const text = withContainer('resources: {limits: {cpu: 0.5, memory: 1024Mi, x/y: 3, "z": "1e3"}}');
+    expect(decode(text)).toMatchObject([
+      {spec: {containers: [{resources: {limits: {cpu: '500m', memory: '1Gi', 'x/y': '3', z: '1e3'}}}]}},
+    ]);
+  });
+
+  test('a port as a number or a name', () => {
+    const text = withContainer(
+      'livenessProbe: {httpGet: {port: 80}}',
+      'startupProbe: {tcpSocket: {port: http}}',
+    );
+    expect(decode(text)).toMatchObject([
+      {
+        spec: {
+          containers: [{livenessProbe: {httpGet: {port: 80}}, startupProbe: {tcpSocket: {port: 'http'}}}],
+        },
+      },
+    ]);
+  });
+
+  test('hostile keys as keys', () => {
+    const [pod] = decode(
+      'apiVersion: v1\nkind: Pod\nmetadata: {labels: {__proto__: a, constructor: b, toString: c}}\n',
+    );
+    expect(JSON.stringify(pod)).toContain('{"__proto__":"a","constructor":"b","toString":"c"}');
+  });
+});
+
+const KINDS =
+  '"ConfigMap", "ConfigMapList", "List", "Pod", "PodList", "RuntimeClass", "RuntimeClassList", "Secret", "SecretList", "ServiceAccount", "ServiceAccountList"';
+
+describe('decodeManifest refuses', () => {
+  test.each([
+    ['an empty text', ''],
+    ['only comments', '# nothing\n---\n# here\n'],
+    ['an empty list', 'apiVersion: v1\nkind: List\nitems: []\n'],
+  ])('%s with the name of the file', (_what, text) => {
+    expect(() => decode(text)).toThrow('no Pod in "web.yaml"');
+  });
+
+  test('more than 10 MiB', () => {
+    expect(() => decode(`# ${'x'.repeat(10 * 1024 * 1024)}`)).toThrow('"web.yaml" is larger than 10 MiB');
+  });
+
+  test.each([
+    [
+      'another kind',
+      'apiVersion: v1\nkind: Service\n',
+      `2:7: kind: Unsupported value: "Service": supported values: ${KINDS}`,
+    ],
+    ['a missing kind', 'apiVersion: v1\nmetadata: {}\n', '1:1: kind: Required value'],
+    [
+      'another version',
+      'apiVersion: v2\nkind: Pod\n',
+      '1:13: apiVersion: Unsupported value: "v2": supported values: "v1"',
+    ],
+    [
+      'the wrong group for a kind',
+      'apiVersion: v1\nkind: RuntimeClass\n',
+      '1:13: apiVersion: Unsupported value: "v1": supported values: "node.k8s.io/v1"',
+    ],
+    ['a missing version', 'kind: Pod\n', '1:1: apiVersion: Required value'],
+    [
+      'another kind in a list',
+      'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service}\n',
+      `4:26: items[0].kind: Unsupported value: "Service": supported values: ${KINDS}`,
+    ],
+    ['a text as document', 'just text\n', '1:1: Invalid value: must be an object with apiVersion and kind'],
+    ['broken YAML', 'a: b: c\n', '1:4: yaml: nested mappings are not allowed in compact mappings'],
+    ['a tab as indentation', 'spec:\n\tcontainers: []\n', '2:1: yaml: tabs are not allowed as indentation'],
+    ['a NUL', 'kind: Pod\nname: a\0b\n', '2:8: yaml: control characters are not allowed'],
+    ['an escape sequence', 'kind: \u001b[31mPod\n', '1:7: yaml: control characters are not allowed'],
+    ['an unknown anchor', 'kind: *nope\n', '1:7: yaml: unknown anchor "nope" referenced'],
+    ['an anchor inside itself', 'kind: &a [*a]\n', '1:10: yaml: an anchor may not contain its own alias'],
+    ['an unknown tag', 'kind: !pod x\n', '1:12: yaml: unknown tag "!pod"'],
+    ['a list as key', '? [a]\n: 1\n', '1:3: yaml: a key must be a text, not a list or an object'],
+    ['a merge of a text', '<<: x\n', '1:5: yaml: map merge requires map or sequence of maps as the value'],
+    ['deep nesting', `a: ${'['.repeat(100_000)}`, expect.stringMatching(/^1:\d+: yaml: nested too deeply$/)],
+    ['deep nesting of blocks', '- '.repeat(100_000), expect.stringMatching(/yaml: nested too deeply$/)],
+  ])('%s', (_what, text, message) => {
+    expect(faults(text)).toEqual([message]);
+  });
+
+  test('a duplicate key, with its place', () => {
+    expect(faults(withContainer('image: x', 'image: z'))).toEqual([
+      '7:5: yaml: key "image" already set in map',
+    ]);
+  });
+
+  test('an alias bomb quickly', () => {
+    const levels = Array.from(
+      {length: 12},
+      (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}]`,
+    );
+    const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  managedFields:\n  - fieldsV1:\n      l0: &l0 x\n${levels
+      .map((line) => `      ${line}\n`)
+      .join('')}`;
+    expect(faults(text)).toEqual([expect.stringMatching(/document contains excessive aliasing$/)]);
+  });
+
+  test.each([
+    ['command: ls', 'spec.containers[0].command: Invalid value: "ls": must be a list, not a string'],
+    ['args: [1]', 'spec.containers[0].args[0]: Invalid value: 1: must be a string, not a number (write "1")'],
+    ['tty: "yes"', 'spec.containers[0].tty: Invalid value: "yes": must be a boolean, not a string'],
+    ['tty: 1', 'spec.containers[0].tty: Invalid value: 1: must be a boolean, not a number'],
+    ['env: {A: b}', 'spec.containers[0].env: Invalid value: must be a list, not an object'],
+    ['resources: []', 'spec.containers[0].resources: Invalid value: must be an object, not a list'],
+    ['image: [x]', 'spec.containers[0].image: Invalid value: must be a string, not a list'],
+    [
+      'ports: [{containerPort: "80"}]',
+      'spec.containers[0].ports[0].containerPort: Invalid value: "80": must be an integer, not a string',
+    ],
+    [
+      'ports: [{containerPort: 1.5}]',
+      'spec.containers[0].ports[0].containerPort: Invalid value: 1.5: must be an integer, not a number',
+    ],
+    [
+      'ports: [{containerPort: 3000000000}]',
+      'spec.containers[0].ports[0].containerPort: Invalid value: 3000000000: must be between -2147483648 and 2147483647, inclusive',
+    ],
+    [
+      'resources: {limits: {cpu: 1K}}',
+      `spec.containers[0].resources.limits[cpu]: Invalid value: "1K": unable to parse quantity's suffix`,
+    ],
+    [
+      'resources: {limits: {cpu: yes}}',
+      'spec.containers[0].resources.limits[cpu]: Invalid value: true: must be a quantity, not a boolean',
+    ],
+    [
+      'livenessProbe: {tcpSocket: {port: true}}',
+      'spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: true: must be an integer or a string, not a boolean',
+    ],
+  ])('%s', (line, message) => {
+    expect(faults(withContainer(line))).toEqual([expect.stringContaining(`: ${message}`)]);
+  });
+
+  test('a boolean as annotation, and says how to write it (kubelet case bad-annotation-type)', () => {
+    const text = 'apiVersion: v1\nkind: Pod\nmetadata: {name: badann, annotations: {x: y}}\n';
+    expect(faults(text)).toEqual([
+      '3:43: metadata.annotations[x]: Invalid value: true: must be a string, not a boolean (write "y")',
+    ]);
+  });
+
+  test("a time that isn't one", () => {
+    const text = 'apiVersion: v1\nkind: Pod\nmetadata: {creationTimestamp: 2026-13-01T00:00:00Z}\n';
+    expect(faults(text)).toEqual([
+      '3:31: metadata.creationTimestamp: Invalid value: "2026-13-01T00:00:00Z": must be a time such as "2026-01-31T12:00:00Z"',
+    ]);
+  });
+});
+
+describe('an unknown field', () => {
+  const text = 'apiVersion: v1\nkind: Pod\nspec:\n  contaners: []\n  volumes:\n  - Name: x\n    zzzzzz: 1\n';
+
+  test('is an error that says what may be meant', () => {
+    expect(faults(text)).toEqual([
+      '4:3: unknown field "spec.contaners", did you mean "containers"?',
+      '6:5: unknown field "spec.volumes[0].Name", did you mean "name"?',
+      '7:5: unknown field "spec.volumes[0].zzzzzz"',
+    ]);
+  });
+
+  test('is a warning when lenient, and nothing else becomes one', () => {
+    const {issues, warnings} = parseManifest(`${text}  hostPID: "no"\n`, {file, lenient: true});
+    expect(warnings.map(({message}) => message)).toEqual([
+      'unknown field "spec.contaners", did you mean "containers"?',
+      'unknown field "spec.volumes[0].Name", did you mean "name"?',
+      'unknown field "spec.volumes[0].zzzzzz"',
+    ]);
+    expect(issues.map(({path}) => path)).toEqual(['spec.hostPID']);
+  });
+});
+
+describe('PodValidationError', () => {
+  test('shows every issue with its line and a caret', () => {
+    const text = `${minimalText}  hostpid: true\n---\nkind: Pod\n`;
+    expect(() => decode(text)).toThrow(new PodValidationError(parseManifest(text, {file}).issues));
+    expect(new PodValidationError(parseManifest(text, {file}).issues).message).toBe(
+      [
+        'web.yaml:7:3: unknown field "spec.hostpid", did you mean "hostPID"?',
+        '    7 |   hostpid: true',
+        '      |   ^',
+        'web.yaml:9:1: apiVersion: Required value',
+        '    9 | kind: Pod',
+        '      | ^',
+      ].join('\n'),
+    );
+  });
+
+  test('shows 25 issues and counts the rest', () => {
+    const fields = Array.from({length: 30}, (_, index) => `unknown-field-${index}: 1\n`).join('');
+    const {message} = new PodValidationError(
+      parseManifest(`apiVersion: v1\nkind: Pod\n${fields}`, {file}).issues,
+    );
+    expect(message.split('\n')).toHaveLength(25 * 3 + 1);
+    expect(message).toMatch(/\nand 5 more$/);
+  });
+});
+
+describe('renderIssue', () => {
+  const issue = {file, line: 1, path: '', message: 'wrong'};
+
+  test('keeps the caret below its place after tabs', () => {
+    expect(renderIssue({...issue, column: 3, source: '\t\tx'})).toBe(
+      'web.yaml:1:3: wrong\n    1 | \t\tx\n      | \t\t^',
+    );
+  });
+
+  test('shows the surroundings of a place far to the right', () => {
+    const rendered = renderIssue({...issue, column: 1001, source: `${'a'.repeat(1000)}X${'b'.repeat(1000)}`});
+    const [, source = '', caret = ''] = rendered.split('\n');
+    expect(source.length).toBeLessThan(120);
+    expect(source.charAt(caret.indexOf('^'))).toBe('X');
+  });
+
+  test('lets no control character through to the terminal', () => {
+    expect(renderIssue({...issue, column: 1, source: 'a\u001b[2Jb\u009b'})).toContain('a·[2Jb·');
+  });
+});

@@ -1,0 +1,153 @@
+import {readFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {applyPodDefaults, defaultPullPolicy} from '../../../src/api/defaults/pod-defaults.js';
+import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
+import type {Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
+
+/** Manifests and the spec that kubelet 1.36.2 made of them, without what it adds for static pods. */
+const recorded = JSON.parse(
+  readFileSync(new URL('kubelet-defaults.json', import.meta.url), 'utf8'),
+) as Record<string, {manifest: string; spec: unknown}>;
+
+function aPod(spec: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'a'},
+    spec: {containers: [{name: 'c', image: 'i:1'}], ...spec},
+  };
+}
+
+test.each(Object.entries(recorded))("%s: defaults equal the kubelet's", (name, {manifest, spec}) => {
+  const [document] = decodeManifest(manifest, {file: name});
+  expect(document && applyPodDefaults(document.pod).spec).toEqual(spec);
+});
+
+test.each(Object.entries(recorded))('%s: applying defaults again changes nothing', (name, {manifest}) => {
+  const [document] = decodeManifest(manifest, {file: name});
+  const once = document && applyPodDefaults(document.pod);
+  expect(once && applyPodDefaults(once)).toEqual(once);
+});
+
+test.each([
+  ['busybox', 'Always'],
+  ['busybox:latest', 'Always'],
+  ['busybox:1', 'IfNotPresent'],
+  ['registry.test:5000/a/b', 'Always'],
+  ['registry.test:5000/a/b:2', 'IfNotPresent'],
+  ['[::1]:5000/a', 'Always'],
+  [`busybox@sha256:${'0'.repeat(64)}`, 'IfNotPresent'],
+  [`busybox:latest@sha256:${'0'.repeat(64)}`, 'Always'],
+  ['localhost:5000/UPPER', 'IfNotPresent'],
+  ['', 'IfNotPresent'],
+])('the pull policy of image %j is %s', (image, policy) => {
+  expect(defaultPullPolicy(image)).toBe(policy);
+});
+
+describe('applyDefaults', () => {
+  test("doesn't touch its argument", () => {
+    const pod = aPod({volumes: [{name: 'v'}]});
+    const before = structuredClone(pod);
+    applyPodDefaults(pod);
+    expect(pod).toEqual(before);
+  });
+
+  test('puts a pod without namespace into "default"', () => {
+    expect(applyPodDefaults(aPod()).metadata.namespace).toBe('default');
+    const other: Pod = {...aPod(), metadata: {name: 'a', namespace: 'other'}};
+    expect(applyPodDefaults(other).metadata.namespace).toBe('other');
+  });
+
+  test('takes the old name of the service account', () => {
+    expect(applyPodDefaults(aPod({serviceAccount: 'robot'})).spec.serviceAccountName).toBe('robot');
+    expect(applyPodDefaults(aPod()).spec).not.toHaveProperty('serviceAccountName');
+  });
+
+  test.each<[string, PodSpec['volumes'], unknown]>([
+    ['no source', [{name: 'v'}], [{name: 'v', emptyDir: {}}]],
+    ['a hostPath', [{name: 'v', hostPath: {path: '/x'}}], [{hostPath: {path: '/x', type: ''}}]],
+    ['a secret', [{name: 'v', secret: {secretName: 's'}}], [{secret: {defaultMode: 420}}]],
+    [
+      'a configMap',
+      [{name: 'v', configMap: {name: 'm', defaultMode: 256}}],
+      [{configMap: {defaultMode: 256}}],
+    ],
+    [
+      'projected sources',
+      [
+        {
+          name: 'v',
+          projected: {
+            sources: [
+              {serviceAccountToken: {path: 'token'}},
+              {downwardAPI: {items: [{path: 'n', fieldRef: {fieldPath: 'metadata.name'}}]}},
+            ],
+          },
+        },
+      ],
+      [
+        {
+          projected: {
+            defaultMode: 420,
+            sources: [
+              {serviceAccountToken: {path: 'token', expirationSeconds: 3600}},
+              {downwardAPI: {items: [{path: 'n', fieldRef: {apiVersion: 'v1', fieldPath: 'metadata.name'}}]}},
+            ],
+          },
+        },
+      ],
+    ],
+    ['an image', [{name: 'v', image: {reference: 'data'}}], [{image: {pullPolicy: 'Always'}}]],
+    [
+      'a claim',
+      [{name: 'v', ephemeral: {volumeClaimTemplate: {spec: {}}}}],
+      [{ephemeral: {volumeClaimTemplate: {spec: {volumeMode: 'Filesystem'}}}}],
+    ],
+  ])('completes a volume with %s', (_what, volumes = [], expected) => {
+    expect(applyPodDefaults(aPod({volumes})).spec.volumes).toMatchObject(expected as object[]);
+  });
+
+  test('rounds resources up to thousandths', () => {
+    const container = {name: 'c', image: 'i:1', resources: {requests: {cpu: '1100u'}}};
+    const {spec} = applyPodDefaults(aPod({containers: [container]}));
+    expect(spec.containers[0]?.resources).toEqual({requests: {cpu: '2m'}});
+  });
+
+  test("derives a pod's requests from its containers' and then its limits, huge pages from limits", () => {
+    const {spec} = applyPodDefaults(
+      aPod({
+        resources: {limits: {cpu: '2', memory: '1Gi'}},
+        initContainers: [
+          {name: 's', image: 'i:1', restartPolicy: 'Always', resources: {requests: {cpu: '100m'}}},
+          {name: 'i', image: 'i:1', resources: {requests: {cpu: '900m'}}},
+        ],
+        containers: [
+          {name: 'a', image: 'i:1', resources: {requests: {cpu: '300m'}}},
+          {name: 'b', image: 'i:1', resources: {limits: {'hugepages-2Mi': '4Mi'}, requests: {cpu: '400m'}}},
+        ],
+      }),
+    );
+    expect(spec.resources).toEqual({
+      limits: {cpu: '2', memory: '1Gi', 'hugepages-2Mi': '4Mi'},
+      requests: {cpu: '1', memory: '1Gi', 'hugepages-2Mi': '4Mi'},
+    });
+  });
+
+  test('names sysctls with dots', () => {
+    const sysctls = ['net/ipv4/ip_local_port_range', 'net.ipv4.tcp_syncookies'].map((name) => ({
+      name,
+      value: '1',
+    }));
+    const {spec} = applyPodDefaults(aPod({securityContext: {sysctls}}));
+    expect(spec.securityContext?.sysctls?.map(({name}) => name)).toEqual([
+      'net.ipv4.ip_local_port_range',
+      'net.ipv4.tcp_syncookies',
+    ]);
+  });
+
+  test("leaves an ephemeral container's requests alone", () => {
+    const container = {name: 'e', image: 'i:1', resources: {limits: {cpu: '1'}}};
+    const {spec} = applyPodDefaults(aPod({ephemeralContainers: [container]}));
+    expect(spec.ephemeralContainers?.[0]?.resources).toEqual({limits: {cpu: '1'}});
+  });
+});

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import {expect, test} from 'vitest';
+import {stringify} from 'yaml';
+import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
+import {computePodUid} from '../../src/api/container-hash.js';
+import {loadManifest} from '../../src/api/load-manifest.js';
+import {renderIssue} from '../../src/api/decoding/manifest-issue.js';
+import {decodeManifest} from '../../src/api/decoding/parse-manifest.js';
+import {pod as podSchema} from '../../src/api/schema/schema-pod.js';
+import type {AnySchema, FieldType, ScalarType} from '../../src/api/schema/object-schema.js';
+import type {Pod} from '../../src/api/types/v1-pod.js';
+import {KcriError} from '../../src/base/errors.js';
+
+const file = 'pod.yaml';
+/** A Pod of every field takes a while to make. */
+const SOME = {numRuns: 40};
+
+/** Texts that mean something somewhere. */
+const words = fc.oneof(
+  fc.constantFrom(
+    '',
+    'a',
+    'A_b',
+    'y',
+    '017',
+    '..',
+    '/x',
+    'metadata.name',
+    "metadata.labels['a']",
+    'limits.cpu',
+    '__proto__',
+  ),
+  fc.string({maxLength: 8}),
+);
+/** Bounded, since a Pod with every field has thousands. */
+const SELDOM = {freq: 12, nil: undefined};
+
+const SCALARS: Readonly<Record<ScalarType['kind'] | 'anything', fc.Arbitrary<unknown>>> = {
+  text: words,
+  secretText: words,
+  bytes: fc.base64String({maxLength: 8}),
+  bool: fc.boolean(),
+  int32: fc.oneof(fc.integer(), fc.constantFrom(0, 1, 80, 65535)),
+  int64: fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 1, 30)),
+  quantity: fc.constantFrom('0', '1', '100m', '64Mi', '-1', '1e3', '3'),
+  time: fc.constant('2026-01-31T12:00:00Z'),
+  intOrString: fc.oneof(fc.integer({min: -1, max: 70_000}), words),
+  anything: fc.constantFrom({a: [1, 'b', null]}, []),
+};
+
+function aValue(type: FieldType): fc.Arbitrary<unknown> {
+  switch (type.kind) {
+    case 'enumeration':
+      return fc.oneof(fc.constantFrom(...type.values), fc.constant('Nonsense'));
+    case 'list':
+      return fc.array(aValue(type.item), {maxLength: 2});
+    case 'map':
+      return fc.dictionary(words, aValue(type.value), {maxKeys: 2, noNullPrototype: true});
+    case 'object':
+      return anObject(type.schema);
+    default:
+      return SCALARS[type.kind];
+  }
+}
+
+function anObject(schema: AnySchema): fc.Arbitrary<unknown> {
+  const seldom = ([name, {type, required}]: [string, AnySchema['fields'][string]]) => {
+    const often = required || ['spec', 'metadata', 'initContainers', 'volumes'].includes(name);
+    const value = fc.constant(undefined).chain(() => aValue(type));
+    return [name, often ? value : fc.option(value, SELDOM)] as const;
+  };
+  return fc
+    .record(Object.fromEntries(Object.entries(schema.fields).map(seldom)))
+    .map((object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)));
+}
+
+const aPod = anObject(podSchema).map((pod) => ({...(pod as Pod), apiVersion: 'v1', kind: 'Pod'}));
+
+function decodeOne(text: string): Pod {
+  const [document] = decodeManifest(text, {file});
+  if (document === undefined) throw new Error('no document');
+  return document.pod;
+}
+
+/** Quoted, since Kubernetes takes texts such as `y` and `+_0` for something else. */
+const YAML_TEXT = {indent: 4, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_SINGLE'} as const;
+
+/** Whatever the text is, the outcome is Pods or a sentence for a person. */
+function expectAnswer(text: string): void {
+  try {
+    for (const issue of loadManifest(text, {file}).issues)
+      expect(renderIssue(issue)).toContain(issue.message);
+  } catch (error) {
+    expect(error).toBeInstanceOf(KcriError);
+  }
+}
+
+test('any text is answered', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({unit: 'binary'}), fc.string({unit: 'grapheme-ascii', maxLength: 200})),
+      expectAnswer,
+    ),
+  );
+});
+
+test("any text of YAML's own characters is answered", () => {
+  const unit = fc.constantFrom(
+    ...Array.from('&*!|>%@`?:-#{}[],"\'\n\t  ~<=ab0.'),
+    '<<: ',
+    '- ',
+    '&a ',
+    '*a',
+    '---\n',
+  );
+  fc.assert(fc.property(fc.string({unit, maxLength: 80}), expectAnswer), {numRuns: 500});
+});
+
+test('any Pod with something broken in its text is answered', () => {
+  const breakage = fc.tuple(aPod, fc.nat(), fc.nat({max: 10}), fc.string({maxLength: 3}));
+  fc.assert(
+    fc.property(breakage, ([pod, at, gone, added]) => {
+      const text = stringify(pod);
+      const start = at % text.length;
+      expectAnswer(text.slice(0, start) + added + text.slice(start + gone));
+    }),
+    SOME,
+  );
+});
+
+test('any value in the place of any other is answered', () => {
+  fc.assert(
+    fc.property(aPod, fc.json(), fc.nat(), (pod, value, at) => {
+      const places = Array.from(JSON.stringify(pod).matchAll(/:/g), ({index}) => index + 1);
+      const place = places[at % places.length] ?? 0;
+      const text = JSON.stringify(pod);
+      expectAnswer(`${text.slice(0, place)}${value},"x":${text.slice(place)}`);
+    }),
+    SOME,
+  );
+});
+
+test('every Pod of the table decodes, from YAML and from JSON alike, and is the same when decoded again', () => {
+  fc.assert(
+    fc.property(aPod, (written) => {
+      const pod = decodeOne(JSON.stringify(written));
+      expect(decodeOne(stringify(written, YAML_TEXT))).toEqual(pod);
+      expect(decodeOne(JSON.stringify(pod))).toEqual(pod);
+    }),
+    SOME,
+  );
+});
+
+test('every Pod of the table can be defaulted and validated; defaults are idempotent and its UID stable', () => {
+  fc.assert(
+    fc.property(aPod, (written) => {
+      const text = JSON.stringify(written);
+      const {pods} = loadManifest(text, {file});
+      const [pod] = pods.map((document) => document.pod);
+      expect(pod && applyPodDefaults(pod)).toEqual(pod);
+      expect(
+        loadManifest(stringify(JSON.parse(text), YAML_TEXT), {file}).pods.map((document) =>
+          computePodUid(document.pod),
+        ),
+      ).toEqual(pods.map((document) => computePodUid(document.pod)));
+    }),
+    SOME,
+  );
+});

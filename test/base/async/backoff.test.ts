@@ -1,0 +1,56 @@
+import {expect, test} from 'vitest';
+import {Backoff} from '../../../src/base/async/backoff.js';
+
+test('the first delay is the initial one, later ones double up to the cap', () => {
+  const backoff = new Backoff(10_000, 35_000);
+  const delays = [0, 1, 2, 3].map((n) => {
+    backoff.next('web', n * 1000, n * 1000);
+    return backoff.get('web');
+  });
+  expect(delays).toEqual([10_000, 20_000, 35_000, 35_000]);
+});
+
+test('a key waits until its delay after the event has passed, and others do not', () => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.next('web', 1000, 1000);
+  expect(backoff.waitUntil('web', 1000, 5000)).toBe(11_000);
+  expect(backoff.waitUntil('web', 1000, 11_000)).toBeUndefined();
+  expect(backoff.waitUntil('other', 1000, 5000)).toBeUndefined();
+});
+
+test('an entry without news for twice the cap is forgotten and starts afresh', () => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.next('web', 0, 0);
+  backoff.next('web', 1000, 1000);
+  expect(backoff.waitUntil('web', 601_001, 601_001)).toBeUndefined();
+  backoff.next('web', 601_001, 601_001);
+  expect(backoff.get('web')).toBe(10_000);
+});
+
+/** The delays of something that runs for so many milliseconds each time and comes back when its delay is over. */
+function delaysOf(runs: readonly number[]): readonly number[] {
+  const backoff = new Backoff(10_000, 300_000);
+  let now = 0;
+  return runs.map((run) => {
+    const ended = now + run;
+    now = backoff.waitUntil('web', ended, ended) ?? ended;
+    backoff.next('web', ended, now);
+    return now - ended;
+  });
+}
+
+test.each<[string, readonly number[], readonly number[]]>([
+  ['ends at once', [0, 0, 0, 0, 0, 0, 0, 0], [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]],
+  [
+    'ran for twice the cap, its wait not counted',
+    [0, 0, 0, 0, 0, 0, 600_000, 0],
+    [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000],
+  ],
+  [
+    'ran for longer than twice the cap',
+    [0, 0, 0, 0, 0, 0, 600_001, 0],
+    [0, 10_000, 20_000, 40_000, 80_000, 160_000, 0, 10_000],
+  ],
+])('the delays of what %s', (_, runs, delays) => {
+  expect(delaysOf(runs)).toEqual(delays);
+});

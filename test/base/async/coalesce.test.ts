@@ -1,0 +1,48 @@
+import {expect, test} from 'vitest';
+import {coalesce} from '../../../src/base/async/coalesce.js';
+
+/** A call whose answers, the numbers of the calls, are given by hand. */
+function aCall() {
+  const begun: ((error?: Error) => void)[] = [];
+  const ask = coalesce(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const number = begun.length + 1;
+        begun.push((error) => {
+          if (error === undefined) resolve(number);
+          else reject(error);
+        });
+      }),
+  );
+  return {ask, begun};
+}
+
+const turns = async () => {
+  await new Promise(setImmediate);
+};
+
+test('who asks while a call is under way shares the next one, which begins after it', async () => {
+  const {ask, begun} = aCall();
+  const first = [ask(), ask()];
+  await turns();
+  const later = [ask(), ask(), ask()];
+  await turns();
+  expect(begun).toHaveLength(1);
+  begun[0]?.();
+  await turns();
+  begun[1]?.();
+  expect(await Promise.all([...first, ...later])).toEqual([1, 1, 2, 2, 2]);
+  expect(begun).toHaveLength(2);
+});
+
+test('a call that fails is told to those who asked for it, and followed by the next', async () => {
+  const {ask, begun} = aCall();
+  const first = ask();
+  await turns();
+  const later = ask();
+  begun[0]?.(new Error('away'));
+  await expect(first).rejects.toThrow('away');
+  await turns();
+  begun[1]?.();
+  expect(await later).toBe(2);
+});

@@ -1,0 +1,17 @@
+import {expect, test} from 'vitest';
+import {TokenBucket} from '../../../src/base/async/token-bucket.js';
+import {FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
+
+test('a bucket starts full and refills at its rate up to the burst', () => {
+  const clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'});
+  const bucket = new TokenBucket({perSecond: 5, burst: 3}, clock);
+  const takenAfter = (ms: number): number => {
+    clock.elapse(ms);
+    let count = 0;
+    while (bucket.tryTake()) count += 1;
+    return count;
+  };
+  expect([takenAfter(0), takenAfter(199), takenAfter(1), takenAfter(400), takenAfter(60_000)]).toEqual([
+    3, 0, 1, 2, 3,
+  ]);
+});

@@ -1,0 +1,91 @@
+import {execFileSync} from 'node:child_process';
+import type * as FsPromises from 'node:fs/promises';
+import {link, lstat, mkdir, readdir, realpath, symlink, truncate, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import {diskUsage, type DiskUsageLimits} from '../../../src/base/fs/disk-usage.js';
+import {temporaryDirectory} from '../temporary-directory.js';
+
+// A mount whose server is gone takes one to be made; readdir would read all names at once.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, lstat: vi.fn(original.lstat), readdir: vi.fn(original.readdir)};
+});
+
+const ALL: DiskUsageLimits = {maxBytes: 1n << 40n, maxEntries: 1_000_000};
+const MI = 1024 * 1024;
+
+/** What du(1) says. */
+function du(path: string): bigint {
+  return BigInt(execFileSync('du', ['-sxB1', path], {encoding: 'utf8'}).split('\t', 1)[0]!);
+}
+
+async function aTree(): Promise<string> {
+  const directory = await realpath(await temporaryDirectory());
+  await mkdir(join(directory, 'tree/a/b'), {recursive: true});
+  await writeFile(join(directory, 'tree/a/file'), Buffer.alloc(MI, 1));
+  await writeFile(join(directory, 'tree/a/b/file'), Buffer.alloc(100_000, 1));
+  return join(directory, 'tree');
+}
+
+test('a tree takes what du says', async () => {
+  const tree = await aTree();
+  expect(await diskUsage(tree, ALL)).toBe(du(tree));
+  expect(du(tree)).toBeGreaterThan(BigInt(MI));
+});
+
+test('a file with two names counts once, a sparse one what it takes, and no link counts for what it leads to', async () => {
+  const tree = await aTree();
+  await writeFile(join(tree, '../outside'), Buffer.alloc(8 * MI, 1));
+  await link(join(tree, 'a/file'), join(tree, 'again'));
+  await symlink('../outside', join(tree, 'link'));
+  await symlink('/', join(tree, 'root'));
+  await writeFile(join(tree, 'sparse'), '');
+  await truncate(join(tree, 'sparse'), 1 << 30);
+  expect(await diskUsage(tree, ALL)).toBe(du(tree));
+  expect(await diskUsage(tree, ALL)).toBeLessThan(BigInt(2 * MI));
+});
+
+test('a link in place of the tree is not followed', async () => {
+  const tree = await aTree();
+  await symlink(tree, `${tree}-link`);
+  await expect(diskUsage(`${tree}-link`, ALL)).rejects.toThrow(`opening the directory "${tree}-link"`);
+});
+
+test('nothing takes nothing', async () => {
+  expect(await diskUsage(join(await aTree(), 'none'), ALL)).toBe(0n);
+});
+
+test('it ends once it has found more than was asked for, or looked at as much', async () => {
+  const tree = await aTree();
+  for (let index = 0; index < 20; index++) await writeFile(join(tree, `file-${index}`), Buffer.alloc(MI, 1));
+  const enough = await diskUsage(tree, {...ALL, maxBytes: BigInt(3 * MI)});
+  expect(enough).toBeGreaterThan(BigInt(3 * MI));
+  expect(enough).toBeLessThan(BigInt(6 * MI));
+  expect(await diskUsage(tree, {...ALL, maxEntries: 3})).toBeLessThan(BigInt(4 * MI));
+  expect(readdir).not.toHaveBeenCalled();
+});
+
+test.each(['ENOTCONN', 'EACCES', 'ESTALE', 'EMFILE'])('what answers %s is passed over', async (code) => {
+  const tree = await aTree();
+  const before = await diskUsage(tree, ALL);
+  await writeFile(join(tree, 'stuck'), Buffer.alloc(MI, 1));
+  const {lstat: real} = await vi.importActual<typeof FsPromises>('node:fs/promises');
+  onTestFinished(() => void vi.mocked(lstat).mockImplementation(real));
+  vi.mocked(lstat).mockImplementation(async (path) => {
+    if (!String(path).endsWith('/stuck')) return await real(path);
+    throw Object.assign(new Error(code), {code, errno: -1, syscall: 'lstat'});
+  });
+  expect(await diskUsage(tree, ALL)).toBe(before);
+});
+
+test.skipIf(process.getuid?.() !== 0)('what is mounted in the tree does not count (needs root)', async () => {
+  const tree = await aTree();
+  const before = await diskUsage(tree, ALL);
+  await mkdir(join(tree, 'mount'));
+  execFileSync('mount', ['--bind', '/usr', join(tree, 'mount')]);
+  onTestFinished(() => {
+    execFileSync('umount', [join(tree, 'mount')]);
+  });
+  expect(await diskUsage(tree, ALL)).toBe(before);
+});

@@ -1,0 +1,204 @@
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtemp, readFile, readlink, rm, symlink, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createInterface} from 'node:readline';
+import {afterAll, beforeAll, expect, onTestFinished, test} from 'vitest';
+import {SystemError} from '../../../src/base/errors.js';
+import {acquireLock} from '../../../src/base/fs/lock.js';
+import {temporaryDirectory} from '../temporary-directory.js';
+import {transpile} from '../transpile.js';
+
+let modules: string;
+
+const PROGRAMS = {
+  /** Holds the lock until it is killed. */
+  hold: `
+    import {acquireLock} from './base/fs/lock.js';
+    await acquireLock(process.argv[2]);
+    console.log('held');
+    setInterval(() => {}, 1000);
+  `,
+  /** Takes the lock several times and notes whether it was alone inside; may end without releasing. */
+  contend: `
+    import {appendFileSync, mkdirSync, rmdirSync} from 'node:fs';
+    import {setTimeout as sleep} from 'node:timers/promises';
+    import {acquireLock} from './base/fs/lock.js';
+    const [path, rounds, log, end] = process.argv.slice(2);
+    for (let round = 1; round <= Number(rounds); round++) {
+      const lock = await acquireLock(path);
+      try {
+        mkdirSync(path + '.inside');
+        await sleep(1);
+        rmdirSync(path + '.inside');
+        appendFileSync(log, 'alone\\n');
+      } catch (error) {
+        appendFileSync(log, error.code + '\\n');
+      }
+      if (end === 'die' && round === Number(rounds)) process.kill(process.pid, 'SIGKILL');
+      await lock[Symbol.asyncDispose]();
+    }
+  `,
+} as const;
+
+beforeAll(async () => {
+  modules = await mkdtemp(join(tmpdir(), 'kcri-lock-'));
+  const needed = [
+    'base/boot-id',
+    'base/clock',
+    'base/errors',
+    'base/fs/file-handles',
+    'base/fs/files',
+    'base/fs/lock',
+    'base/fs/make-directory-path',
+    'base/system-error-message',
+  ];
+  await transpile(needed, modules);
+  for (const [name, program] of Object.entries(PROGRAMS))
+    await writeFile(join(modules, `${name}.js`), program);
+});
+afterAll(async () => {
+  await rm(modules, {recursive: true});
+});
+
+function run(program: keyof typeof PROGRAMS, ...args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [join(modules, `${program}.js`), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return child;
+}
+
+async function holder(path: string): Promise<ChildProcess> {
+  const child = run('hold', path);
+  await once(createInterface({input: child.stdout!}), 'line');
+  return child;
+}
+
+test('a released lock can be taken again, and leaves no file', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  {
+    await using first = await acquireLock(path);
+    expect(first.path).toBe(path);
+    expect(await readlink(path)).toMatch(new RegExp(`^${process.pid}@`));
+  }
+  await using second = await acquireLock(path);
+  await second[Symbol.asyncDispose]();
+  await expect(readlink(path)).rejects.toThrow('ENOENT');
+});
+
+test('a second taker waits for the first, is told of it once, and gets the lock', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  const first = await acquireLock(path);
+  const told: number[] = [];
+  let taken = false;
+  const second = acquireLock(path, {onWait: (pid) => told.push(pid)}).then((lock) => {
+    taken = true;
+    return lock;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 180));
+  expect({taken, told}).toEqual({taken: false, told: [process.pid]});
+  await first[Symbol.asyncDispose]();
+  await (await second)[Symbol.asyncDispose]();
+});
+
+test('aborting ends the wait with the reason of the signal', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  await using held = await acquireLock(path);
+  const controller = new AbortController();
+  const waiting = acquireLock(held.path, {signal: controller.signal});
+  controller.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+});
+
+test('an aborted signal takes no held lock', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  await using held = await acquireLock(path);
+  await expect(acquireLock(held.path, {signal: AbortSignal.abort(new Error('no'))})).rejects.toThrow('no');
+});
+
+test('the lock of a killed process is free at once', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  const child = await holder(path);
+  const told: number[] = [];
+  const waiting = acquireLock(path, {onWait: (pid) => told.push(pid)});
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  child.kill('SIGKILL');
+  await using lock = await waiting;
+  expect(lock.path).toBe(path);
+  expect(told).toEqual([child.pid]);
+});
+
+test.each([
+  ['whose pid another process has now', `${process.pid}@1@00000000-0000-0000-0000-000000000000`],
+  ['of a process that is gone', '4194304@1@00000000-0000-0000-0000-000000000000'],
+])('the lock of a holder %s is stale', async (_title, target) => {
+  const path = join(await temporaryDirectory(), 'lock');
+  await symlink(target, path);
+  await using lock = await acquireLock(path);
+  expect(await readlink(lock.path)).not.toBe(target);
+});
+
+test('the holder of an earlier boot is stale although pid and start time are the same', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  const earlier = await acquireLock(path);
+  const [pid, startTime] = (await readlink(path)).split('@');
+  await earlier[Symbol.asyncDispose]();
+  await symlink(`${pid}@${startTime}@00000000-0000-0000-0000-000000000000`, path);
+  await using lock = await acquireLock(path, {signal: AbortSignal.timeout(2000)});
+  expect(await readlink(lock.path)).not.toContain('@00000000-');
+});
+
+test.each([
+  ['a file', async (path: string) => writeFile(path, 'mine')],
+  ['a foreign link', async (path: string) => symlink('/etc/passwd', path)],
+])('%s in the place of a lock is refused and kept', async (_title, place) => {
+  const path = join(await temporaryDirectory(), 'lock');
+  await place(path);
+  await expect(acquireLock(path)).rejects.toThrow(SystemError);
+  await expect(acquireLock(path)).rejects.toThrow('is not a lock');
+});
+
+test('a directory that is missing is made', async () => {
+  const path = join(await temporaryDirectory(), 'none', 'lock');
+  await using lock = await acquireLock(path);
+  expect(await readlink(lock.path)).toMatch(/^\d+@/);
+});
+
+test('a directory that cannot be made is named', async () => {
+  const file = join(await temporaryDirectory(), 'file');
+  await writeFile(file, '');
+  await expect(acquireLock(join(file, 'locks', 'a'))).rejects.toThrow(
+    `creating the directory "${file}/locks": not a directory`,
+  );
+});
+
+test('of many processes only one at a time is inside, also when holders are killed', async () => {
+  const directory = await temporaryDirectory();
+  const [path, log] = [join(directory, 'lock'), join(directory, 'log')];
+  const contenders = [...Array(8).keys()].map((index) =>
+    run('contend', path, '6', log, index % 2 === 0 ? 'die' : 'release'),
+  );
+  await Promise.all(contenders.map((child) => once(child, 'exit')));
+  const lines = (await readFile(log, 'utf8')).trim().split('\n');
+  expect(lines).toEqual(Array(8 * 6).fill('alone'));
+}, 60_000);
+
+test('many waiters in one process break one stale lock and then take turns', async () => {
+  const path = join(await temporaryDirectory(), 'lock');
+  await symlink('4194304@1@00000000-0000-0000-0000-000000000000', path);
+  let inside = 0;
+  let most = 0;
+  const takeTurn = async (): Promise<void> => {
+    const lock = await acquireLock(path);
+    most = Math.max(most, ++inside);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    inside--;
+    await lock[Symbol.asyncDispose]();
+  };
+  await Promise.all(Array.from({length: 10}, takeTurn));
+  expect({most, inside}).toEqual({most: 1, inside: 0});
+});

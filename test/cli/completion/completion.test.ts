@@ -1,0 +1,78 @@
+import {execFileSync} from 'node:child_process';
+import {expect, test} from 'vitest';
+import {COMPLETION_SCRIPTS} from '../../../src/cli/completion/completion-scripts.js';
+import {FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';
+import {runKcri} from '../run-kcri.js';
+
+const ODD = ['$(reboot)', 'a b', 'a;b', '`id`', '*', 'a\nb', "it's", '', '--all', ':files'];
+
+/** The words at the cursor behind `kcri`, without ids. */
+async function namesAt(runtime: FakeRuntime, ...words: readonly string[]): Promise<readonly string[]> {
+  const {stdout} = await runKcri(['completion', '--suggest', '--', ...words], {endpoint: runtime.endpoint});
+  const suggested = stdout.trimEnd().split('\n');
+  return suggested
+    .map((line) => line.split('\t')[0] ?? '')
+    .filter((word) => !/^(sha256:)?[0-9a-f]{13}$/.test(word));
+}
+
+test('names that a shell would read as more than a word, or kcri as a flag, are not offered', async () => {
+  const sandboxes = ['web', ...ODD].map((name) => aSandbox({name}));
+  const [web] = sandboxes;
+  const containers = ['main', ...ODD].map((name) => aContainer({sandbox: web!, name}));
+  await using runtime = await FakeRuntime.start({
+    sandboxes,
+    containers,
+    images: [anImage({name: 'localhost:5000/team/app:1'})],
+  });
+  expect(await namesAt(runtime, 'stop', '')).toEqual(['main']);
+  expect(await namesAt(runtime, 'stopp', '')).toEqual(['web']);
+  expect(await namesAt(runtime, 'rmi', '')).toEqual(['localhost:5000/team/app:1']);
+});
+
+test('a container whose name others have is offered with its pod, and its namespace where that needs to be', async () => {
+  const [web, api, twin] = [
+    aSandbox({name: 'web', namespace: 'one'}),
+    aSandbox({name: 'api', namespace: 'one'}),
+    aSandbox({name: 'api', namespace: 'two'}),
+  ];
+  const containers = [web, api, twin].map((sandbox) => aContainer({sandbox, name: 'server'}));
+  await using runtime = await FakeRuntime.start({
+    sandboxes: [web, api, twin],
+    containers: [...containers, aContainer({sandbox: web, name: 'proxy'})],
+  });
+  expect(await namesAt(runtime, 'exec', '')).toEqual([
+    'one/api/server',
+    'proxy',
+    'two/api/server',
+    'web/server',
+  ]);
+});
+
+test('where only names of pods serve, their ids are not offered', async () => {
+  await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
+  const {stdout} = await runKcri(['completion', '--suggest', '--', 'describe', ''], {
+    endpoint: runtime.endpoint,
+  });
+  expect(stdout).toMatch(/^web\t[^\n]*\n$/);
+});
+
+test('forms of output are offered, those with a template up to it', async () => {
+  await using runtime = await FakeRuntime.start();
+  expect(await namesAt(runtime, 'inspect', '-o', '')).toEqual([
+    'go-template=',
+    'json',
+    'jsonpath=',
+    'table',
+    'yaml',
+  ]);
+});
+
+test('bash takes the words as they are', () => {
+  const script = `${COMPLETION_SCRIPTS.bash}
+kcri() { printf '%s\\n' '*' 'a b' '$(echo hi)' $'word\\tmeaning'; }
+COMP_WORDS=(kcri ''); COMP_CWORD=1; COMP_LINE='kcri '; COMP_POINT=5
+_kcri
+printf '<%s>' "\${COMPREPLY[@]}"`;
+  const said = execFileSync('bash', ['--norc', '--noprofile', '-uc', script], {encoding: 'utf8'});
+  expect(said).toBe('<*><a b><$(echo hi)><word>');
+});

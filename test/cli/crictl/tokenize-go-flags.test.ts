@@ -1,0 +1,89 @@
+import {describe, expect, test} from 'vitest';
+import {tokenizeGoFlags} from '../../../src/cli/crictl/tokenize-go-flags.js';
+import type {FlagShapes} from '../../../src/cli/parsing/tokenize.js';
+import {FlagError} from '../../../src/cli/usage-errors.js';
+
+const FLAGS: FlagShapes = {
+  all: {type: 'boolean', char: 'a'},
+  quiet: {type: 'boolean', char: 'q'},
+  output: {type: 'option', char: 'o'},
+  'pull-timeout': {type: 'option', aliases: ['pt']},
+};
+
+const parse = (argv: readonly string[], combinesShorts = true) =>
+  tokenizeGoFlags(argv, FLAGS, {combinesShorts});
+const flagsOf = (argv: readonly string[]) =>
+  parse(argv).flags.map(({name, value}) => (value === true ? name : `${name}=${value}`));
+
+describe("flags as Go's flag package and urfave/cli take them", () => {
+  test.each([
+    [['-a'], ['all']],
+    [['--a'], ['all']],
+    [['-all'], ['all']],
+    [['-a=false'], ['all=false']],
+    [['-aq'], ['all', 'quiet']],
+    [
+      ['-aqo', 'json'],
+      ['all', 'quiet', 'output=json'],
+    ],
+    [['-o', '-a'], ['output=-a']],
+    [['-o='], ['output=']],
+    [['-o=a=b'], ['output=a=b']],
+    [['-pt', '5s'], ['pull-timeout=5s']],
+    [
+      ['-o', 'x', '-o', 'y'],
+      ['output=x', 'output=y'],
+    ],
+    [
+      ['-o', 'json', '-aq'],
+      ['output=json', 'all', 'quiet'],
+    ],
+  ])('%j is %j', (argv, flags) => {
+    expect(flagsOf(argv)).toEqual(flags);
+  });
+
+  test.each([
+    [
+      ['x', '-a'],
+      ['x', '-a'],
+    ],
+    [
+      ['-a', 'x', '--', '-q'],
+      ['x', '--', '-q'],
+    ],
+    [['-a', '--', '-q'], ['-q']],
+    [
+      ['-', '-a'],
+      ['-', '-a'],
+    ],
+    [
+      ['', '-a'],
+      ['', '-a'],
+    ],
+  ])('flags end at the first argument of %j', (argv, positionals) => {
+    expect(parse(argv).positionals).toEqual(positionals);
+  });
+
+  test.each([
+    [['-x'], 'flag provided but not defined: -x'],
+    [['-ax'], 'flag provided but not defined: -ax'],
+    [['-ao=json'], 'flag provided but not defined: -ao'],
+    [['--aq'], 'flag provided but not defined: -aq'],
+    [['-o'], 'flag needs an argument: -o'],
+    [['-a=x'], 'invalid boolean value "x" for -a: parse error'],
+    [['---a'], 'bad flag syntax: ---a'],
+    [['-=a'], 'bad flag syntax: -=a'],
+    [['-a', '--all'], 'Cannot use two forms of the same flag: a all'],
+    [['--pt', '1s', '--pull-timeout', '2s'], 'Cannot use two forms of the same flag: pt pull-timeout'],
+  ])('%j is refused with "%s"', (argv, message) => {
+    expect(() => parse(argv)).toThrow(new FlagError(message));
+  });
+
+  test('letters are only combined where the command allows it', () => {
+    expect(() => parse(['-aq'], false)).toThrow(new FlagError('flag provided but not defined: -aq'));
+  });
+
+  test.each([['-h'], ['--help'], ['-ah']])('%s asks for help', (flag) => {
+    expect(parse([flag]).help).toBe(true);
+  });
+});

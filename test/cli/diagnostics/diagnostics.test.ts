@@ -1,0 +1,224 @@
+import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {systemClock} from '../../../src/base/clock.js';
+import {FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';
+import {OtlpReceiver} from './otlp-receiver.js';
+import {programPid, RUNTIME} from '../program.js';
+import {runKcri} from '../run-kcri.js';
+
+describe('--enable-tracing', () => {
+  const traced = async (runtime: FakeRuntime, args: readonly string[], env = {}) => {
+    await using collector = await OtlpReceiver.start();
+    const tracing = ['--enable-tracing', '--tracing-endpoint', collector.endpoint];
+    const result = await runKcri([...tracing, ...args], {endpoint: runtime.endpoint, env});
+    return {...result, spans: collector.spans, resource: collector.resource};
+  };
+
+  test('sends a span for the command and below it one for each call, of which the runtime is told', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {spans, resource, stderr, exitCode} = await traced(runtime, ['version']);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const [call, root] = [spans.find(({kind}) => kind === 3), spans.find(({name}) => name === 'version')];
+    expect(spans).toHaveLength(2);
+    expect(root).toMatchObject({parentSpanId: '', attributes: {command: 'version'}, failed: false});
+    expect(call).toMatchObject({
+      name: 'runtime.v1.RuntimeService/Version',
+      traceId: root?.traceId,
+      parentSpanId: root?.spanId,
+      attributes: {
+        'rpc.system': 'grpc',
+        'rpc.service': 'runtime.v1.RuntimeService',
+        'rpc.method': 'Version',
+        'rpc.grpc.status_code': 0,
+      },
+    });
+    expect(resource).toMatchObject({'service.name': 'kcri', 'process.pid': programPid()});
+    expect(runtime.calls[0]?.metadata['traceparent']).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
+  });
+
+  test('marks what failed', async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.injectError('Version', {code: 'INTERNAL', message: 'no'});
+    const {spans, exitCode} = await traced(runtime, ['version']);
+    expect(exitCode).toBe(1);
+    expect(spans.map(({failed}) => failed)).toEqual([true, true]);
+    expect(spans.find(({kind}) => kind === 3)?.attributes['rpc.grpc.status_code']).toBe(13);
+  });
+
+  test('says how it failed without secrets', async () => {
+    await using runtime = await FakeRuntime.start();
+    const message = 'exec "API_TOKEN=top-secret" at http://127.0.0.1/exec/top-secret';
+    runtime.injectError('Version', {code: 'INTERNAL', message});
+    const {spans} = await traced(runtime, ['version']);
+    const said = 'exec "API_TOKEN=***" at http://127.0.0.1/exec/***';
+    for (const span of spans) {
+      expect(span.message).toContain(said);
+      expect(span.exceptions).toEqual([
+        {'exception.type': expect.any(String) as unknown, 'exception.message': span.message},
+      ]);
+    }
+    expect(JSON.stringify(spans)).not.toContain('top-secret');
+  });
+
+  test.each([
+    [['--tracing-sampling-rate-per-million', '0'], 0],
+    [['--tracing-sampling-rate-per-million=1000000'], 2],
+    [['--enable-tracing=false'], 0],
+  ])('with %j sends %d spans', async (args, count) => {
+    await using runtime = await FakeRuntime.start();
+    const {spans, exitCode} = await traced(runtime, [...args, 'version']);
+    expect({count: spans.length, exitCode}).toEqual({count, exitCode: 0});
+  });
+
+  test('is named as crictl names it when called so', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {resource} = await traced(runtime, ['version'], {KCRI_COMPAT: 'crictl'});
+    expect(resource['service.name']).toBe('cri-tools');
+  });
+
+  test('warns of a collector that is not there and holds nothing up', async () => {
+    await using runtime = await FakeRuntime.start();
+    const args = ['--enable-tracing', '--tracing-endpoint', '127.0.0.1:1', 'version'];
+    const startedAt = performance.now();
+    const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(performance.now() - startedAt).toBeLessThan(6000);
+    expect(stdout).toContain('RuntimeName');
+    expect(stderr).toMatch(/^kcri: warning: the trace could not be sent to 127\.0\.0\.1:1: .*\n$/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('--profile-cpu and --profile-mem', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kcri-profile-'));
+  });
+  afterEach(() => {
+    rmSync(folder, {recursive: true});
+  });
+
+  const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
+
+  test("write V8's profile of the CPU", async () => {
+    await using runtime = await FakeRuntime.start();
+    const path = join(folder, 'a.cpuprofile');
+    const args = ['--profile-cpu', path, 'version'];
+    expect(await runKcri(args, {endpoint: runtime.endpoint})).toMatchObject({stderr: '', exitCode: 0});
+    expect(json(path)).toMatchObject({
+      nodes: expect.any(Array) as unknown,
+      samples: expect.any(Array) as unknown,
+    });
+  });
+
+  test('write V8’s profile of memory, which Bun has not', async () => {
+    await using runtime = await FakeRuntime.start();
+    const path = join(folder, 'a.heapprofile');
+    const {stderr, exitCode} = await runKcri(['version', '--profile-mem', path], {
+      endpoint: runtime.endpoint,
+    });
+    if (RUNTIME === 'bun') {
+      expect(stderr).toMatch(
+        /^kcri: starting the memory profile: .*\nhint: .* use one that runs on Node\.js\n$/,
+      );
+      expect({exitCode, calls: runtime.calls, isThere: existsSync(path)}).toEqual({
+        exitCode: 1,
+        calls: [],
+        isThere: false,
+      });
+    } else {
+      expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+      expect(json(path)).toMatchObject({head: expect.any(Object) as unknown});
+    }
+  });
+
+  test('that have no place keep the command from its work', async () => {
+    await using runtime = await FakeRuntime.start();
+    const args = ['--profile-cpu', join(folder, 'none/x'), 'version'];
+    const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(/^kcri: writing ".*none\/x": no such file or directory\n/);
+    expect({stdout, exitCode, calls: runtime.calls}).toEqual({stdout: '', exitCode: 1, calls: []});
+  });
+});
+
+describe('--debug', () => {
+  test('shows each request and answer as a line', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stderr, stdout} = await runKcri(['-D', 'version'], {endpoint: runtime.endpoint});
+    const [request = '', response = '', ...more] = stderr.split('\n');
+    expect(request).toBe('> Version {"version":"v1"}');
+    expect(response).toMatch(/^< Version \{"version":"0\.1\.0",.*\} \(\d+ms\)$/);
+    expect(more).toEqual(['']);
+    expect(stdout).toMatch(/^Version: /);
+  });
+
+  test("shows gRPC's own words, which an error without it does not", async () => {
+    await using runtime = await FakeRuntime.start();
+    runtime.injectError('Version', {code: 'INTERNAL', message: 'the disk is gone'});
+    const plain = await runKcri(['version'], {endpoint: runtime.endpoint});
+    expect(plain.stderr).toBe('kcri: getting the runtime version: the disk is gone\n');
+    const debug = await runKcri(['-D', 'version'], {endpoint: runtime.endpoint});
+    expect(debug.stderr).toMatch(
+      /^! Version rpc error: code = Internal desc = the disk is gone \(unix:.*ms\)$/m,
+    );
+  });
+
+  test('masks credentials, secret variables and streaming URLs, and nothing else', async () => {
+    const sandbox = aSandbox({name: 'web'});
+    await using runtime = await FakeRuntime.start({
+      sandboxes: [sandbox],
+      containers: [aContainer({sandbox, name: 'c'})],
+    });
+    runtime.publishImage(anImage({name: 'localhost:5000/app:1'}));
+    const debug = async (...args: string[]) =>
+      (await runKcri(['-D', ...args], {endpoint: runtime.endpoint})).stderr;
+    const pulled = await debug(
+      'pull',
+      '--creds',
+      'alice:top-secret',
+      '-a',
+      'token=shown',
+      'localhost:5000/app:1',
+    );
+    expect(pulled).toContain('"auth":{"username":"alice","password":"***"}');
+    expect(pulled).toContain('"token":"shown"');
+    const authed = await debug('pull', '--auth', 'dG9wLXNlY3JldA==', 'localhost:5000/app:1');
+    expect(authed).toContain('"auth":{"auth":"***"}');
+    runtime.injectError('PullImage', {code: 'INTERNAL', message: 'run "API_TOKEN=top-secret"'});
+    const refused = await debug('pull', 'localhost:5000/app:1');
+    expect(refused).toContain('! PullImage rpc error: code = Internal desc = run "API_TOKEN=***"');
+    expect(refused).toMatch(/^kcri: .*run "API_TOKEN=\*\*\*"$/m);
+    const run = await debug('exec', '-s', 'c', 'env', 'API_TOKEN=top-secret', 'COLOR=blue', 'true');
+    expect(run).toContain('"API_TOKEN=***","COLOR=blue"');
+    expect(pulled + authed + refused + run).not.toMatch(/top-secret|dG9wLXNlY3JldA/);
+  });
+});
+
+describe('--max-retries', () => {
+  test('waits for a runtime that comes later', async () => {
+    const runtime = await FakeRuntime.start();
+    const {endpoint} = runtime;
+    await runtime.crash();
+    const running = runKcri(['--max-retries', '5', 'version'], {endpoint});
+    // The first attempt has failed long before, and the second is still to come.
+    await systemClock.sleep(200);
+    await runtime.restart();
+    expect(await running).toMatchObject({stderr: '', exitCode: 0});
+    expect(runtime.callsTo('Version')).toHaveLength(1);
+    await runtime.stop();
+  });
+
+  test('is nothing by default, and does not repeat what reached the runtime', async () => {
+    const startedAt = performance.now();
+    const {stderr} = await runKcri(['version'], {endpoint: '/nowhere/cri.sock'});
+    expect(stderr).toMatch(
+      /^kcri: getting the runtime version: cannot connect to \/nowhere\/cri\.sock: no such file or directory\nhint: /,
+    );
+    expect(performance.now() - startedAt).toBeLessThan(450);
+    await using runtime = await FakeRuntime.start();
+    runtime.injectError('Version', {code: 'UNAVAILABLE', message: 'busy'});
+    await runKcri(['--max-retries', '3', 'version'], {endpoint: runtime.endpoint});
+    expect(runtime.callsTo('Version')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,104 @@
+import {describe, expect, test} from 'vitest';
+import {COMMAND_ALIASES, commandNames, findCommand} from '../../src/cli/find-command.js';
+import {GLOBAL_FLAGS} from '../../src/cli/flags/global-flags.js';
+
+/** crictl 1.36's flags: `name` or `name/letter` or `name/alias`; kcri has more. */
+const CRICTL: Readonly<Record<string, string>> = {
+  checkpoint: 'export/e',
+  create: 'no-pull with-pull cancel-timeout/T creds auth username/u pull-timeout/pt',
+  events: 'output/o template',
+  exec:
+    'sync/s timeout tty/t interactive/i name pod/p image state label latest/l last/n quiet/q ignore-errors/e ' +
+    'parallel/x',
+  imagefsinfo: 'output/o template',
+  images: 'verbose/v quiet/q filter/f output/o digests no-trunc pinned',
+  info: 'output/o quiet/q template',
+  inspect: 'output/o quiet/q template name namespace pod/p image state/s label latest/l last/n all/a',
+  inspecti: 'output/o quiet/q template name filter/f',
+  inspectp: 'output/o quiet/q template name namespace state/s label latest/l last/n',
+  logs: 'follow/f previous/p reopen/r tail limit-bytes since timestamps/t stream/s',
+  metricdescs: 'output/o',
+  metricsp: 'output/o watch/w',
+  pods: 'id name namespace state/s label verbose/v quiet/q output/o latest/l last/n no-trunc',
+  ps:
+    'verbose/v id name pod/p image state/s label quiet/q output/o all/a latest/l last/n no-trunc ' +
+    'resolve-image-path/r namespace',
+  pull: 'creds auth username/u pull-timeout/pt pod-config annotation/a',
+  rm: 'force/f keep-logs/k all/a',
+  rmi: 'all/a prune/q',
+  rmp: 'force/f all/a',
+  run: 'no-pull with-pull cancel-timeout/T creds auth username/u pull-timeout/pt runtime/r',
+  'runtime-config': '',
+  start: '',
+  stats: 'all/a id pod/p label output/o seconds/s watch/w',
+  statsp: 'id label output/o seconds/s watch/w',
+  stop: 'timeout/t all/a',
+  stopp: '',
+  update: 'cpu-count cpu-maximum cpu-period cpu-quota cpu-share memory cpuset-cpus cpuset-mems oom-score-adj',
+  'update-runtime-config': 'pod-cidr/p',
+  version: '',
+};
+
+interface Definition {
+  readonly char?: string;
+  readonly aliases?: readonly string[];
+  readonly charAliases?: readonly string[];
+}
+
+const spellings = (flags: object): readonly string[] =>
+  Object.entries(flags as Record<string, Definition>).flatMap(
+    ([name, {char, aliases = [], charAliases = []}]) => [
+      name,
+      ...[char, ...aliases, ...charAliases].filter((other) => other !== undefined),
+    ],
+  );
+
+async function load(name: string) {
+  const found = findCommand([name]);
+  if (found === undefined) throw new Error(`no command ${name}`);
+  return (await found.load()) as unknown as {
+    flags?: object;
+    aliases?: readonly string[];
+    summary?: string;
+    usage?: string;
+  };
+}
+
+describe('commands', () => {
+  test.each(Object.entries(CRICTL))("%s has crictl's flags", async (name, flags) => {
+    const {flags: defined = {}} = await load(name);
+    const wanted = flags.split(/[ /]/).filter((word) => word !== '');
+    expect(spellings(defined)).toEqual(expect.arrayContaining(wanted));
+  });
+
+  test.each(Object.keys(CRICTL))('%s is described and has no spelling twice', async (name) => {
+    const {flags = {}, summary, usage = `${name} `} = await load(name);
+    expect(summary).toMatch(/^[A-Z].*[^.]$/);
+    expect(usage.startsWith(`${name} `)).toBe(true);
+    expect(new Set(spellings(flags)).size).toBe(spellings(flags).length);
+  });
+
+  test.each(Object.entries(COMMAND_ALIASES))('%s is an alias that %s knows of', async (alias, name) => {
+    expect((await load(name)).aliases).toContain(alias);
+  });
+
+  test.each([
+    ['get', 'po', 'pods'],
+    ['get', 'pod', 'pods'],
+    ['get', 'ev', 'events'],
+    ['get', 'event', 'events'],
+  ])('%s %s is what kubectl means by it', (command, word, resource) => {
+    expect(findCommand([command, word, '-A'])).toMatchObject({words: [command, resource], argv: ['-A']});
+  });
+
+  test("the global flags are crictl's and kcri's own", () => {
+    const crictl =
+      'config c runtime-endpoint r image-endpoint i timeout t debug D max-retries enable-tracing tracing-endpoint ' +
+      'tracing-sampling-rate-per-million profile-cpu profile-mem';
+    expect(spellings(GLOBAL_FLAGS).toSorted()).toEqual([...crictl.split(' '), 'root-dir'].toSorted());
+  });
+
+  test('all of them are found by their names', () => {
+    expect(commandNames()).toEqual(expect.arrayContaining(Object.keys(CRICTL)));
+  });
+});

@@ -1,0 +1,14 @@
+import {expect, test} from 'vitest';
+import {containerSection, seccompLines} from '../../../../src/cli/output/describe/describe-containers.js';
+import {aContainer, aPod} from '../../../kubelet/pod-builders.js';
+
+const PROFILE = {type: 'Localhost', localhostProfile: 'audit.json'} as const;
+
+test("the file of a container's seccomp profile stands below the profile, that of a pod's beside it", () => {
+  const container = aContainer({securityContext: {seccompProfile: PROFILE}});
+  const lines = containerSection('Containers', aPod({containers: [container]}), [container]);
+
+  expect(lines).toContain('    SeccompProfile:\tLocalhost');
+  expect(lines).toContain('      LocalhostProfile:\taudit.json');
+  expect(seccompLines(PROFILE)).toEqual(['SeccompProfile:\tLocalhost', 'LocalhostProfile:\taudit.json']);
+});

@@ -1,0 +1,14 @@
+import {expect, test} from 'vitest';
+import {describePod} from '../../../../src/cli/output/describe/describe-pod.js';
+import {aPod} from '../../../kubelet/pod-builders.js';
+
+test('of the owners the one is told of that controls the pod', () => {
+  const owner = {apiVersion: 'apps/v1', uid: 'u'};
+  const ownerReferences = [
+    {...owner, kind: 'Node', name: 'n'},
+    {...owner, kind: 'ReplicaSet', name: 'web', controller: true},
+  ];
+
+  expect(describePod(aPod({}, {ownerReferences}), [], 0)).toMatch(/^Controlled By: +ReplicaSet\/web$/m);
+  expect(describePod(aPod(), [], 0)).not.toContain('Controlled By');
+});

@@ -1,0 +1,46 @@
+import {describe, expect, test} from 'vitest';
+import {formatMessage, formatSorted} from '../../../src/cli/output/parse-output-format.js';
+import {runtimeStatusJson} from '../../../src/cli/output/views/inspect-json.js';
+
+const STATUS = runtimeStatusJson({
+  status: {conditions: []},
+  info: {
+    config: '{"limit": 9007199254740993, "share": 0.5, "tag": "<b>"}',
+    golang: '"go1.26"',
+    lastCNILoadStatus: 'OK',
+    broken: '{not json',
+  },
+  runtimeHandlers: [],
+  features: undefined,
+});
+
+describe('numbers beyond 2^53 in info', () => {
+  test('are exact in kcri’s own JSON, YAML and templates', async () => {
+    expect(await formatSorted({kind: 'json'}, STATUS)).toContain('"limit": 9007199254740993');
+    expect(await formatSorted({kind: 'yaml'}, STATUS)).toContain('limit: 9007199254740993');
+  });
+
+  test('lose their last digits as in crictl when kcri is called so', async () => {
+    expect(await formatSorted({kind: 'json', compat: true}, STATUS)).toContain('"limit": 9007199254740992');
+    expect(await formatSorted({kind: 'yaml', compat: true}, STATUS)).toContain('limit: 9007199254740992');
+  });
+});
+
+test('what the runtime says in JSON is taken apart, everything else is text without its quotes', () => {
+  expect(STATUS).toMatchObject({
+    config: {share: 0.5, tag: '<b>'},
+    golang: 'go1.26',
+    lastCNILoadStatus: 'OK',
+    broken: '{not json',
+  });
+});
+
+test('a field that crictl’s CRI does not have is only shown when the runtime has set it', async () => {
+  const mount = {containerPath: '/data', hostPath: '/tmp'};
+  const text = async (mountOptions?: readonly string[]) =>
+    await formatMessage({kind: 'json'}, 'ContainerStatus', {
+      mounts: [{...mount, ...(mountOptions === undefined ? {} : {mountOptions})}],
+    });
+  expect(await text()).not.toContain('mountOptions');
+  expect(await text(['noatime'])).toContain('"mountOptions": [\n        "noatime"');
+});

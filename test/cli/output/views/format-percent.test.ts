@@ -1,0 +1,25 @@
+import {expect, test} from 'vitest';
+import {formatPercent} from '../../../../src/cli/output/views/format-percent.js';
+import {containerStatsColumns, sandboxStatsColumns} from '../../../../src/cli/output/views/stats-table.js';
+import {TOP_COLUMNS} from '../../../../src/cli/output/views/top-table.js';
+import type {Column} from '../../../../src/format/table.js';
+
+test.each([
+  [12.345, '12.35'],
+  [0.125, '0.12'],
+  [0.375, '0.38'],
+  [-0.125, '-0.12'],
+  [0, '0.00'],
+  [250, '250.00'],
+])('%d %% is shown as %s, half-way as Go does', (value, text) => {
+  expect(formatPercent(value)).toBe(text);
+});
+
+test('the tables of stats and top show it so', () => {
+  const usage = {cpuPercent: 0.125, memoryBytes: 0n, idle: false};
+  const cpu = <Row>(columns: readonly Column<Row>[], row: unknown): string | undefined =>
+    columns.find(({header}) => header === 'CPU %')?.value(row as Row);
+  expect(cpu(containerStatsColumns(false), usage)).toBe('0.12');
+  expect(cpu(sandboxStatsColumns(false), usage)).toBe('0.12');
+  expect(cpu(TOP_COLUMNS, usage)).toBe('0.12');
+});

@@ -1,0 +1,45 @@
+import {mkdtempSync, rmSync} from 'node:fs';
+import {createServer, type Server} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, expect, test} from 'vitest';
+import {discoverEndpoint} from '../../../src/cli/settings/discover-endpoint.js';
+
+let folder: string;
+const servers: Server[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-endpoint-'));
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+  rmSync(folder, {recursive: true});
+});
+
+async function listen(name: string): Promise<string> {
+  const path = join(folder, name);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  servers.push(server);
+  return `unix://${path}`;
+}
+
+test('the first socket that somebody listens on is taken', async () => {
+  const [a, b] = [await listen('a'), await listen('b')];
+  expect(await discoverEndpoint([`unix://${folder}/none`, a, b], folder)).toBe(a);
+});
+
+test('a socket whose owner died is passed over', async () => {
+  const {execFileSync} = await import('node:child_process');
+  const dead = join(folder, 'dead');
+  const script = `require('net').createServer().listen(${JSON.stringify(dead)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  expect(() => execFileSync(process.execPath, ['-e', script], {stdio: 'ignore'})).toThrow();
+  const alive = await listen('alive');
+  expect(await discoverEndpoint([`unix://${dead}`, alive], folder)).toBe(alive);
+});
+
+test('without any, the error says where was looked and how to start one', async () => {
+  await expect(discoverEndpoint([`unix://${folder}/none`], folder)).rejects.toMatchObject({
+    message: `no container runtime found; looked for ${folder}/none`,
+    hint: expect.stringContaining('kcri runtime up') as string,
+  });
+});

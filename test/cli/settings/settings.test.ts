@@ -1,0 +1,226 @@
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {
+  CRICTL_CONFIG_FILE_DIALECT,
+  createKcriConfigFileDialect,
+  parseConfigFile,
+} from '../../../src/cli/settings/config-file.js';
+import {createProcessContext} from '../../../src/cli/context.js';
+import {CRICTL_SETTINGS_SOURCE} from '../../../src/cli/crictl/crictl-settings.js';
+import {resolveSettings, resolveRootDir} from '../../../src/cli/settings/settings.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-settings-'));
+});
+afterEach(() => {
+  rmSync(folder, {recursive: true});
+});
+
+async function settings(flags: object, env: Record<string, string>, file?: string) {
+  const path = join(folder, 'crictl.yaml');
+  if (file !== undefined) writeFileSync(path, file);
+  const warnings: string[] = [];
+  const onWarning = (text: string) => warnings.push(text);
+  const context = {...createProcessContext(), env, defaultConfigFile: path};
+  return {...(await resolveSettings({...flags}, context, {onWarning})), warnings};
+}
+
+describe('a setting comes from the flag, the environment, the file, the default', () => {
+  const FILE = 'runtime-endpoint: unix:///file\ntimeout: 7\n';
+  const ENV = {CONTAINER_RUNTIME_ENDPOINT: 'unix:///env'};
+
+  test.each([
+    [{'runtime-endpoint': 'unix:///flag'}, ENV, FILE, 'unix:///flag'],
+    [{}, ENV, FILE, 'unix:///env'],
+    [{}, {}, FILE, 'unix:///file'],
+    [{}, {}, 'runtime-endpoint: ""\n', undefined],
+    [{}, {}, undefined, undefined],
+  ])('endpoint of %j, %j, %j is %s', async (flags, env: Record<string, string>, file, endpoint) => {
+    expect((await settings(flags, env, file)).runtimeEndpoint).toBe(endpoint);
+  });
+
+  test.each([
+    [{timeout: 1500}, FILE, 1500],
+    [{timeout: -1}, FILE, 120_000],
+    [{}, FILE, 7000],
+    [{}, 'timeout: 0\n', 120_000],
+    [{}, undefined, 120_000],
+  ])('timeout of %j and %j is %d ms', async (flags, file, ms) => {
+    expect((await settings(flags, {}, file)).timeoutMs).toBe(ms);
+  });
+
+  test('the config file is named by the flag before the environment', async () => {
+    const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+    writeFileSync(a, 'image-endpoint: unix:///a');
+    writeFileSync(b, 'image-endpoint: unix:///b');
+    expect((await settings({config: a}, {CRI_CONFIG_FILE: b})).imageEndpoint).toBe('unix:///a');
+    expect((await settings({}, {CRI_CONFIG_FILE: b})).imageEndpoint).toBe('unix:///b');
+  });
+
+  test('an endpoint that is given and empty is told from one that is not given', async () => {
+    expect((await settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''})).runtimeEndpoint).toBe('');
+    expect((await settings({'runtime-endpoint': ''}, {})).runtimeEndpoint).toBe('');
+    expect((await settings({}, {}, 'runtime-endpoint: ""\n')).runtimeEndpoint).toBeUndefined();
+  });
+
+  test('a missing file is an error only when it was named', async () => {
+    expect(await settings({}, {})).toMatchObject({debug: false, warnings: []});
+    await expect(settings({config: join(folder, 'none')}, {})).rejects.toThrow(
+      /^get server config: reading ".*none": no such file or directory$/,
+    );
+    await expect(settings({}, {CRI_CONFIG_FILE: folder})).rejects.toThrow(
+      /illegal operation on a directory$/,
+    );
+  });
+
+  test("the file in the program's folder is the second choice", async () => {
+    writeFileSync(join(folder, 'crictl.yaml'), 'timeout: 9');
+    const context = {
+      ...createProcessContext(),
+      env: {},
+      defaultConfigFile: '/nonexistent',
+      program: ['node', join(folder, 'kcri')],
+    };
+    expect((await resolveSettings({}, context, {onWarning: () => undefined})).timeoutMs).toBe(9000);
+  });
+
+  test('debug and max-retries come from the flag, the file, the default', async () => {
+    const file = 'debug: true\nmax-retries: -1\n';
+    expect(await settings({}, {}, file)).toMatchObject({debug: true, maxRetries: Infinity});
+    expect(await settings({debug: false, 'max-retries': 2}, {}, file)).toMatchObject({
+      debug: false,
+      maxRetries: 2,
+    });
+    expect(await settings({}, {}, 'timeout: 1')).toMatchObject({debug: false, maxRetries: 0});
+    expect((await settings({}, {})).maxRetries).toBe(0);
+  });
+
+  test('an unknown option is told of and does no harm', async () => {
+    const {timeoutMs, warnings} = await settings({}, {}, 'timeuot: 3\ntimeout: 4');
+    expect(timeoutMs).toBe(4000);
+    expect(warnings).toEqual([expect.stringMatching(/the option "timeuot" .*; did you mean "timeout"\?$/)]);
+  });
+
+  test('every option says what set it', async () => {
+    const {options} = await settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
+    expect(options.slice(0, 4)).toEqual([
+      {key: 'runtime-endpoint', value: 'unix:///env', source: '$CONTAINER_RUNTIME_ENDPOINT'},
+      {key: 'image-endpoint', value: 'unix:///i', source: join(folder, 'crictl.yaml')},
+      {key: 'timeout', value: 1.5, source: '--timeout'},
+      {key: 'debug', value: false, source: 'default'},
+    ]);
+  });
+
+  test('the root directory comes from the flag, the environment, the default', () => {
+    expect(resolveRootDir({'root-dir': '/f'}, {KCRI_ROOT_DIR: '/e'})).toBe('/f');
+    expect(resolveRootDir({}, {KCRI_ROOT_DIR: '/e'})).toBe('/e');
+    expect(resolveRootDir({}, {})).toBe('/var/lib/kcri');
+  });
+});
+
+describe('as crictl', () => {
+  async function compat(flags: object, file?: string) {
+    const path = join(folder, 'crictl.yaml');
+    if (file !== undefined) writeFileSync(path, file);
+    const context = {...createProcessContext(), env: {}, program: ['/nowhere/kcri']};
+    const source = CRICTL_SETTINGS_SOURCE;
+    const warnings: string[] = [];
+    const onWarning = (text: string) => warnings.push(text);
+    const settings = await resolveSettings(
+      {...flags},
+      {...context, defaultConfigFile: path},
+      {onWarning, source},
+    );
+    return {...settings, warnings};
+  }
+
+  test('a missing file is told of, and has other defaults than an empty one', async () => {
+    const warning = `Config "${join(folder, 'crictl.yaml')}" does not exist, trying next: "/nowhere/crictl.yaml"`;
+    expect(await compat({})).toMatchObject({timeoutMs: 2000, maxRetries: 3, warnings: [warning]});
+    expect(await compat({}, '')).toMatchObject({timeoutMs: 2000, maxRetries: 0, warnings: []});
+  });
+
+  test('a broken file is an error only when it was named', async () => {
+    expect(await compat({}, 'foo: 1')).toMatchObject({maxRetries: 3, warnings: []});
+    await expect(compat({config: join(folder, 'crictl.yaml')})).rejects.toThrow(
+      /^get server config: load config file: Config option 'foo' is not valid$/,
+    );
+    await expect(compat({config: '/nonexistent'})).rejects.toThrow(
+      'get server config: load config file: stat /nowhere/crictl.yaml: no such file or directory',
+    );
+  });
+});
+
+const OWN = createKcriConfigFileDialect((warning) => {
+  throw new Error(warning);
+});
+
+describe('parseConfigFile', () => {
+  test('reads all that crictl writes', async () => {
+    const text = [
+      '# comment',
+      '---',
+      'runtime-endpoint: "unix:///run/a b.sock" # why',
+      "image-endpoint: 'unix:///i'",
+      'timeout: 10',
+      'debug: true',
+      'pull-image-on-create: false',
+      'disable-pull-on-run: True',
+      'max-retries: 3\r',
+      '',
+    ].join('\n');
+    expect(await parseConfigFile(text, OWN)).toEqual({
+      'runtime-endpoint': 'unix:///run/a b.sock',
+      'image-endpoint': 'unix:///i',
+      timeout: 10,
+      debug: true,
+      'pull-image-on-create': false,
+      'disable-pull-on-run': true,
+      'max-retries': 3,
+    });
+  });
+
+  test('an empty file has no settings', async () => {
+    expect(await parseConfigFile('', OWN)).toEqual({});
+  });
+
+  test.each([
+    ['{"timeout": "7", "debug": "true", "runtime-endpoint": "unix:///r"}'],
+    ['{timeout: 7, debug: true,\n  runtime-endpoint: unix:///r}'],
+    ['  timeout: 7\n  debug: "true"\n  runtime-endpoint: "unix:\\/\\/\\/r"'],
+    ["timeout: '7'\ndebug: 1\nruntime-endpoint:\n  unix:///r"],
+    ['timeout: &t 7\ndebug: !!bool true\nruntime-endpoint: >-\n  unix:///r\n'],
+    ['timeout: 7s\ndebug: True\nruntime-endpoint: unix:///r\nimage-endpoint:\nmax-retries: ~'],
+  ])('reads %j', async (text) => {
+    const expected = {timeout: 7, debug: true, 'runtime-endpoint': 'unix:///r'};
+    expect(await parseConfigFile(text, OWN)).toEqual(expected);
+  });
+
+  test('the last of two equal keys counts', async () => {
+    expect(await parseConfigFile('timeout: 1\ntimeout: 2', OWN)).toEqual({timeout: 2});
+    expect(await parseConfigFile('{timeout: 1, timeout: 2}', OWN)).toEqual({timeout: 2});
+  });
+
+  test.each([
+    ['timeout: 2x', `the value of "timeout" is not a number of seconds or a duration such as 1m30s: "2x"`],
+    ['max-retries: 2s', `the value of "max-retries" is not a whole number: "2s"`],
+    ['debug: maybe', `the value of "debug" is not true or false: "maybe"`],
+    ['just text', 'it does not say "option: value"'],
+    ['- a', 'it does not say "option: value"'],
+    ['a: [', 'Flow sequence in block collection'],
+  ])('%j is refused', async (text, message) => {
+    await expect(parseConfigFile(text, OWN)).rejects.toThrow(message);
+  });
+
+  test.each([
+    ['foo: 1', "Config option 'foo' is not valid"],
+    ['timeout: 2s', `parsing config option 'timeout': strconv.Atoi: parsing "2s": invalid syntax`],
+    ['timeout:', `parsing config option 'timeout': strconv.Atoi: parsing "": invalid syntax`],
+    ['debug: maybe', `parsing config option 'debug': strconv.ParseBool: parsing "maybe": invalid syntax`],
+  ])("%j is refused in crictl's words", async (text, message) => {
+    await expect(parseConfigFile(text, CRICTL_CONFIG_FILE_DIALECT)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,232 @@
+import {renameSync, writeFileSync} from 'node:fs';
+import {describe, expect, test} from 'vitest';
+import {InterruptedError} from '../../../../src/cli/interrupt.js';
+import {anImage} from '../../../fakes/fake-runtime.js';
+import {aContainerSpec, aManifest, aScene, aScript, NO_LEFTOVERS} from '../../../commands/pod-scene.js';
+import {runOnTerminal, FakeTerminal} from '../../terminal/fake-terminal.js';
+import {until} from '../../../base/until.js';
+import {realTimeClock} from '../../../fakes/fake-clock.js';
+
+const withoutTimes = (text: string): string =>
+  text.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/ {2}\d+m?s$/gm, '  T');
+
+describe('the live tree', () => {
+  test('ends as the pod with its sandbox, its containers and what each step took', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const initContainers = [aScript('setup', 'true')];
+    const containers = [aContainerSpec('main'), aContainerSpec('logger')];
+    const file = await scene.write('web.json', aManifest({initContainers, containers}));
+    const {exitCode, stderr} = await runOnTerminal(scene, terminal, ['sync', file]);
+    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+    expect(withoutTimes(terminal.text)).toBe(
+      [
+        '  default/web  Running  10.244.0.2',
+        '  ├─ sandbox ID  ready  T',
+        '  ├─ init setup             completed  T',
+        '  ├─ logger                 running  T',
+        '  └─ main                   running  T',
+      ].join('\n'),
+    );
+    expect(terminal.cursorVisible).toBe(true);
+  });
+
+  test('says meanwhile what is being done', async () => {
+    const scene = await aScene({images: [], registry: [anImage()]});
+    scene.runtime.injectDelay('PullImage', 250);
+    const terminal = new FakeTerminal();
+    const seen = new Set<string>();
+    terminal.stream.on('data', () => {
+      for (const [, doing] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(\S.*) …$/gm)) seen.add(doing!);
+    });
+    await runOnTerminal(scene, terminal, ['sync', await scene.write('web.json', aManifest())]);
+    expect([...seen].filter((activity) => activity !== 'inspecting')).toEqual([
+      'creating the sandbox',
+      'pulling image localhost:5000/busybox:1',
+      'creating container main',
+      'starting container main',
+    ]);
+  });
+
+  test.each([200, 40, 20, 8, 1])('never writes a line longer than %i columns', async (columns) => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal(columns);
+    const name = `a-rather-${'long-'.repeat(8)}name`;
+    const containers = [aContainerSpec(`c-${'x'.repeat(50)}`), aScript('short', 'exit 3')];
+    const manifest = aManifest({
+      name,
+      metadata: {namespace: 'a-namespace'},
+      containers,
+      restartPolicy: 'Never',
+    });
+    const {exitCode} = await runOnTerminal(scene, terminal, [
+      'sync',
+      await scene.write('web.json', manifest),
+    ]);
+    expect(exitCode).toBe(1);
+    expect(terminal.wrapped).toEqual([]);
+    expect(terminal.text).toMatch(/^ {2}a-namespace|…|^$/m);
+  });
+
+  test('is never taller than the terminal while it is redrawn, and whole at its end', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal(80, 10);
+    const containers = Array.from({length: 30}, (_, index) => aContainerSpec(`c${index}`));
+    const file = await scene.write('web.json', aManifest({containers}));
+    let tallest = 0;
+    terminal.stream.on('data', () => {
+      // The last container is first seen in the last frame.
+      if (!terminal.text.includes('c29')) tallest = terminal.tallest;
+    });
+    expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
+    expect(tallest).toBe(10);
+    expect(terminal.text.split('\n')).toHaveLength(32);
+  });
+
+  test('shows several pods, each under its name', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const file = await scene.write('two.yaml', `${aManifest({name: 'a'})}\n---\n${aManifest({name: 'b'})}\n`);
+    await runOnTerminal(scene, terminal, ['sync', file]);
+    expect(terminal.text.match(/^ {2}default\/[ab] {2}Running/gm)?.toSorted()).toEqual([
+      '  default/a  Running',
+      '  default/b  Running',
+    ]);
+  });
+
+  test('shows a replaced pod as removed', async () => {
+    const scene = await aScene();
+    await scene.run(['sync', await scene.write('web.json', aManifest())]);
+    const terminal = new FakeTerminal();
+    const file = await scene.write('web.json', aManifest({hostname: 'other'}));
+    await runOnTerminal(scene, terminal, ['sync', file]);
+    expect(terminal.text).toMatch(
+      /^ {2}default\/web {2}Removed\n {2}default\/web {2}Running {2}10\.244\.0\.3\n/,
+    );
+  });
+
+  test('lets logs scroll by above it', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo one; echo two; exit 3')]};
+    const file = await scene.write('job.json', aManifest(spec));
+    const args = ['sync', file, '--wait', 'complete', '--logs'];
+    expect(await runOnTerminal(scene, terminal, args)).toMatchObject({exitCode: 3});
+    expect(withoutTimes(terminal.text)).toBe(
+      [
+        'main | one',
+        'main | two',
+        '  default/web  Failed',
+        '  ├─ sandbox ID  ready  T',
+        '  └─ main                   exited with code 3  T',
+      ]
+        .join('\n')
+        .replace('Failed', 'Failed  10.244.0.2'),
+    );
+  });
+});
+
+describe('the cursor comes back', () => {
+  test.each([
+    ['an error', {containers: [aContainerSpec('main', {image: 'nothing:1'})]}, [], 1],
+    ['a time limit', {restartPolicy: 'Never'}, ['--wait', 'complete', '--timeout', '150ms'], 124],
+    ['--rm', {}, ['--rm'], 0],
+  ])('after %s', async (_, spec, flags, code) => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const file = await scene.write('web.json', aManifest(spec));
+    expect(await runOnTerminal(scene, terminal, ['sync', file, ...flags])).toMatchObject({exitCode: code});
+    expect(terminal.cursorVisible).toBe(true);
+  });
+
+  test('after Ctrl-C, and what to do next is whole on the screen', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal(30);
+    const controller = new AbortController();
+    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const running = runOnTerminal(scene, terminal, ['sync', file, '--wait', 'complete'], {
+      signal: controller.signal,
+    });
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
+    expect(terminal.cursorVisible).toBe(false);
+    controller.abort(new InterruptedError('SIGINT'));
+    const {exitCode, stderr} = await running;
+    expect(exitCode).toBe(130);
+    expect(stderr).toContain('hint: run "kcri delete default/web" to delete it\n');
+    expect(terminal.cursorVisible).toBe(true);
+  });
+
+  test('when the process ends at once', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const before = new Set(process.listeners('exit'));
+    const controller = new AbortController();
+    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const args = ['sync', file, '--wait', 'complete', '--rm'];
+    const running = runOnTerminal(scene, terminal, args, {signal: controller.signal});
+    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
+    const added = process.listeners('exit').filter((listener) => !before.has(listener));
+    expect(added).toHaveLength(1);
+    added[0]!(130);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(terminal.cursorVisible).toBe(true);
+    controller.abort(new InterruptedError('SIGINT'));
+    await running;
+    expect(process.listeners('exit').filter((listener) => !before.has(listener))).toEqual([]);
+    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+  });
+});
+
+test('waiting for another kcri is said above the tree', async () => {
+  const scene = await aScene();
+  scene.runtime.injectDelay('RunPodSandbox', 200);
+  const file = await scene.write('web.json', aManifest());
+  const first = scene.run(['sync', file]);
+  await until(() => scene.runtime.callsTo('RunPodSandbox').length !== 0);
+  const terminal = new FakeTerminal();
+  expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
+  await first;
+  expect(terminal.text).toMatch(
+    /^default\/web: waiting for another kcri process \(PID \d+\) to release this pod\n/,
+  );
+});
+
+describe('what else is written to the terminal', () => {
+  test('stands above the tree: a warning about what pods refer to', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    terminal.stream.on('data', () => {
+      if (!/main +running/.test(terminal.text)) return;
+      // At once, or the empty file before it may be read.
+      writeFileSync(`${file}.new`, '{');
+      renameSync(`${file}.new`, file);
+    });
+    const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
+    const {exitCode} = await runOnTerminal(scene, terminal, args, {
+      clock: realTimeClock({factor: 60}),
+      stderr: terminal.stream,
+    });
+    expect(exitCode).toBe(124);
+    expect(terminal.text).toMatch(
+      /^kcri: warning: what pods refer to stays as it was: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\nkcri: pod/,
+    );
+    expect(terminal.text.match(/default\/web {2}/g)).toHaveLength(1);
+  });
+
+  test('stands above the tree: every line of --debug', async () => {
+    const scene = await aScene();
+    const terminal = new FakeTerminal();
+    const file = await scene.write('web.json', aManifest());
+    await runOnTerminal(scene, terminal, ['sync', file, '-D'], {stderr: terminal.stream});
+    const lines = terminal.text.split('\n');
+    const isDebug = (line: string): boolean =>
+      /^! GetContainerEvents |^[<>] \w+ \{.*\}(?: \(\d+ms\))?$/.test(line);
+    expect(lines.filter((line) => !isDebug(line))).toEqual([
+      expect.stringContaining('default/web  Running'),
+      expect.stringContaining('sandbox'),
+      expect.stringContaining('main'),
+    ]);
+    expect(lines.slice(-3).some(isDebug)).toBe(false);
+  });
+});

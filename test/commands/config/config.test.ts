@@ -1,0 +1,197 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import {lstatSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {runKcri} from '../../cli/run-kcri.js';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kcri-config-'));
+  file = join(folder, 'crictl.yaml');
+});
+afterEach(() => {
+  rmSync(folder, {recursive: true});
+});
+
+const config = async (...args: string[]) => await runKcri(['-c', file, 'config', ...args]);
+const inFile = (): string => readFileSync(file, 'utf8');
+
+const WRITTEN_BY_HAND = `# for the lab
+runtime-endpoint: "unix:///a b"   # why
+
+timeout: 5 # seconds
+'debug': 'false'
+`;
+
+describe('config --set', () => {
+  test('changes the value and leaves every other byte', async () => {
+    writeFileSync(file, WRITTEN_BY_HAND);
+    const said = await config('--set', 'runtime-endpoint=unix:///run/c=d.sock,timeout=7', '--set', 'debug=1');
+    expect(said).toEqual({stdout: '', stderr: '', exitCode: 0});
+    expect(inFile()).toBe(
+      WRITTEN_BY_HAND.replace('/a b', '/run/c=d.sock').replace('5 #', '7 #').replace("'false'", "'true'"),
+    );
+  });
+
+  test.each([
+    ['', 'timeout: 3\n'],
+    ['# only this', '# only this\ntimeout: 3\n'],
+    ['debug: true', 'debug: true\ntimeout: 3\n'],
+    ['debug: true\n\n# end\n', 'debug: true\n\n# end\ntimeout: 3\n'],
+    ['  debug: true\n', '  debug: true\n  timeout: 3\n'],
+    ['timeout:\ndebug: true\n', 'timeout: 3\ndebug: true\n'],
+    ['timeout: 1\ntimeout: 2\n', 'timeout: 3\ntimeout: 3\n'],
+    ['timeout: wrong\nfoo: bar\n', 'timeout: 3\nfoo: bar\n'],
+    ['{"debug": true}', '{"debug": true, "timeout": 3}'],
+    ['{\n  "debug": true\n}\n', '{\n  "debug": true, "timeout": 3\n}\n'],
+    ['{}', '{"timeout": 3}'],
+    ['{"timeout": "9"}', '{"timeout": 3}'],
+  ])('makes of %j %j', async (before, after) => {
+    writeFileSync(file, before);
+    expect(await config('--set', 'timeout=3')).toMatchObject({exitCode: 0});
+    expect(inFile()).toBe(after);
+  });
+
+  test.each([
+    ['runtime-endpoint: >-\n  unix:///x\ntimeout: 2\n', 'runtime-endpoint: unix:///y\ntimeout: 2\n'],
+    [
+      'runtime-endpoint: |\n  unix:///x\n\n# end\ntimeout: 2',
+      'runtime-endpoint: unix:///y\n\n# end\ntimeout: 2',
+    ],
+    ['runtime-endpoint:\n  unix:///x\ntimeout: 2\n', 'runtime-endpoint:\n  unix:///y\ntimeout: 2\n'],
+  ])('makes of %j, whose value is a block, %j', async (before, after) => {
+    writeFileSync(file, before);
+    expect(await config('--set', 'runtime-endpoint=unix:///y')).toMatchObject({exitCode: 0});
+    expect(inFile()).toBe(after);
+  });
+
+  test('leaves a file alone in which an option can not be changed without another one', async () => {
+    const before = 'runtime-endpoint: &both unix:///x\nimage-endpoint: *both\n';
+    writeFileSync(file, before);
+    const {stderr, exitCode} = await config('--set', 'runtime-endpoint=unix:///y');
+    expect(stderr).toBe(
+      'kcri: the config file is written in a way in which "runtime-endpoint" can\'t be changed alone\n' +
+        'hint: edit it by hand: runtime-endpoint: unix:///y\n',
+    );
+    expect({exitCode, text: inFile()}).toEqual({exitCode: 1, text: before});
+  });
+
+  test('makes a file that is not there, and its folder, for all to read', async () => {
+    file = join(folder, 'new', 'crictl.yaml');
+    expect(await config('--set', 'runtime-endpoint=')).toEqual({stdout: '', stderr: '', exitCode: 0});
+    expect(inFile()).toBe('runtime-endpoint: ""\n');
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('keeps a link, the mode and the owner (as root)', async () => {
+    const real = join(folder, 'real.yaml');
+    writeFileSync(real, 'timeout: 1\n');
+    chmodSync(real, 0o640);
+    chownSync(real, 1234, 2345);
+    symlinkSync('real.yaml', file);
+    expect(await config('--set', 'timeout=2')).toMatchObject({exitCode: 0});
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, 'utf8')).toBe('timeout: 2\n');
+    const {mode, uid, gid} = statSync(real);
+    expect({mode: mode & 0o777, uid, gid}).toEqual({mode: 0o640, uid: 1234, gid: 2345});
+  });
+
+  test.each([
+    [['--set', 'timeuot=1'], 'no configuration option named timeuot\nhint: did you mean "timeout"?'],
+    [['--set', 'timeout'], 'incorrectly specified option: timeout\nhint: write it as KEY=VALUE'],
+    [['--set', 'timeout=2x'], 'the value of "timeout" is not a number of seconds'],
+    [['--set', 'timeout=1500ms'], 'the value of "timeout" is not a number of seconds'],
+    [['--set', 'debug=maybe'], 'the value of "debug" is not true or false: "maybe"'],
+    [['--set', 'debug=true,nope=1'], 'no configuration option named nope'],
+    [['nope', '1'], 'no configuration option named nope'],
+    [['--get', 'nope'], 'no configuration option named nope'],
+    [['--get', 'debug', '--list'], '--get, --set and --list are mutually exclusive'],
+  ])('%j is refused and nothing is changed', async (args, message) => {
+    writeFileSync(file, 'debug: false\n');
+    const {stdout, stderr, exitCode} = await config(...args);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr.startsWith(`kcri: ${message}`)).toBe(true);
+    expect(inFile()).toBe('debug: false\n');
+  });
+});
+
+describe('config', () => {
+  test('KEY VALUE sets, as before there were flags, and KEY shows', async () => {
+    expect(await config('timeout', '9')).toEqual({stdout: '', stderr: '', exitCode: 0});
+    expect(await config('timeout')).toEqual({stdout: '9\n', stderr: '', exitCode: 0});
+  });
+
+  test('--get tells what is in force, and makes no file', async () => {
+    expect(await config('--get', 'timeout')).toEqual({stdout: '120\n', stderr: '', exitCode: 0});
+    expect(() => statSync(file)).toThrow('ENOENT');
+    writeFileSync(file, 'runtime-endpoint: unix:///file');
+    const args = ['-c', file, 'config', '--get', 'runtime-endpoint'];
+    expect((await runKcri(args)).stdout).toBe('unix:///file\n');
+    expect((await runKcri(args, {endpoint: 'unix:///env'})).stdout).toBe('unix:///env\n');
+    expect((await runKcri(['-r', 'unix:///flag', ...args])).stdout).toBe('unix:///flag\n');
+  });
+
+  test('--list tells where each value is from, and clears no screen', async () => {
+    writeFileSync(file, 'max-retries: 2\n');
+    const {stdout} = await runKcri(['-c', file, '-t', '3s', 'config', '--list'], {endpoint: 'unix:///env'});
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['KEY', 'VALUE', 'SOURCE'],
+      ['runtime-endpoint', 'unix:///env', '$CONTAINER_RUNTIME_ENDPOINT'],
+      ['image-endpoint', 'default'],
+      ['timeout', '3', '--timeout'],
+      ['debug', 'false', 'default'],
+      ['pull-image-on-create', 'false', 'default'],
+      ['disable-pull-on-run', 'false', 'default'],
+      ['max-retries', '2', file],
+      [''],
+    ]);
+  });
+
+  test('without anything to do shows its help', async () => {
+    const {stdout, exitCode} = await config();
+    expect(stdout).toContain('--set');
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('config as crictl', () => {
+  const crictl = async (...args: string[]) =>
+    await runKcri(['-c', file, 'config', ...args], {env: {KCRI_COMPAT: 'crictl'}});
+
+  test('writes all options, keeps comments and quotes, and drops blank lines', async () => {
+    writeFileSync(
+      file,
+      '# top\nruntime-endpoint: "unix:///a"   # why\n\ntimeout: 5\n\ndebug: true\ndebug: false\n',
+    );
+    expect(await crictl('--set', 'debug=true,timeout=7')).toEqual({stdout: '', stderr: '', exitCode: 0});
+    expect(inFile()).toBe(
+      '# top\nruntime-endpoint: "unix:///a" # why\ntimeout: 7\ndebug: true\ndebug: true\nimage-endpoint: ""\n' +
+        'pull-image-on-create: false\ndisable-pull-on-run: false\nmax-retries: 0\n',
+    );
+  });
+
+  test('makes the file to read it', async () => {
+    expect((await crictl('--get', 'timeout')).stdout).toBe('0\n');
+    expect(inFile()).toBe(
+      'runtime-endpoint: ""\nimage-endpoint: ""\ntimeout: 0\ndebug: false\npull-image-on-create: false\n' +
+        'disable-pull-on-run: false\nmax-retries: 0\n',
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('writes values in the quotes of the file that it made', async () => {
+    await crictl('--set', 'runtime-endpoint=unix:///a,timeout=2');
+    expect(inFile()).toMatch(/^runtime-endpoint: "unix:\/\/\/a"\nimage-endpoint: ""\ntimeout: 2\n/);
+  });
+});

@@ -1,0 +1,43 @@
+import {PassThrough, Readable} from 'node:stream';
+import {createProcessContext} from '../../src/cli/context.js';
+import {main} from '../cli/program.js';
+import {realTimeClock} from '../fakes/fake-clock.js';
+import type {FakeTerminal} from '../cli/terminal/fake-terminal.js';
+import {InterruptedError} from '../../src/cli/interrupt.js';
+
+/** A clock whose sleeps are too short to be noticed, and long enough that the fake runtime's time moves on. */
+export const FAST_CLOCK = realTimeClock({sleepMs: () => 2});
+
+/** What Ctrl-C does, as soon as the text that is shown matches. */
+export function interruptAt(pattern: RegExp): {signal: AbortSignal; onStdout: (text: string) => void} {
+  const controller = new AbortController();
+  let shown = '';
+  return {
+    signal: controller.signal,
+    onStdout: (text) => {
+      shown += text;
+      if (pattern.test(shown)) controller.abort(new InterruptedError('SIGINT'));
+    },
+  };
+}
+
+/** Runs kcri in this process on a terminal. */
+export async function runKcriOnTerminal(
+  terminal: FakeTerminal,
+  args: readonly string[],
+  {endpoint, signal}: {readonly endpoint: string; readonly signal: AbortSignal},
+): Promise<{exitCode: number; stderr: string}> {
+  const stderr = new PassThrough({highWaterMark: 2 ** 26});
+  const exitCode = await main(args, {
+    ...createProcessContext(signal),
+    env: {CONTAINER_RUNTIME_ENDPOINT: endpoint},
+    stdin: Readable.from([]),
+    stdout: terminal.stream,
+    stderr,
+    clock: FAST_CLOCK,
+    wellKnownEndpoints: [],
+    defaultConfigFile: '/nonexistent/crictl.yaml',
+    cgroupMount: undefined,
+  });
+  return {exitCode, stderr: ((stderr.read() as Buffer | null) ?? '').toString()};
+}

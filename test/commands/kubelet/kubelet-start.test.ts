@@ -1,0 +1,133 @@
+import {createServer, type Server} from 'node:net';
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
+import {FakeRuntime} from '../../fakes/fake-runtime.js';
+
+const QUIET = ['--enable-server=false', '--healthz-port=0', '--oom-score-adj=0', '--hostname-override=n1'];
+const KLOG = /^E\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] /m;
+
+async function aKubelet(
+  directory: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<RunResult> {
+  const places = ['--root-dir', join(directory, 'root'), `--pod-logs-dir=${directory}/logs`];
+  return await runKcri(['kubelet', ...places, ...QUIET, ...args], options);
+}
+
+/** The error that the log tells of, as the kubelet's last line has it. */
+function failure({stderr}: RunResult): string | undefined {
+  const line = stderr.split('\n').find((text) => text.includes('"command failed"'));
+  expect(line).toMatch(KLOG);
+  return line?.replace(/^.*"command failed" err=/, '').replaceAll('\\"', "'");
+}
+
+describe('a kubelet whose runtime isn’t there when it starts', () => {
+  test('ends at once with the kubelet’s words and what to do; when it is started again, it runs', async () => {
+    const directory = await temporaryDirectory();
+    const socket = join(directory, 'r.sock');
+    const args = ['--container-runtime-endpoint', `unix://${socket}`];
+
+    const result = await aKubelet(directory, args);
+
+    expect(result.exitCode).toBe(1);
+    expect(failure(result)).toMatch(
+      new RegExp(
+        `^"failed to run Kubelet: validate service connection: validate CRI v1 runtime API for endpoint 'unix://${socket}': rpc error: code = Unavailable desc = .*"$`,
+      ),
+    );
+    expect(result.stderr).toContain(
+      `kcri: cannot connect to ${socket}: no such file or directory\nhint: there is no socket`,
+    );
+
+    await using runtime = await FakeRuntime.start();
+    const end = new AbortController();
+    const running = aKubelet(directory, [], {endpoint: runtime.endpoint, signal: end.signal});
+    await until(() => runtime.callsTo('ListContainers').length > 0);
+    end.abort();
+    expect((await running).exitCode).toBe(0);
+  });
+
+  test('ends after five seconds when what listens there says nothing', async () => {
+    const directory = await temporaryDirectory();
+    const socket = join(directory, 'silent.sock');
+    await listening(createServer(), socket);
+
+    const result = await aKubelet(directory, ['--container-runtime-endpoint', `unix://${socket}`]);
+
+    expect(result.exitCode).toBe(1);
+    expect(failure(result)).toMatch(/^"failed to run Kubelet: validate service connection: .* code = /);
+    expect(result.stderr).toContain('is not a CRI runtime');
+  });
+
+  test('names the service of images when only that one doesn’t answer', async () => {
+    await using runtime = await FakeRuntime.start();
+    const directory = await temporaryDirectory();
+    const socket = join(directory, 'images.sock');
+
+    const result = await aKubelet(directory, ['--image-service-endpoint', `unix://${socket}`], {
+      endpoint: runtime.endpoint,
+    });
+
+    expect(result.exitCode).toBe(1);
+    expect(failure(result)).toContain(`validate CRI v1 image API for endpoint 'unix://${socket}'`);
+  });
+});
+
+describe('a node with swap', () => {
+  const SWAPS = 'Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n';
+  const DEVICE = '/dev/dm-1                               partition\t1003516\t\t0\t\t-2\n';
+
+  test.each([
+    ['is refused when swap fails the start', '--fail-swap-on', SWAPS + DEVICE, true],
+    ['is taken when it needn’t', '--fail-swap-on=false', SWAPS + DEVICE, false],
+    ['is taken by default, unlike by a kubelet', '--v=0', SWAPS + DEVICE, false],
+    ['is none when the kernel names no device', '--fail-swap-on', SWAPS, false],
+  ])('%s', async (_, flag, swaps, fails) => {
+    await using runtime = await FakeRuntime.start();
+    const directory = await temporaryDirectory();
+    const swapsFile = join(directory, 'swaps');
+    await writeFile(swapsFile, swaps);
+    const end = new AbortController();
+
+    const running = aKubelet(directory, [flag], {endpoint: runtime.endpoint, signal: end.signal, swapsFile});
+    if (!fails) {
+      await until(() => runtime.callsTo('ListContainers').length > 0);
+      end.abort();
+    }
+    const result = await running;
+
+    expect(result.exitCode).toBe(fails ? 1 : 0);
+    if (!fails) return;
+    expect(failure(result)).toBe(
+      '"failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false"',
+    );
+    expect(runtime.calls).toEqual([]);
+  });
+});
+
+test('a kubelet that can’t say that it runs answers nobody, and ends', async () => {
+  await using runtime = await FakeRuntime.start();
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'root/kubelet.json'), {recursive: true});
+
+  const result = await aKubelet(directory, [], {endpoint: runtime.endpoint});
+
+  expect(result.exitCode).toBe(1);
+  expect(failure(result)).toContain('kubelet.json');
+  expect(await readdir(join(directory, 'root'))).not.toContain('kubelet');
+});
+
+async function listening(server: Server, path: string): Promise<void> {
+  const sockets = new Set<{destroy: () => unknown}>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+}

@@ -1,0 +1,157 @@
+import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {sendHangup, programPid} from '../../cli/program.js';
+import {runKcri} from '../../cli/run-kcri.js';
+import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kcri-kubelet-'));
+});
+afterEach(async () => {
+  await rm(directory, {recursive: true});
+});
+
+const MANIFEST = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  hostNetwork: true
+  containers: [{name: main, image: 'busybox:1'}]
+`;
+
+/** Every flag in the help, with a valid value. */
+const FLAGS: readonly string[] = [
+  '--pod-manifest-path=/m',
+  '--manifest-url=http://127.0.0.1/m',
+  '--manifest-url-header=Name:value',
+  '--sync-frequency=30s',
+  '--file-check-frequency=5s',
+  '--http-check-frequency=5s',
+  '--container-runtime-endpoint=unix:///r.sock',
+  '--image-service-endpoint=unix:///i.sock',
+  '--runtime-request-timeout=10s',
+  '--feature-gates=EventedPLEG=false',
+  '--address=127.0.0.1',
+  '--port=10350',
+  '--read-only-port=10355',
+  '--healthz-port=0',
+  '--healthz-bind-address=127.0.0.1',
+  '--enable-server=false',
+  '--tls-cert-file=/c --tls-private-key-file=/k',
+  '--client-ca-file=/ca',
+  '--anonymous-auth=false',
+  '--logging-format=json',
+  '--v=4',
+  '-v 4',
+  '--cluster-dns=192.0.2.1,192.0.2.2',
+  '--cluster-domain=cluster.local',
+  '--resolv-conf=/r',
+  '--pod-logs-dir=/var/log/p',
+  '--max-pods=5',
+  '--pod-max-pids=100',
+  '--cgroup-root=/x',
+  '--cgroup-driver=systemd',
+  '--seccomp-default',
+  '--allowed-unsafe-sysctls=net.*',
+  '--fail-swap-on=false',
+  '--cert-dir=/pki',
+  '--authorization-policy-file=/policy.yaml',
+  '--maximum-dead-containers=10',
+  '--maximum-dead-containers-per-container=2',
+  '--minimum-container-ttl-duration=1m',
+  '--hostname-override=n1',
+  '--node-ip=192.0.2.2',
+  '--node-labels=a=b,c=d',
+  '--node-cpu=2',
+  '--node-memory=4Gi',
+  '--image-credential-provider-config=/c',
+  '--image-credential-provider-bin-dir=/b',
+  '--no-admission',
+  '--stop-pods-on-exit',
+  '--pod_manifest_path=/m',
+];
+
+test.each(FLAGS)('%s is accepted', async (flag) => {
+  const result = await runKcri(['kubelet', ...flag.split(' '), '--check-config']);
+  expect(result).toEqual({stdout: '', stderr: '', exitCode: 0});
+});
+
+test.each([
+  ['--max-pods=many', 'invalid argument for "--max-pods" flag: must be an integer'],
+  ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
+  ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
+  ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be an http or https URL'],
+  ['--kubeconfig=/k', '--kubeconfig is not supported: kcri runs without an API server'],
+  ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],
+  ['--config=/nonexistent', 'cannot read configuration "/nonexistent": no such file or directory'],
+])('%s is rejected', async (flag, message) => {
+  const {stderr, exitCode} = await runKcri(['kubelet', flag, '--check-config']);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(message);
+});
+
+test('the configuration file and its drop-in files are checked together', async () => {
+  const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+  await writeFile(join(directory, 'kubelet.yaml'), `${head}cpuManagerPolicy: static\nmaxPods: -1\n`);
+  await writeFile(join(directory, '10-own.conf'), `${head}maxPods: 7\n`);
+  await writeFile(join(directory, 'notes.txt'), 'not: read\n');
+  const args = ['--config', join(directory, 'kubelet.yaml'), '--config-dir', directory, '--check-config'];
+  const {stdout, exitCode} = await runKcri(['kubelet', ...args]);
+  expect(stdout).toMatch(/^cpuManagerPolicy has no effect: .*\n$/);
+  expect(exitCode).toBe(0);
+});
+
+test('--print-unit prints a unit with the other options', async () => {
+  const {stdout} = await runKcri(['kubelet', '--pod-manifest-path', '/m', '--print-unit']);
+  expect(stdout).toMatch(/^ExecStart=\S*node \S+ kubelet --pod-manifest-path \/m$/m);
+});
+
+describe('on a runtime', () => {
+  test('it runs static pods until it is stopped, and publishes itself', async () => {
+    await using runtime = await FakeRuntime.start({
+      images: [anImage({name: 'docker.io/library/busybox:1'})],
+    });
+    const manifests = join(directory, 'manifests');
+    await mkdir(manifests);
+    await writeFile(join(manifests, 'web.yaml'), MANIFEST);
+    const end = new AbortController();
+    const rootDir = join(directory, 'root');
+    const args = [
+      'kubelet',
+      '--root-dir',
+      rootDir,
+      '--pod-manifest-path',
+      manifests,
+      '--hostname-override=n1',
+    ];
+    const quiet = [
+      '--oom-score-adj=0',
+      '--enable-server=false',
+      '--healthz-port=0',
+      '--no-admission',
+      '--cloud-provider=x',
+    ];
+    const ended = runKcri([...args, ...quiet, `--pod-logs-dir=${directory}/logs`, '--v=2'], {
+      endpoint: runtime.endpoint,
+      signal: end.signal,
+    });
+    await until(() => runtime.callsTo('StartContainer').length === 1);
+    const found = JSON.parse(await readFile(join(rootDir, 'kubelet.json'), 'utf8')) as object;
+    expect(found).toMatchObject({pid: programPid(), endpoint: runtime.endpoint});
+    sendHangup();
+    end.abort();
+    const {stdout, stderr, exitCode} = await ended;
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
+    expect(stderr).toMatch(
+      /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-provider: there is no API server"\]$/m,
+    );
+    expect(stderr).toMatch(/"SyncLoop ADD" source="file" pods=\["default\/web-n1"\]$/m);
+    expect(stderr).toMatch(/"Received SIGHUP, reloading configuration and manifests"$/m);
+    expect(runtime.callsTo('StopContainer')).toEqual([]);
+    await expect(readFile(join(rootDir, 'kubelet.json'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,115 @@
+import {execFile} from 'node:child_process';
+import {promisify} from 'node:util';
+import {expect, test} from 'vitest';
+import {connect} from '../../../src/cri/index.js';
+import {resolveContainers} from '../../../src/operations/resolve/resolve-names.js';
+import {runKcri} from '../../cli/run-kcri.js';
+import {aContainer, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+
+const TOO_LONG = {code: 'RESOURCE_EXHAUSTED', message: 'larger than max'} as const;
+const COUNT = 10_000;
+const POD_NAME = 'io.kubernetes.pod.name';
+
+/** The heap that is in use when everything that can be dropped is. */
+function usedMb(): number {
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+test.each([
+  ['at once', []],
+  ['in pages', ['ListContainers', 'ListPodSandbox', 'ListImages'] as const],
+])(
+  '10,000 containers, pods and images come %s in seconds',
+  async (_, tooLong) => {
+    await using runtime = await FakeRuntime.start();
+    runtime.fill({containers: COUNT, pods: COUNT, images: COUNT});
+    for (const rpc of tooLong) runtime.injectError(rpc, TOO_LONG);
+    const before = usedMb();
+    for (const args of [
+      ['ps', '-a', '--sort', 'name'],
+      ['pods', '--sort', 'name'],
+      ['images', '--no-trunc'],
+    ]) {
+      const {stdout, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+      expect(exitCode).toBe(0);
+      expect(stdout.split('\n').filter(Boolean).length).toBeGreaterThan(COUNT);
+    }
+    expect(usedMb() - before).toBeLessThan(400);
+  },
+  30_000,
+);
+
+test('10,000 names are looked up among 10,000 containers in seconds, with one call', async () => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: COUNT, pods: COUNT});
+  using cri = connect(runtime.endpoint);
+  const names = runtime.containers.map(({config}) => `${config.labels[POD_NAME] ?? ''}/container-00000`);
+  const targets = await resolveContainers(cri.runtime, names, {signal: new AbortController().signal});
+  expect(targets.map((target) => target.kind === 'found' && target.id)).toEqual(
+    runtime.containers.map(({id}) => id),
+  );
+  expect(runtime.calls).toHaveLength(1);
+}, 30_000);
+
+test('50,000 containers that no message holds come in pages, each once and the newest first', async () => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: 50_000, pods: 100});
+  runtime.injectError('ListContainers', TOO_LONG);
+  const {stdout, exitCode} = await runKcri(['ps', '-a', '--no-trunc'], {endpoint: runtime.endpoint});
+  const ids = stdout.split('\n').slice(1, -1);
+  expect(exitCode).toBe(0);
+  expect(ids.map((line) => line.slice(0, 64))).toEqual(runtime.containers.map(({id}) => id).toReversed());
+  expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainers', 'StreamContainers']);
+}, 120_000);
+
+test.each([
+  ['slowly is shown whole', '(sleep 1; wc -l)', String(COUNT + 1)],
+  ['for a line only ends quietly', 'grep -m 1 -c NAMESPACE', '1'],
+])(
+  'a long list that is read %s',
+  async (_, reader, read) => {
+    await using runtime = await FakeRuntime.start();
+    runtime.fill({pods: COUNT});
+    const line = `"$@" pods | ${reader}; echo "code \${PIPESTATUS[0]}"`;
+    const env = {PATH: process.env['PATH'], CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint};
+    const {stdout, stderr} = await promisify(execFile)(
+      'bash',
+      ['--norc', '-c', line, 'bash', ...KCRI_COMMAND],
+      {env},
+    );
+    expect({stdout, stderr}).toEqual({stdout: `${read}\ncode 0\n`, stderr: ''});
+  },
+  30_000,
+);
+
+test('500 containers are inspected at once, but not too many at a time, and shown in their order', async () => {
+  await using runtime = await FakeRuntime.start();
+  runtime.fill({containers: 500, pods: 1});
+  const running: number[] = [];
+  const match = (): boolean => running.push(runtime.calls.filter(({code}) => code === undefined).length) > 0;
+  runtime.injectDelay('ContainerStatus', 1, {match});
+  const [gone, ...ids] = runtime.containers.map(({id}) => id).toReversed();
+  runtime.state.containers.delete(gone!);
+  const {stdout, stderr, exitCode} = await runKcri(['inspect', ...ids.slice(0, 9), gone!, ...ids.slice(9)], {
+    endpoint: runtime.endpoint,
+  });
+  expect((JSON.parse(stdout) as {status: {id: string}}[]).map(({status}) => status.id)).toEqual(ids);
+  expect(stderr).toContain(`no such container "${gone!}"`);
+  expect(exitCode).toBe(1);
+  expect(Math.max(...running)).toBe(8);
+}, 60_000);
+
+test('a table asks for no more of each container than it shows', async () => {
+  await using runtime = await FakeRuntime.start({
+    containers: [aContainer({annotations: {note: 'n'}, labels: {app: 'web'}})],
+  });
+  const shown = async (...args: string[]) =>
+    (await runKcri(['ps', ...args], {endpoint: runtime.endpoint})).stdout;
+  expect(await shown('--label', 'app=web', '-q')).toMatch(/^[0-9a-f]{64}\n$/);
+  expect(await shown('--image', 'busybox')).toMatch(/^CONTAINER /);
+  expect(await shown('-v')).toMatch(/note -> n/);
+  expect(JSON.parse(await shown('-o', 'json'))).toMatchObject({
+    containers: [{annotations: {note: 'n'}, imageId: expect.stringMatching(/^sha256:/) as string}],
+  });
+});

@@ -1,0 +1,267 @@
+import {mkdir, readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {runKcri} from '../../cli/run-kcri.js';
+import {anImage} from '../../fakes/fake-runtime.js';
+import {aContainerSpec, aManifest, aScene, aScript, type PodScene} from '../pod-scene.js';
+
+interface Plan {
+  readonly fields?: readonly {readonly path: string; readonly before?: unknown; readonly after?: unknown}[];
+  readonly changes?: readonly {
+    readonly target: string;
+    readonly why: string;
+    readonly actions: readonly string[];
+  }[];
+  readonly diffs?: readonly {readonly target: string; readonly changes: Plan['fields']}[];
+  readonly calls: readonly {
+    readonly method: string;
+    readonly why?: {readonly text: string; readonly rule: string};
+  }[];
+}
+
+const registry = ['localhost:5000/app:1', 'localhost:5000/app:2'].map((name) => anImage({name}));
+
+async function planned(scene: PodScene, manifest: string, ...flags: readonly string[]): Promise<Plan> {
+  const {stdout, stderr, exitCode} = await scene.run(['plan', '-', '-o', 'json', ...flags], {
+    stdin: manifest,
+  });
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  return (JSON.parse(stdout) as readonly Plan[])[0]!;
+}
+
+async function sync(scene: PodScene, manifest: string): Promise<void> {
+  const {stderr} = await scene.run(['sync', '-'], {stdin: manifest});
+  expect(stderr).toBe('');
+}
+
+/** A pod that keeps its UID whatever its spec is, with two containers. */
+function aFixedPod(image: string, fields: object = {}): string {
+  const containers = [aContainerSpec('a', {image, ...fields}), aContainerSpec('b')];
+  return aManifest({metadata: {uid: 'fixed'}, containers});
+}
+
+const reasons = ({calls}: Plan): readonly string[] =>
+  calls.map(({method, why}) => `${method}: ${why!.text} (${why!.rule})`);
+
+describe('a plan for a pod that is there', () => {
+  test('names the container whose image changed, and what is done to it', async () => {
+    const scene = await aScene({registry});
+    await sync(scene, aFixedPod('localhost:5000/app:1'));
+    const plan = await planned(scene, aFixedPod('localhost:5000/app:2'));
+    expect(plan.changes).toEqual([
+      {
+        target: 'container "a"',
+        why: 'image changed: "localhost:5000/app:1" → "localhost:5000/app:2"',
+        actions: ['kill', 'create', 'start'],
+      },
+    ]);
+    expect(plan.fields).toEqual([
+      {path: 'spec.containers[a].image', before: 'localhost:5000/app:1', after: 'localhost:5000/app:2'},
+    ]);
+  });
+
+  test('says field by field how the new container differs from the one that runs', async () => {
+    const scene = await aScene({registry});
+    const env = [
+      {name: 'KEPT', value: 'x'},
+      {name: 'GONE', value: 'y'},
+    ];
+    await sync(scene, aFixedPod('localhost:5000/app:1', {env}));
+    const changed = {env: [env[0], {name: 'NEW', value: 'z'}], command: ['sleep', '7']};
+    const {diffs} = await planned(scene, aFixedPod('localhost:5000/app:2', changed));
+    expect(diffs!.map(({target}) => target)).toEqual(['container "a"']);
+    const changes = diffs?.[0]?.changes ?? [];
+    const paths = Object.fromEntries(changes.map(({path, before, after}) => [path, [before, after]]));
+    expect(paths).toMatchObject({
+      'metadata.attempt': [undefined, 1],
+      'image.user_specified_image': ['localhost:5000/app:1', 'localhost:5000/app:2'],
+      command: [
+        ['sleep', '3600'],
+        ['sleep', '7'],
+      ],
+      'envs[GONE]': [{key: 'GONE', value: 'y'}, undefined],
+      'envs[NEW]': [undefined, {key: 'NEW', value: 'z'}],
+      'annotations[io.kubernetes.container.restartCount]': ['0', '1'],
+    });
+    expect(Object.keys(paths).filter((path) => /KEPT|mounts|labels/.test(path))).toEqual([]);
+  });
+
+  test('does not tell UIDs, addresses and random names for changes when the pod is replaced', async () => {
+    const scene = await aScene({registry});
+    const env = [{name: 'IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}}];
+    const manifest = (hostname: string) => aManifest({hostname, containers: [aContainerSpec('main', {env})]});
+    await sync(scene, manifest('one'));
+    const plan = await planned(scene, manifest('two'));
+    expect(plan.fields).toEqual([{path: 'spec.hostname', before: 'one', after: 'two'}]);
+    expect(plan.diffs).toEqual([
+      {target: 'sandbox', changes: [{path: 'hostname', before: 'one', after: 'two'}]},
+    ]);
+    expect(plan.changes).toEqual([
+      {
+        target: 'container "main"',
+        why: 'another manifest makes another pod, and the older one of that name is ended first (changed: spec.hostname)',
+        actions: ['kill', 'remove', 'create', 'start'],
+      },
+      {target: 'sandbox', why: expect.any(String) as string, actions: ['stop', 'remove', 'create']},
+    ]);
+  });
+
+  test('shows no value of a Secret, neither the old one nor the new one', async () => {
+    const scene = await aScene({registry});
+    const secret = (value: string) =>
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: {name: 's'},
+        stringData: {k: value, l: value},
+      });
+    const env = [
+      {name: 'KEY', valueFrom: {secretKeyRef: {name: 's', key: 'k'}}},
+      {name: 'BUILT', value: 'user:$(KEY)'},
+    ];
+    const fields = {env, envFrom: [{secretRef: {name: 's'}}]};
+    const manifest = (image: string, value: string) => `${secret(value)}\n---\n${aFixedPod(image, fields)}`;
+    await sync(scene, manifest('localhost:5000/app:1', 'hunter2'));
+    for (const form of ['json', 'yaml', 'text']) {
+      const {stdout} = await scene.run(['plan', '-', '-o', form, '--explain'], {
+        stdin: manifest('localhost:5000/app:2', 'hunter3'),
+      });
+      expect(stdout).toContain('image changed');
+      expect(stdout).not.toContain('hunter');
+      expect(stdout).not.toContain(Buffer.from('hunter').toString('base64').slice(0, 7));
+    }
+  });
+
+  test('is a few lines above the calls for people', async () => {
+    const scene = await aScene({registry});
+    await sync(scene, aFixedPod('localhost:5000/app:1'));
+    const {stdout} = await scene.run(['plan', '-'], {stdin: aFixedPod('localhost:5000/app:2')});
+    expect(stdout).toContain(
+      [
+        'pod default/web (uid fixed)',
+        '  changed in the manifest:',
+        '    ~ spec.containers[a].image: "localhost:5000/app:1" → "localhost:5000/app:2"',
+        '  container "a": image changed: "localhost:5000/app:1" → "localhost:5000/app:2" → kill, create, start',
+        '  container "a" differs from the existing one:',
+        '    + metadata.attempt: 1\n',
+      ].join('\n'),
+    );
+    expect(stdout).toMatch(/^ {2}1\. StopContainer$/m);
+  });
+});
+
+describe('--explain', () => {
+  test('says why a new pod is made so', async () => {
+    const scene = await aScene({registry});
+    const manifest = aManifest({
+      initContainers: [aScript('setup', 'true')],
+      containers: [aContainerSpec('main', {image: 'localhost:5000/app:1'})],
+    });
+    expect(reasons(await planned(scene, manifest, '--explain'))).toEqual([
+      'RunPodSandbox: the pod has no sandbox (SyncPod step 4: createPodSandbox)',
+      'CreateContainer: it has not been created yet (SyncPod step 6: startContainer)',
+      'StartContainer: it has not been created yet (SyncPod step 6: startContainer, once it is created)',
+      'PullImage: the image is not there, and is to be pulled IfNotPresent (EnsureImageExists: shouldPullImage)',
+      'CreateContainer: it has not been created yet (SyncPod step 8: startContainer)',
+      'StartContainer: it has not been created yet (SyncPod step 8: startContainer, once it is created)',
+    ]);
+  });
+
+  test('says why a container is started again', async () => {
+    const scene = await aScene();
+    await sync(scene, aManifest());
+    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 3);
+    expect(reasons(await planned(scene, aManifest(), '--explain'))).toEqual([
+      'CreateContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer)',
+      'StartContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer, once it is created)',
+    ]);
+  });
+
+  test('says why a sandbox is replaced', async () => {
+    const scene = await aScene();
+    await sync(scene, aManifest());
+    scene.runtime.state.sandboxes.forEach((sandbox) => (sandbox.state = 'SANDBOX_NOTREADY'));
+    const [first, ...others] = reasons(await planned(scene, aManifest(), '--explain'));
+    expect(first).toBe('StopContainer: the sandbox is not ready (SyncPod step 2: killPodWithSyncResult)');
+    expect(others).toContain('RunPodSandbox: the sandbox is not ready (SyncPod step 4: createPodSandbox)');
+    expect(others.at(-1)).toContain('StartContainer: it needs the new sandbox');
+  });
+
+  test('says why an older pod is ended', async () => {
+    const scene = await aScene();
+    await sync(scene, aManifest());
+    const lines = reasons(await planned(scene, aManifest({restartPolicy: 'Never'}), '--explain'));
+    const why =
+      'another manifest makes another pod, and the older one of that name is ended first (changed: spec.restartPolicy)';
+    expect(lines.slice(0, 4)).toEqual([
+      `StopContainer: ${why} (SyncTerminatingPod: killContainer with the grace period)`,
+      `StopPodSandbox: ${why} (SyncTerminatingPod: killPodWithSyncResult, after the containers)`,
+      `RemoveContainer: ${why} (container garbage collection of a deleted pod: removeContainer)`,
+      `StopPodSandbox: ${why} (SyncTerminatingPod: killPodWithSyncResult, after the containers)`,
+    ]);
+  });
+
+  test('stands below the call for people, and is left out unless it is asked for', async () => {
+    const scene = await aScene();
+    const {stdout} = await scene.run(['plan', '-', '--explain'], {stdin: aManifest()});
+    expect(stdout).toContain(
+      '  1. RunPodSandbox\n     # the pod has no sandbox (SyncPod step 4: createPodSandbox)\n',
+    );
+    expect((await scene.run(['plan', '-'], {stdin: aManifest()})).stdout).not.toContain('#');
+    expect((await planned(scene, aManifest())).calls[0]!.why).toBeUndefined();
+  });
+});
+
+describe('--offline', () => {
+  test('plans for an empty runtime without one, and changes nothing', async () => {
+    const scene = await aScene();
+    await sync(scene, aManifest());
+    scene.runtime.clearCalls();
+    const {stdout, stderr, exitCode} = await scene.run(['plan', '-', '--offline', '-o', 'json'], {
+      stdin: aManifest({containers: [aContainerSpec('main', {image: 'localhost:5000/app:1'})]}),
+      endpoint: 'unix:///nonexistent/cri.sock',
+    });
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    const [plan] = JSON.parse(stdout) as readonly Plan[];
+    expect(plan!.calls.map(({method}) => method)).toEqual([
+      'RunPodSandbox',
+      'PullImage',
+      'CreateContainer',
+      'StartContainer',
+    ]);
+    expect(plan!.changes).toBeUndefined();
+    expect(scene.runtime.calls).toEqual([]);
+  });
+
+  test('looks for no logs of the pod', async () => {
+    const manifest = aManifest({metadata: {uid: 'fixed'}});
+    const scene = await aScene();
+    // In the place of the container's logs stands what can't be read as a directory.
+    await mkdir(join(scene.logsDir, 'default_web_fixed'), {recursive: true});
+    await writeFile(join(scene.logsDir, 'default_web_fixed', 'main'), '');
+    const args = ['plan', '-', '--offline', '--pod-logs-dir', scene.logsDir];
+    const {stdout, stderr} = await runKcri(args, {stdin: manifest});
+    expect(stderr).toBe('');
+    expect(stdout).toContain('config.log_path: main/0.log');
+  });
+
+  test('needs no root directory', async () => {
+    const scene = await aScene();
+    const args = ['--root-dir', '/nonexistent/kcri', 'plan', '-', '--offline'];
+    const {stderr, exitCode} = await runKcri(args, {stdin: aManifest()});
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(await readdir(scene.directory)).toEqual([]);
+  });
+
+  test('takes what only some runtimes can do for possible', async () => {
+    const containers = [
+      aContainerSpec('main', {
+        volumeMounts: [{name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: 'Enabled'}],
+      }),
+    ];
+    const manifest = aManifest({containers, volumes: [{name: 'v', hostPath: {path: '/tmp'}}]});
+    const {stdout, stderr} = await runKcri(['plan', '-', '--offline', '-o', 'json'], {stdin: manifest});
+    expect(stderr).toBe('');
+    expect(stdout).toContain('"recursive_read_only": true');
+  });
+});

@@ -1,0 +1,146 @@
+import {once} from 'node:events';
+import {writeFile} from 'node:fs/promises';
+import {connect, type AddressInfo} from 'node:net';
+import {join} from 'node:path';
+import {createServer} from 'node:tls';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import {runKcri, type RunResult} from '../../cli/run-kcri.js';
+import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {CERTIFICATE, KEY} from '../../fakes/streaming/test-certificate.js';
+import {FakeStreamingServer} from '../../fakes/streaming/fake-streaming-server.js';
+import {
+  answering,
+  readAll,
+  startFakePortForwardServer,
+} from '../../streaming/port-forward/fake-port-forward-server.js';
+
+/** A TLS server in front of a port of this machine; it asks its clients for a certificate and takes any. */
+async function tlsBefore(port: number): Promise<{readonly url: string; readonly clients: readonly string[]}> {
+  const clients: string[] = [];
+  const options = {cert: CERTIFICATE, key: KEY, requestCert: true, rejectUnauthorized: false};
+  const server = createServer(options, (socket) => {
+    clients.push(Object.keys(socket.getPeerCertificate()).length === 0 ? 'nobody' : 'somebody');
+    const behind = connect({port, host: '127.0.0.1'});
+    socket.on('error', () => behind.destroy());
+    behind.on('error', () => socket.destroy());
+    socket.pipe(behind).pipe(socket);
+  });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return {url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clients};
+}
+
+/** The certificate and its key as files. */
+async function files() {
+  const directory = await temporaryDirectory();
+  const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+  await writeFile(cert, CERTIFICATE);
+  await writeFile(key, KEY);
+  return {cert, key};
+}
+
+async function aRuntime(streamingUrl: string): Promise<FakeRuntime> {
+  const sandbox = aSandbox({name: 'web'});
+  const runtime = await FakeRuntime.start({
+    streamingUrl,
+    sandboxes: [sandbox],
+    containers: [aContainer({sandbox, name: 'main'})],
+  });
+  onTestFinished(() => runtime.stop());
+  return runtime;
+}
+
+interface Scene {
+  readonly clients: readonly string[];
+  readonly run: (flags: readonly string[]) => Promise<RunResult>;
+}
+
+/** exec or attach in a container whose output is `hello`. */
+async function session(command: readonly string[], rest: readonly string[]): Promise<Scene> {
+  const server = await FakeStreamingServer.start({
+    handleSession: (played) => {
+      played.stream('stdout').send('hello');
+      played.sendExitCode(0);
+    },
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const {url, clients} = await tlsBefore(server.port);
+  const runtime = await aRuntime(url);
+  return {
+    clients,
+    run: (flags) => runKcri([...command, ...flags, 'main', ...rest], {endpoint: runtime.endpoint}),
+  };
+}
+
+/** port-forward to a pod whose port answers `hello`; what one connection got is added to standard output. */
+async function forward(): Promise<Scene> {
+  const fake = await startFakePortForwardServer({onRequest: answering('hello')});
+  onTestFinished(() => fake[Symbol.asyncDispose]());
+  const {url, clients} = await tlsBefore(Number(new URL(fake.base).port));
+  const runtime = await aRuntime(url);
+  const run = async (flags: readonly string[]): Promise<RunResult> => {
+    const stop = new AbortController();
+    let said = '';
+    const running = runKcri(['port-forward', ...flags, 'web', ':80'], {
+      endpoint: runtime.endpoint,
+      signal: stop.signal,
+      onStdout: (text) => (said += text),
+    });
+    await Promise.race([running, until(() => said.includes('->'))]);
+    const port = /127\.0\.0\.1:(\d+) ->/.exec(said)?.[1];
+    const got = port === undefined ? '' : await ask(Number(port));
+    stop.abort(new InterruptedError('SIGINT'));
+    const result = await running;
+    return {...result, stdout: result.stdout + got};
+  };
+  return {clients, run};
+}
+
+/** What a local port answers. */
+async function ask(port: number): Promise<string> {
+  const socket = connect({host: '127.0.0.1', port});
+  socket.write('hello?');
+  return await readAll(socket).catch(() => '');
+}
+
+const COMMANDS: readonly (readonly [string, () => Promise<Scene>])[] = [
+  ['exec', () => session(['exec'], ['true'])],
+  ['attach', () => session(['attach'], [])],
+  ['port-forward', forward],
+];
+
+describe.each(COMMANDS)('%s over TLS', (_name, scene) => {
+  test('trusts the authority that --tls-ca names, under the name of --tls-sni', async () => {
+    const {run} = await scene();
+    const {cert} = await files();
+    expect((await run(['--tls-ca', cert, '--tls-sni', 'streaming.test'])).stdout).toContain('hello');
+  });
+
+  test('shows the server the certificate of --tls-cert and --tls-key', async () => {
+    const {run, clients} = await scene();
+    const {cert, key} = await files();
+    await run(['--tls-ca', cert, '--tls-cert', cert, '--tls-key', key]);
+    expect(clients[0]).toBe('somebody');
+  });
+
+  test('trusts nobody by default, and anybody with --tls-skip-verify', async () => {
+    const {run} = await scene();
+    const refused = await run([]);
+    expect(refused.stdout).not.toContain('hello');
+    expect(refused.stderr).toContain('self-signed certificate');
+    expect((await run(['--tls-skip-verify'])).stdout).toContain('hello');
+  });
+
+  test('takes the transport that --transport names', async () => {
+    const {run} = await scene();
+    expect((await run(['--tls-skip-verify', '--transport', 'spdy'])).stdout).toContain('hello');
+    const unknown = await run(['--transport', 'pigeon']);
+    expect(unknown).toMatchObject({exitCode: 1});
+    expect(unknown.stderr).toContain('pigeon');
+  });
+});

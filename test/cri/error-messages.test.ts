@@ -1,0 +1,29 @@
+import {expect, test} from 'vitest';
+import {hintFor, formatPlainMessage} from '../../src/cri/error-messages.js';
+
+const CREATE = 'failed to create shim task: OCI runtime create failed: runc create failed: unable to start';
+
+test.each([
+  [
+    'the users of a pod cannot reach its files',
+    'RunPodSandbox',
+    `${CREATE} container process: error during container init: error preparing rootfs: remount-private dst=/root/kcri/runtime/state/rootfs, flags=MS_PRIVATE: permission denied`,
+    'chmod o+x',
+  ],
+  [
+    'the file system of a volume has no ID-mapped mounts',
+    'StartContainer',
+    `${CREATE} container process: error during container init: failed to fulfil mount request: failed to set MOUNT_ATTR_IDMAP on /sys: invalid argument (maybe the filesystem used doesn't support idmap mounts on this kernel?)`,
+    'must be on a file system with ID-mapped mounts',
+  ],
+])('a hint explains what to do if %s', (_, method, details, advice) => {
+  const hint = hintFor({method, endpoint: 'unix:///run/a.sock', grpcCode: 'UNKNOWN', details});
+  expect(hint).toContain(advice);
+  expect(hint).toContain('hostUsers: false');
+});
+
+test.each(['UNKNOWN', 'UNAVAILABLE'])('the hint for a starting runtime (%s) is to try again', (grpcCode) => {
+  const failure = {grpcCode, details: 'server is not initialized yet'};
+  expect(formatPlainMessage(failure)).toBe('the runtime is starting');
+  expect(hintFor({...failure, method: 'ListContainers', endpoint: 'unix:///run/a.sock'})).toContain('again');
+});

@@ -1,0 +1,222 @@
+import {execFile, execFileSync} from 'node:child_process';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {mkdir, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import type {RuntimeUpStatus} from '../harness/test-runtime.js';
+import type {KcriResult} from '../harness/kcri-process.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const filesIn = (dir: string): readonly string[] =>
+  existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+
+describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
+  let ground: PodTestbed;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+  afterEach(async () => {
+    expect(await everything()).toEqual([]);
+  });
+
+  /** All that any sync may have left, in the runtime and on the machine. */
+  async function everything(rootDir = ground.runtime.rootDir): Promise<readonly string[]> {
+    const {runtime} = ground.runtime.connection;
+    const [{items}, {containers}] = [await runtime.listPodSandbox(), await runtime.listContainers()];
+    return [
+      ...items.map(({id}) => `sandbox ${id}`),
+      ...containers.map(({id}) => `container ${id}`),
+      ...['records', 'pods', 'locks'].flatMap((dir) => filesIn(join(rootDir, dir))),
+      ...filesIn(ground.logsDir),
+      ...readFileSync('/proc/self/mountinfo', 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(join(rootDir, 'pods'))),
+    ];
+  }
+
+  /** A failure in one or two lines for people, without a stack trace. */
+  function expectFailure({stderr, exitCode}: KcriResult, text: RegExp): void {
+    expect({stderr, exitCode}).toMatchObject({exitCode: 1, stderr: expect.stringMatching(text) as string});
+    expect(stderr).toMatch(/^kcri: /m);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  }
+
+  async function killContainerd(): Promise<void> {
+    const status = async (): Promise<RuntimeUpStatus> =>
+      JSON.parse((await ground.runtime.kcri(['runtime', 'status', '-o', 'json'])).stdout) as RuntimeUpStatus;
+    process.kill((await status()).pid, 'SIGKILL');
+    await expect.poll(async () => (await status()).state).toBe('dead');
+  }
+
+  test.each<[string, string, RegExp, ManifestFields]>([
+    ['an image that is nowhere', 'image', /nowhere\.invalid/, {image: 'nowhere.invalid/none:1'}],
+    [
+      'an image that is absent, with the policy Never',
+      'never',
+      /ErrImageNeverPull.*"localhost\/none:1"/,
+      {image: 'localhost/none:1', imagePullPolicy: 'Never'},
+    ],
+    ['a command that is not in the image', 'command', /no-such-program/, {command: ['no-such-program']}],
+    ['a working directory that can not be made', 'dir', /\/proc\/none/, {workingDir: '/proc/none'}],
+    [
+      'a hostPath that is no directory',
+      'hostpath',
+      /hostPath type check failed: \/nowhere\/at\/all is not a directory/,
+      {volumeMounts: [{name: 'v', mountPath: '/v'}]},
+    ],
+    [
+      'an invalid image name',
+      'name',
+      /InvalidImageName|not a valid image|invalid reference/,
+      {image: 'Not A Name'},
+    ],
+  ])('%s ends the sync with the reason, and nothing is left', async (_, name, reason, fields) => {
+    const volumes = [{name: 'v', hostPath: {path: '/nowhere/at/all', type: 'Directory'}}];
+    const spec = {containers: [aContainer('main', fields)], ...(name === 'hostpath' && {volumes})};
+    expectFailure(await ground.sync(aManifest(name, spec)), reason);
+  });
+
+  test.each([
+    ['the second of three containers', {}],
+    ['the second of three containers, with --rm', {remove: true}],
+  ])('%s can not be made: the others are gone as well', async (_, {remove}: {remove?: boolean}) => {
+    const manifest = aManifest('half', {
+      containers: [aContainer('a'), aContainer('b', {command: ['/nothing/there']}), aContainer('c')],
+    });
+    expectFailure(await ground.sync(manifest, remove === true ? ['--rm'] : []), /"b".*\/nothing\/there/s);
+  });
+
+  test('a sandbox that the runtime can not make is told with the reason', async () => {
+    const sysctls = [{name: 'net.ipv4.ip_local_port_range', value: 'nonsense'}];
+    const result = await ground.sync(aManifest('sysctl', {securityContext: {sysctls}}));
+    expectFailure(result, /CreatePodSandboxError.*ip_local_port_range/s);
+  });
+
+  test('an init container that fails ends the sync with its name, and its logs stay', async () => {
+    const manifest = aManifest('init', {
+      restartPolicy: 'Never',
+      initContainers: [aContainer('first', {command: shellCommand('echo why; exit 4')})],
+    });
+    expectFailure(await ground.sync(manifest), /container "first" exited with code 4/);
+    expect((await ground.runtime.kcri(['logs', 'init/first'])).stdout).toBe('why\n');
+    expect(await ground.delete('init')).toMatchObject({exitCode: 0});
+  });
+
+  test('no runtime: the endpoint is named, and nothing is made', async () => {
+    const dir = await temporaryDirectory();
+    const env = {CONTAINER_RUNTIME_ENDPOINT: `unix://${dir}/none.sock`, KCRI_ROOT_DIR: join(dir, 'root')};
+    expectFailure(await ground.sync(aManifest('none'), [], {env}), /none\.sock/);
+    expect(existsSync(join(dir, 'root'))).toBe(false);
+  });
+
+  const slow = (name: string): string =>
+    aManifest(name, {
+      initContainers: [aContainer('wait', {command: shellCommand('trap "exit 0" TERM; sleep 2 & wait')})],
+    });
+
+  test('a runtime that dies in the middle of a sync is an error, and a sync after its repair goes on', async () => {
+    const sync = ground.startSync(slow('dies'));
+    await sync.waitForOutput(/container wait started/);
+    const {uid} = await ground.pod('dies');
+    await killContainerd();
+    const result = await sync.exited;
+    expectFailure(result, /containerd\.sock/);
+    expect(result.stderr).toContain('"kcri delete default/dies"');
+    expectFailure(await ground.delete('dies'), /containerd\.sock/);
+
+    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await ground.sync(slow('dies'))).toMatchObject({exitCode: 0, stderr: ''});
+    const pod = await ground.pod('dies');
+    expect(pod.uid).toBe(uid);
+    expect(pod.sandboxes).toHaveLength(1);
+    expect(await ground.delete('dies')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.listLeftovers(uid)).toEqual([]);
+  });
+
+  test('what a dead runtime left half made can be deleted after its repair', async () => {
+    const sync = ground.startSync(slow('halves'));
+    await sync.waitForOutput(/sandbox \w+ created/);
+    const {uid} = await ground.pod('halves');
+    await killContainerd();
+    expect(await sync.exited).toMatchObject({exitCode: 1});
+    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await ground.delete('halves')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.listLeftovers(uid)).toEqual([]);
+  });
+
+  test('with --timeout a runtime that comes back in time is waited for', async () => {
+    const sync = ground.startSync(slow('patient'), ['--timeout', '60s']);
+    await sync.waitForOutput(/container wait started/);
+    await killContainerd();
+    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await sync.exited).toMatchObject({exitCode: 0});
+    expect(await ground.delete('patient')).toMatchObject({exitCode: 0});
+  });
+
+  test.each([0, 4, 16, 40])(
+    'a root directory on a disk with %d KiB left is an error that names it, and nothing is left',
+    async (freeKib) => {
+      const rootDir = await fullDisk(freeKib);
+      const env = {KCRI_ROOT_DIR: rootDir};
+      const manifest = aManifest('full', {
+        containers: [aContainer('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
+        volumes: [{name: 'v', emptyDir: {}}],
+      });
+      const result = await ground.sync(manifest, [], {env});
+      if (result.exitCode === 0)
+        expect(await ground.runtime.kcri(['delete', 'full'], {env})).toMatchObject({exitCode: 0});
+      else expectFailure(result, new RegExp(`${rootDir}.*no space left on device`, 'is'));
+      expect(await everything(rootDir)).toEqual([]);
+    },
+  );
+
+  /** A small file system that is full but for the last few blocks. */
+  async function fullDisk(freeKib: number): Promise<string> {
+    const dir = await temporaryDirectory();
+    const disk = join(dir, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,nr_inodes=64', 'tmpfs', disk]);
+    onTestFinished(() => {
+      execFileSync('umount', [disk]);
+    });
+    await writeFile(join(disk, 'ballast'), Buffer.alloc((256 - freeKib) * 1024));
+    expect((await stat(join(disk, 'ballast'))).size).toBe((256 - freeKib) * 1024);
+    return join(disk, 'root');
+  }
+
+  test.each([
+    ['sync', 'sync "$file" --pod-logs-dir "$logs"'],
+    ['plan', 'plan "$file"'],
+    ['ps', 'ps'],
+  ])('%s whose output is closed early ends without a word', async (_, command) => {
+    const file = join(await temporaryDirectory(), 'pod.yaml');
+    await writeFile(file, aManifest('closed'));
+    const env = {
+      ...process.env,
+      KCRI_ROOT_DIR: ground.runtime.rootDir,
+      CONTAINER_RUNTIME_ENDPOINT: ground.runtime.endpoint,
+    };
+    const script = `file=$1 logs=$2; shift 2; "$@" ${command} | head -1`;
+    const {stdout, stderr} = await promisify(execFile)(
+      'sh',
+      ['-c', script, 'sh', file, ground.logsDir, ...KCRI_COMMAND],
+      {env},
+    );
+    expect(stdout.split('\n')).toHaveLength(2);
+    expect(stderr).toBe('');
+    if (command.startsWith('sync')) expect(await ground.delete('closed')).toMatchObject({exitCode: 0});
+  });
+
+  test('secrets in the environment are in no message', async () => {
+    const env = [{name: 'PASSWORD', value: 'hunter2'}];
+    const manifest = aManifest('secret', {containers: [aContainer('main', {env, command: ['/none']})]});
+    const {stdout, stderr} = await ground.sync(manifest, ['-o', 'json']);
+    expect(stdout + stderr).not.toContain('hunter2');
+  });
+});

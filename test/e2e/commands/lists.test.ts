@@ -1,0 +1,184 @@
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {containerId} from '../../../src/cri/index.js';
+import {until} from '../../base/until.js';
+import {IMAGE} from '../harness/manifests.js';
+import {runPod, type RunningPod} from '../harness/run-pod.js';
+import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+/** A table by its columns' names; the columns are at least three spaces apart. */
+function table(text: string): readonly Readonly<Record<string, string>>[] {
+  const [header = [], ...rows] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {3,}/));
+  return rows.map((cells) => Object.fromEntries(cells.map((cell, index) => [header[index] ?? '', cell])));
+}
+
+describe.each(runtimes)('lists, names and filters: $name', (which) => {
+  let runtime: TestRuntime;
+  let first: RunningPod;
+  let second: RunningPod;
+  let ended: string;
+
+  /** Two pods that no kubelet made, one with a port on the node; and a container that has ended. */
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    first = await runPod(runtime.connection, {name: 'lists-first', hostPort: 18_473});
+    second = await runPod(runtime.connection, {name: 'lists-second'});
+    ended = await runEnded(runtime, second);
+  });
+  afterAll(async () => {
+    await runtime.stop();
+  });
+
+  /** What a command prints when it succeeds. */
+  async function output(...args: readonly string[]): Promise<string> {
+    const {stdout, stderr, exitCode} = await runtime.kcri(args);
+    expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
+    return stdout;
+  }
+
+  test('ps -o wide shows addresses, PIDs, exit codes and ports', async () => {
+    const rows = table(await output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
+    const namespace = 'kcri-e2e';
+    expect(rows).toHaveLength(3);
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          POD: 'lists-first',
+          NAMESPACE: namespace,
+          IP: first.ip,
+          PID: expect.stringMatching(/^\d+$/) as string,
+          PORTS: '18473->80/TCP',
+        }),
+        expect.objectContaining({
+          POD: 'lists-second',
+          NAME: 'main',
+          IP: second.ip,
+          'EXIT CODE': '-',
+          PORTS: '-',
+        }),
+        expect.objectContaining({POD: 'lists-second', NAME: 'ended', PID: '-', 'EXIT CODE': '3'}),
+      ]),
+    );
+  });
+
+  test('pods -o wide counts containers', async () => {
+    const rows = table(await output('pods', '-o', 'wide', '--sort', 'name'));
+    expect(rows).toMatchObject([
+      {NAME: 'lists-first', IP: first.ip, RUNNING: '1/1', PORTS: '18473->80/TCP'},
+      {NAME: 'lists-second', IP: second.ip, RUNNING: '1/2', PORTS: '-'},
+    ]);
+  });
+
+  test('-o name prints names that other commands take', async () => {
+    const names = (await output('ps', '-a', '-o', 'name', '--sort', 'name')).trim().split('\n');
+    expect(names.toSorted()).toEqual([
+      'kcri-e2e/lists-first/main',
+      'kcri-e2e/lists-second/ended',
+      'kcri-e2e/lists-second/main',
+    ]);
+    for (const name of names) {
+      const {status} = JSON.parse(await output('inspect', '-q', name)) as {
+        status: {metadata: {name: string}};
+      };
+      expect(name).toContain(status.metadata.name);
+    }
+  });
+
+  test.each([
+    ['lists-first/main', () => first.containerId],
+    ['kcri-e2e/lists-second/main', () => second.containerId],
+    ['ended', () => ended],
+  ])('%s names one container', async (ref, id) => {
+    expect(await output('inspect', ref, '-o', 'jsonpath={.status.id}')).toBe(`${id()}\n`);
+  });
+
+  test('a word that fits several containers is refused with their names', async () => {
+    for (const ref of ['main', IMAGE]) {
+      const {stdout, stderr, exitCode} = await runtime.kcri(['inspect', ref]);
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+      expect(stderr).toContain(`kcri: "${ref}" matches 2 containers`);
+      expect(stderr).toMatch(/hint: use one of .*\/lists-first\/main.*\/lists-second\/main/);
+    }
+  });
+
+  test.each([
+    [['--pod', 'lists-first'], ['lists-first/main']],
+    [
+      ['--pod', 'kcri-e2e/lists-second', '-a'],
+      ['lists-second/ended', 'lists-second/main'],
+    ],
+    [['--pod', 'uid-of-lists-first'], ['lists-first/main']],
+    [['--namespace', '^kcri-e2e$', '--name', '^e', '-a'], ['lists-second/ended']],
+    [['--image', 'busybox:1.36', '-s', 'exited'], ['lists-second/ended']],
+    [['--image', 'localhost:5000/nothing', '-a'], []],
+    [['--label', 'of=nobody', '-a'], []],
+  ])('ps %j leaves %j', async (flags, names) => {
+    const listed = (await output('ps', ...flags, '-o', 'name')).split('\n').filter(Boolean);
+    expect(listed.toSorted()).toEqual(names.map((name) => `kcri-e2e/${name}`));
+  });
+
+  test.each([
+    [['busybox'], true],
+    [['busy*'], true],
+    [['docker.io/*:1.36'], true],
+    [['busybox:2'], false],
+    [['nothing*'], false],
+    [['--filter', 'dangling=true'], false],
+    [['--filter', 'reference=^docker.io/library/busybox'], true],
+  ])('images %j has busybox: %s', async (args, has) => {
+    expect((await output('images', ...args, '-o', 'name')).includes('busybox')).toBe(has);
+  });
+
+  test('images -o wide counts containers and tells the platform', async () => {
+    const rows = table(await output('images', 'busybox:1.36', '-o', 'wide'));
+    expect(rows[0]).toMatchObject({CONTAINERS: '3', PLATFORM: expect.stringMatching(/^linux\//) as string});
+  });
+
+  test('inspect, inspectp and inspecti tell people what they need', async () => {
+    expect(await output('inspect', 'ended', '-o', 'table')).toMatch(
+      /^Name: +ended\n(.*\n)*Pod: +kcri-e2e\/lists-second\n(.*\n)*State: +Exited \(failed\)\nExit code: +3\n(.*\n)*Command: +sh -c 'exit 3'\n/,
+    );
+    expect(await output('inspectp', 'lists-first', '-o', 'table')).toMatch(
+      new RegExp(`^Name: +lists-first\n(.*\n)*IP: +${first.ip}\n(.*\n)*Ports: +18473->80/TCP\n`),
+    );
+    expect(await output('inspecti', 'busybox:1.36', '-o', 'table')).toMatch(
+      /^ID: +sha256:\w+\nTags:\n(.*\n)* {2}docker\.io\/library\/busybox:1\.36\n(.*\n)*Command: +sh\n/,
+    );
+  });
+
+  test('inspecti --name leaves what it names alone', async () => {
+    expect(await output('inspecti', '--name', 'busy*', '-q')).toContain('busybox:1.36');
+    expect((await runtime.kcri(['inspecti', '--name', 'nothing'])).exitCode).toBe(1);
+  });
+
+  test('as crictl it has its columns, and leaves names to the runtime', async () => {
+    const asCrictl = {env: {KCRI_COMPAT: 'crictl'}};
+    const {stdout} = await runtime.kcri(['ps', '--no-trunc', '--pod', first.podSandboxId], asCrictl);
+    expect(table(stdout)).toMatchObject([
+      {CONTAINER: first.containerId, NAME: 'main', POD: 'unknown', NAMESPACE: 'unknown'},
+    ]);
+    const inspected = await runtime.kcri(['inspect', 'lists-first/main'], asCrictl);
+    expect(inspected.exitCode).toBe(1);
+    expect(inspected.stderr).toContain('get the status of containers: get container status: rpc error');
+  });
+});
+
+/** Runs a container in a pod to its end, which is an exit with 3, and gives its id. */
+async function runEnded({connection}: TestRuntime, pod: RunningPod): Promise<string> {
+  const {runtime} = connection;
+  const {status} = await runtime.podSandboxStatus({podSandboxId: pod.podSandboxId});
+  const {containerId: id} = await runtime.createContainer({
+    podSandboxId: pod.podSandboxId,
+    config: {metadata: {name: 'ended'}, image: {image: IMAGE}, command: ['sh', '-c', 'exit 3']},
+    sandboxConfig: {metadata: status?.metadata},
+  });
+  await runtime.startContainer({containerId: id});
+  await until(async () => {
+    const {status: now} = await runtime.containerStatus({containerId: containerId(id)});
+    return now?.state === 'CONTAINER_EXITED';
+  });
+  return id;
+}

@@ -1,0 +1,53 @@
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {aContainer, aManifest} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+import {TmuxTerminal} from '../harness/tmux-terminal.js';
+
+describe.each(runtimes)('top at a terminal: $name', (which) => {
+  let ground: PodTestbed;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+    const containers = [aContainer('main', {command: ['sleep', '3600']})];
+    const {exitCode, stderr} = await ground.sync(
+      aManifest('top-web', {terminationGracePeriodSeconds: 0, hostNetwork: true, containers}),
+    );
+    expect(exitCode, stderr).toBe(0);
+  });
+  afterAll(async () => {
+    await ground.delete('top-web');
+    await ground[Symbol.asyncDispose]();
+  });
+
+  /** How often a line is on the screen. */
+  const count = (terminal: TmuxTerminal, pattern: RegExp): number =>
+    terminal.screen.split('\n').filter((line) => pattern.test(line)).length;
+  const time = (terminal: TmuxTerminal): string | undefined =>
+    /^\d{4}-\d\d-\d\dT\S+/m.exec(terminal.screen)?.[0];
+
+  test('it is drawn in place, follows the size of the terminal, and leaves all as it was at Ctrl-C', async () => {
+    const terminal = new TmuxTerminal(110, 24, {
+      KCRI_ROOT_DIR: ground.runtime.rootDir,
+      K: KCRI_COMMAND.join(' '),
+    });
+    onTestFinished(() => {
+      terminal[Symbol.dispose]();
+    });
+    terminal.typeLine('before=$(stty -g)');
+    await terminal.clear();
+    terminal.typeLine('$K top --seconds 1');
+    for (const columns of [110, 40, 70]) {
+      terminal.resize(columns, 16);
+      const seen = time(terminal);
+      await until(() => time(terminal) !== undefined && time(terminal) !== seen);
+      await terminal.waitForScreen(/^default\/top-web +1\/1 +Running/m);
+      await until(() => count(terminal, /^POD +READY/) === 1 && count(terminal, /^\d{4}-\d\d-\d\dT/) === 1);
+    }
+    terminal.pressKeys('C-c');
+    terminal.typeLine('echo "code $? $([ "$(stty -g)" = "$before" ] && echo as before)"');
+    await terminal.waitForScreen(/^(\$ )?code 0 as before$/m);
+    expect(count(terminal, /^default\/top-web/)).toBe(1);
+  });
+});

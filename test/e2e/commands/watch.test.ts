@@ -1,0 +1,178 @@
+import {randomBytes} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {runPod, type RunningPod} from '../harness/run-pod.js';
+import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const ESCAPES = /\u001B/;
+
+const rows = (table: string): string[][] =>
+  table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {3,}/));
+
+describe.each(runtimes)('watching: $name', (which) => {
+  /** It lacks what came with containerd 1.7 and later. */
+  const isOld = which.name.startsWith('containerd 1.6');
+  const cgroupRoot = `/kcri-watch-${randomBytes(4).toString('hex')}`;
+  let runtime: TestRuntime;
+  let pod: RunningPod;
+
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    pod = await runPod(runtime.connection, {name: 'watched', cgroupParent: `${cgroupRoot}/watched`});
+  });
+  afterAll(async () => {
+    await runtime.stop();
+  });
+
+  test('stats are of what runs, by name and as objects', async () => {
+    const {stdout, stderr, exitCode} = await runtime.kcri(['stats', 'watched/main']);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(rows(stdout)).toEqual([
+      ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
+      [
+        pod.containerId.slice(0, 13),
+        'main',
+        expect.stringMatching(/^\d+\.\d\d$/),
+        expect.stringMatching(/B$/),
+        expect.stringMatching(/B$/),
+        expect.stringMatching(/^\d+$/),
+        expect.stringMatching(/B$/),
+      ],
+    ]);
+    const json = await runtime.kcri(['stats', '-o', 'json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({stats: [{attributes: {id: pod.containerId}}]});
+    expect(await runtime.kcri(['stats', 'nobody'])).toMatchObject({
+      stdout: '',
+      stderr: expect.stringMatching(/^kcri: no such container "nobody"/) as string,
+      exitCode: 1,
+    });
+  });
+
+  test('a pod without a cgroup of its own does not spoil the stats of the others', async () => {
+    const {podSandboxId} = await runPod(runtime.connection, {name: 'rootless'});
+    const {stdout, stderr, exitCode} = await runtime.kcri(['statsp', '-o', 'wide', '--no-headers']);
+    await runtime.kcri(['rmp', '-f', podSandboxId]);
+    expect(rows(stdout).map(([name]) => name)).toContain('watched');
+    // Only with cgroup v1 can't it be measured.
+    if (stderr !== '')
+      expect(stderr).toMatch(
+        /^kcri: warning: no stats of pod "kcri-e2e\/rootless": .*cgroupPath is empty\n$/,
+      );
+    expect(exitCode).toBe(0);
+  });
+
+  test('stats --watch goes on until Ctrl-C, without escape codes in a pipe', async () => {
+    const watching = runtime.start(['stats', '-w', '--sort', 'cpu']);
+    await watching.waitForOutput(/(CPU %[^]*main[^]*){2}/);
+    watching.kill('SIGINT');
+    const {stdout, stderr, exitCode} = await watching.exited;
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    expect(stdout).not.toMatch(ESCAPES);
+  });
+
+  if (isOld) {
+    test('a runtime without events says from when on there are any', async () => {
+      const {stdout, stderr, exitCode} = await runtime.kcri(['events']);
+      expect(stderr).toMatch(/^kcri: getting container events: .*\nhint: .*containerd: 1\.7 or later/);
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    });
+  } else {
+    describe('events', () => {
+      /** A pod that comes and goes. */
+      async function briefly(name: string): Promise<RunningPod> {
+        const brief = await runPod(runtime.connection, {name});
+        await runtime.kcri(['rmp', '-f', brief.podSandboxId]);
+        return brief;
+      }
+
+      const gone = ({podSandboxId}: RunningPod): RegExp =>
+        new RegExp(`"${podSandboxId}","containerEventType":"CONTAINER_DELETED_EVENT"`);
+
+      test('are shown as they happen, and with --since those that the runtime repeats', async () => {
+        const before = await briefly('before');
+        const watching = runtime.start(['events', '--pod', 'before,later', '--since', '10m']);
+        await watching.waitForOutput(gone(before));
+        const later = await briefly('later');
+        await watching.waitForOutput(gone(later));
+        watching.kill('SIGINT');
+        const {stdout, stderr, exitCode} = await watching.exited;
+        const events = stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as {containerId: string; containerEventType: string})
+          .map(({containerId, containerEventType}) => `${containerEventType} ${containerId}`);
+        const lived = ['CREATED', 'STARTED', 'STOPPED', 'DELETED'].map((type) => `CONTAINER_${type}_EVENT`);
+        for (const {containerId, podSandboxId} of [before, later])
+          for (const id of [containerId, podSandboxId])
+            expect(events.filter((event) => event.endsWith(id))).toEqual(
+              lived.map((type) => `${type} ${id}`),
+            );
+        expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+      });
+
+      test('from before are left out, with a word', async () => {
+        await briefly('before');
+        const watching = runtime.start(['events']);
+        await watching.waitForOutput(/earlier events are omitted/);
+        watching.kill('SIGINT');
+        expect(await watching.exited).toMatchObject({stdout: '', exitCode: 0});
+      });
+    });
+  }
+
+  test('update changes the limits of a running container', async () => {
+    const args = ['update', '--memory', '64Mi', '--cpus', '0.5', 'watched/main'];
+    expect(await runtime.kcri(args)).toEqual({stdout: 'watched/main\n', stderr: '', exitCode: 0});
+    const {status} = await runtime.connection.runtime.containerStatus({containerId: pod.containerId});
+    expect(status?.resources?.linux).toMatchObject({
+      memoryLimitInBytes: 67_108_864n,
+      cpuPeriod: 100_000n,
+      cpuQuota: 50_000n,
+    });
+  });
+
+  test('checkpoint writes an archive, or says what it needs', async () => {
+    const path = join(runtime.rootDir, 'main.tar');
+    const {stderr, exitCode} = await runtime.kcri(['checkpoint', '--export', path, 'watched/main']);
+    if (exitCode === 0) expect(existsSync(path)).toBe(true);
+    else
+      expect(stderr).toMatch(
+        isOld
+          ? /^kcri: checkpointing the container "watched\/main" failed: .*\nhint: .*containerd: 2\.1 or later/
+          : /^kcri: checkpointing the container "watched\/main" failed: .*CRIU.*\nhint: .*CRIU/,
+      );
+  });
+
+  test('imagefsinfo shows where images are and what they take', async () => {
+    const {stdout} = await runtime.kcri(['imagefsinfo', '-o', 'table']);
+    const [header, images] = rows(stdout);
+    expect(header).toEqual(['HOLDS', 'USED', 'INODES', 'MEASURED', 'MOUNTPOINT']);
+    expect(images?.[4]).toMatch(/overlayfs|native/);
+    const {stdout: json} = await runtime.kcri(['imagefsinfo']);
+    expect(JSON.parse(json)).toMatchObject({status: {imageFilesystems: [{fsId: {mountpoint: images?.[4]}}]}});
+  });
+
+  test("runtime-config shows the driver of cgroups, and the pods' range of addresses can be told", async () => {
+    const {stdout, stderr} = await runtime.kcri(['runtime-config']);
+    if (isOld) expect(stderr).toMatch(/\nhint: .*containerd: 2\.0 or later/);
+    else expect(stdout).toBe('cgroup driver:   CGROUPFS\n');
+    expect(await runtime.kcri(['update-runtime-config', '-p', '10.244.0.0/24'])).toMatchObject({
+      stderr: 'Runtime config successfully updated\n',
+      exitCode: 0,
+    });
+  });
+
+  test.each(['metricsp', 'metricdescs'])(
+    '%s is an object, or says from when on there are any',
+    async (command) => {
+      const {stdout, stderr, exitCode} = await runtime.kcri([command]);
+      if (exitCode === 0) expect(Object.keys(JSON.parse(stdout) as object)).toHaveLength(1);
+      else expect(stderr).toMatch(/^kcri: get .*\nhint: .*containerd: 2\.2 or later/);
+    },
+  );
+});

@@ -1,0 +1,133 @@
+import {spawn} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {once} from 'node:events';
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {createServer, type AddressInfo} from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {busyboxImage, busyboxSpec} from '../../../scripts/test-images.mjs';
+import {buildOciImage, type Blob, type OciImage} from '../../../src/private-runtime/image/oci-image.js';
+
+/** An image registry on loopback. */
+export interface ImageRegistry extends AsyncDisposable {
+  /** `127.0.0.1:PORT`, the first part of its images' names. */
+  readonly host: string;
+  /** Puts the busybox image there under this name and tag; gives the complete name. */
+  push(name: string, tag: string): Promise<string>;
+  /** The same with a layer that no runtime can have from elsewhere, which is so many bytes larger: default 1 KiB. */
+  pushUnique(name: string, tag: string, bytes?: number): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Who may use a registry. */
+export interface RegistryUser {
+  readonly name: string;
+  readonly password: string;
+  /** The password as bcrypt has it. */
+  readonly bcrypt: string;
+}
+
+/** A user for registries that want one. */
+export const ALICE: RegistryUser = {
+  name: 'alice',
+  password: 'se:cret',
+  bcrypt: '$2y$04$dKuqfsDakM0EFGrzvKtYUeoSi2hoEFH8.un6flMJtlTmIN2CGqSmK',
+};
+
+/** Starts a registry that keeps its images in a temporary directory, for everybody or for one user only. */
+export async function startImageRegistry(user?: RegistryUser, port?: number): Promise<ImageRegistry> {
+  const dir = await mkdtemp(join(tmpdir(), 'kcri-registry-'));
+  const host = `127.0.0.1:${port ?? (await freePort())}`;
+  const config = join(dir, 'config.yml');
+  await writeFile(
+    config,
+    `version: 0.1\nstorage: {filesystem: {rootdirectory: ${dir}}}\nhttp: {addr: "${host}"}\n` +
+      (user === undefined ? '' : `auth: {htpasswd: {realm: test, path: ${join(dir, 'users')}}}\n`),
+  );
+  if (user !== undefined) await writeFile(join(dir, 'users'), `${user.name}:${user.bcrypt}\n`);
+  const server = spawn('docker-registry', ['serve', config], {stdio: 'ignore'});
+  const ended = once(server, 'exit');
+  await untilAnswers(`http://${host}/v2/`);
+  const stop = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await ended;
+    await rm(dir, {recursive: true});
+  };
+  const headers: Headers =
+    user === undefined
+      ? {}
+      : {authorization: `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`};
+  return {
+    host,
+    push: async (name, tag) => await push(host, `${name}:${tag}`, headers, await busyboxImage()),
+    pushUnique: async (name, tag, bytes = 1024) =>
+      await push(host, `${name}:${tag}`, headers, await ownImage(bytes)),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+async function ownImage(bytes: number): Promise<OciImage> {
+  const spec = await busyboxSpec();
+  return buildOciImage({
+    ...spec,
+    files: [...spec.files, {type: 'file', path: 'own', data: randomBytes(bytes)}],
+  });
+}
+
+async function push(
+  host: string,
+  image: string,
+  headers: Headers,
+  {manifest, blobs}: OciImage,
+): Promise<string> {
+  const [name = '', tag = ''] = image.split(':');
+  for (const blob of blobs) await pushBlob(`http://${host}/v2/${name}`, blob, headers);
+  await expectStatus(201, `http://${host}/v2/${name}/manifests/${tag}`, {
+    method: 'PUT',
+    headers: {...headers, 'content-type': manifest.mediaType},
+    body: Buffer.from(manifest.data),
+  });
+  return `${host}/${image}`;
+}
+
+async function pushBlob(repository: string, blob: Blob, headers: Headers): Promise<void> {
+  const started = await expectStatus(202, `${repository}/blobs/uploads/`, {method: 'POST', headers});
+  const location = new URL(started.headers.get('location') ?? '', repository);
+  location.searchParams.set('digest', blob.digest);
+  await expectStatus(201, location, {
+    method: 'PUT',
+    headers: {...headers, 'content-type': 'application/octet-stream'},
+    body: Buffer.from(blob.data),
+  });
+}
+
+async function expectStatus(status: number, url: string | URL, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  if (response.status === status) return response;
+  throw new Error(`${init.method ?? 'GET'} ${String(url)}: ${response.status} ${await response.text()}`);
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const answered = await fetch(url).then(
+      ({status}) => status === 200 || status === 401,
+      () => false,
+    );
+    if (answered) return;
+    await delay(50);
+  }
+  throw new Error(`nothing answers at ${url}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const {port} = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

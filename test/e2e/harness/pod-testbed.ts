@@ -1,0 +1,153 @@
+import {randomBytes} from 'node:crypto';
+import {readdirSync, readFileSync, rmdirSync, existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {
+  type Container,
+  type ContainerId,
+  type ContainerStatus,
+  type PodSandbox,
+  type PodSandboxId,
+} from '../../../src/cri/index.js';
+import {listCgroupsAt} from './leftovers.js';
+import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
+import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
+import type {RuntimeUnderTest} from './runtimes-under-test.js';
+
+/** What runs of one pod, newest first. */
+export interface RunningPodState {
+  readonly uid: string;
+  readonly sandboxes: readonly PodSandbox[];
+  readonly containers: readonly Container[];
+}
+
+/** A private runtime, and the log directory and cgroup that pods on it get. */
+export interface PodTestbed extends AsyncDisposable {
+  readonly runtime: TestRuntime;
+  readonly logsDir: string;
+  readonly cgroupRoot: string;
+  /** `kcri sync -` of a manifest. */
+  sync(manifest: string, args?: readonly string[], options?: KcriOptions): Promise<KcriResult>;
+  startSync(manifest: string, args?: readonly string[], options?: KcriOptions): KcriProcess;
+  delete(...pods: readonly string[]): Promise<KcriResult>;
+  /** The newest pod of that name that is in the runtime, whoever made it. */
+  find(name: string): Promise<RunningPodState | undefined>;
+  /** The pod, which must be there. */
+  pod(name: string): Promise<RunningPodState>;
+  statusOf(id: ContainerId): Promise<ContainerStatus>;
+  /** The process id of the container's first process, on the host. */
+  pidOf(id: ContainerId): Promise<number>;
+  /** The same of a sandbox: its pause process. */
+  sandboxPidOf(id: PodSandboxId): Promise<number>;
+  netnsOf(id: PodSandboxId): Promise<string>;
+  /** What a command in the container prints. */
+  exec(id: ContainerId, ...command: readonly string[]): Promise<string>;
+  log(pod: {readonly uid: string; readonly name: string}, container: string, attempt: number): string;
+  /** What is left of a pod anywhere, one line each. */
+  listLeftovers(uid: string): Promise<readonly string[]>;
+}
+
+/** Starts a private runtime for pods, below `parent` when that is given. */
+export async function startPodTestbed(which: RuntimeUnderTest, parent?: string): Promise<PodTestbed> {
+  const runtime = await startPrivateRuntime(which, parent);
+  const logsDir = join(runtime.rootDir, 'logs');
+  const cgroupRoot = `/kcri-e2e-${randomBytes(4).toString('hex')}`;
+  const syncArgs = ['sync', '-', '--pod-logs-dir', logsDir, '--cgroup-root', cgroupRoot];
+  const {connection} = runtime;
+  const startSync: PodTestbed['startSync'] = (manifest, args = [], options = {}) =>
+    runtime.start([...syncArgs, ...args], {...options, input: manifest});
+  const find: PodTestbed['find'] = async (name) => {
+    const sandboxes = newestFirst((await connection.runtime.listPodSandbox()).items);
+    const uid = sandboxes.find(({metadata}) => metadata?.name === name)?.metadata?.uid;
+    if (uid === undefined) return undefined;
+    const own = sandboxes.filter(({metadata}) => metadata?.uid === uid);
+    const {containers} = await connection.runtime.listContainers();
+    const ids = new Set(own.map(({id}) => id));
+    return {
+      uid,
+      sandboxes: own,
+      containers: newestFirst(containers.filter(({podSandboxId}) => ids.has(podSandboxId))),
+    };
+  };
+  const verbose = async (info: Readonly<Record<string, string>>): Promise<VerboseInfo> =>
+    JSON.parse(info['info'] ?? '{}') as VerboseInfo;
+  const stop = async (): Promise<void> => {
+    await runtime.stop();
+    removeEmptyCgroups(cgroupRoot);
+  };
+  return {
+    runtime,
+    logsDir,
+    cgroupRoot,
+    startSync,
+    find,
+    sync: (manifest, args, options) => startSync(manifest, args, options).exited,
+    delete: (...pods) => runtime.kcri(['delete', ...pods]),
+    pod: async (name) => {
+      const found = await find(name);
+      if (found === undefined) throw new Error(`no pod ${name} is in the runtime`);
+      return found;
+    },
+    statusOf: async (containerId) => {
+      const {status} = await connection.runtime.containerStatus({containerId});
+      if (status === undefined) throw new Error(`no status of ${containerId}`);
+      return status;
+    },
+    pidOf: async (containerId) =>
+      (await verbose((await connection.runtime.containerStatus({containerId, verbose: true})).info)).pid,
+    sandboxPidOf: async (podSandboxId) =>
+      (await verbose((await connection.runtime.podSandboxStatus({podSandboxId, verbose: true})).info)).pid,
+    netnsOf: async (podSandboxId) => {
+      const {info} = await connection.runtime.podSandboxStatus({podSandboxId, verbose: true});
+      const namespaces = (await verbose(info)).runtimeSpec.linux.namespaces;
+      return namespaces.find(({type}) => type === 'network')?.path ?? '';
+    },
+    exec: async (containerId, ...cmd) => {
+      const {stdout, stderr, exitCode} = await connection.runtime.execSync({containerId, cmd, timeout: 10n});
+      if (exitCode !== 0) throw new Error(`${cmd.join(' ')}: ${exitCode}: ${String(Buffer.from(stderr))}`);
+      return Buffer.from(stdout).toString().trim();
+    },
+    log: ({uid, name}, container, attempt) =>
+      readFileSync(join(logsDir, `default_${name}_${uid}`, container, `${attempt}.log`), 'utf8'),
+    listLeftovers: async (uid) => [
+      ...(await connection.runtime.listPodSandbox()).items
+        .filter(({metadata}) => metadata?.uid === uid)
+        .map(({id}) => `sandbox ${id}`),
+      ...(await connection.runtime.listContainers()).containers
+        .filter(({labels}) => labels['io.kubernetes.pod.uid'] === uid)
+        .map(({id}) => `container ${id}`),
+      ...readFileSync('/proc/self/mountinfo', 'utf8')
+        .split('\n')
+        // A pod of the same content on another runtime has the same UID.
+        .filter((line) => line.includes(uid) && line.includes(runtime.rootDir)),
+      ...['', '/burstable', '/besteffort'].flatMap((qos) =>
+        listCgroupsAt(`${cgroupRoot}/kubepods${qos}/pod${uid}`),
+      ),
+      ...['records', 'events', 'statuses', 'resources', 'pods', 'logs', 'locks'].flatMap((dir) =>
+        filesIn(join(runtime.rootDir, dir)).filter((path) => path.includes(uid) || dir === 'locks'),
+      ),
+    ],
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** What containerd says beyond the interface. */
+interface VerboseInfo {
+  readonly pid: number;
+  readonly runtimeSpec: {
+    readonly linux: {readonly namespaces: readonly {readonly type: string; readonly path?: string}[]};
+  };
+}
+
+function newestFirst<T extends {readonly createdAt: bigint}>(items: readonly T[]): readonly T[] {
+  return items.toSorted((a, b) => Number(b.createdAt - a.createdAt));
+}
+
+function filesIn(dir: string): readonly string[] {
+  return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
+}
+
+/** The levels above pods' cgroups stay, for the next pod. */
+function removeEmptyCgroups(root: string): void {
+  for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
+    for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);
+}

@@ -1,0 +1,55 @@
+import {execFileSync} from 'node:child_process';
+import {join} from 'node:path';
+import {ensureSecondContainerd} from '../../../scripts/test-runtimes/second-containerd.mjs';
+
+/** What a runtime consists of; undefined is the machine's own. */
+export interface RuntimePrograms {
+  /** Where containerd and what belongs to it are. */
+  readonly folder: string | undefined;
+  readonly runc?: string | undefined;
+}
+
+/** A container runtime that the end-to-end tests run on. */
+export interface RuntimeUnderTest extends RuntimePrograms {
+  /** For titles: `containerd 1.6.20~ds1`. */
+  readonly name: string;
+}
+
+/** The machine's own containerd and runc. */
+export const MACHINE_PROGRAMS: RuntimePrograms = {folder: undefined, runc: undefined};
+
+/** What makes `kcri runtime up` start this runtime. */
+export function runtimeUpFlags({folder, runc}: RuntimePrograms): readonly string[] {
+  return [
+    ...(folder === undefined ? [] : ['--containerd', folder]),
+    ...(runc === undefined ? [] : ['--runc', runc]),
+  ];
+}
+
+/**
+ * The runtimes to test on, for `describe.each`: the machine's containerd and the second one that `npm test`
+ * unpacked (see scripts/test-runtimes/second-containerd.mjs); with KCRI_TEST_RUNTIMES=newest only the newer of them.
+ */
+export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
+
+async function findRuntimes(): Promise<RuntimeUnderTest[]> {
+  const second = givenByBootstrap() ?? (await unpackedHere());
+  const found = [MACHINE_PROGRAMS, ...(second === undefined ? [] : [second])];
+  const wanted = process.env['KCRI_TEST_RUNTIMES'] === 'newest' ? found.slice(-1) : found;
+  return wanted.map((programs) => ({name: `containerd ${versionOf(programs.folder)}`, ...programs}));
+}
+
+function givenByBootstrap(): RuntimePrograms | undefined {
+  const {KCRI_TEST_CONTAINERD: folder, KCRI_TEST_RUNC: runc = ''} = process.env;
+  return folder === undefined ? undefined : {folder, runc: runc === '' ? undefined : runc};
+}
+
+/** For a run of vitest by hand. */
+async function unpackedHere(): Promise<RuntimePrograms | undefined> {
+  return await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
+}
+
+function versionOf(folder: string | undefined): string {
+  const output = execFileSync(join(folder ?? '', 'containerd'), ['--version'], {encoding: 'utf8'});
+  return /\s(\d+\.\d+\.\S+)/.exec(output)?.[1] ?? output.trim();
+}

@@ -1,0 +1,66 @@
+import {execFileSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {logCommandLine} from '../../argv-log.js';
+import {until} from '../../base/until.js';
+
+/** A terminal, by tmux, with a shell in it. */
+export class TmuxTerminal implements Disposable {
+  readonly #server = `kcri-test-${randomBytes(4).toString('hex')}`;
+
+  constructor(columns: number, rows: number, env: Readonly<Record<string, string>>) {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    this.#tmux(
+      ...['-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(rows)],
+      ...['env', ...variables, 'PS1=$ ', 'ENV=', 'sh'],
+    );
+  }
+
+  /** Types text and Enter. */
+  typeLine(text: string): void {
+    const kcri = /\$K (.+)$/.exec(text)?.[1];
+    if (kcri !== undefined) logCommandLine(kcri.split(/\s+/));
+    this.#tmux('send-keys', '-l', text);
+    this.pressKeys('Enter');
+  }
+
+  /** Presses keys by tmux's names, such as `C-c`. */
+  pressKeys(...keys: readonly string[]): void {
+    this.#tmux('send-keys', ...keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
+  }
+
+  /** What is to be seen. */
+  get screen(): string {
+    return this.#tmux('capture-pane', '-p').trimEnd();
+  }
+
+  /** The process of the shell. */
+  get pid(): number {
+    return Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
+  }
+
+  /** Resolves when the screen matches. */
+  async waitForScreen(pattern: RegExp): Promise<void> {
+    await until(
+      () => pattern.test(this.screen),
+      () => `${String(pattern)} on the screen:\n${this.screen}`,
+    );
+  }
+
+  /** Empties the screen, so that what comes next can be told from what was there. */
+  async clear(): Promise<void> {
+    this.typeLine('clear; echo cle"are"d');
+    await this.waitForScreen(/^cleared$/m);
+  }
+
+  [Symbol.dispose](): void {
+    this.#tmux('kill-server');
+  }
+
+  #tmux(...args: readonly string[]): string {
+    return execFileSync('tmux', ['-L', this.#server, ...args], {encoding: 'utf8'});
+  }
+}

@@ -1,0 +1,71 @@
+import {Duplex} from 'node:stream';
+
+const BINARY = 0x82;
+const MASKED = 0x80;
+
+/** The bytes in a WebSocket's binary messages, for a client; all that `transport` carries from here on. */
+export class WebSocketDuplex extends Duplex {
+  readonly #transport: Duplex;
+  #kept: Buffer;
+
+  constructor(transport: Duplex, rest: Buffer) {
+    super();
+    this.#transport = transport;
+    this.#kept = rest;
+    transport.on('data', (chunk: Buffer) => {
+      this.#kept = Buffer.concat([this.#kept, chunk]);
+      this.#messages();
+    });
+    transport.on('error', () => undefined);
+    transport.once('close', () => this.push(null));
+    this.#messages();
+    transport.resume();
+  }
+
+  override _read(): void {
+    this.#transport.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    const head = Buffer.alloc(14);
+    head.writeUInt16BE(BINARY * 256 + MASKED + 127);
+    head.writeBigUInt64BE(BigInt(chunk.length), 2);
+    // The mask is four zeros: it changes nothing.
+    this.#transport.write(Buffer.concat([head, chunk]), () => {
+      done();
+    });
+  }
+
+  override _final(done: () => void): void {
+    this.#transport.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#transport.destroy();
+    done(error);
+  }
+
+  #messages(): void {
+    for (;;) {
+      const front = frontOf(this.#kept);
+      if (front === undefined || this.#kept.length < front.start + front.length) return;
+      const payload = this.#kept.subarray(front.start, front.start + front.length);
+      if (this.#kept[0] === BINARY && !this.push(Buffer.from(payload))) this.#transport.pause();
+      this.#kept = this.#kept.subarray(front.start + front.length);
+    }
+  }
+}
+
+/** Where the payload of a server's frame begins, and how long it is. */
+function frontOf(bytes: Buffer): {readonly start: number; readonly length: number} | undefined {
+  if (bytes.length < 10) return bytes.length >= 2 && (bytes[1] ?? 0) < 126 ? short(bytes) : undefined;
+  const length = bytes.readUInt8(1);
+  if (length < 126) return short(bytes);
+  return length === 126
+    ? {start: 4, length: bytes.readUInt16BE(2)}
+    : {start: 10, length: Number(bytes.readBigUInt64BE(2))};
+}
+
+function short(bytes: Buffer): {readonly start: number; readonly length: number} {
+  return {start: 2, length: bytes.readUInt8(1)};
+}

@@ -1,0 +1,151 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {createCtrClient} from '../../../src/private-runtime/containerd/ctr-client.js';
+import {until} from '../../base/until.js';
+import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
+import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+import {mountSmallDisk, type SmallDisk} from '../harness/small-disk.js';
+
+const NODE = 'gc-node';
+/** What the pods' images have on top of busybox. They are four, of 8 MiB each, and are there twice: packed and unpacked. */
+const OWN_BYTES = 6 * 1024 * 1024;
+/** An image is 6 % of it. */
+const DISK_MIB = 128;
+
+const manifest = (name: string, image: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name},
+    spec: {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      containers: [{name: 'main', image, command: ['sleep', '3600']}],
+    },
+  });
+
+describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {
+  let disk: SmallDisk;
+  let registry: ImageRegistry;
+  let kubelet: KubeletTestbed;
+  let daemon: ServingDaemon;
+  let configuration: string;
+  let rounds = 0;
+  /** Whether the runtime tells which images are pinned; not every containerd does. */
+  let pins: boolean;
+
+  const configFile = (): string => join(kubelet.podTestbed.runtime.rootDir, 'kubelet.yaml');
+  const round = async (): Promise<void> => {
+    rounds += 1;
+    await daemon.kcri.waitForOutput(
+      new RegExp(`(?:"Image garbage collection (?:succeeded|failed)[^]*?){${rounds}}`),
+    );
+  };
+  /** Has the daemon read these fields and look after its images. */
+  const collect = async (fields: Readonly<Record<string, number | string>>): Promise<void> => {
+    const lines = Object.entries(fields).map(([field, value]) => `${field}: ${value}\n`);
+    await writeFile(configFile(), configuration + lines.join(''));
+    daemon.kcri.kill('SIGHUP');
+    await round();
+  };
+  const images = async () => (await kubelet.podTestbed.runtime.connection.images.listImages()).images;
+  /** The repositories of all images, without where they are. */
+  const left = async (): Promise<readonly string[]> =>
+    (await images()).map(({repoTags}) => /([^/]+):[^:]*$/.exec(repoTags[0] ?? '')?.[1] ?? '').toSorted();
+  const runs = async (pod: string, image: string): Promise<void> => {
+    await kubelet.put(pod, manifest(pod, image));
+    await until(async () => {
+      const found = await kubelet.podTestbed.find(`${pod}-${NODE}`);
+      return found?.containers[0]?.state === 'CONTAINER_RUNNING';
+    });
+  };
+
+  beforeAll(async () => {
+    disk = await mountSmallDisk(DISK_MIB);
+    registry = await startImageRegistry();
+    kubelet = await startKubeletTestbed(which, NODE, disk.path);
+    daemon = await kubelet.start('', ['--v=4']);
+    configuration = await readFile(configFile(), 'utf8');
+    await round();
+    pins = (await images()).some(({pinned}) => pinned);
+  });
+  afterAll(async () => {
+    try {
+      await kubelet[Symbol.asyncDispose]();
+    } finally {
+      await registry[Symbol.asyncDispose]();
+      await disk[Symbol.asyncDispose]();
+    }
+  });
+
+  test('go in the order in which they were used, and no more than is needed; none that is used, pinned or of others', async () => {
+    const own = ['first', 'second', 'used', ...(pins ? ['pinned'] : [])];
+    const others = ['busybox', 'pause'];
+    for (const name of own) await runs(`gc-${name}`, await registry.pushUnique(name, '1', OWN_BYTES));
+    if (pins) {
+      await kubelet.remove('gc-pinned');
+      const {endpoint} = kubelet.podTestbed.runtime;
+      const client = createCtrClient(
+        join(which.folder ?? '', 'ctr'),
+        endpoint.replace('unix://', ''),
+        'overlayfs',
+      );
+      const label = 'io.cri-containerd.pinned=pinned';
+      await client.labelImage(`${registry.host}/pinned:1`, label, AbortSignal.timeout(10_000));
+      await until(async () => (await images()).filter(({pinned}) => pinned).length === 2);
+    }
+    await collect({});
+    await kubelet.remove('gc-first');
+    await collect({});
+    await kubelet.remove('gc-second');
+    expect(await left()).toEqual([...own, ...others].toSorted());
+
+    const full = await disk.usedPercent();
+    const thresholds = {imageGCHighThresholdPercent: full, imageGCLowThresholdPercent: full - 4};
+    await collect({...thresholds, imageMinimumGCAge: '1h'});
+    expect(await left()).toContain('first');
+    await collect({...thresholds, imageMinimumGCAge: '0s'});
+    expect(await left()).toEqual([...own, ...others].filter((name) => name !== 'first').toSorted());
+    expect(await disk.usedPercent()).toBeLessThan(full - 4);
+  });
+
+  test('that are too few leave the disk full, which the node tells of', async () => {
+    const words = (freed: string): string =>
+      "Insufficient free disk space on the node's image filesystem \\(\\d+% of 128\\.0 MiB used\\)\\. Failed to free " +
+      `sufficient space by deleting unused images \\(freed ${freed} bytes\\)\\. Investigate disk usage, as it could ` +
+      'be used by active images, logs, volumes, or other data\\.';
+    const event = (reason: string, message: string): string =>
+      `"Event occurred" object="${NODE}" fieldPath="" kind="Node" apiVersion="v1" type="Warning" reason="${reason}" ` +
+      `message="${message}"`;
+    const failed = (how: string, message: string): string =>
+      `"Image garbage collection failed ${how}" err="${message}"`;
+    const says = async (...texts: readonly string[]): Promise<void> => {
+      for (const text of texts) await daemon.kcri.waitForOutput(new RegExp(text));
+    };
+    const thresholds = {imageGCHighThresholdPercent: 10, imageGCLowThresholdPercent: 5};
+
+    await collect({...thresholds, imageMinimumGCAge: '0s'});
+    expect(await left()).toEqual(['busybox', 'pause', ...(pins ? ['pinned'] : []), 'used']);
+    const some = words('[1-9]\\d*');
+    await says(event('FreeDiskSpaceFailed', some), failed('once\\..*', some));
+    await collect({...thresholds, imageMinimumGCAge: '0s'});
+    const none = words('0');
+    await says(failed('multiple times in a row', none), event('ImageGCFailed', none));
+    const {containers} = await kubelet.podTestbed.pod(`gc-used-${NODE}`);
+    expect(containers[0]?.state).toBe('CONTAINER_RUNNING');
+  });
+
+  test('go however much room there is when they are unused for longer than imageMaximumGCAge', async () => {
+    await kubelet.remove('gc-used');
+    const off = {imageGCHighThresholdPercent: 100, imageMinimumGCAge: '0s'};
+    await collect({...off, imageMaximumGCAge: '1h'});
+    expect(await left()).toContain('used');
+    await until(async () => {
+      await collect({...off, imageMaximumGCAge: '100ms'});
+      return !(await left()).includes('used');
+    });
+    expect(await left()).toEqual(['busybox', 'pause', ...(pins ? ['pinned'] : [])]);
+  });
+});

@@ -1,0 +1,147 @@
+import {lstat} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
+import type {KcriResult} from '../harness/kcri-process.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const NODE = 'view-node';
+const WEB = `view-web-${NODE}`;
+const CRASH = `view-crash-${NODE}`;
+
+const manifest = (name: string, container: object, spec: object = {}): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name},
+    spec: {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      containers: [{name: 'main', image: 'docker.io/library/busybox:1.36', ...container}],
+      ...spec,
+    },
+  });
+
+const PROBED = manifest('view-web', {
+  command: ['sh', '-c', 'echo hello; echo world > /tmp/file; sleep 3600'],
+  livenessProbe: {exec: {command: ['true']}, periodSeconds: 1},
+  readinessProbe: {exec: {command: ['sh', '-c', 'echo not yet; exit 1']}, periodSeconds: 1},
+});
+
+describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
+  let kubelet: KubeletTestbed;
+  let daemon: ServingDaemon;
+
+  /** kcri with the root directory alone. */
+  const kcri = async (...args: readonly string[]): Promise<KcriResult> =>
+    await kubelet.podTestbed.runtime.kcri(args, {env: {CONTAINER_RUNTIME_ENDPOINT: undefined}});
+  const says = async (args: readonly string[], ...expected: readonly RegExp[]): Promise<KcriResult> => {
+    let result = await kcri(...args);
+    await until(async () => {
+      if (expected.every((each) => each.test(result.stdout))) return true;
+      result = await kcri(...args);
+      return false;
+    });
+    return result;
+  };
+  const socket = (): string => join(kubelet.podTestbed.runtime.rootDir, 'kubelet', 'kubelet.sock');
+
+  beforeAll(async () => {
+    kubelet = await startKubeletTestbed(which, NODE);
+    await kubelet.put('view-web', PROBED);
+    await kubelet.put('view-crash', manifest('view-crash', {command: ['false']}));
+    daemon = await kubelet.start();
+  });
+  afterAll(async () => {
+    await kubelet[Symbol.asyncDispose]();
+  });
+
+  test('describe shows probes, back-off, the last sync and the next', async () => {
+    const web = await says(
+      ['describe', WEB],
+      /Liveness: +Success; last Success \d+s ago, \d+ in a row; next /,
+      /Readiness: +Failure; last Failure \d+s ago, \d+( of 3)? in a row; next .*\n +Output: +"not yet"/,
+      /Last Sync: +\d+s ago\n +Next Sync: +in \d+s/,
+    );
+    expect(web.stderr).toBe('');
+    expect(web.stdout).toMatch(new RegExp(`PID: +${daemon.pid} \\(up \\d+s\\)`));
+    expect(web.stdout).toMatch(/Source: +\S+\/manifests\/view-web\.json/);
+    await says(
+      ['describe', CRASH],
+      /Back-off: +CrashLoopBackOff, next start (in \d+s|now) \(back-off \d+s\)/,
+      /Last Error: +failed to "StartContainer" for "main" with CrashLoopBackOff/,
+    );
+    const pods = await kcri('get', 'pods', '--no-headers');
+    expect(pods.stdout).toMatch(new RegExp(`^${CRASH} +0/1 +(CrashLoopBackOff|Error) `, 'm'));
+    expect(pods.stdout).toMatch(new RegExp(`^${WEB} +0/1 +Running +0 `, 'm'));
+  });
+
+  test('only root may ask it', async () => {
+    const file = await lstat(socket());
+    expect([file.isSocket(), file.mode & 0o777]).toEqual([true, 0o600]);
+    expect((await lstat(join(socket(), '..'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('get kubelet tells how it is', async () => {
+    const {stdout} = await kcri('get', 'kubelet', '-o', 'wide');
+    expect(stdout).toMatch(
+      new RegExp(`\\n${daemon.pid} +Ready +2 +\\d+s +unix://\\S+ +https://127\\.0\\.0\\.1:`),
+    );
+  });
+
+  test('logs and exec know its pods by name, and events tell of them', async () => {
+    expect((await kcri('logs', `${WEB}/main`)).stdout).toBe('hello\n');
+    expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');
+    const {stdout} = await kcri('get', 'events', CRASH);
+    expect(stdout).toMatch(
+      /Warning +BackOff +pod\/view-crash-view-node +Back-off restarting failed container main/,
+    );
+    const following = kubelet.podTestbed.runtime.start(['get', 'events', '-w', '--no-headers']);
+    await following.waitForOutput(/Unhealthy +pod\/view-web-view-node +Readiness probe failed: not yet/);
+    following.kill('SIGINT');
+    expect((await following.exited).exitCode).toBe(0);
+  });
+
+  test('a second kubelet, a sync and a delete leave its pods to it', async () => {
+    const {rootDir} = kubelet.podTestbed.runtime;
+    const second = await kcri(
+      'kubelet',
+      '--pod-manifest-path',
+      '/nonexistent',
+      '--enable-server=false',
+      '--healthz-port=0',
+    );
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain(
+      `another kcri kubelet (pid ${daemon.pid}) runs with the root directory "${rootDir}"`,
+    );
+    for (const refused of [
+      await kubelet.podTestbed.delete(WEB),
+      await kubelet.podTestbed.sync(manifest(WEB, {})),
+    ]) {
+      expect(refused.exitCode).toBe(1);
+      expect(refused.stderr).toContain(`is kept by kcri kubelet (pid ${daemon.pid})`);
+    }
+    expect((await kcri('describe', WEB)).stdout).toMatch(/Restart Count: +0/);
+  });
+
+  test('one that was killed is missed by nobody, and the next one answers in its place', async () => {
+    daemon.kcri.kill('SIGKILL');
+    await daemon.kcri.exited;
+    expect((await lstat(socket())).isSocket()).toBe(true);
+    const missing = await kcri('get', 'kubelet');
+    expect(missing.stderr).toContain('no kcri kubelet runs with root directory');
+    const described = await kcri('describe', WEB);
+    expect(described).toMatchObject({stderr: '', exitCode: 0});
+    expect(described.stdout).toMatch(/Events:(.|\n)*Readiness probe failed: not yet/);
+    expect(described.stdout).not.toContain('Kubelet:');
+    expect((await kcri('logs', `${WEB}/main`)).stdout).toBe('hello\n');
+    expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');
+    // Nobody keeps it now.
+    expect((await kcri('delete', CRASH)).exitCode).toBe(0);
+
+    const {pid} = await kubelet.start();
+    await says(['describe', WEB], new RegExp(`PID: +${pid} `), /Liveness: +Success/);
+  });
+});

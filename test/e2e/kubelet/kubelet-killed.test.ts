@@ -1,0 +1,20 @@
+import {execFile} from 'node:child_process';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {describe, expect, test} from 'vitest';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const SOAK = fileURLToPath(new URL('../../bench/soak.mjs', import.meta.url));
+/** `npm run soak` takes an hour. */
+const MINUTES = '0.2';
+
+describe.each(runtimes)('a kubelet that is killed at any moment: $name', ({folder, runc}) => {
+  test('restarts nothing without cause, counts on, and leaves nothing behind', async () => {
+    const programs = [
+      ...(folder === undefined ? [] : ['--containerd', folder]),
+      ...(runc === undefined ? [] : ['--runc', runc]),
+    ];
+    const {stdout} = await promisify(execFile)(process.execPath, [SOAK, '--minutes', MINUTES, ...programs]);
+    expect(stdout).toMatch(/\nno faults\n$/);
+  });
+});

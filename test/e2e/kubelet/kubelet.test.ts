@@ -1,0 +1,161 @@
+import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {kubeletConfigFor} from '../harness/kubelet-testbed.js';
+import {runPod, type RunningPod} from '../harness/run-pod.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import type {KcriProcess} from '../harness/kcri-process.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const NODE = 'kubelet-node';
+const NAME = `kubelet-web-${NODE}`;
+
+const manifest = (name: string, marker: string): string => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec:
+  hostNetwork: true
+  terminationGracePeriodSeconds: 0
+  containers:
+  - name: main
+    image: docker.io/library/busybox:1.36
+    command: [sh, -c, 'echo ${marker}; sleep 3600']
+`;
+
+describe.each(runtimes)('kcri kubelet: $name', (which) => {
+  let ground: PodTestbed;
+  let foreign: RunningPod;
+  let directory: string;
+  let daemon: KcriProcess;
+
+  const start = async (): Promise<KcriProcess> => {
+    const config = join(ground.runtime.rootDir, 'kubelet.yaml');
+    await writeFile(
+      config,
+      `${kubeletConfigFor(ground, directory)}enableServer: false\nhealthzPort: 0\nreadOnlyPort: 0\n`,
+    );
+    const flags = ['--config', config, '--hostname-override', NODE, '--v=2', '--no-admission'];
+    const started = ground.runtime.start(['kubelet', ...flags]);
+    await started.waitForOutput(/ sync-loop\.ts:\d+\] "Starting kubelet main sync loop"/);
+    return started;
+  };
+
+  /** The container of the newest pod that runs. */
+  const running = async (name = NAME): Promise<{id: string; uid: string; attempt: number} | undefined> => {
+    const pod = await ground.find(name);
+    const found = pod?.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+    if (pod === undefined || found === undefined) return undefined;
+    return {id: found.id, uid: pod.uid, attempt: found.metadata?.attempt ?? 0};
+  };
+  const runs = async (name = NAME): Promise<{id: string; uid: string; attempt: number}> => {
+    await until(async () => (await running(name)) !== undefined);
+    return (await running(name)) ?? {id: '', uid: '', attempt: -1};
+  };
+
+  /** What is left of a pod, but for the daemon's own lock. */
+  const leftovers = async (uid: string): Promise<readonly string[]> =>
+    (await ground.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
+
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+    foreign = await runPod(ground.runtime.connection, {name: 'kubelet-foreign'});
+    directory = join(ground.runtime.rootDir, 'manifests');
+    await mkdir(directory);
+    daemon = await start();
+  });
+  afterAll(async () => {
+    daemon.kill('SIGKILL');
+    await daemon.exited;
+    await ground.delete(NAME);
+    await ground[Symbol.asyncDispose]();
+  });
+
+  test('runs the pod of a manifest that is dropped, and tells of a bad one with its line', async () => {
+    await writeFile(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\n');
+    await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
+    await runs();
+    await daemon.waitForOutput(/bad\.yaml:3:18/);
+    expect(await readFile(join(ground.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
+      `"endpoint": "${ground.runtime.endpoint}"`,
+    );
+  });
+
+  test('starts a container again that was killed', async () => {
+    const {id, uid} = await runs();
+    const {containers} = await ground.pod(NAME);
+    process.kill(await ground.pidOf(containers[0]?.id as never), 'SIGKILL');
+    await until(async () => ((await running())?.id ?? id) !== id);
+    expect(await running()).toMatchObject({uid, attempt: 1});
+  });
+
+  test('leaves its pods to no other kcri', async () => {
+    const deleted = await ground.delete(NAME);
+    expect(deleted.exitCode).toBe(1);
+    expect(deleted.stderr).toMatch(
+      /pod "default\/kubelet-web-kubelet-node": is kept by kcri kubelet \(pid \d+\)/,
+    );
+    expect(deleted.stderr).toContain(`change or remove its manifest "${join(directory, 'web.yaml')}"`);
+    const synced = await ground.sync(manifest(NAME, 'of sync'));
+    expect(synced.exitCode).toBe(1);
+    expect(synced.stderr).toMatch(/is kept by kcri kubelet/);
+    expect(await running()).toMatchObject({attempt: 1});
+  });
+
+  test.each(['SIGTERM', 'SIGKILL'] as const)(
+    'leaves pods running at %s, and takes them over',
+    async (signal) => {
+      const before = await runs();
+      daemon.kill(signal);
+      expect((await daemon.exited).exitCode).toBe(signal === 'SIGTERM' ? 0 : undefined);
+      expect(await running()).toEqual(before);
+      daemon = await start();
+      await daemon.waitForOutput(/"SyncLoop ADD".*kubelet-web/);
+      expect(await running()).toEqual(before);
+    },
+  );
+
+  test('replaces the pod of a manifest that is edited, and starts none that kcri sync has', async () => {
+    const before = await runs();
+    expect(before.attempt).toBe(1);
+    await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'second'));
+    await until(async () => ![before.uid, undefined].includes((await running())?.uid));
+    await until(async () => (await leftovers(before.uid)).length === 0);
+
+    const name = `kubelet-taken-${NODE}`;
+    expect((await ground.sync(manifest(name, 'of sync'))).exitCode).toBe(0);
+    const taken = await runs(name);
+    await writeFile(join(directory, 'taken.yaml'), manifest('kubelet-taken', 'of the kubelet'));
+    await daemon.waitForOutput(
+      /"Error syncing pod, skipping" err="the pod \\"default\/kubelet-taken-kubelet-node\\" of/,
+    );
+    expect(await running(name)).toEqual(taken);
+    await rm(join(directory, 'taken.yaml'));
+    expect((await ground.delete(name)).exitCode).toBe(0);
+  });
+
+  test('a pod whose manifest comes back soon counts on from what the runtime keeps of it', async () => {
+    const {uid} = await runs();
+    const text = await readFile(join(directory, 'web.yaml'), 'utf8');
+    await rm(join(directory, 'web.yaml'));
+    const record = join(ground.runtime.rootDir, 'records', `${uid}.json`);
+    await until(async () => (await readFile(record, 'utf8')).includes('"goneAt"'));
+    expect((await ground.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
+    await writeFile(join(directory, 'web.yaml'), text);
+    // Whether its dead container is there still depends on when its death was seen, in a kubelet too.
+    expect(await runs()).toMatchObject({uid});
+    expect((await ground.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
+  });
+
+  test('ends the pod of a manifest that is removed, and touches nothing of others', async () => {
+    const {uid} = await runs();
+    await rm(join(directory, 'web.yaml'));
+    await until(async () => (await ground.find(NAME)) === undefined);
+    await until(async () => (await leftovers(uid)).length === 0);
+    expect((await ground.statusOf(foreign.containerId)).state).toBe('CONTAINER_RUNNING');
+    daemon.kill('SIGTERM');
+    const {stderr} = await daemon.exited;
+    expect(stderr.match(/bad\.yaml/g)).not.toBeNull();
+    expect(stderr.match(/Could not process manifest file/g)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,92 @@
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {IMAGE, shellCommand} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const LINES = 4000;
+/** Some 10 s of lines of 80 bytes, with which a limit of 20 KiB is passed again and again. */
+const CHATTER = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i ${'x'.repeat(65)}"; [ $((i % 100)) != 0 ] || usleep 240000; done; sleep 3600`;
+
+describe.each(runtimes)('a kubelet that rotates logs: $name', (which) => {
+  let ground: PodTestbed;
+  let place: string;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+    place = await mkdtemp(join(tmpdir(), 'kcri-rotation-'));
+  });
+  afterAll(async () => {
+    await ground[Symbol.asyncDispose]();
+    await rm(place, {recursive: true});
+  });
+
+  test('no line of a container that writes a lot is lost, and older files are compressed', async () => {
+    const manifests = join(place, 'manifests');
+    const podLogsDir = ground.logsDir;
+    await mkdir(manifests);
+    const config = {
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      kind: 'KubeletConfiguration',
+      staticPodPath: manifests,
+      podLogsDir,
+      containerLogMaxSize: '20Ki',
+      containerLogMaxFiles: 10,
+      containerLogMonitorInterval: '3s',
+      containerRuntimeEndpoint: ground.runtime.endpoint,
+      cgroupRoot: ground.cgroupRoot,
+      enableServer: false,
+      readOnlyPort: 0,
+      healthzPort: 0,
+    };
+    await writeFile(join(place, 'kubelet.json'), JSON.stringify(config));
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {name: 'chatty'},
+      spec: {
+        hostNetwork: true,
+        terminationGracePeriodSeconds: 0,
+        containers: [{name: 'main', image: IMAGE, command: shellCommand(CHATTER)}],
+      },
+    };
+    await writeFile(join(manifests, 'chatty.json'), JSON.stringify(pod));
+    const kubelet = ground.runtime.start([
+      'kubelet',
+      '--config',
+      join(place, 'kubelet.json'),
+      '--hostname-override',
+      'n1',
+      '--no-admission',
+      '--stop-pods-on-exit',
+    ]);
+    try {
+      const logs = async (): Promise<readonly string[]> =>
+        (await ground.runtime.kcri(['logs', 'chatty-n1/main'])).stdout.trimEnd().split('\n');
+      const end = Date.now() + 60_000;
+      let lines = await logs();
+      while (!lines.at(-1)?.startsWith(`line ${LINES} `) && Date.now() < end) {
+        await delay(1000);
+        lines = await logs();
+      }
+      expect(lines.map((line) => Number(line.split(' ')[1]))).toEqual(
+        Array.from({length: LINES}, (_, index) => index + 1),
+      );
+      const directory =
+        (await readdir(podLogsDir)).find((name) => name.startsWith('default_chatty-n1_')) ?? '';
+      const files = (await readdir(join(podLogsDir, directory, 'main'))).toSorted();
+      const rotated = files.filter((name) => /^0\.log\.\d{8}-\d{6}$/.test(name));
+      const compressed = files.filter((name) => /^0\.log\.\d{8}-\d{6}\.gz$/.test(name));
+      expect(files).toContain('0.log');
+      expect(rotated).toHaveLength(1);
+      expect(compressed.length).toBeGreaterThan(0);
+      expect(files).toHaveLength(1 + rotated.length + compressed.length);
+    } finally {
+      kubelet.kill('SIGTERM');
+      await kubelet.exited;
+      await ground.delete('chatty-n1');
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {aContainer, aManifest, IMAGE, shellCommand} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+interface FieldChange {
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+interface Plan {
+  readonly fields?: readonly FieldChange[];
+  readonly changes?: readonly {readonly target: string; readonly actions: readonly string[]}[];
+  readonly diffs?: readonly {readonly target: string; readonly changes: readonly FieldChange[]}[];
+  readonly calls: readonly {readonly method: string}[];
+}
+
+describe.each(runtimes)('what is shown of pods: $name', (which) => {
+  let ground: PodTestbed;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  /** Syncs a pod, which is deleted when the test ends, and must leave nothing. */
+  async function synced(name: string, manifest: string, args: readonly string[] = []): Promise<void> {
+    await ground.sync(manifest, args);
+    const {uid} = await ground.pod(name);
+    onTestFinished(async () => {
+      await ground.delete(name);
+      expect(await ground.listLeftovers(uid)).toEqual([]);
+    });
+  }
+
+  const shown = async (...args: readonly string[]): Promise<string> => {
+    const {stdout, stderr, exitCode} = await ground.runtime.kcri(args);
+    expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+    return stdout;
+  };
+
+  async function planned(manifest: string): Promise<Plan> {
+    const args = [
+      'plan',
+      '-',
+      '-o',
+      'json',
+      '--pod-logs-dir',
+      ground.logsDir,
+      '--cgroup-root',
+      ground.cgroupRoot,
+    ];
+    const {stdout, stderr} = await ground.runtime.kcri(args, {input: manifest});
+    expect(stderr).toBe('');
+    return (JSON.parse(stdout) as readonly Plan[])[0]!;
+  }
+
+  test('get pods and describe show a pod that runs', async () => {
+    await synced(
+      'show-runs',
+      aManifest('show-runs', {initContainers: [aContainer('init', {command: shellCommand('true')})]}),
+    );
+    expect(await shown('get', 'pods', 'show-runs')).toMatch(
+      /^NAME {8}READY {3}STATUS {4}RESTARTS {3}AGE\nshow-runs {3}1\/1 {5}Running {3}0 {10}\d+s\n$/,
+    );
+    const {status} = JSON.parse(await shown('get', 'pods', 'show-runs', '-o', 'json')) as {
+      status: {podIP: string; containerStatuses: readonly {containerID: string; imageID: string}[]};
+    };
+    const {containers} = await ground.pod('show-runs');
+    const main = containers.find(({metadata}) => metadata?.name === 'main');
+    expect(status.containerStatuses[0]!.containerID).toBe(`containerd://${main!.id}`);
+    const text = await shown('describe', 'show-runs');
+    expect(text).toMatch(new RegExp(`^IP: +${status.podIP.replaceAll('.', '\\.')}$`, 'm'));
+    expect(text).toContain(`    Image ID:      ${status.containerStatuses[0]!.imageID}\n`);
+    expect(text).toMatch(/^ {2}Normal +Started +\d+s( \(x2 over \d+s\))? +kubelet {2}Container started$/m);
+  });
+
+  test('a container that crashes is shown with how it ended, and how often', async () => {
+    const containers = [
+      aContainer('main', {command: shellCommand('echo oh no > /dev/termination-log; exit 3')}),
+    ];
+    await synced('show-crashes', aManifest('show-crashes', {containers, restartPolicy: 'OnFailure'}), [
+      '--wait',
+      'complete',
+      '--timeout',
+      '3s',
+    ]);
+    expect(await shown('get', 'pods', 'show-crashes', '--no-headers')).toMatch(
+      /^show-crashes +0\/1 +CrashLoopBackOff +\d+ \(\d+s ago\) +\d+s\n$/,
+    );
+    const text = await shown('describe', 'show-crashes');
+    expect(text).toMatch(
+      /State: +Waiting\n {6}Reason: +CrashLoopBackOff\n {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Message: +oh no\n/,
+    );
+    expect(text).toMatch(
+      /Warning +BackOff +.*Back-off restarting failed container main in pod show-crashes_default/,
+    );
+  });
+
+  test('a plan tells what differs from what the runtime was sent, and nothing else', async () => {
+    const manifest = (image: string, command: readonly string[]) =>
+      aManifest(
+        'show-plan',
+        {containers: [aContainer('main', {image, command}), aContainer('other')]},
+        {uid: 'show-plan-uid'},
+      );
+    await synced('show-plan', manifest(IMAGE, shellCommand('sleep 3600')));
+    const plan = await planned(manifest('docker.io/library/busybox:other', shellCommand('sleep 7200')));
+    expect(plan.changes).toMatchObject([{target: 'container "main"', actions: ['kill', 'create', 'start']}]);
+    expect(plan.calls.map(({method}) => method)).toEqual([
+      'StopContainer',
+      'PullImage',
+      'CreateContainer',
+      'StartContainer',
+    ]);
+    const [diff, ...others] = plan.diffs ?? [];
+    expect(others).toEqual([]);
+    const paths = diff!.changes.map(({path}) => path).filter((path) => !path.startsWith('image.'));
+    expect(paths.toSorted()).toEqual([
+      'annotations[io.kubernetes.container.hash]',
+      'annotations[io.kubernetes.container.restartCount]',
+      'command',
+      'log_path',
+      'metadata.attempt',
+    ]);
+    expect(diff!.changes).toContainEqual({
+      path: 'command',
+      before: ['sh', '-c', 'sleep 3600'],
+      after: ['sh', '-c', 'sleep 7200'],
+    });
+  });
+
+  test('a plan for the same manifest has nothing to do, and one for another pod differs in its hostname alone', async () => {
+    const manifest = (hostname: string) => aManifest('show-other', {hostname});
+    await synced('show-other', manifest('one'));
+    expect(await planned(manifest('one'))).toMatchObject({calls: []});
+    const {fields, diffs} = await planned(manifest('two'));
+    expect(fields).toEqual([{path: 'spec.hostname', before: 'one', after: 'two'}]);
+    expect(diffs).toEqual([{target: 'sandbox', changes: [{path: 'hostname', before: 'one', after: 'two'}]}]);
+  });
+});

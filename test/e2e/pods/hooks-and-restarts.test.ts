@@ -1,0 +1,129 @@
+import {existsSync} from 'node:fs';
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+/** A container that sees the directory /out, into which it writes what happens to it. */
+const witness = (name: string, script: string, fields: ManifestFields = {}): ManifestFields =>
+  aContainer(name, {
+    command: shellCommand(script),
+    volumeMounts: [{name: 'out', mountPath: '/out'}],
+    ...fields,
+  });
+
+const say = (what: string): ManifestFields => ({exec: {command: shellCommand(`echo ${what} >> /out/log`)}});
+const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600 & wait`;
+const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
+
+describe.each(runtimes)("hooks and restarts of a pod's containers: $name", (which) => {
+  let ground: PodTestbed;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  test('hooks run in the container and to its address, sidecars end last and in reverse', async () => {
+    const directory = await temporaryDirectory();
+    const answer = `printf 'HTTP/1.0 200 OK\\r\\n\\r\\n' | nc -l -p 8080 > /out/request`;
+    const always = {restartPolicy: 'Always'};
+    const manifest = aManifest('life-hooks', {
+      terminationGracePeriodSeconds: 20,
+      volumes: [out(directory)],
+      initContainers: [
+        witness('s1', onEnd('echo s1 >> /out/log'), always),
+        witness('s2', onEnd('echo s2 >> /out/log'), {...always, lifecycle: {preStop: say('s2-preStop')}}),
+      ],
+      containers: [
+        witness('main', onEnd('sleep 1; echo main >> /out/log'), {
+          lifecycle: {postStart: say('main-postStart')},
+        }),
+        witness('server', `${answer} & ${onEnd('true')}`, {
+          ports: [{name: 'web', containerPort: 8080}],
+          lifecycle: {preStop: {httpGet: {path: '/bye', port: 'web'}}},
+        }),
+      ],
+    });
+
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    const {uid} = await ground.pod('life-hooks');
+    expect(await readFile(join(directory, 'log'), 'utf8')).toBe('main-postStart\n');
+    expect(await ground.delete('life-hooks')).toMatchObject({exitCode: 0, stderr: ''});
+
+    const log = (await readFile(join(directory, 'log'), 'utf8')).trimEnd().split('\n');
+    expect(log).toEqual(['main-postStart', 's2-preStop', 'main', 's2', 's1']);
+    expect(await readFile(join(directory, 'request'), 'utf8')).toMatch(
+      /^GET \/bye HTTP\/1\.1\r\n(.*\r\n)*user-agent: kube-lifecycle\/1\.36\r\n/i,
+    );
+    expect(await ground.listLeftovers(uid)).toEqual([]);
+  });
+
+  test('a postStart hook that fails ends the sync with what it said, and nothing is left', async () => {
+    const postStart = {exec: {command: shellCommand('echo no luck; exit 7')}};
+    const manifest = aManifest('life-fails', {containers: [aContainer('main', {lifecycle: {postStart}})]});
+
+    const {exitCode, stderr} = await ground.sync(manifest);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      'container "main": PostStartHookError: Exec lifecycle hook ([sh -c echo no luck; exit 7])',
+    );
+    expect(stderr).toContain('exited with 7: , message: "no luck\\n"');
+    expect(await ground.find('life-fails')).toBeUndefined();
+  });
+
+  test('a preStop hook that takes too long does not hold the end up', async () => {
+    const preStop = {exec: {command: ['sleep', '60']}};
+    const manifest = aManifest('life-slow', {containers: [aContainer('main', {lifecycle: {preStop}})]});
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    const {uid} = await ground.pod('life-slow');
+    const started = performance.now();
+
+    expect(await ground.delete('life-slow')).toMatchObject({exitCode: 0});
+
+    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(await ground.listLeftovers(uid)).toEqual([]);
+  });
+
+  test('a rule restarts all containers in their sandbox', async () => {
+    const directory = await temporaryDirectory();
+    const exitCodes = {operator: 'In', values: [42]};
+    const once = `if test -f /out/again; then ${onEnd('true')}; fi; touch /out/again; exit 42`;
+    const manifest = aManifest('life-again', {
+      restartPolicy: 'Never',
+      volumes: [out(directory)],
+      initContainers: [witness('init', 'echo init >> /out/log')],
+      containers: [
+        aContainer('other'),
+        witness('main', once, {
+          restartPolicy: 'Never',
+          restartPolicyRules: [{action: 'RestartAllContainers', exitCodes}],
+        }),
+      ],
+    });
+    onTestFinished(async () => {
+      await ground.delete('life-again');
+    });
+
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    await expect.poll(() => existsSync(join(directory, 'again')), {timeout: 20_000}).toBe(true);
+    const before = await ground.pod('life-again');
+    const states = async (): Promise<readonly string[]> => {
+      expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+      const {containers} = await ground.pod('life-again');
+      return containers
+        .map(({metadata, state}) => `${metadata?.name}/${metadata?.attempt} ${state}`)
+        .toSorted();
+    };
+    await expect
+      .poll(states, {timeout: 30_000})
+      .toEqual(['init/1 CONTAINER_EXITED', 'main/1 CONTAINER_RUNNING', 'other/1 CONTAINER_RUNNING']);
+
+    const after = await ground.pod('life-again');
+    expect(after.sandboxes.map(({id}) => id)).toEqual(before.sandboxes.map(({id}) => id));
+    expect(await readFile(join(directory, 'log'), 'utf8')).toBe('init\ninit\n');
+  });
+});

@@ -1,0 +1,189 @@
+import {chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {startFailingProxy} from '../harness/failing-proxy.js';
+import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {ALICE, startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** A Secret with a login for a registry. */
+const aSecret = (name: string, host: string, password = ALICE.password): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {name},
+    type: 'kubernetes.io/dockerconfigjson',
+    data: {
+      '.dockerconfigjson': base64(
+        JSON.stringify({auths: {[host]: {auth: base64(`${ALICE.name}:${password}`)}}}),
+      ),
+    },
+  });
+
+/** A pod that runs an image, and what stands beside it in its manifest. */
+function aPod(name: string, image: string, {spec = {}, beside = [], ...container}: PodFields = {}): string {
+  const containers = [aContainer('main', {image, ...container})];
+  return [aManifest(name, {containers, ...spec}), ...beside].join('\n---\n');
+}
+
+interface PodFields extends ManifestFields {
+  readonly spec?: ManifestFields;
+  readonly beside?: readonly string[];
+}
+
+describe.each(runtimes)('images of pods, on $name', (which) => {
+  let ground: PodTestbed;
+  let open: ImageRegistry;
+  let closed: ImageRegistry;
+  let home: string;
+  beforeAll(async () => {
+    [open, closed] = await Promise.all([startImageRegistry(), startImageRegistry(ALICE)]);
+    ground = await startPodTestbed(which);
+    home = await mkdtemp(join(tmpdir(), 'kcri-home-'));
+  });
+  afterAll(async () => {
+    await ground[Symbol.asyncDispose]();
+    await Promise.all([open.stop(), closed.stop(), rm(home, {recursive: true})]);
+  });
+
+  /** Syncs as a user without credentials of his own, and deletes the pod when the test ends. */
+  async function sync(name: string, manifest: string, args: readonly string[] = []) {
+    onTestFinished(async () => {
+      if ((await ground.find(name)) !== undefined) await ground.delete(name);
+    });
+    return await ground.sync(manifest, args, {env: {HOME: home}, cwd: home});
+  }
+
+  const READY = {exitCode: 0, stderr: ''};
+
+  const records = async (folder: 'pulling' | 'pulled'): Promise<string> => {
+    const dir = join(ground.runtime.rootDir, 'image_manager', folder);
+    const names = await readdir(dir);
+    return (await Promise.all(names.map((name) => readFile(join(dir, name), 'utf8')))).join('');
+  };
+
+  test('anybody gets an image that is for everybody, which is recorded', async () => {
+    const image = await open.push('team/open', '1');
+    expect(await sync('img-open', aPod('img-open', image))).toMatchObject(READY);
+    expect(await records('pulled')).toContain(`"${open.host}/team/open":{"nodePodsAccessible":true}`);
+    expect(await records('pulling')).toBe('');
+  });
+
+  test('a Secret lets its pod in, and nobody else to what was pulled with it', async () => {
+    const image = await closed.pushUnique('team/closed', '1');
+    const secret = aSecret('login', closed.host);
+    const own = {spec: {imagePullSecrets: [{name: 'login'}]}, beside: [secret]};
+    expect(await sync('img-own', aPod('img-own', image, own))).toMatchObject(READY);
+    expect(await records('pulled')).toMatch(
+      /"kubernetesSecrets":\[\{"uid":"","namespace":"default","name":"login"/,
+    );
+    expect(await records('pulled')).not.toContain(ALICE.password);
+
+    const never = {imagePullPolicy: 'Never'};
+    const other = await sync('img-other', aPod('img-other', image, never));
+    expect(other).toMatchObject({exitCode: 1});
+    expect(other.stderr).toContain('is not present with pull policy of Never');
+    const account = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: {name: 'default'},
+      imagePullSecrets: [{name: 'same'}],
+    });
+    const same = {...never, beside: [aSecret('same', closed.host), account]};
+    expect(await sync('img-same', aPod('img-same', image, same))).toMatchObject(READY);
+  });
+
+  test('a wrong password and a missing Secret are told of, and no password is', async () => {
+    const image = await closed.push('team/app', '1');
+    const wrong = aPod('img-wrong', image, {
+      spec: {imagePullSecrets: [{name: 'gone'}, {name: 'login'}]},
+      beside: [aSecret('login', closed.host, 'wrong-secret')],
+    });
+    const {stdout, stderr, exitCode} = await sync('img-wrong', wrong, ['-D', '-o', 'json']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/ErrImagePull: .*team\/app:1.*(?:401|authorization failed)/);
+    expect(stdout).toContain(
+      'Unable to retrieve some image pull secrets (gone); attempting to pull the image may not succeed.',
+    );
+    expect(stdout + stderr).not.toMatch(new RegExp(`wrong-secret|${base64('wrong-secret').slice(0, -2)}`));
+  });
+
+  test("the node's docker config and a credential provider let in", async () => {
+    const image = await closed.push('team/node', '1');
+    const config = join(home, '.docker', 'config.json');
+    await mkdir(join(home, '.docker'));
+    const login = {auths: {[closed.host]: {auth: base64(`${ALICE.name}:${ALICE.password}`)}}};
+    await writeFile(config, JSON.stringify(login));
+    const always = {imagePullPolicy: 'Always'};
+    expect(await sync('img-node', aPod('img-node', image, always))).toMatchObject(READY);
+    await writeFile(config, '{}');
+
+    const bin = join(home, 'bin');
+    await mkdir(bin);
+    const answer = {
+      kind: 'CredentialProviderResponse',
+      apiVersion: 'credentialprovider.kubelet.k8s.io/v1',
+      cacheKeyType: 'Registry',
+      auth: {[closed.host]: {username: ALICE.name, password: ALICE.password}},
+    };
+    await writeFile(join(bin, 'vault'), `#!/bin/sh\nprintf '%s' '${JSON.stringify(answer)}'\n`);
+    await chmod(join(bin, 'vault'), 0o755);
+    const providers = join(home, 'providers.yaml');
+    await writeFile(
+      providers,
+      'apiVersion: kubelet.config.k8s.io/v1\nkind: CredentialProviderConfig\nproviders:\n- name: vault\n' +
+        `  matchImages: ["${closed.host}"]\n  defaultCacheDuration: 10m\n  apiVersion: ${answer.apiVersion}\n`,
+    );
+    const flags = [
+      '--image-credential-provider-config',
+      providers,
+      '--image-credential-provider-bin-dir',
+      bin,
+    ];
+    expect(await sync('img-vault', aPod('img-vault', image, always), flags)).toMatchObject(READY);
+    expect(await sync('img-none', aPod('img-none', image, always))).toMatchObject({exitCode: 1});
+  });
+
+  test('a missing tag and a registry that is down are told of in the runtime’s words', async () => {
+    const missing = await sync('img-missing', aPod('img-missing', `${open.host}/team/open:nosuch`));
+    expect(missing).toMatchObject({exitCode: 1});
+    expect(missing.stderr).toMatch(/ErrImagePull: .*team\/open:nosuch.*not found/);
+    const proxy = await startFailingProxy(open.host);
+    await proxy[Symbol.asyncDispose]();
+    const down = await sync('img-down', aPod('img-down', `${proxy.host}/team/open:1`));
+    expect(down).toMatchObject({exitCode: 1});
+    expect(down.stderr).toMatch(/ErrImagePull: .*connection refused/);
+    expect(await records('pulling')).toBe('');
+  });
+
+  test('a pull that is cut in the middle fails, and the next one gets the image', async () => {
+    await using proxy = await startFailingProxy(open.host);
+    await open.pushUnique('team/cut', '1');
+    const pod = aPod('img-cut', `${proxy.host}/team/cut:1`);
+    proxy.set({kind: 'cut', afterBytes: 200_000});
+    const {stderr, exitCode} = await sync('img-cut', pod);
+    expect({exitCode, failed: proxy.hasFailed()}).toEqual({exitCode: 1, failed: true});
+    expect(stderr).toMatch(/ErrImagePull: .*team\/cut:1/);
+    expect(await records('pulling')).toBe('');
+    proxy.set({kind: 'open'});
+    expect(await sync('img-cut', pod)).toMatchObject(READY);
+  });
+
+  test('Ctrl-C ends a pull that stands still', async () => {
+    await using proxy = await startFailingProxy(open.host);
+    await open.pushUnique('team/stall', '1');
+    proxy.set({kind: 'stall', afterBytes: 200_000});
+    const pod = aPod('img-stall', `${proxy.host}/team/stall:1`);
+    const syncing = ground.startSync(pod, ['--rm'], {env: {HOME: home}, cwd: home});
+    await expect.poll(proxy.hasFailed, {timeout: 20_000}).toBe(true);
+    const interruptedAt = performance.now();
+    syncing.kill('SIGINT');
+    expect((await syncing.exited).exitCode).toBe(130);
+    expect(performance.now() - interruptedAt).toBeLessThan(10_000);
+    expect(await ground.find('img-stall')).toBeUndefined();
+  });
+});

@@ -1,0 +1,326 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const example = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url)), 'utf8');
+
+/** Name, attempt and state of each container, oldest first. */
+const summary = ({containers}: RunningPodState): readonly string[] =>
+  containers.map(({metadata, state}) => `${metadata?.name}/${metadata?.attempt} ${state}`).toReversed();
+
+const containerNamed = ({containers}: RunningPodState, name: string): RunningPodState['containers'][number] =>
+  containers.find(({metadata}) => metadata?.name === name)!;
+
+describe.each(runtimes)("a pod's life: $name", (which) => {
+  let ground: PodTestbed;
+  beforeAll(async () => {
+    ground = await startPodTestbed(which);
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  /** Syncs until ready; the pod is deleted when the test ends, and must leave nothing. */
+  async function running(name: string, manifest: string): Promise<RunningPodState> {
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    onTestFinished(async () => {
+      const pod = await ground.find(name);
+      if (pod === undefined) return;
+      expect(await ground.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
+      expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    });
+    return await ground.pod(name);
+  }
+
+  async function killFirstProcess(pod: RunningPodState, name: string): Promise<void> {
+    const {id} = containerNamed(pod, name);
+    process.kill(await ground.pidOf(id), 'SIGKILL');
+    await expect.poll(async () => (await ground.statusOf(id)).state).toBe('CONTAINER_EXITED');
+  }
+
+  test('examples/web.yaml goes from nothing to a page at its address, and its deletion leaves nothing', async () => {
+    const {stdout, stderr, exitCode} = await ground.sync(example('web.yaml'));
+    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+    const ip = /IP (\S+)/.exec(stdout)?.[1] ?? '';
+    const pod = await ground.pod('web');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('default/web: ready');
+    await expect
+      .poll(async () => (await fetch(`http://${ip}:8080/`)).text())
+      .toBe('<h1>Hello from web</h1>\n');
+    expect(ground.log({uid: pod.uid, name: 'web'}, 'server', 0)).toContain(
+      ` stdout F serving on http://${ip}:8080/\n`,
+    );
+    const [page, server] = await Promise.all(
+      ['page', 'server'].map((name) => ground.statusOf(containerNamed(pod, name).id)),
+    );
+    expect(page).toMatchObject({state: 'CONTAINER_EXITED', exitCode: 0, reason: 'Completed'});
+    expect(page!.finishedAt < server!.createdAt).toBe(true);
+
+    const netns = await ground.netnsOf(pod.sandboxes[0]!.id);
+    expect(existsSync(netns)).toBe(true);
+    expect(await ground.delete('web')).toEqual({
+      stdout: 'pod "default/web" deleted\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(existsSync(netns)).toBe(false);
+    expect(await ground.delete('web')).toMatchObject({exitCode: 1});
+  });
+
+  test('a second sync of a running pod changes nothing', async () => {
+    const manifest = aManifest('same');
+    const before = await running('same', manifest);
+    const {stdout, exitCode} = await ground.sync(manifest);
+    expect({stdout, exitCode}).toMatchObject({
+      stdout: expect.not.stringMatching(/created|started|stopped/) as string,
+      exitCode: 0,
+    });
+    expect(await ground.pod('same')).toEqual(before);
+  });
+
+  test('a plan says what a sync would do, does nothing, and is empty once that is done', async () => {
+    const file = join(await temporaryDirectory(), 'planned.yaml');
+    await writeFile(file, aManifest('planned'));
+    const plan = async (): Promise<readonly string[]> =>
+      (await ground.runtime.kcri(['plan', file])).stdout.match(/(?<=^ +\d+\. )\w+/gm) ?? [];
+    expect(await plan()).toEqual(['RunPodSandbox', 'CreateContainer', 'StartContainer']);
+    expect(await ground.find('planned')).toBeUndefined();
+    await running('planned', aManifest('planned'));
+    expect(await plan()).toEqual([]);
+  });
+
+  test('a container that was killed is started again; of its dead instances the newest is kept', async () => {
+    const manifest = aManifest('restart', {
+      containers: [
+        aContainer('main', {command: shellCommand('echo here; exec sleep 3600')}),
+        aContainer('other'),
+      ],
+    });
+    const first = await running('restart', manifest);
+    await killFirstProcess(first, 'main');
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    const second = await ground.pod('restart');
+    expect(summary(second)).toEqual([
+      'main/0 CONTAINER_EXITED',
+      'other/0 CONTAINER_RUNNING',
+      'main/1 CONTAINER_RUNNING',
+    ]);
+    expect(ground.log({uid: second.uid, name: 'restart'}, 'main', 1)).toContain('here');
+    expect(await ground.statusOf(containerNamed(first, 'main').id)).toMatchObject({exitCode: 137});
+
+    await killFirstProcess(second, 'main');
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    // Of two dead instances the older one goes with the next pass.
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    expect(summary(await ground.pod('restart'))).toEqual([
+      'other/0 CONTAINER_RUNNING',
+      'main/1 CONTAINER_EXITED',
+      'main/2 CONTAINER_RUNNING',
+    ]);
+    expect(() => ground.log({uid: second.uid, name: 'restart'}, 'main', 0)).toThrow('ENOENT');
+  });
+
+  test('a sandbox that was stopped from outside is replaced, and the init container runs again', async () => {
+    const manifest = aManifest('lost', {initContainers: [aContainer('first', {command: ['true']})]});
+    const before = await running('lost', manifest);
+    await ground.runtime.connection.runtime.stopPodSandbox({podSandboxId: before.sandboxes[0]!.id});
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    const after = await ground.pod('lost');
+    expect(after.uid).toBe(before.uid);
+    expect(after.sandboxes.map(({metadata, state}) => `${metadata?.attempt} ${state}`)).toEqual([
+      '1 SANDBOX_READY',
+      '0 SANDBOX_NOTREADY',
+    ]);
+    expect(summary(after)).toEqual([
+      'main/0 CONTAINER_EXITED',
+      'first/1 CONTAINER_EXITED',
+      'main/1 CONTAINER_RUNNING',
+    ]);
+  });
+
+  test('a changed manifest is a new pod; the old one is ended first and leaves nothing', async () => {
+    const before = await running('changed', aManifest('changed'));
+    await running('changed', aManifest('changed', {containers: [aContainer('renamed')]}));
+    const after = await ground.pod('changed');
+    expect(after.uid).not.toBe(before.uid);
+    expect(summary(after)).toEqual(['renamed/0 CONTAINER_RUNNING']);
+    expect(await ground.listLeftovers(before.uid)).toEqual([]);
+  });
+
+  test('two pods of one file run side by side and reach each other', async () => {
+    const dir = await temporaryDirectory();
+    await writeFile(join(dir, 'a.yaml'), `${aManifest('left')}\n---\n${aManifest('right')}\n`);
+    const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
+    expect(await ground.runtime.kcri(['sync', dir, ...args])).toMatchObject({exitCode: 0, stderr: ''});
+    const [left, right] = [await ground.pod('left'), await ground.pod('right')];
+    const {status} = await ground.runtime.connection.runtime.podSandboxStatus({
+      podSandboxId: right.sandboxes[0]!.id,
+    });
+    await ground.exec(left.containers[0]!.id, 'ping', '-c', '1', '-W', '5', status!.network!.ip);
+    const {stdout, exitCode} = await ground.runtime.kcri(['delete', dir]);
+    expect({stdout, exitCode}).toEqual({
+      stdout: 'pod "default/left" deleted\npod "default/right" deleted\n',
+      exitCode: 0,
+    });
+    for (const {uid} of [left, right]) expect(await ground.listLeftovers(uid)).toEqual([]);
+  });
+
+  test.each([
+    [0, 'true'],
+    [7, 'exit 7'],
+    [137, 'x=a; while :; do x=$x$x; done'],
+  ])('sync --wait complete ends with the exit code %d of the job', async (code, script) => {
+    const resources = code === 137 ? {limits: {memory: '16Mi'}} : {};
+    const manifest = aManifest('job', {
+      restartPolicy: 'Never',
+      containers: [aContainer('main', {command: shellCommand(script), resources})],
+    });
+    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete']);
+    const pod = await ground.pod('job');
+    expect({exitCode, stderr}).toMatchObject({
+      exitCode: code,
+      stderr: code === 0 ? '' : (expect.stringContaining(`exited with code ${code}`) as string),
+    });
+    const {reason} = await ground.statusOf(pod.containers[0]!.id);
+    expect(reason).toBe({0: 'Completed', 7: 'Error', 137: 'OOMKilled'}[code]);
+    // A finished pod's sandbox is stopped.
+    expect(pod.sandboxes[0]!.state).toBe('SANDBOX_NOTREADY');
+    expect(await ground.delete('job')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+  });
+
+  test('a job that a signal ends has the exit code of the signal', async () => {
+    const manifest = aManifest('signalled', {restartPolicy: 'Never'});
+    const sync = ground.startSync(manifest, ['--wait', 'complete', '--rm']);
+    await sync.waitForOutput(/container main running/);
+    const pod = await ground.pod('signalled');
+    process.kill(await ground.pidOf(pod.containers[0]!.id), 'SIGKILL');
+    expect(await sync.exited).toMatchObject({exitCode: 137});
+    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+  });
+
+  test('sync --logs --rm of examples/job.yaml shows every line and leaves nothing', async () => {
+    const {stdout, exitCode} = await ground.sync(example('job.yaml'), [
+      '--wait',
+      'complete',
+      '--logs',
+      '--rm',
+    ]);
+    expect(exitCode).toBe(0);
+    expect(stdout.match(/(?<=default\/job\/main \| ).*/g)).toEqual([
+      'checking',
+      'step 1',
+      'step 2',
+      'step 3',
+      'done',
+    ]);
+    expect(await ground.find('job')).toBeUndefined();
+    expect((await ground.delete('job')).stderr).toContain('pod "job" not found');
+  });
+
+  test('a failing container is started again until the time is up, and then the exit code is 124', async () => {
+    const manifest = aManifest('crash', {
+      restartPolicy: 'OnFailure',
+      containers: [aContainer('main', {command: shellCommand('exit 3')})],
+    });
+    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete', '--timeout', '6s', '--rm']);
+    expect(exitCode).toBe(124);
+    expect(stderr).toContain('CrashLoopBackOff');
+    expect(await ground.find('crash')).toBeUndefined();
+  });
+
+  test('pods that others made are left alone, whatever they are called', async () => {
+    const dir = await temporaryDirectory();
+    const write = async (name: string, config: object): Promise<string> => {
+      const path = join(dir, name);
+      await writeFile(path, JSON.stringify(config));
+      return path;
+    };
+    const sandbox = await write('pod.json', {
+      metadata: {name: 'beside', namespace: 'default', uid: 'foreign-uid', attempt: 0},
+      log_directory: dir,
+      linux: {},
+    });
+    const container = await write('container.json', {
+      metadata: {name: 'main'},
+      image: {image: 'docker.io/library/busybox:1.36'},
+      command: ['sleep', '3600'],
+      log_path: 'main.log',
+      linux: {},
+    });
+    const {runtime} = ground;
+    const podId = (await runtime.kcri(['runp', sandbox])).stdout.trim();
+    const containerId = (await runtime.kcri(['create', podId, container, sandbox])).stdout.trim();
+    expect(await runtime.kcri(['start', containerId])).toMatchObject({
+      stdout: `${containerId}\n`,
+      exitCode: 0,
+    });
+    const foreign = await ground.pod('beside');
+
+    const manifest = aManifest('beside', {containers: [aContainer('own')]});
+    expect(await ground.delete('beside')).toMatchObject({exitCode: 1});
+    expect((await runtime.kcri(['plan', '-'], {input: manifest})).stdout).not.toMatch(/Stop|Remove/);
+    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    const own = await ground.pod('beside');
+    expect(own.uid).not.toBe('foreign-uid');
+    expect(await ground.sync(aManifest('beside', {}, {uid: 'foreign-uid'}))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('was not made by kcri') as string,
+    });
+    expect(await ground.delete('beside')).toMatchObject({
+      stdout: 'pod "default/beside" deleted\n',
+      exitCode: 0,
+    });
+    expect(await ground.pod('beside')).toEqual(foreign);
+    expect(await ground.delete('beside', 'foreign-uid')).toMatchObject({stdout: '', exitCode: 1});
+    expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
+  });
+
+  test('runp of a Pod manifest syncs the pod and prints the id of its sandbox alone', async () => {
+    const file = join(await temporaryDirectory(), 'pod.yaml');
+    await writeFile(file, aManifest('runp'));
+    const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
+    const {stdout, stderr, exitCode} = await ground.runtime.kcri(['runp', file, ...args]);
+    const pod = await ground.pod('runp');
+    expect({stdout, stderr, exitCode}).toEqual({
+      stdout: `${pod.sandboxes[0]!.id}\n`,
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(summary(pod)).toEqual(['main/0 CONTAINER_RUNNING']);
+    expect(await ground.delete('runp')).toMatchObject({exitCode: 0});
+    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+  });
+
+  test('sync -o json is a line of JSON for each step, the last with the outcome', async () => {
+    const {stdout, exitCode} = await ground.sync(aManifest('json'), ['-o', 'json', '--rm']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(exitCode).toBe(0);
+    expect(lines.length).toBeGreaterThan(3);
+    expect(JSON.stringify(lines)).toContain('"RunPodSandbox"');
+  });
+
+  test('a static pod has the name of the node in its own', async () => {
+    const manifest = aManifest('fixed');
+    const args = ['--static', '--hostname-override', 'Node-1'];
+    expect(await ground.sync(manifest, args)).toMatchObject({exitCode: 0});
+    const pod = await ground.pod('fixed-node-1');
+    expect(pod.sandboxes[0]!.annotations).toMatchObject({
+      'kubernetes.io/config.source': 'file',
+      'kubernetes.io/config.hash': pod.uid,
+    });
+    expect(await ground.runtime.kcri(['delete', '-'], {input: manifest})).toMatchObject({
+      stdout: 'pod "default/fixed-node-1" deleted\n',
+    });
+    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+  });
+});

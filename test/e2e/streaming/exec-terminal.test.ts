@@ -1,0 +1,147 @@
+import {readFileSync} from 'node:fs';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import type {ContainerId} from '../../../src/cri/index.js';
+import {IMAGE} from '../harness/manifests.js';
+import {containerState, runPod, type RunningPod} from '../harness/run-pod.js';
+import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+import {TmuxTerminal} from '../harness/tmux-terminal.js';
+
+describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
+  let runtime: TestRuntime;
+  let pod: RunningPod;
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    pod = await runPod(runtime.connection, {name: 'terminal'});
+  });
+  afterAll(async () => {
+    await runtime.connection.runtime.removePodSandbox({podSandboxId: pod.podSandboxId});
+    await runtime.stop();
+  });
+
+  /** A terminal of 80 by 24 whose shell knows `k` for kcri, `c` for the container, and remembers how it was set. */
+  async function atTerminal(): Promise<TmuxTerminal> {
+    const terminal = new TmuxTerminal(80, 24, {
+      CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+      KCRI_ROOT_DIR: runtime.rootDir,
+      K: KCRI_COMMAND.join(' '),
+      C: pod.containerId,
+    });
+    onTestFinished(() => {
+      terminal[Symbol.dispose]();
+    });
+    terminal.typeLine('before=$(stty -g)');
+    await terminal.clear();
+    return terminal;
+  }
+
+  /** The last command's exit code is this, and the terminal is as it was. */
+  async function endsWith(terminal: TmuxTerminal, exitCode: number): Promise<void> {
+    terminal.typeLine('echo "code $? $([ "$(stty -g)" = "$before" ] && echo as before)"');
+    await terminal.waitForScreen(new RegExp(`^(\\$ )?code ${exitCode} as before$`, 'm'));
+  }
+
+  test("a shell has the size of the terminal, follows it, takes Ctrl-C, and its exit code is kcri's", async () => {
+    const terminal = await atTerminal();
+    terminal.typeLine('$K exec -it $C sh');
+    await terminal.waitForScreen(/# *$/m);
+    terminal.typeLine('stty size');
+    await terminal.waitForScreen(/^24 80$/m);
+    terminal.resize(100, 30);
+    terminal.typeLine('stty size');
+    await terminal.waitForScreen(/^30 100$/m);
+    terminal.typeLine('echo sta""rted; sleep 1000');
+    await terminal.waitForScreen(/^started$/m);
+    terminal.pressKeys('C-c');
+    terminal.typeLine('echo still "here"');
+    await terminal.waitForScreen(/^still here$/m);
+    terminal.typeLine('exit 9');
+    await terminal.waitForScreen(/\$ *$/m);
+    await endsWith(terminal, 9);
+  });
+
+  test('an editor draws on the whole screen', async () => {
+    const terminal = await atTerminal();
+    terminal.typeLine('$K exec -it $C vi /tmp/note');
+    await terminal.waitForScreen(/^~[\s\S]*\/tmp\/note/m);
+    terminal.pressKeys('i');
+    terminal.typeLine('written in vi');
+    terminal.pressKeys('Escape');
+    // What follows too soon would be taken for a key with Alt.
+    await terminal.waitForScreen(/^- \/tmp\/note/m);
+    terminal.typeLine(':wq');
+    await terminal.waitForScreen(/\$ *$/m);
+    await endsWith(terminal, 0);
+    expect((await runtime.kcri(['exec', pod.containerId, 'cat', '/tmp/note'])).stdout).toBe(
+      'written in vi\n\n',
+    );
+  });
+
+  test.each([
+    ['', ['C-p', 'C-q'], '3601'],
+    ['--detach-keys ctrl-x,x ', ['C-x', 'x'], '3602'],
+  ])('%s%j detach from a command, which goes on where the runtime lets it', async (flags, keys, seconds) => {
+    const terminal = await atTerminal();
+    terminal.typeLine(`$K exec -it ${flags}$C sh -c 'echo re""ady; sleep ${seconds}'`);
+    await terminal.waitForScreen(/^ready$/m);
+    terminal.pressKeys(...keys);
+    await terminal.waitForScreen(/detached from/);
+    await endsWith(terminal, 0);
+    // containerd 2 ends a command when its client leaves.
+    if (!which.name.startsWith('containerd 1.')) return;
+    const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
+    expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));
+  });
+
+  test('SIGTERM ends kcri with 143, with the terminal as it was', async () => {
+    const terminal = await atTerminal();
+    terminal.typeLine('$K exec -it $C sh -c \'echo re""ady; sleep 3603\'');
+    await terminal.waitForScreen(/^ready$/m);
+    const {pid} = terminal;
+    const [kcri] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    process.kill(Number(kcri), 'SIGTERM');
+    await terminal.waitForScreen(/interrupted/);
+    await endsWith(terminal, 143);
+  });
+
+  test('Ctrl-C ends a command without a terminal at once, with 130', async () => {
+    const terminal = await atTerminal();
+    terminal.typeLine('$K exec $C sh -c \'echo re""ady; sleep 3604\'');
+    await terminal.waitForScreen(/^ready$/m);
+    terminal.pressKeys('C-c');
+    await terminal.waitForScreen(/interrupted/);
+    await endsWith(terminal, 130);
+  });
+
+  async function shellContainer(name: string): Promise<ContainerId> {
+    const {runtime: cri} = runtime.connection;
+    const {podSandboxId} = pod;
+    const {containerId} = await cri.createContainer({
+      podSandboxId,
+      config: {metadata: {name}, image: {image: IMAGE}, command: ['sh'], stdin: true, tty: true},
+      sandboxConfig: {metadata: {name: 'terminal', uid: 'uid-of-terminal', namespace: 'kcri-e2e'} as never},
+    });
+    await cri.startContainer({containerId});
+    return containerId;
+  }
+
+  test("attach detaches and attaches again, and ends with the container's exit code", async () => {
+    const terminal = await atTerminal();
+    const id = await shellContainer('attached');
+    terminal.typeLine(`$K attach -it ${id}`);
+    terminal.typeLine('stty size');
+    await terminal.waitForScreen(/^24 80$/m);
+    terminal.pressKeys('C-p', 'C-q');
+    await terminal.waitForScreen(/detached from/);
+    await endsWith(terminal, 0);
+    expect(await containerState(runtime.connection, id)).toBe('CONTAINER_RUNNING');
+    await terminal.clear();
+    terminal.typeLine(`$K attach -it ${id}`);
+    terminal.typeLine('echo aga""in');
+    await terminal.waitForScreen(/^again$/m);
+    terminal.typeLine('exit 3');
+    await terminal.waitForScreen(/^\$ *$/m);
+    await endsWith(terminal, 3);
+  });
+});

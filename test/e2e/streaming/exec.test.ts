@@ -1,0 +1,174 @@
+import {execFileSync, spawn} from 'node:child_process';
+import {createHash} from 'node:crypto';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import {setTimeout as delay} from 'node:timers/promises';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {IMAGE} from '../harness/manifests.js';
+import {runPod, type RunningPod} from '../harness/run-pod.js';
+import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
+import type {KcriOptions, KcriResult} from '../harness/kcri-process.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const MiB = 1024 * 1024;
+
+describe.each(runtimes)('exec and attach: $name', (which) => {
+  let runtime: TestRuntime;
+  let pod: RunningPod;
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    pod = await runPod(runtime.connection, {name: 'streams'});
+  });
+  afterAll(async () => {
+    await runtime.connection.runtime.removePodSandbox({podSandboxId: pod.podSandboxId});
+    await runtime.stop();
+  });
+
+  const exec = (args: readonly string[], options?: KcriOptions): Promise<KcriResult> =>
+    runtime.kcri(['exec', ...args], options);
+
+  test('keeps the outputs apart, and passes on input and its end', async () => {
+    const result = await exec(['-i', 'main', 'sh', '-c', 'cat; echo note >&2; exit 5'], {input: 'words'});
+    expect(result).toEqual({stdout: 'words', stderr: 'note\n', exitCode: 5});
+  });
+
+  test.each([
+    [['sh', '-c', 'exit 7'], 7],
+    [['sh', '-c', 'kill -9 $$'], 137],
+    [['sh', '-c', 'kill $$'], 143],
+    [['no-such-program'], 127],
+    [['/no/such/program'], 127],
+    [['/etc/passwd'], 126],
+    [['true'], 0],
+  ])('%j ends with its code, streamed or not', async (command, exitCode) => {
+    expect((await exec(['main', ...command])).exitCode).toBe(exitCode);
+    expect((await exec(['-s', 'main', ...command])).exitCode).toBe(exitCode);
+  });
+
+  test('in the way of crictl every code is 1', async () => {
+    const env = {KCRI_COMPAT: 'crictl'};
+    const {stderr, exitCode} = await exec([pod.containerId, 'sh', '-c', 'exit 7'], {env});
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      `execing command in container ${pod.containerId}: command terminated with exit code 7`,
+    );
+  });
+
+  test('megabytes come through a pipe in both directions as they are', async () => {
+    const input = 'abcdefghij'.repeat(600_000);
+    const {stdout} = await exec(['-i', 'main', 'cat'], {input});
+    expect(createHash('sha256').update(stdout).digest('hex')).toBe(
+      createHash('sha256').update(input).digest('hex'),
+    );
+  });
+
+  test('a reader that goes away ends it quietly', () => {
+    const script = `${KCRI_COMMAND.join(' ')} exec main yes | head -1; exit $\{PIPESTATUS[0]}`;
+    const env = {
+      ...process.env,
+      CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+      KCRI_ROOT_DIR: runtime.rootDir,
+    };
+    let seen = {stdout: '', stderr: '', status: 0};
+    try {
+      execFileSync('bash', ['-c', script], {env, stdio: 'pipe', encoding: 'utf8'});
+    } catch (error) {
+      seen = error as typeof seen;
+    }
+    expect({stdout: seen.stdout, stderr: seen.stderr, status: seen.status}).toEqual({
+      stdout: 'y\n',
+      stderr: '',
+      status: 141,
+    });
+  });
+
+  test('--timeout ends it with 124, streamed or not', async () => {
+    expect(await exec(['--timeout', '1', 'main', 'sleep', '60'])).toMatchObject({exitCode: 124});
+    expect(await exec(['-s', '--timeout', '1', 'main', 'sleep', '60'])).toMatchObject({exitCode: 124});
+  });
+
+  test('SIGTERM ends it at once with 143', async () => {
+    const running = runtime.start(['exec', 'main', 'sh', '-c', 'echo ready; sleep 60']);
+    await running.waitForOutput(/ready/);
+    running.kill('SIGTERM');
+    expect(await running.exited).toMatchObject({exitCode: 143});
+  });
+
+  test('a command may leave its input unread; its output is whole, and nothing hangs', async () => {
+    const {stdout, stderr, exitCode} = await exec(['-i', 'main', 'head', '-c', '1'], {
+      input: 'x'.repeat(MiB),
+    });
+    expect(stdout).toBe('x');
+    // Whether the runtime gets stuck depends on how much of the input it has taken when the command ends.
+    if (exitCode !== 0)
+      expect(stderr).toContain('the output has ended, but the runtime returned no result of the command');
+  });
+
+  test('as a user, with variables, in a directory', async () => {
+    const args = ['--user', 'nobody', '--env', 'A=b c', '--workdir', '/var/www', 'main', 'sh', '-c'];
+    expect((await exec([...args, 'id -un; echo "$A"; pwd'])).stdout).toBe('nobody\nb c\n/var/www\n');
+    const failed = await exec(['--user', 'nobody-else', 'main', 'id']);
+    expect(failed.stderr).toContain('cannot run a command as "nobody-else" in this container');
+    expect(failed.exitCode).toBe(126);
+  });
+
+  test('a reader that stands still holds up the command, not the memory', async () => {
+    const env = {
+      ...process.env,
+      CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+      KCRI_ROOT_DIR: runtime.rootDir,
+    };
+    const command = ['dd', 'if=/dev/zero', 'bs=1M', 'count=2048'];
+    const [program, ...before] = KCRI_COMMAND;
+    const kcri = spawn(program, [...before, 'exec', 'main', ...command], {
+      env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const read = (): number =>
+      Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${kcri.pid ?? 0}/io`, 'utf8'))?.[1]);
+    const peak = (): number =>
+      Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${kcri.pid ?? 0}/status`, 'utf8'))?.[1]) * 1024;
+    await once(kcri.stdout, 'readable');
+    let [last, still] = [0, 0];
+    while (still < 10) {
+      await delay(30);
+      const now = read();
+      still = now === last ? still + 1 : 0;
+      last = now;
+    }
+    expect(read()).toBeLessThan(64 * MiB);
+    let length = 0;
+    let highest = 0;
+    for await (const piece of kcri.stdout as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length < 2047 * MiB) highest = Math.max(highest, length % (64 * MiB) < 65_536 ? peak() : 0);
+    }
+    expect(length).toBe(2048 * MiB);
+    expect(highest).toBeGreaterThan(0);
+    expect(highest).toBeLessThan(150 * MiB);
+  });
+
+  test('attach shows what a container says, ends with its exit code, and refuses one that has ended', async () => {
+    const {runtime: cri} = runtime.connection;
+    const {containerId} = await cri.createContainer({
+      podSandboxId: pod.podSandboxId,
+      config: {
+        metadata: {name: 'talker'},
+        image: {image: IMAGE},
+        command: ['sh', '-c', 'while [ ! -e /tmp/go ]; do echo wait; sleep 0.1; done; echo bye >&2; exit 4'],
+      },
+      sandboxConfig: {metadata: {name: 'streams', uid: 'uid-of-streams', namespace: 'kcri-e2e'} as never},
+    });
+    await cri.startContainer({containerId});
+    const running = runtime.start(['attach', containerId]);
+    await running.waitForOutput(/wait/);
+    await exec([containerId, 'touch', '/tmp/go']);
+    const {stdout, stderr, exitCode} = await running.exited;
+    expect(stdout).toMatch(/^(wait\n)+$/);
+    expect({stderr, exitCode}).toEqual({stderr: 'bye\n', exitCode: 4});
+    const refused = await runtime.kcri(['attach', containerId]);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toMatch(/^kcri: attaching to container .*CONTAINER_EXITED/);
+  });
+});

@@ -1,0 +1,143 @@
+import {systemClock, type Clock} from '../../src/base/clock.js';
+
+/** Start time of tests that compare times: 2026-05-01T12:00:00Z, in ms since the epoch. */
+export const TEST_TIME_MS = Date.parse('2026-05-01T12:00:00Z');
+
+/** Options of a FakeClock. */
+export interface FakeClockOptions {
+  /** Start time, in ms since the epoch; 0 by default. */
+  readonly nowMs?: number;
+  /** `manual` sleeps end when the time has passed them; `instant` sleeps end at once and do not move the time. */
+  readonly sleep?: 'manual' | 'instant';
+}
+
+interface Sleeper {
+  /** Elapsed time at which the sleep ends; jumps of the clock do not change it. */
+  readonly untilMs: number;
+  readonly wake: () => void;
+}
+
+/** A clock that a test controls. */
+export class FakeClock implements Clock {
+  #elapsedMs: number;
+  #jumpedMs = 0;
+  #jumpedAtMs: number;
+  readonly #sleeps: number[] = [];
+  readonly #sleepers = new Set<Sleeper>();
+  readonly #isInstant: boolean;
+
+  constructor({nowMs = 0, sleep = 'manual'}: FakeClockOptions = {}) {
+    this.#elapsedMs = nowMs;
+    this.#jumpedAtMs = nowMs;
+    this.#isInstant = sleep === 'instant';
+  }
+
+  now(): number {
+    return this.#elapsedMs + this.#jumpedMs;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    this.#sleeps.push(ms);
+    if (this.#isInstant) return;
+    await new Promise<void>((resolve, reject) => {
+      const end = (): void => {
+        this.#sleepers.delete(sleeper);
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = (): void => {
+        end();
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        end();
+        resolve();
+      };
+      const sleeper = {untilMs: this.#elapsedMs + ms, wake};
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', abort);
+    });
+  }
+
+  /** Number of pending sleeps. */
+  get sleeping(): number {
+    return this.#sleepers.size;
+  }
+
+  /** The duration of every sleep so far, in ms. */
+  get sleeps(): readonly number[] {
+    return this.#sleeps;
+  }
+
+  /** Forgets the recorded sleeps. */
+  clearSleeps(): void {
+    this.#sleeps.length = 0;
+  }
+
+  /** The time right after the last jump, in ms since the epoch; the start time without one. */
+  get jumpedAtMs(): number {
+    return this.#jumpedAtMs;
+  }
+
+  /** Lets time pass and wakes the sleepers that are due, in the order of their end. */
+  elapse(ms: number): void {
+    this.#elapsedMs += ms;
+    const due = [...this.#sleepers].filter(({untilMs}) => untilMs <= this.#elapsedMs);
+    for (const {wake} of due.toSorted((a, b) => a.untilMs - b.untilMs)) wake();
+  }
+
+  /** Lets time pass, then lets the woken code run until it waits again. */
+  async advance(ms: number): Promise<void> {
+    this.elapse(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Sets the clock forward or back; sleepers keep their duration. */
+  jump(ms: number): void {
+    this.#jumpedMs += ms;
+    this.#jumpedAtMs = this.now();
+  }
+}
+
+/** Reports whether this process waits for something other than time, such as a file or a program. */
+const isWork = (resource: string): boolean => resource.startsWith('FSReq') || resource === 'ProcessWrap';
+
+/**
+ * Moves a FakeClock by small steps while this process is idle, so that seconds pass in an instant and a slow machine only
+ * makes a test slow. A step is short enough that no awaited work is overtaken by a deadline. Stops when disposed.
+ */
+export class AutoAdvance implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(clock: FakeClock, stepMs = 50) {
+    this.#timer = setInterval(() => {
+      if (process.getActiveResourcesInfo().some(isWork)) return;
+      // Hours of fake time would fill the list.
+      clock.clearSleeps();
+      clock.elapse(stepMs);
+    }, 1);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Options of a real-time clock. */
+export interface RealTimeClockOptions {
+  /** How many times faster than real time the clock runs. */
+  readonly factor?: number;
+  /** Returns how long a sleep really takes, in ms; by default its duration divided by `factor`. */
+  readonly sleepMs?: (ms: number) => number;
+}
+
+/** Returns the machine's clock at another pace. For commands that may run in another process, where steps are not seen. */
+export function realTimeClock({factor = 1, sleepMs = (ms) => ms / factor}: RealTimeClockOptions): Clock {
+  const startMs = systemClock.now();
+  return {
+    now: () => startMs + (systemClock.now() - startMs) * factor,
+    sleep: async (ms, signal) => {
+      await systemClock.sleep(sleepMs(ms), signal);
+    },
+  };
+}

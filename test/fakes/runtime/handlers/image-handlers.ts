@@ -1,0 +1,108 @@
+import {normalizeImageName} from '../image-reference.js';
+import type {ImageRecord} from '../runtime-records.js';
+import {unknownError, notFoundError} from '../grpc-status-error.js';
+import {paginate, type FakeRuntimeState} from '../fake-runtime-state.js';
+import type {Handlers, DeepPartial, Message, ResponseOf} from '../cri-messages.js';
+
+/** The ImageService, after containerd's images/*.go: ListImages ignores its filter there, and so here. */
+export function imageHandlers(state: FakeRuntimeState): Handlers {
+  return {
+    ListImages: () => ({images: listImages(state)}),
+    *StreamImages() {
+      for (const images of paginate(listImages(state))) yield {images};
+    },
+    ImageStatus: ({image, verbose}) => {
+      const found = resolveImage(state, image?.image ?? '');
+      return found === undefined ? {} : {image: imageOf(found), info: verbose ? verboseInfo(found) : {}};
+    },
+    PullImage: ({image}) => ({imageRef: pullImage(state, image?.image ?? '').id}),
+    RemoveImage: ({image}) => {
+      const found = resolveImage(state, image?.image ?? '');
+      if (found !== undefined) state.images.delete(found.id);
+      return {};
+    },
+    ImageFsInfo: () => imageFsInfo(state),
+  };
+}
+
+/** The image with this name, digest, id or unambiguous id prefix; undefined when it isn't pulled. */
+export function resolveImage(state: FakeRuntimeState, reference: string): ImageRecord | undefined {
+  return byId(state, reference) ?? [...state.images.values()].find((image) => isNamed(image, reference));
+}
+
+function byId(state: FakeRuntimeState, reference: string): ImageRecord | undefined {
+  const id = reference.startsWith('sha256:') ? reference : `sha256:${reference}`;
+  const exact = state.images.get(id);
+  if (exact !== undefined || !/^sha256:[0-9a-f]+$/.test(id)) return exact;
+  const matches = [...state.images.values()].filter((image) => image.id.startsWith(id));
+  if (matches.length > 1) throw unknownError(`can not resolve "${reference}" locally: ambiguous digest`);
+  return matches[0];
+}
+
+function isNamed(image: ImageRecord, reference: string): boolean {
+  if (reference.startsWith('sha256:')) return false;
+  const name = normalizeImageName(reference);
+  return image.repoTags.includes(name) || image.repoDigests.includes(name);
+}
+
+function pullImage(state: FakeRuntimeState, reference: string): ImageRecord {
+  const name = normalizeImageName(reference);
+  const image = state.registry.find((each) => isNamed(each, reference));
+  if (image === undefined)
+    throw notFoundError(`failed to pull and unpack image "${name}": failed to resolve image: ${name}`);
+  state.images.set(image.id, merged(state.images.get(image.id), image));
+  return image;
+}
+
+/** What is pulled under another name gets that one as well, in the alphabet's order. */
+function merged(present: ImageRecord | undefined, pulled: ImageRecord): ImageRecord {
+  const both = (of: (image: ImageRecord) => readonly string[]): readonly string[] =>
+    [...new Set([...(present === undefined ? [] : of(present)), ...of(pulled)])].toSorted();
+  return {
+    ...pulled,
+    repoTags: both(({repoTags}) => repoTags),
+    repoDigests: both(({repoDigests}) => repoDigests),
+  };
+}
+
+function listImages(state: FakeRuntimeState): DeepPartial<Message<'Image'>>[] {
+  return [...state.images.values()].map(imageOf);
+}
+
+function imageOf({
+  id,
+  repoTags,
+  repoDigests,
+  size,
+  user,
+  pinned,
+}: ImageRecord): DeepPartial<Message<'Image'>> {
+  const [name = ''] = user.split(':');
+  const numeric = /^\d+$/.test(name);
+  return {
+    id,
+    repoTags,
+    repoDigests,
+    size: String(size),
+    uid: numeric ? {value: name} : null,
+    username: numeric ? '' : name,
+    pinned,
+  };
+}
+
+function verboseInfo({id, user, entrypoint, cmd, builtAt}: ImageRecord): Record<string, string> {
+  const config = {User: user, Entrypoint: entrypoint, Cmd: cmd};
+  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config};
+  return {info: JSON.stringify({chainID: id, imageSpec})};
+}
+
+function imageFsInfo(state: FakeRuntimeState): ResponseOf<'ImageFsInfo'> {
+  const used = [...state.images.values()].reduce((sum, image) => sum + image.size, 0);
+  const filesystem = {
+    timestamp: String(state.uniqueNowNanos()),
+    fsId: {mountpoint: '/var/lib/fake/snapshots'},
+    usedBytes: {value: String(used)},
+    inodesUsed: {value: String(100 * state.images.size)},
+  };
+  return {imageFilesystems: [filesystem], containerFilesystems: [filesystem]};
+}

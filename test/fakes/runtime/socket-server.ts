@@ -1,0 +1,85 @@
+import {createServer, type Server as NetServer, type Socket} from 'node:net';
+import {once} from 'node:events';
+import {link, rm} from 'node:fs/promises';
+import {
+  Server,
+  ServerCredentials,
+  type ConnectionInjector,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import {criServices} from './cri-messages.js';
+
+/**
+ * A gRPC server on a unix socket whose connections are ours, so that they can be counted, and cut without the
+ * farewell that grpc-js would send: as a killed process does.
+ */
+export class SocketServer {
+  readonly #path: string;
+  readonly #implementation: UntypedServiceImplementation;
+  readonly #sockets = new Set<Socket>();
+  #grpc: Server | undefined;
+  #listener: NetServer | undefined;
+  /** How many connections were ever accepted. */
+  acceptedConnections = 0;
+
+  constructor(path: string, implementation: UntypedServiceImplementation) {
+    this.#path = path;
+    this.#implementation = implementation;
+  }
+
+  get isRunning(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** Connections that are open now. */
+  get openConnections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Throws EEXIST when there is a file at the path already. */
+  async listen(): Promise<void> {
+    const grpc = new Server({'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1});
+    for (const service of criServices()) grpc.addService(service, this.#implementation);
+    const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
+    const listener = createServer((socket) => {
+      this.#accept(socket, injector);
+    });
+    // Node.js removes the path that it bound when it closes: a second name stays, as after a kill.
+    const bound = `${this.#path}.bound`;
+    listener.listen(bound);
+    await once(listener, 'listening');
+    try {
+      await link(bound, this.#path);
+    } catch (error) {
+      listener.close();
+      throw error;
+    }
+    await rm(bound);
+    this.#grpc = grpc;
+    this.#listener = listener;
+  }
+
+  #accept(socket: Socket, injector: ConnectionInjector): void {
+    this.acceptedConnections += 1;
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    injector.injectConnection(socket);
+  }
+
+  /** Cuts every connection and stops listening; the dead socket file stays behind. */
+  async dropConnections(): Promise<void> {
+    const listener = this.#listener;
+    if (listener === undefined) return;
+    this.#listener = undefined;
+    const closed = once(listener, 'close');
+    listener.close();
+    for (const socket of this.#sockets) socket.destroy();
+    this.#grpc?.forceShutdown();
+    await closed;
+  }
+
+  /** Removes the socket file. */
+  async removeSocketFile(): Promise<void> {
+    await rm(this.#path, {force: true});
+  }
+}

@@ -1,0 +1,83 @@
+import type {Pod} from '../../../src/api/types/v1-pod.js';
+import type {PodStatus} from '../../../src/api/types/v1-status.js';
+import type {PodEvent} from '../../../src/kubelet/index.js';
+import type {Json, JsonObject} from './canonical-json.js';
+import type {CanonicalLabels} from './canonical-labels.js';
+
+/** One line of a canon.events.jsonl. */
+export type CanonicalEvent = Readonly<Record<'reason' | 'message' | 'type' | 'object' | 'fieldPath', string>>;
+
+/** A pod as the kubelet's /pods shows it: what was asked for, and how it is. */
+export interface PodWithStatus {
+  readonly pod: Pod;
+  readonly status: PodStatus;
+}
+
+/** The pods in the form of the recordings, by name. */
+export function canonicalPods(
+  pods: readonly PodWithStatus[],
+  labels: CanonicalLabels,
+): readonly JsonObject[] {
+  return pods.map(({pod: {metadata, spec}, status}) =>
+    withoutLegacyFields(labels.replaceInValue(plain({metadata, spec, status})) as JsonObject),
+  );
+}
+
+/** A recorded pod without what only old clients read. */
+export function withoutLegacyFields(pod: JsonObject): JsonObject {
+  return JSON.parse(
+    JSON.stringify(pod, (key, value: unknown) => (key === 'lastProbeTime' ? undefined : value)),
+  ) as JsonObject;
+}
+
+/** Events without repetitions, those of containers that were killed at the same time sorted. */
+export function canonicalEvents(
+  events: readonly PodEvent[],
+  labels: CanonicalLabels,
+): readonly CanonicalEvent[] {
+  const lines = events.map(({type, reason, message, fieldPath = '', pod: {metadata}}) => ({
+    type,
+    reason,
+    // The kubelet's log, from which the events are, begins a new line there.
+    message: message.includes('\n') ? '<' : message,
+    fieldPath,
+    object: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
+    kind: 'Pod',
+    apiVersion: 'v1',
+  }));
+  const distinct = new Map(
+    lines.map((line) => {
+      const canonical = sorted(labels.replaceInValue(line) as unknown as CanonicalEvent);
+      return [JSON.stringify(canonical), canonical] as const;
+    }),
+  );
+  return withSortedKills([...distinct.values()]);
+}
+
+/** Sorts runs of Killing events: containers are killed in parallel. */
+function withSortedKills(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
+  const result: CanonicalEvent[] = [];
+  let kills: CanonicalEvent[] = [];
+  const flush = (): void => {
+    result.push(...kills.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)));
+    kills = [];
+  };
+  for (const event of events) {
+    if (event.reason === 'Killing') kills.push(event);
+    else {
+      flush();
+      result.push(event);
+    }
+  }
+  flush();
+  return result;
+}
+
+/** As JSON writes it. */
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}
+
+function sorted<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}

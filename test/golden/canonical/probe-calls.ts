@@ -1,0 +1,53 @@
+import type {Pod} from '../../../src/api/types/v1-pod.js';
+import {stringOrEmpty} from './canonical-json.js';
+import type {CanonicalCall} from './canonical-calls.js';
+
+/** The commands of probes, by the name of their container. */
+export type ProbeCommands = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+/** What the probes of the pods run in containers. */
+export function collectProbeCommands(pods: readonly Pod[]): ProbeCommands {
+  const containers = pods.flatMap(({spec}) => [...(spec.initContainers ?? []), ...spec.containers]);
+  return new Map(
+    containers.map(({name, livenessProbe, readinessProbe, startupProbe}) => [
+      name,
+      [livenessProbe, readinessProbe, startupProbe]
+        .map((probe) => probe?.exec?.command)
+        .filter((command) => command !== undefined),
+    ]),
+  );
+}
+
+/**
+ * The calls with each different call of a probe once, behind the start of its container: how many there are depends
+ * on time. Those that are made while the container is being stopped don't count.
+ */
+export function deduplicateProbeCalls(
+  calls: readonly CanonicalCall[],
+  commands: ProbeCommands,
+): readonly CanonicalCall[] {
+  const probes = new Map<string, Map<string, CanonicalCall>>();
+  const stopping = new Set<string>();
+  const others = calls.filter((call) => {
+    const id = stringOrEmpty(call.req['container_id']);
+    if (call.method === 'StopContainer') stopping.add(id);
+    if (!isProbe(call, commands)) return true;
+    const known = probes.get(id) ?? new Map<string, CanonicalCall>();
+    const line = {...call, probe: true, resp: call.resp ?? {}};
+    if (!stopping.has(id) && !known.has(JSON.stringify(line))) known.set(JSON.stringify(line), line);
+    probes.set(id, known);
+    return false;
+  });
+  return others.flatMap((call) => {
+    const id = stringOrEmpty(call.req['container_id']);
+    return call.method === 'StartContainer' ? [call, ...(probes.get(id)?.values() ?? [])] : [call];
+  });
+}
+
+function isProbe({method, req}: CanonicalCall, commands: ProbeCommands): boolean {
+  const [, name = ''] = /^<C:[^/]*\/([^/]*)\//.exec(stringOrEmpty(req['container_id'])) ?? [];
+  const command = JSON.stringify(req['cmd']);
+  return (
+    method === 'ExecSync' && (commands.get(name) ?? []).some((probe) => JSON.stringify(probe) === command)
+  );
+}

@@ -1,0 +1,145 @@
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import type {NodeFacts} from '../../src/kubelet/contract/node-facts.js';
+import type {JsonObject} from './canonical/canonical-json.js';
+import {withoutLegacyFields, type CanonicalEvent} from './canonical/canonical-pods.js';
+import type {CanonicalLine} from './canonical/canonical-calls.js';
+import type {GoldenEnvironment} from './canonical/canonical-labels.js';
+
+const TRACES = join(import.meta.dirname, 'traces');
+
+/** The names of all recorded cases. */
+export const GOLDEN_CASES: readonly string[] = readdirSync(TRACES).sort();
+
+/** Where a case's manifest finds what it mounts from the node. */
+export const SCRATCH_DIR = '/scratch';
+
+/** Something that was done to a case from outside, so many seconds after its manifest was added. */
+export type GoldenAction = readonly [seconds: number, verb: string, argument?: string];
+
+/** What the first line of a manifest says about the recording. */
+interface RunHeader {
+  readonly settle?: number;
+  readonly kubelet?: KubeletHeader;
+  readonly sh?: string;
+  readonly actions?: readonly GoldenAction[];
+}
+
+/** What the recorded kubelet was configured with. */
+interface KubeletHeader {
+  readonly containerLogMaxSize?: string;
+  readonly containerLogMaxFiles?: number;
+  readonly containerLogMonitorInterval?: string;
+}
+
+/** One recorded case. */
+export interface GoldenCase {
+  /** With its placeholders replaced. */
+  readonly manifest: string;
+  /** From the manifest's coming to its going. */
+  readonly settleSeconds: number;
+  /** What had to be run first; `$ROOT` is the kubelet's root directory. */
+  readonly script: string;
+  readonly actions: readonly GoldenAction[];
+  readonly kubelet: KubeletHeader;
+  readonly lines: readonly CanonicalLine[];
+  /** The pods just before their manifests went, by name. */
+  readonly pods: readonly JsonObject[];
+  readonly events: readonly CanonicalEvent[];
+  /** What the manifest source refused, and why; undefined when it took everything. */
+  readonly rejection: string | undefined;
+  /** Another file of the case, with its placeholders replaced. */
+  file(name: string): string;
+}
+
+/** Reads a case: its manifest, with `scratchDir` for the directory it was recorded in, and what the kubelet did. */
+export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCase {
+  const read = (file: string): string => {
+    const path = join(TRACES, name, file);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+  const replaced = (text: string): string =>
+    text.replaceAll('@HOST@', `${scratchDir}/host`).replaceAll('@KL@', scratchDir);
+  const manifest = replaced(read('pod.yaml'));
+  const [, header = '{}'] = /^# run: (.*)/.exec(manifest) ?? [];
+  const {settle = 10, sh = '', actions = [], kubelet = {}} = JSON.parse(header) as RunHeader;
+  const pods = (JSON.parse(read('canon.pods.json') || 'null') as {items: readonly JsonObject[] | null} | null)
+    ?.items;
+  // As the kubelet's log quotes it.
+  const refusal = read('canon.errors.txt').trimEnd().replaceAll('\\\\', '\\');
+  return {
+    manifest,
+    settleSeconds: settle,
+    script: sh,
+    actions,
+    kubelet,
+    lines: jsonLines(read('canon.jsonl')) as CanonicalLine[],
+    pods: (pods ?? []).map(withoutLegacyFields),
+    events: jsonLines(read('canon.events.jsonl')) as CanonicalEvent[],
+    rejection: refusal === '' ? undefined : refusal,
+    file: (file) => replaced(read(file)),
+  };
+}
+
+function jsonLines(text: string): unknown[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** The node that the kubelet was recorded on. */
+export const GOLDEN_NODE: NodeFacts = {
+  nodeName: 'goldennode',
+  nodeIps: ['192.0.2.2'],
+  cpuMilli: 2000n,
+  memoryBytes: 25_276_502_016n,
+  ephemeralStorageBytes: 100_000_000_000n,
+  hugePageSizes: ['2MB', '1GB'],
+  hugePageBytes: new Map([
+    ['2MB', 0n],
+    ['1GB', 0n],
+  ]),
+  clusterDns: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  resolvConf: {nameservers: ['192.0.2.53'], searches: ['example.test'], options: ['ndots:2']},
+  cgroup: {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true},
+  rootDir: '/var/lib/golden',
+  podLogsDir: '/var/log/golden-pods',
+  seccompDefault: false,
+  cgroupMount: undefined,
+  appArmorEnabled: false,
+  kernelRelease: '6.12.0',
+  allowedUnsafeSysctls: [],
+  podPidsLimit: undefined,
+  labels: {
+    'kubernetes.io/hostname': 'goldennode',
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'amd64',
+  },
+  runtime: {
+    handlers: new Map([['', {userNamespaces: false, recursiveReadOnlyMounts: true}]]),
+    supplementalGroupsPolicy: true,
+  },
+  selinuxEnabled: false,
+  thermalThrottlePaths: [],
+  hostsFile: '127.0.0.1 localhost\n',
+};
+
+/** What is particular to a run on that node; `images` maps the runtime's image ids to tags. */
+export function goldenEnvironment(
+  node: NodeFacts,
+  podIps: readonly string[],
+  images: ReadonlyMap<string, string>,
+): GoldenEnvironment {
+  return {
+    nodeName: node.nodeName,
+    nodeIp: node.nodeIps[0] ?? '',
+    rootDir: node.rootDir,
+    logsDir: node.podLogsDir,
+    cgroupRoot: node.cgroup.root,
+    scratchDir: SCRATCH_DIR,
+    podIps,
+    images,
+  };
+}

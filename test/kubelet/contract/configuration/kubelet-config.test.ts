@@ -1,0 +1,177 @@
+import {describe, expect, test} from 'vitest';
+import {
+  toKubeletConfiguration,
+  durationToMs,
+  readKubeletConfig,
+  type KubeletConfig,
+} from '../../../../src/kubelet/contract/configuration/kubelet-config.js';
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const read = (text = '', flags: Readonly<Record<string, readonly string[]>> = {}): KubeletConfig =>
+  readKubeletConfig([{path: 'k.yaml', content: HEAD + text}], new Map(Object.entries(flags)));
+
+test('the defaults equal those of a kubelet except for address, swap and anonymous access', () => {
+  const {values, unsupported, ignored} = read();
+  expect(values).toMatchObject({
+    syncFrequency: '1m0s',
+    fileCheckFrequency: '20s',
+    address: '127.0.0.1',
+    port: 10250,
+    readOnlyPort: 0,
+    healthzPort: 10248,
+    maxPods: 110,
+    podPidsLimit: -1,
+    registryPullQPS: 5,
+    containerLogMaxSize: '10Mi',
+    'authentication.anonymous.enabled': false,
+    'authorization.mode': 'AlwaysAllow',
+    failSwapOn: false,
+  });
+  expect([...unsupported, ...ignored]).toEqual([]);
+});
+
+test('a file sets fields, including nested ones', () => {
+  const {values} = read(
+    'syncFrequency: 90s\nclusterDNS: [10.96.0.10]\nauthentication: {x509: {clientCAFile: /ca}}\nlogging: {verbosity: 3}\n',
+  );
+  expect(durationToMs(values.syncFrequency)).toBe(90_000);
+  expect(values.clusterDNS).toEqual(['10.96.0.10']);
+  expect(values['authentication.x509.clientCAFile']).toBe('/ca');
+  expect(values['logging.verbosity']).toBe(3);
+});
+
+test('flags override files, and feature gates are merged', () => {
+  const {values} = read(
+    'maxPods: 20\nfeatureGates: {A: true, B: true}\nevictionHard: {memory.available: 1Gi}\n',
+    {
+      'max-pods': ['30'],
+      'feature-gates': ['B=false,EventedPLEG=false'],
+      'cluster-dns': ['192.0.2.1,192.0.2.2', '192.0.2.3'],
+      'eviction-hard': ['nodefs.available<10%'],
+      'manifest-url-header': ['A:b', 'A:c'],
+    },
+  );
+  expect(values.maxPods).toBe(30);
+  expect(values.featureGates).toEqual({A: true, B: false, EventedPLEG: false});
+  expect(values.clusterDNS).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3']);
+  expect(values.evictionHard).toEqual({'nodefs.available': '10%'});
+  expect(values.staticPodURLHeader).toEqual({A: ['b', 'c']});
+});
+
+test('later files override earlier ones: maps are merged, lists are replaced', () => {
+  const files = [
+    'clusterDNS: [a]\nkubeReserved: {cpu: 1}\n',
+    'clusterDNS: [b]\nkubeReserved: {memory: 1Gi}\n',
+  ];
+  const texts = files.map((text, index) => ({
+    path: `${index}.conf`,
+    content: HEAD + text.replace('cpu: 1', 'cpu: "1"'),
+  }));
+  const {values} = readKubeletConfig(texts, new Map());
+  expect(values.clusterDNS).toEqual(['b']);
+  expect(values.kubeReserved).toEqual({cpu: '1', memory: '1Gi'});
+});
+
+test('relative paths in a file are resolved against its directory, those in flags are not', () => {
+  const text = `${HEAD}staticPodPath: manifests\nresolvConf: ""\ntlsCertFile: ../tls.crt\n`;
+  const {values} = readKubeletConfig(
+    [{path: '/etc/kcri/k.yaml', content: text}],
+    new Map([['tls-private-key-file', ['tls.key']]]),
+  );
+  expect(values).toMatchObject({
+    staticPodPath: '/etc/kcri/manifests',
+    resolvConf: '',
+    tlsCertFile: '/etc/tls.crt',
+    tlsPrivateKeyFile: 'tls.key',
+  });
+});
+
+test('unknown feature gates are reported as not supported', () => {
+  const {unsupported} = read('featureGates: {EventedPLEG: true, ComponentFlagz: false, NodeSwap: false}\n', {
+    'feature-gates': ['Other=true'],
+  });
+  expect(unsupported.map(({field}) => field)).toEqual(['featureGates.NodeSwap', 'featureGates.Other']);
+});
+
+test('fields without effect are reported unless they have the default value', () => {
+  const {unsupported, ignored} = read(
+    'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\nkubeAPIQPS: 5\nregisterNode: true\n',
+  );
+  expect(unsupported.map(({field}) => field)).toEqual(['cpuManagerPolicy']);
+  expect(ignored).toEqual([{field: 'kubeAPIQPS', reason: 'there is no API server'}]);
+});
+
+describe('an invalid configuration is reported with its position', () => {
+  test.each([
+    ['maxPod: 3\n', 'k.yaml:3:1: unknown field "maxPod", did you mean "maxPods"?'],
+    [
+      'authentication: {anonymous: {enable: true}}\n',
+      'k.yaml:3:30: unknown field "authentication.anonymous.enable", did you mean "enabled"?',
+    ],
+    ['maxPods: many\n', 'k.yaml:3:10: maxPods: Invalid value: "many": must be an integer, not a string'],
+    ['syncFrequency: 1x\n', 'k.yaml:3:16: syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
+    [
+      'syncFrequency: "10"\n',
+      'k.yaml:3:16: syncFrequency: Invalid value: "10": time: missing unit in duration "10" (write "10s" for seconds)',
+    ],
+    ['containerLogMaxSize: big\n', 'k.yaml:3:22: containerLogMaxSize: Invalid value: "big": '],
+    [
+      'port: 0\n',
+      'k.yaml:3:7: invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive',
+    ],
+    [
+      'maxPods: -1\n',
+      'k.yaml:3:10: invalid configuration: maxPods (--max-pods) -1 must not be a negative number',
+    ],
+    [
+      'authorization: {mode: Webhook}\n',
+      'authorization.mode (--authorization-mode) "Webhook" is not supported: it requires an API server',
+    ],
+    [
+      'crashLoopBackOff: {maxContainerRestartPeriod: 10m}\n',
+      '(got: 600 seconds) must be set between 1s and 300s',
+    ],
+    [
+      'imageGCLowThresholdPercent: 90\n',
+      'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+    ],
+    [
+      'serializeImagePulls: true\nmaxParallelImagePulls: 3\n',
+      'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls',
+    ],
+    ['a: [\n', 'k.yaml:'],
+  ])('%s', (text, message) => {
+    expect(() => read(text)).toThrow(message);
+  });
+
+  test('another kind or version is invalid', () => {
+    const other = [{path: 'k.yaml', content: 'apiVersion: v1\nkind: Pod\n'}];
+    expect(() => readKubeletConfig(other, new Map())).toThrow(
+      /k\.yaml:1:13: apiVersion: Unsupported value: "v1"[^]*k\.yaml:2:7: kind: Unsupported value: "Pod"/,
+    );
+  });
+
+  test('an invalid flag is reported with its name', () => {
+    expect(() => read('', {'max-pods': ['x']})).toThrow(
+      'invalid argument for "--max-pods" flag: must be an integer',
+    );
+    expect(() => read('', {'max-pods': ['-2']})).toThrow('invalid configuration: maxPods (--max-pods) -2');
+  });
+});
+
+test('credentials are masked', () => {
+  const text =
+    'staticPodURL: https://me:hunter2@host/x\nstaticPodURLHeader: {Authorization: [Bearer hunter2]}\n';
+  expect(toKubeletConfiguration(read(text).values)).toMatchObject({
+    staticPodURL: 'https://me:***@host/x',
+    staticPodURLHeader: {Authorization: ['<masked>']},
+  });
+});
+
+test('the configuration can be converted to a KubeletConfiguration and back', () => {
+  const text = 'maxPods: 5\nauthentication: {anonymous: {enabled: true}}\n';
+  const content = JSON.stringify(toKubeletConfiguration(read(text).values));
+  const {values, unsupported} = readKubeletConfig([{path: 'configz', content}], new Map());
+  expect(values).toEqual(read(text).values);
+  expect(unsupported).toEqual([]);
+});

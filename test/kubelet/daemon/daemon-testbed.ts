@@ -1,0 +1,270 @@
+import {mkdir, mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {connect, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
+import type {PodEvent} from '../../../src/kubelet/index.js';
+import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import type {KubeletView} from '../../../src/kubelet/daemon/introspection/kubelet-view.js';
+import {list} from '../../commands/pod-scene.js';
+import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
+import type {ContainerRecord} from '../../fakes/runtime/runtime-records.js';
+import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+import {AutoAdvance, FakeClock} from '../../fakes/fake-clock.js';
+import {aKubelet} from './a-kubelet.js';
+import {fakeLogger} from '../../base/fake-logger.js';
+
+/** What a test may say of its ground. */
+export interface DaemonTestbedOptions {
+  readonly runtime?: FakeRuntimeOptions;
+  readonly eventedPleg?: boolean;
+  /** How long a call may take, in ms of the machine's time. */
+  readonly callTimeoutMs?: number;
+  /** What counts what the kubelet does. */
+  readonly metrics?: NonNullable<KubeletOptions['metrics']>;
+  /** In the place of a new directory. */
+  readonly rootDir?: string;
+  /** What becomes of the runtime's events on their way. */
+  readonly mangleEvents?: (events: EventStream) => EventStream;
+}
+
+export type EventStream = AsyncIterable<ContainerEventResponse>;
+
+/** What was logged. */
+export interface LogEntry {
+  readonly at: number;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly error?: unknown;
+}
+
+const STARTED_AT_MS = Date.parse('2026-05-01T12:00:00Z');
+const CALL_TIMEOUT_MS = 20_000;
+/** In ms of the clock that steps: long after all that a kubelet waits for. */
+const PATIENCE_MS = 20 * 60_000;
+const LOOK_MS = 200;
+
+/** Somebody else's pod: nothing of it may be touched. */
+export const FOREIGN = aSandbox({
+  name: 'foreign',
+  namespace: 'elsewhere',
+  uid: 'foreign-uid',
+  ip: '10.244.9.9',
+});
+const FOREIGN_CONTAINERS = [
+  aContainer({sandbox: FOREIGN, name: 'runs'}),
+  aContainer({sandbox: FOREIGN, name: 'dead', state: 'CONTAINER_EXITED', exitCode: 1}),
+];
+
+/** A kubelet with a directory of manifests, on a fake runtime that runs somebody else's pod too, and a clock that steps. */
+export class DaemonTestbed implements AsyncDisposable {
+  readonly fake: FakeRuntime;
+  readonly clock: FakeClock;
+  readonly #autoAdvance: AutoAdvance;
+  readonly directory: string;
+  readonly events: PodEvent[] = [];
+  readonly log: LogEntry[] = [];
+  readonly #seed: DaemonTestbedOptions;
+  readonly #connection: Connection;
+  readonly #watching = new AbortController();
+  /** How many instances of one container ran at the same time at most. */
+  mostAtOnce = 0;
+  #kubelet: Kubelet | undefined;
+  #end = async (): Promise<void> => undefined;
+
+  private constructor(seed: DaemonTestbedOptions, fake: FakeRuntime, clock: FakeClock, directory: string) {
+    this.#seed = seed;
+    this.fake = fake;
+    this.clock = clock;
+    this.#autoAdvance = new AutoAdvance(clock);
+    this.directory = directory;
+    const {callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, mangleEvents = (events: EventStream) => events} = seed;
+    const connection = connect(fake.endpoint, {timeoutMs});
+    const {runtime} = connection;
+    const getContainerEvents: typeof runtime.getContainerEvents = (...call) =>
+      mangleEvents(runtime.getContainerEvents(...call));
+    this.#connection = {...connection, runtime: {...runtime, getContainerEvents}};
+  }
+
+  /** One whose kubelet runs; it ends with `dispose`. */
+  static async start(seed: DaemonTestbedOptions = {}): Promise<DaemonTestbed> {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-daemon-'));
+    const clock = new FakeClock({nowMs: STARTED_AT_MS});
+    const fake = await FakeRuntime.start({
+      sandboxes: [FOREIGN],
+      containers: FOREIGN_CONTAINERS,
+      ...seed.runtime,
+      clock,
+    });
+    const ground = new DaemonTestbed(seed, fake, clock, directory);
+    ground.#watch().catch(() => undefined); // the end
+    await mkdir(ground.manifestsDir);
+    ground.run();
+    return ground;
+  }
+
+  get rootDir(): string {
+    return this.#seed.rootDir ?? join(this.directory, 'root');
+  }
+
+  get manifestsDir(): string {
+    return join(this.directory, 'manifests');
+  }
+
+  get view(): KubeletView {
+    if (this.#kubelet === undefined) throw new Error('no kubelet has run yet');
+    return this.#kubelet.view;
+  }
+
+  /** Starts a kubelet, such as after `stop`. */
+  run(): void {
+    const {fake, clock, manifestsDir, rootDir} = this;
+    const controller = new AbortController();
+    this.#kubelet = aKubelet({
+      connection: this.#connection,
+      endpoint: fake.endpoint,
+      node: {...GOLDEN_NODE, rootDir, podLogsDir: join(this.directory, 'logs')},
+      clock,
+      manifestsDir,
+      eventedPleg: this.#seed.eventedPleg ?? false,
+      logger: fakeLogger({
+        info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
+        error: (error, message, fields = {}) =>
+          void this.log.push({at: clock.now(), message, fields, error: error ?? message}),
+      }),
+      onEvent: (event) => void this.events.push(event),
+      ...(this.#seed.metrics && {overrides: {metrics: this.#seed.metrics}}),
+    });
+    const ended = this.#kubelet.run(controller.signal);
+    this.#end = async () => {
+      controller.abort();
+      await ended;
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#end();
+  }
+
+  /** A manifest comes or is changed, at once as a whole. */
+  async put(file: string, text: string): Promise<void> {
+    const hidden = join(this.manifestsDir, `.${file}`);
+    await writeFile(hidden, text);
+    await rename(hidden, join(this.manifestsDir, file));
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(join(this.manifestsDir, file));
+  }
+
+  /** Lets time go on until the condition holds. */
+  async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+    const end = this.clock.now() + PATIENCE_MS;
+    while (!(await condition())) {
+      if (this.clock.now() > end) throw new Error(`waited in vain until ${what}\n${this.#story()}`);
+      await this.clock.sleep(LOOK_MS);
+    }
+  }
+
+  /** All errors that were logged, in order. */
+  get errors(): readonly string[] {
+    return this.log
+      .filter((entry) => 'error' in entry)
+      .map(({message, error}) => `${message}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  /** The containers that run of kcri's pods, each as `pod/container/attempt`. */
+  get running(): readonly string[] {
+    return this.ownContainers
+      .filter(({state}) => state === 'CONTAINER_RUNNING')
+      .map((container) => this.nameOf(container))
+      .toSorted();
+  }
+
+  /** The containers of kcri's pods. */
+  get ownContainers(): readonly ContainerRecord[] {
+    return this.fake.containers.filter(({sandboxId}) => sandboxId !== FOREIGN.id);
+  }
+
+  nameOf({config, sandboxId}: ContainerRecord): string {
+    const pod = this.fake.sandboxes.find(({id}) => id === sandboxId)?.config.metadata?.name;
+    return `${pod}/${config.metadata?.name}/${config.metadata?.attempt}`;
+  }
+
+  /** Kills the newest running instance of a container. */
+  kill(name: string, exitCode = 137): void {
+    const found = this.ownContainers.find(
+      ({config, state}) => config.metadata?.name === name && state === 'CONTAINER_RUNNING',
+    );
+    if (found === undefined) throw new Error(`no container "${name}" is running`);
+    this.fake.exitContainer(found.id, exitCode);
+  }
+
+  /** The phase and the ready containers of a pod. */
+  statusOf(name: string): {readonly phase: string; readonly ready: number; readonly restarts: number} {
+    const status =
+      this.view.pods().find(({metadata}) => metadata.name === `${name}-goldennode`)?.status ?? {};
+    const containers = status.containerStatuses ?? [];
+    return {
+      phase: status.phase ?? '',
+      ready: containers.filter(({ready}) => ready).length,
+      restarts: containers.reduce((sum, {restartCount}) => sum + restartCount, 0),
+    };
+  }
+
+  /** What there is of kcri's pods, in the runtime and on the node. */
+  async listRemains(): Promise<Readonly<Record<string, readonly string[]>>> {
+    return {
+      sandboxes: this.fake.sandboxes.flatMap(({id, config}) =>
+        id === FOREIGN.id ? [] : (config.metadata?.name ?? ''),
+      ),
+      containers: this.ownContainers.map((container) => this.nameOf(container)),
+      records: await list(join(this.rootDir, 'records')),
+      podDirs: await list(join(this.rootDir, 'pods')),
+      logs: await list(join(this.directory, 'logs')),
+    };
+  }
+
+  /** Resolves when nothing of kcri's pods is left anywhere. */
+  async untilNothingIsLeft(): Promise<void> {
+    await this.until(
+      'nothing is left',
+      async () => Object.values(await this.listRemains()).flat().length === 0,
+    );
+  }
+
+  /** The changing calls that named something of the foreign pod. */
+  get foreignTouched(): readonly string[] {
+    const ids = [FOREIGN.id, ...FOREIGN_CONTAINERS.map(({id}) => id)];
+    return this.fake.calls
+      .filter(({method}) => /^(Stop|Remove|Create|Start|Exec|Update|Reopen|Checkpoint)/.test(method))
+      .filter(({request}) => ids.some((id) => JSON.stringify(request).includes(id)))
+      .map(({method}) => method);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watching.abort();
+    await this.stop();
+    this.#connection.close();
+    await this.fake.stop();
+    this.#autoAdvance[Symbol.dispose]();
+    await rm(this.directory, {recursive: true, force: true});
+  }
+
+  /** At each change of time. */
+  async #watch(): Promise<void> {
+    for (;;) {
+      const names = this.running.map((name) => name.replace(/\/\d+$/, ''));
+      for (const name of names)
+        this.mostAtOnce = Math.max(this.mostAtOnce, names.filter((other) => other === name).length);
+      await this.clock.sleep(1, this.#watching.signal);
+    }
+  }
+
+  #story(): string {
+    const calls = this.fake.calls.slice(-30).map(({method, code}) => `${method} ${code ?? '…'}`);
+    return [`running: ${this.running.join(' ')}`, ...this.errors.slice(-15), ...calls].join('\n');
+  }
+}
+
+/** What is left when nothing is. */
+export const NOTHING_LEFT = {sandboxes: [], containers: [], records: [], podDirs: [], logs: []};

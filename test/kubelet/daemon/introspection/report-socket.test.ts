@@ -1,0 +1,141 @@
+import {once} from 'node:events';
+import {chmod, lstat, mkdir, readdir, stat, writeFile} from 'node:fs/promises';
+import {connect, createServer} from 'node:net';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../../../src/base/clock.js';
+import {SILENT_LOGGER} from '../../../../src/base/logger.js';
+import {podUid, type PodUid} from '../../../../src/cri/index.js';
+import type {KubeletReport} from '../../../../src/kubelet/daemon/introspection/kubelet-report.js';
+import {
+  queryKubelet,
+  serveReports,
+  type ReportService,
+} from '../../../../src/kubelet/daemon/introspection/report-socket.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
+
+const REPORT: KubeletReport = {
+  pid: 7,
+  startedAt: '2026-05-01T12:00:00.000Z',
+  now: '2026-05-01T12:01:00.000Z',
+  endpoint: 'unix:///r.sock',
+  urls: {},
+  lastActiveAt: '2026-05-01T12:00:59.000Z',
+  errors: ['the password is hunter2'],
+  pleg: {mode: 'events'},
+  wantedPods: 3,
+  pods: [],
+};
+const OPTIONS = {clock: systemClock, signal: new AbortController().signal};
+
+function aService(overrides: Partial<ReportService> = {}): ReportService {
+  return {report: () => REPORT, mask: (text) => text, logger: SILENT_LOGGER, ...overrides};
+}
+
+async function socketOf(rootDir: string): Promise<string> {
+  await mkdir(join(rootDir, 'kubelet'));
+  return join(rootDir, 'kubelet', 'kubelet.sock');
+}
+
+test('what is asked for is answered, without what is secret', async () => {
+  const rootDir = await temporaryDirectory();
+  const asked: (readonly PodUid[] | undefined)[] = [];
+  const report = (uids: readonly PodUid[] | undefined): KubeletReport => {
+    asked.push(uids);
+    return REPORT;
+  };
+  await using served = await serveReports(
+    rootDir,
+    aService({report, mask: (text) => text.replace('hunter2', '[hidden]')}),
+  );
+  expect(served).toBeDefined();
+  const answer = await queryKubelet(rootDir, [podUid('u1')], OPTIONS);
+  expect(answer).toEqual({...REPORT, errors: ['the password is [hidden]']});
+  await queryKubelet(rootDir, undefined, OPTIONS);
+  expect(asked).toEqual([['u1'], undefined]);
+});
+
+test('the socket is root’s alone, whatever the root directory’s mode is, and goes with the daemon', async () => {
+  const rootDir = await temporaryDirectory();
+  await chmod(rootDir, 0o755);
+  const served = await serveReports(rootDir, aService());
+  expect((await stat(join(rootDir, 'kubelet'))).mode & 0o777).toBe(0o700);
+  const socket = await lstat(join(rootDir, 'kubelet', 'kubelet.sock'));
+  expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
+  await served[Symbol.asyncDispose]();
+  expect(await readdir(rootDir)).toEqual([]);
+});
+
+test('a root directory with a name longer than a socket’s may be is fine, and so is what a killed daemon left', async () => {
+  const rootDir = join(await temporaryDirectory(), 'x'.repeat(200));
+  await mkdir(join(rootDir, 'kubelet'), {recursive: true});
+  await writeFile(join(rootDir, 'kubelet', 'kubelet.sock'), '');
+  await using served = await serveReports(rootDir, aService());
+  expect(served).toBeDefined();
+  expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
+});
+
+test.each(['no question', '7'.repeat(2_000_000), '{"uids":'])(
+  'who sends something else is cut off, and the next one is answered',
+  async (question) => {
+    const rootDir = await temporaryDirectory();
+    await using served = await serveReports(rootDir, aService());
+    expect(served).toBeDefined();
+    const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
+    socket.on('error', () => undefined); // cut off while it was sending
+    const answer: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => answer.push(chunk));
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.end(question);
+    await closed;
+    expect(Buffer.concat(answer)).toHaveLength(0);
+    expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
+  },
+);
+
+test('one who never ends its question does not keep the daemon from ending', async () => {
+  const rootDir = await temporaryDirectory();
+  const served = await serveReports(rootDir, aService());
+  const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
+  await once(socket, 'connect');
+  const closed = once(socket, 'close');
+  await served[Symbol.asyncDispose]();
+  await closed;
+});
+
+test('that there is no socket, or nobody behind it, is said', async () => {
+  const rootDir = await temporaryDirectory();
+  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow('there is no "');
+  await writeFile(await socketOf(rootDir), '');
+  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(
+    /^asking at ".*kubelet\.sock": connection refused/,
+  );
+});
+
+test.each([
+  ['', 'it has broken off its answer'],
+  ['{"version":1,"pid"', 'it has broken off its answer'],
+  ['{"version":2,"pid":7}', 'it says something of version 2, not 1'],
+])('of an answer that reads %j it is said that it is of no use', async (answer, message) => {
+  const rootDir = await temporaryDirectory();
+  const server = createServer({allowHalfOpen: true}, (socket) => void socket.end(answer));
+  onTestFinished(() => void server.close());
+  server.listen(await socketOf(rootDir));
+  await once(server, 'listening');
+  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(message);
+});
+
+test('a daemon that stands still is not waited for', async () => {
+  const rootDir = await temporaryDirectory();
+  const server = createServer({allowHalfOpen: true}, () => undefined);
+  onTestFinished(() => void server.close());
+  server.listen(await socketOf(rootDir));
+  await once(server, 'listening');
+  const clock = new FakeClock();
+  const asked = queryKubelet(rootDir, [], {...OPTIONS, clock});
+  const refused = expect(asked).rejects.toThrow('it has not answered for 5s');
+  await once(server, 'connection');
+  await clock.advance(5000);
+  await refused;
+});

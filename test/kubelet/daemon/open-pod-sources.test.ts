@@ -1,0 +1,58 @@
+import {writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../../src/base/clock.js';
+import {openPodSources} from '../../../src/kubelet/daemon/open-pod-sources.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import {configMapManifest, podManifest} from '../managers/sources/run-source.js';
+
+test('pods of files and of a URL become updates, and what they refer to is there when they come', async () => {
+  const directory = await temporaryDirectory();
+  await writeFile(
+    join(directory, 'a.yaml'),
+    podManifest('a', '  volumes: [{name: c, configMap: {name: settings}}]\n'),
+  );
+  await writeFile(join(directory, 'c.yaml'), configMapManifest('settings', '"1"'));
+  const server = createServer((_, response) => response.end(podManifest('b')));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  const told: string[] = [];
+  let changes = 0;
+  const sources = openPodSources(
+    {
+      manifestPath: directory,
+      manifestUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      fileCheckFrequencyMs: 20_000,
+      httpCheckFrequencyMs: 20_000,
+      nodeName: 'node1',
+      clock: systemClock,
+    },
+    {
+      update: ({op, source, pods}) => {
+        const value = sources.objects.configMap('default', 'settings')?.data?.['key'] ?? 'nothing';
+        if (source === 'file') told.push(`${op} ${pods[0]?.pod.metadata.name ?? ''} with ${value}`);
+        else told.push(`${op} ${pods[0]?.pod.metadata.annotations?.['kubernetes.io/config.source'] ?? ''}`);
+      },
+      objectsChanged: () => (changes += 1),
+      report: ({message}) => void told.push(message),
+      event: ({message}) => void told.push(message),
+    },
+  );
+  const all = new Set(['file', 'http'] as const);
+  expect(sources.seenAllSources(all)).toBe(false);
+  const controller = new AbortController();
+  const run = sources.run(controller.signal);
+  await until(() => sources.seenAllSources(all));
+  const before = changes;
+  await writeFile(join(directory, 'c.yaml'), configMapManifest('settings', '"2"'));
+  await until(() => sources.objects.configMap('default', 'settings')?.data?.['key'] === '2');
+  controller.abort();
+  await run;
+  expect(told.toSorted()).toEqual(['ADD a-node1 with 1', 'ADD http']);
+  expect(changes).toBe(before + 1);
+});

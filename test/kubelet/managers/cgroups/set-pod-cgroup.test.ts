@@ -1,0 +1,89 @@
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
+import {readPodCgroup, setPodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+const POD = '/kubepods/burstable/podu1';
+
+/** A pod's cgroup with these files; the directories are no cgroups. */
+async function aGround(version: 1 | 2, files: Readonly<Record<string, string>>): Promise<CgroupRoot> {
+  const mount = await temporaryDirectory();
+  if (version === 2) await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory pids');
+  for (const [path, text] of Object.entries(files)) {
+    const [controller = '', file = ''] = path.split('/');
+    const directory = join(mount, version === 1 ? controller : '', POD);
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, file), text);
+  }
+  return {mount, version, rootDir: await temporaryDirectory()};
+}
+
+describe('in the legacy layout', () => {
+  const FILES = {
+    'cpu/cpu.shares': '204\n',
+    'cpu/cpu.cfs_quota_us': '20000\n',
+    'cpu/cpu.cfs_period_us': '100000\n',
+    'memory/memory.limit_in_bytes': '134217728\n',
+    'memory/memory.usage_in_bytes': '4096\n',
+  };
+
+  test('a pod’s limits and what it uses are read', async () => {
+    expect(await readPodCgroup(await aGround(1, FILES), POD)).toEqual({
+      cpuShares: 204n,
+      cpuQuota: {quota: 20_000n, period: 100_000n},
+      memoryBytes: 134_217_728n,
+      memoryUsageBytes: 4096n,
+    });
+  });
+
+  test('what is no limit is none', async () => {
+    const unlimited = {
+      'cpu/cpu.cfs_quota_us': '-1\n',
+      'memory/memory.limit_in_bytes': '9223372036854771712\n',
+    };
+    expect(await readPodCgroup(await aGround(1, {...FILES, ...unlimited}), POD)).toEqual({
+      cpuShares: 204n,
+      cpuQuota: {quota: -1n, period: 100_000n},
+      memoryUsageBytes: 4096n,
+    });
+  });
+
+  test('only what is given is set', async () => {
+    const ground = await aGround(1, FILES);
+    await setPodCgroup(ground, POD, {memoryBytes: 5n});
+    await setPodCgroup(ground, POD, {cpuQuota: {quota: 40_000n, period: 100_000n}});
+    expect(await readPodCgroup(ground, POD)).toEqual({
+      cpuShares: 204n,
+      cpuQuota: {quota: 40_000n, period: 100_000n},
+      memoryBytes: 5n,
+      memoryUsageBytes: 4096n,
+    });
+  });
+});
+
+describe('in the unified layout', () => {
+  const FILES = {
+    '/cpu.weight': '20\n',
+    '/cpu.max': 'max 100000\n',
+    '/memory.max': 'max\n',
+    '/memory.current': '4096\n',
+  };
+
+  test('a pod’s limits and what it uses are read and set', async () => {
+    const ground = await aGround(2, FILES);
+    expect(await readPodCgroup(ground, POD)).toEqual({
+      cpuShares: 501n,
+      cpuQuota: {quota: -1n, period: 100_000n},
+      memoryUsageBytes: 4096n,
+    });
+    await setPodCgroup(ground, POD, {cpuShares: 1024n, memoryBytes: 5n});
+    expect(await readFile(join(ground.mount, POD, 'cpu.weight'), 'utf8')).toBe('39');
+    expect(await readPodCgroup(ground, POD)).toMatchObject({memoryBytes: 5n});
+  });
+});
+
+test('of a pod that has no cgroup nothing is known', async () => {
+  expect(await readPodCgroup(await aGround(1, {}), POD)).toBeUndefined();
+});

@@ -1,0 +1,119 @@
+import {describe, expect, test} from 'vitest';
+import type {Container, Pod} from '../../../../../src/api/types/v1-pod.js';
+import {Backoff} from '../../../../../src/base/async/backoff.js';
+import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
+import type {SyncFailure} from '../../../../../src/kubelet/contract/sync-result.js';
+import {checkCrashLoopBackOff} from '../../../../../src/kubelet/managers/kuberuntime/actions/crash-loop-back-off.js';
+import type {StartEnvironment} from '../../../../../src/kubelet/managers/kuberuntime/actions/start-container.js';
+import type {SyncContext} from '../../../../../src/kubelet/managers/kuberuntime/sync-context.js';
+import {aContainer, aPod, aStatus, anInstance, UID} from '../../../pod-builders.js';
+
+const WHO = `web_default(${UID})`;
+
+/** Creates an instance of a container that exited at that second. */
+function exited(seconds: number, name = 'main'): RuntimeContainerStatus {
+  const instance = anInstance(name, 'CONTAINER_EXITED', {exitCode: 1});
+  return {...instance, cri: {...instance.cri, finishedAt: BigInt(seconds) * 1_000_000_000n}};
+}
+
+/** Checks the back-off of containers at times that a test sets. */
+class BackOffFixture {
+  readonly log: string[] = [];
+  readonly #backoff = new Backoff(10_000, 300_000);
+  #now = 0;
+
+  start(
+    seconds: number,
+    instances: readonly RuntimeContainerStatus[],
+    {pod = aPod(), container = aContainer()}: {readonly pod?: Pod; readonly container?: Container} = {},
+  ): SyncFailure | undefined {
+    this.#now = seconds * 1000;
+    const context = {
+      clock: {now: () => this.#now},
+      crashBackoff: this.#backoff,
+      events: ({type, reason, message, fieldPath}) => {
+        this.log.push(`${type} ${reason} ${message} [${fieldPath}]`);
+      },
+    } as Partial<SyncContext> as SyncContext;
+    const environment = {pod, status: aStatus(instances)} as Partial<StartEnvironment> as StartEnvironment;
+    return checkCrashLoopBackOff(context, environment, {container, kind: 'containers'});
+  }
+}
+
+test('the delays double from 10 s to 5 min and reset after ten minutes without a crash', () => {
+  const fixture = new BackOffFixture();
+  let now = 0;
+  const delays = Array.from({length: 8}, () => {
+    const crashedAt = now;
+    const failure = fixture.start(now, [exited(crashedAt)]);
+    now = (failure?.retryAt ?? now * 1000) / 1000;
+    expect(failure === undefined || fixture.start(now, [exited(crashedAt)]) === undefined).toBe(true);
+    return now - crashedAt;
+  });
+
+  expect(delays).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
+  expect(fixture.start(now + 700, [exited(now + 700)])).toBeUndefined();
+  expect(fixture.start(now + 700, [exited(now + 700)])?.message).toContain('back-off 10s ');
+});
+
+test('a container in back-off has the kubelet’s message and a retry time', () => {
+  const fixture = new BackOffFixture();
+  const since = 1_700_000_000;
+  fixture.start(since, [exited(since)]);
+
+  expect(fixture.start(since + 4, [exited(since + 3)])).toEqual({
+    reason: 'CrashLoopBackOff',
+    message: `back-off 10s restarting failed container=main pod=${WHO}`,
+    retryAt: (since + 13) * 1000,
+    backOffMs: 10_000,
+  });
+  expect(fixture.log).toEqual([
+    `Warning BackOff Back-off restarting failed container main in pod ${WHO} [spec.containers{main}]`,
+  ]);
+});
+
+describe('a container starts at once', () => {
+  test.each<[string, readonly RuntimeContainerStatus[]]>([
+    ['if it has not run', []],
+    ['if it runs', [anInstance('main', 'CONTAINER_RUNNING')]],
+    ['if another one crashed', [exited(0, 'other')]],
+  ])('%s', (_title, instances) => {
+    const fixture = new BackOffFixture();
+
+    expect(fixture.start(0, instances)).toBeUndefined();
+    expect(fixture.start(0, instances)).toBeUndefined();
+    expect(fixture.log).toEqual([]);
+  });
+
+  const [pod, container] = [aPod(), aContainer()];
+
+  test.each<[string, {readonly pod?: Pod; readonly container?: Container}]>([
+    ['another name', {pod: {...pod, metadata: {...pod.metadata, name: 'other'}}}],
+    ['another namespace', {pod: {...pod, metadata: {...pod.metadata, namespace: 'other'}}}],
+    ['another UID', {pod: {...pod, metadata: {...pod.metadata, uid: 'other'}}}],
+    ['another image', {container: {...container, image: 'other'}}],
+    ['other resources', {container: {...container, resources: {limits: {cpu: '1'}}}}],
+  ])('if it has %s', (_title, changed) => {
+    const fixture = new BackOffFixture();
+    fixture.start(0, [exited(0)]);
+
+    expect(fixture.start(1, [exited(0)], changed)).toBeUndefined();
+    expect(fixture.start(1, [exited(0)])).toBeDefined();
+  });
+});
+
+test('containers of a pod have separate back-offs', () => {
+  const fixture = new BackOffFixture();
+  fixture.start(0, [exited(0)]);
+
+  expect(fixture.start(1, [exited(0, 'other')], {container: aContainer({name: 'other'})})).toBeUndefined();
+});
+
+test('the newest exited instance determines the retry time', () => {
+  const fixture = new BackOffFixture();
+  fixture.start(0, [exited(0)]);
+
+  expect(fixture.start(5, [anInstance('main', 'CONTAINER_CREATED'), exited(5), exited(0)])?.retryAt).toBe(
+    15_000,
+  );
+});

@@ -1,0 +1,73 @@
+import {expect, test} from 'vitest';
+import type {PodEvent} from '../../../../../src/kubelet/contract/pod-event.js';
+import {anImage, BUSYBOX} from '../../../../fakes/fake-runtime.js';
+import {aLocalPod, startRegistryTestbed} from '../../../pods/registry-testbed.js';
+import {syncOnce} from '../../../pods/sync-once.js';
+
+const signal = new AbortController().signal;
+const CONTENT = 'localhost:5000/content:1';
+
+function aPodThatMounts(reference: string, mount: object = {}, pullPolicy = 'IfNotPresent') {
+  const volumeMounts = [{name: 'v', mountPath: '/v', ...mount}];
+  return aLocalPod({
+    containers: [
+      {name: 'main', image: BUSYBOX, command: ['sleep', '1'], volumeMounts, env: [{name: 'A', value: 'x'}]},
+      {name: 'other', image: BUSYBOX, command: ['sleep', '1']},
+    ],
+    volumes: [{name: 'v', image: {reference, pullPolicy}}],
+  });
+}
+
+const told = (events: readonly PodEvent[]): readonly (readonly string[])[] =>
+  events.map(({reason, fieldPath = 'the pod'}) => [fieldPath, reason]);
+
+test('an image volume is mounted by the runtime, by its id and read-only', async () => {
+  const content = anImage({name: CONTENT});
+  const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX}), content]});
+  const pod = aPodThatMounts(CONTENT, {subPathExpr: '$(A)/y'});
+  await syncOnce(pods.createSyncer(pod), signal);
+  const [main] = runtime.containers;
+  expect(main?.config.mounts[0]).toMatchObject({
+    hostPath: '',
+    containerPath: '/v',
+    readonly: true,
+    image: {image: content.id, userSpecifiedImage: CONTENT, annotations: pod.metadata.annotations},
+    imageSubPath: 'x/y',
+  });
+  expect(told(events).slice(0, 2)).toEqual([
+    ['the pod', 'Pulled'],
+    ['spec.containers{main}', 'Pulled'],
+  ]);
+});
+
+test('the image of a volume is pulled when it is missing', async () => {
+  const {pods, runtime} = await startRegistryTestbed({
+    images: [anImage({name: BUSYBOX})],
+    registry: [anImage({name: CONTENT})],
+  });
+  await syncOnce(pods.createSyncer(aPodThatMounts(CONTENT)), signal);
+  expect(runtime.callsTo('PullImage')).toMatchObject([{request: {image: {image: CONTENT}}}]);
+});
+
+test('a volume without its image stops the containers that mount it, and no other', async () => {
+  const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX})]});
+  const {results, status} = await syncOnce(
+    pods.createSyncer(aPodThatMounts('localhost:5000/none:1', {}, 'Never')),
+    signal,
+  );
+  expect(results.map(({target, failure}) => [target, failure?.reason])).toEqual([
+    ['web', undefined],
+    ['main', 'ErrImageNeverPull'],
+    ['other', undefined],
+  ]);
+  expect(runtime.containers.map(({config}) => config.metadata?.name)).toEqual(['other']);
+  expect(told(events).slice(0, 2)).toEqual([
+    ['the pod', 'ErrImageNeverPull'],
+    ['spec.containers{main}', 'Failed'],
+  ]);
+  expect(events[1]?.message).toBe('Error: ErrImageNeverPull');
+  expect(status.containerStatuses?.[0]?.state?.waiting).toEqual({
+    reason: 'ErrImageNeverPull',
+    message: 'Container image "localhost:5000/none:1" is not present with pull policy of Never',
+  });
+});

@@ -1,0 +1,158 @@
+import {describe, expect, test} from 'vitest';
+import type {Container, PodSpec} from '../../../../../src/api/types/v1-pod.js';
+import {imageRef} from '../../../../../src/cri/index.js';
+import {
+  generateContainerConfig,
+  type ContainerConfigInput,
+} from '../../../../../src/kubelet/managers/kuberuntime/config/container-config.js';
+import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
+import {aContainer, aPod, NO_REFERENCES} from '../../../pod-builders.js';
+
+function anInput(
+  container: Container,
+  fields: Partial<ContainerConfigInput> = {},
+  spec: Partial<PodSpec> = {},
+): ContainerConfigInput {
+  const pod = aPod({...spec, containers: [container]});
+  return {
+    ...NO_REFERENCES,
+    pod,
+    container: pod.spec.containers[0]!,
+    restartCount: 2,
+    imageRef: imageRef('sha256:1'),
+    imageUser: {uid: 0n},
+    podIps: ['10.244.0.2'],
+    volumes: new Map([['data', {hostPath: '/host/data', readOnly: false}]]),
+    node: GOLDEN_NODE,
+    hostsPath: '/pods/etc-hosts',
+    terminationLogPath: '/pods/log',
+    subPathTargets: new Map(),
+    ...fields,
+  };
+}
+
+describe('a container is configured', () => {
+  test('as the next instance of its name', () => {
+    const config = generateContainerConfig(anInput(aContainer()));
+
+    expect(config).toMatchObject({
+      metadata: {name: 'main', attempt: 2},
+      image: {image: 'sha256:1', userSpecifiedImage: 'busybox:1'},
+      logPath: 'main/2.log',
+    });
+  });
+
+  test('with its command and arguments expanded by its environment', () => {
+    const env = [{name: 'IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}}];
+    const container = aContainer({env, command: ['$(IP)', '$$(IP)'], args: ['--ip=$(IP)', '$(NONE)']});
+
+    const config = generateContainerConfig(anInput(container));
+
+    expect(config.command).toEqual(['10.244.0.2', '$(IP)']);
+    expect(config.args).toEqual(['--ip=10.244.0.2', '$(NONE)']);
+    expect(config.envs).toEqual([{key: 'IP', value: Buffer.from('10.244.0.2')}]);
+  });
+
+  test('with its streams and directory', () => {
+    const container = aContainer({stdin: true, stdinOnce: true, tty: true, workingDir: '/srv'});
+
+    expect(generateContainerConfig(anInput(container))).toMatchObject({
+      stdin: true,
+      stdinOnce: true,
+      tty: true,
+      workingDir: '/srv',
+    });
+  });
+});
+
+describe('its mounts', () => {
+  const mountPath = '/data';
+
+  test('come in the Pod’s order, then the hosts file, then the termination log', () => {
+    const volumeMounts = [
+      {name: 'data', mountPath: '/z'},
+      {name: 'data', mountPath: '/a'},
+    ];
+
+    const {mounts} = generateContainerConfig(anInput(aContainer({volumeMounts})));
+
+    expect(mounts?.map(({hostPath, containerPath}) => [hostPath, containerPath])).toEqual([
+      ['/host/data', '/z'],
+      ['/host/data', '/a'],
+      ['/pods/etc-hosts', '/etc/hosts'],
+      ['/pods/log', '/dev/termination-log'],
+    ]);
+  });
+
+  test.each([
+    [
+      {name: 'data', mountPath},
+      {readonly: false, propagation: 'PROPAGATION_PRIVATE'},
+    ],
+    [{name: 'data', mountPath, readOnly: true}, {readonly: true}],
+    [{name: 'fixed', mountPath}, {readonly: true}],
+    [{name: 'data', mountPath: 'relative'}, {containerPath: '/relative'}],
+    [{name: 'data', mountPath: 'a//relative/'}, {containerPath: '/a/relative'}],
+    [{name: 'data', mountPath: '/as//written/'}, {containerPath: '/as//written/'}],
+    [
+      {name: 'data', mountPath, mountPropagation: 'HostToContainer'},
+      {propagation: 'PROPAGATION_HOST_TO_CONTAINER'},
+    ],
+    [
+      {name: 'data', mountPath, mountPropagation: 'Bidirectional'},
+      {propagation: 'PROPAGATION_BIDIRECTIONAL'},
+    ],
+  ] as const)('of %o are %o', (mount, expected) => {
+    const volumes = new Map([
+      ['data', {hostPath: '/host/data', readOnly: false}],
+      ['fixed', {hostPath: '/host/fixed', readOnly: true}],
+    ]);
+
+    const {mounts} = generateContainerConfig(anInput(aContainer({volumeMounts: [mount]}), {volumes}));
+
+    expect(mounts?.[0]).toMatchObject(expected);
+  });
+
+  test('lack the hosts file when it has none, and the log when it wants none', () => {
+    const input = anInput(aContainer(), {hostsPath: undefined});
+
+    const {mounts} = generateContainerConfig({
+      ...input,
+      container: {...input.container, terminationMessagePath: ''},
+    });
+
+    expect(mounts).toEqual([]);
+  });
+
+  test('are an error in the kubelet’s words when their volume is missing', () => {
+    const container = aContainer({volumeMounts: [{name: 'none', mountPath}]});
+
+    expect(() => generateContainerConfig(anInput(container))).toThrow(
+      'cannot find volume "none" to mount into container "main"',
+    );
+  });
+
+  test('are relabelled under SELinux, but for what was there before', () => {
+    const volumes = new Map(['data', 'host'].map((name) => [name, {hostPath: `/${name}`, readOnly: false}]));
+    const container = aContainer({
+      volumeMounts: [...volumes.keys()].map((name) => ({name, mountPath: `/${name}`})),
+    });
+    const spec = {
+      volumes: [
+        {name: 'data', emptyDir: {}},
+        {name: 'host', hostPath: {path: '/host'}},
+      ],
+    };
+    const node = {...GOLDEN_NODE, selinuxEnabled: true};
+
+    const {mounts} = generateContainerConfig(anInput(container, {volumes, node}, spec));
+
+    expect(mounts?.map(({selinuxRelabel}) => selinuxRelabel)).toEqual([true, false, true, true]);
+  });
+});
+
+test('a container that must not run as root is refused with its configuration', () => {
+  const container = aContainer({securityContext: {runAsNonRoot: true}});
+
+  expect(() => generateContainerConfig(anInput(container))).toThrow('image will run as root');
+});

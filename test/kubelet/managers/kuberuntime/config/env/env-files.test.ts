@@ -1,0 +1,143 @@
+import {describe, expect, test} from 'vitest';
+import type {FileKeySelector} from '../../../../../../src/api/types/v1-selectors.js';
+import type {EnvFile} from '../../../../../../src/kubelet/contract/pod-filesystem.js';
+import {
+  fileKeyRefValue,
+  parseEnvFile,
+  readEnvFiles,
+  toParsedEnvFile,
+} from '../../../../../../src/kubelet/managers/kuberuntime/config/env/env-files.js';
+import {logContainerFields} from '../../../../../field-log.js';
+import {aContainer} from '../../../../pod-builders.js';
+
+const LONG = 'x'.repeat(64 * 1024);
+
+describe('an env file', () => {
+  test.each([
+    ["A='a'\nB='b'\n", 'B', 'b'],
+    ["A='a'", 'A', 'a'],
+    ["A='a'\r\nB='b'\r\n", 'B', 'b'],
+    ["  \n# A='x'\n\t # y\n \tA='a'\n", 'A', 'a'],
+    ["A='a' # comment\n", 'A', 'a'],
+    ["A='a'# comment\n", 'A', 'a'],
+    ["A=' a # b '", 'A', ' a # b '],
+    ["A='a=b=c'", 'A', 'a=b=c'],
+    ['A=\'$B ${C} \\n "q"\'', 'A', '$B ${C} \\n "q"'],
+    ["A='one\n\n  # three'\nB='b'", 'A', 'one\n\n  # three'],
+    ["A='one\nB='\nB='b'", 'B', 'b'],
+    ["A='first'\nA='second'", 'A', 'first'],
+    ["A='a'\nthe rest is not looked at", 'A', 'a'],
+    ["A= 'a'\nB='b'", 'B', 'b'],
+    ["A= 'a'", 'A', ''],
+    ["A=''", 'A', ''],
+    ["A='a'", 'B', ''],
+    ['', 'A', ''],
+  ])('%j has for %s the value %j', (content, key, value) => {
+    expect(parseEnvFile(content).values.get(key) ?? '').toBe(value);
+  });
+
+  test.each([
+    ["A='a'\nnonsense\nB='b'", "invalid environment variable format at line 2: missing '='"],
+    ["='a'\nB='b'", 'invalid environment variable format at line 1: empty variable name'],
+    ["A ='a'", "invalid environment variable format at line 1: whitespace before '=' is not allowed"],
+    ['B=b', 'invalid environment variable format at line 1: value must be enclosed in single quotes'],
+    ['B="b"', 'invalid environment variable format at line 1: value must be enclosed in single quotes'],
+    ['B=', 'invalid environment variable format at line 1: value must be enclosed in single quotes'],
+    [
+      "A=''\nB='b''c'",
+      'invalid environment variable format at line 2: unexpected content after closing quote',
+    ],
+    ["B='b\nc'd", 'invalid environment variable format at line 2: unexpected content after closing quote'],
+    ["A='a'\nB='b\nc", 'invalid environment variable format starting at line 2: unclosed single quote'],
+    [`A='a'\nB='${LONG}'`, 'line 2 is longer than 65535 bytes'],
+  ])('%j is refused', (content, message) => {
+    expect(parseEnvFile(content).syntaxError).toBe(message);
+    expect(parseEnvFile(content).values.has('B')).toBe(false);
+  });
+
+  test('of very many lines is taken apart in time', () => {
+    const names = Array.from({length: 80_000}, (_, index) => `A${index}`);
+    const content = names.map((name) => `${name}=''\n`).join('');
+
+    expect([...parseEnvFile(content).values.keys()]).toEqual(names);
+  }, 5000);
+});
+
+describe('a variable from a file', () => {
+  const selector = {volumeName: 'v', path: 'a.env', key: 'A'};
+  const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined => {
+    const fileKeyRef = {...selector, ...fields};
+    logContainerFields({env: [{name: 'A', valueFrom: {fileKeyRef}}]});
+    return fileKeyRefValue(fileKeyRef, new Map(file && [['v/a.env', toParsedEnvFile(file)]]));
+  };
+  const text = (content: string): EnvFile => ({kind: 'text', path: '/pods/v/a.env', content});
+
+  test('has the value of its key', () => {
+    expect(value(text("A='a'"))).toBe('a');
+  });
+
+  test('must be there unless it is optional; an empty value is none', () => {
+    for (const content of ["B='b'", "A=''"]) {
+      expect(() => value(text(content))).toThrow(
+        'environment variable key "A" not found in file "/pods/v/a.env"',
+      );
+      expect(value(text(content), {optional: true})).toBeUndefined();
+    }
+  });
+
+  test('needs its volume', () => {
+    expect(() => value(undefined, {optional: true})).toThrow(
+      'cannot find the volume "v" referenced by FileKeyRef',
+    );
+  });
+
+  test.each<[string, EnvFile, string]>([
+    ['can be read', {kind: 'unreadable', reason: 'it is larger than 1 MiB'}, 'it is larger than 1 MiB'],
+    ['is well formed', text('A=hunter2'), 'value must be enclosed in single quotes'],
+  ])('needs a file that %s; why it does not do is the hint, without what it holds', (_what, file, reason) => {
+    const error = (() => {
+      try {
+        return value(file, {optional: true});
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+
+    expect(error).toMatchObject({
+      message: "couldn't parse env file",
+      hint: expect.stringContaining(reason) as string,
+    });
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+  });
+
+  test('is known in a plan by where it comes from', () => {
+    expect(value({kind: 'planned'})).toBe('<A of the file a.env in the volume v>');
+  });
+
+  test('is read from the volume, once for all its keys, also when the container does not mount it', async () => {
+    const read: string[] = [];
+    const files = {
+      readEnvFile: async (volume: string, path: string) => {
+        read.push(`${volume}:${path}`);
+        return text('');
+      },
+    };
+    const container = aContainer({
+      env: [
+        {name: 'X', valueFrom: {fileKeyRef: selector}},
+        {name: 'B', valueFrom: {fileKeyRef: {...selector, key: 'B'}}},
+        {name: 'Y', valueFrom: {fileKeyRef: {...selector, volumeName: 'none'}}},
+        {name: 'Z', value: 'z'},
+      ],
+    });
+
+    const found = await readEnvFiles(
+      files,
+      container,
+      new Map([['v', {hostPath: '/pods/v', readOnly: false}]]),
+    );
+
+    expect(read).toEqual(['/pods/v:a.env']);
+    expect([...found.keys()]).toEqual(['v/a.env']);
+  });
+});

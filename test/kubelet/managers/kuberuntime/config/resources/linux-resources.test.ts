@@ -1,0 +1,162 @@
+import {describe, expect, test} from 'vitest';
+import type {Container} from '../../../../../../src/api/types/v1-pod.js';
+import type {ResourceRequirements} from '../../../../../../src/api/types/v1-meta.js';
+import type {CgroupFacts} from '../../../../../../src/kubelet/contract/node-facts.js';
+import {
+  linuxContainerResources,
+  milliCpuToQuota,
+  linuxOverheadResources,
+  linuxSandboxResources,
+} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/linux-resources.js';
+import {milliCpuToShares} from '../../../../../../src/kubelet/contract/resources/cpu-shares.js';
+import {aContainer, aPod} from '../../../../pod-builders.js';
+
+const V1: CgroupFacts = {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true};
+const V2: CgroupFacts = {...V1, version: 2};
+const NODE = {cgroup: V1, memoryBytes: 16n * 1024n ** 3n, hugePageSizes: ['2MB', '1GB']};
+
+function withResources(resources: ResourceRequirements, fields: Partial<Container> = {}): Container {
+  return aContainer({resources, ...fields});
+}
+
+test.each([
+  [0n, 2n, 0n],
+  [1n, 2n, 1000n],
+  [5n, 5n, 1000n],
+  [100n, 102n, 10_000n],
+  [250n, 256n, 25_000n],
+  [500n, 512n, 50_000n],
+  [1000n, 1024n, 100_000n],
+  [1500n, 1536n, 150_000n],
+  [300_000n, 262_144n, 30_000_000n],
+])('%d milli-CPUs are %d shares and a quota of %d µs', (milli, shares, quota) => {
+  expect([milliCpuToShares(milli), milliCpuToQuota(milli)]).toEqual([shares, quota]);
+});
+
+describe('a container', () => {
+  test.each<[string, ResourceRequirements, object]>([
+    [
+      'asks for nothing',
+      {},
+      {cpuShares: 2n, cpuQuota: 0n, memoryLimitInBytes: 0n, memorySwapLimitInBytes: 0n},
+    ],
+    [
+      'weighs by its request',
+      {requests: {cpu: '250m'}, limits: {cpu: '1'}},
+      {cpuShares: 256n, cpuQuota: 100_000n},
+    ],
+    ['weighs little by a request of 0', {requests: {cpu: '0'}, limits: {cpu: '1'}}, {cpuShares: 2n}],
+    [
+      'gets no swap on top of its memory',
+      {limits: {memory: '64Mi'}},
+      {memoryLimitInBytes: 67_108_864n, memorySwapLimitInBytes: 67_108_864n},
+    ],
+    [
+      'has a limit for each size of huge pages',
+      {limits: {'hugepages-2Mi': '4Mi'}},
+      {
+        hugepageLimits: [
+          {pageSize: '2MB', limit: 4_194_304n},
+          {pageSize: '1GB', limit: 0n},
+        ],
+      },
+    ],
+  ])('%s', (_title, resources, expected) => {
+    const container = withResources(resources);
+    const pod = aPod({containers: [container]});
+
+    expect(linuxContainerResources(pod, container, NODE)).toMatchObject(expected);
+  });
+
+  test('without a request weighs by its limit', () => {
+    const container = withResources({limits: {cpu: '500m'}});
+
+    expect(
+      linuxContainerResources({...aPod(), spec: {containers: [container]}}, container, NODE).cpuShares,
+    ).toBe(512n);
+  });
+
+  test('without limits of its own has the Pod’s', () => {
+    const container = withResources({requests: {cpu: '100m'}});
+    const pod = aPod({containers: [container], resources: {limits: {cpu: '500m', memory: '128Mi'}}});
+
+    expect(linuxContainerResources(pod, container, NODE)).toMatchObject({
+      cpuShares: 102n,
+      cpuQuota: 50_000n,
+      memoryLimitInBytes: 134_217_728n,
+    });
+  });
+
+  test('with the unified hierarchy ends as a whole for want of memory, and never swaps', () => {
+    const container = withResources({limits: {memory: '64Mi'}});
+    const resources = linuxContainerResources(aPod({containers: [container]}), container, {
+      ...NODE,
+      cgroup: V2,
+    });
+
+    expect(resources.unified).toEqual({'memory.oom.group': '1', 'memory.swap.max': '0'});
+    expect(resources.memorySwapLimitInBytes).toBeUndefined();
+  });
+
+  test.each([V1, V2])(
+    'is told nothing of swap by a kernel that does not account it (cgroup v$version)',
+    (cgroup) => {
+      const container = withResources({limits: {memory: '64Mi'}});
+      const node = {...NODE, cgroup: {...cgroup, swapAccounting: false}};
+
+      const resources = linuxContainerResources(aPod({containers: [container]}), container, node);
+
+      expect(resources.memorySwapLimitInBytes).toBeUndefined();
+      expect(resources.unified ?? {}).not.toHaveProperty(['memory.swap.max']);
+    },
+  );
+});
+
+describe('a sandbox', () => {
+  test('is told the sum of what its containers need', () => {
+    const pod = aPod({
+      containers: [
+        withResources({requests: {cpu: '250m', memory: '32Mi'}, limits: {cpu: '1500m', memory: '64Mi'}}),
+        withResources({limits: {memory: '48Mi'}}, {name: 'other'}),
+      ],
+    });
+
+    expect(linuxSandboxResources(pod, V1)).toEqual({
+      cpuShares: 256n,
+      cpuPeriod: 100_000n,
+      cpuQuota: 150_000n,
+      memoryLimitInBytes: 117_440_512n,
+    });
+  });
+
+  test('is told what its hungriest init container needs beside the sidecars before it', () => {
+    const pod = aPod({
+      containers: [withResources({limits: {cpu: '100m'}})],
+      initContainers: [
+        withResources({limits: {cpu: '1'}}, {name: 'side', restartPolicy: 'Always'}),
+        withResources({limits: {cpu: '2'}}, {name: 'init'}),
+      ],
+    });
+
+    expect(linuxSandboxResources(pod, V1).cpuQuota).toBe(300_000n);
+  });
+
+  test('is told what the Pod itself asks for instead', () => {
+    const pod = aPod({resources: {requests: {cpu: '300m'}, limits: {cpu: '500m'}}});
+
+    expect(linuxSandboxResources(pod, V1)).toMatchObject({cpuShares: 307n, cpuQuota: 50_000n});
+  });
+
+  test('of the unified hierarchy ends a container as a whole, and leaves swap to the containers', () => {
+    expect(linuxSandboxResources(aPod(), V2).unified).toEqual({'memory.oom.group': '1'});
+  });
+
+  test('has no overhead unless the Pod says so', () => {
+    expect(linuxOverheadResources(aPod(), V1)).toEqual({});
+    expect(linuxOverheadResources(aPod({overhead: {cpu: '250m', memory: '64Mi'}}), V1)).toMatchObject({
+      cpuShares: 256n,
+      cpuQuota: 25_000n,
+      memoryLimitInBytes: 67_108_864n,
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import {expect, test} from 'vitest';
+import type {PodSpec} from '../../../../../../src/api/types/v1-pod.js';
+import type {ResourceRequirements} from '../../../../../../src/api/types/v1-meta.js';
+import {podCgroupLimits} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-limits.js';
+import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
+import {aContainer, aPod} from '../../../../pod-builders.js';
+
+const PAGES = new Map([
+  ['2MB', 0n],
+  ['1GB', 0n],
+]);
+const MIB = 1024n * 1024n;
+
+const of = (spec: Partial<PodSpec>, node = GOLDEN_NODE) => podCgroupLimits(aPod(spec), node);
+const having = (...all: readonly ResourceRequirements[]): Partial<PodSpec> => ({
+  containers: all.map((resources, index) => aContainer({name: `c${index}`, resources})),
+});
+const half = {limits: {cpu: '500m', memory: '64Mi'}};
+
+test('a BestEffort pod has what is left of the CPU', () => {
+  expect(of({})).toEqual({cpuShares: 2n, hugePages: PAGES});
+});
+
+test('a Guaranteed pod has the sum of its limits', () => {
+  expect(of(having(half, half))).toEqual({
+    cpuShares: 1024n,
+    cpuQuota: {quota: 100_000n, period: 100_000n},
+    memoryBytes: 128n * MIB,
+    hugePages: PAGES,
+  });
+});
+
+test('a Burstable pod is bound only where each container is', () => {
+  const memory = {limits: {memory: '64Mi'}};
+
+  expect(of(having(half, memory))).toEqual({
+    cpuShares: 512n,
+    memoryBytes: 128n * MIB,
+    hugePages: PAGES,
+  });
+  expect(of({...having(memory), initContainers: [aContainer({name: 'i'})]})).not.toHaveProperty(
+    'memoryBytes',
+  );
+});
+
+test('limits of the pod itself bind it, whatever its containers say', () => {
+  const resources = {requests: {cpu: '300m', memory: '96Mi'}, limits: {cpu: '500m', memory: '128Mi'}};
+
+  expect(of({...having({}, half), resources})).toEqual({
+    cpuShares: 307n,
+    cpuQuota: {quota: 50_000n, period: 100_000n},
+    memoryBytes: 128n * MIB,
+    hugePages: PAGES,
+  });
+});
+
+test('overhead is on top, but makes no limit', () => {
+  const overhead = {cpu: '250m', memory: '16Mi'};
+
+  expect(of({...having(half), overhead})).toMatchObject({
+    cpuShares: 768n,
+    cpuQuota: {quota: 75_000n},
+    memoryBytes: 80n * MIB,
+  });
+  expect(of({...having({requests: {cpu: '250m'}}), overhead})).toEqual({cpuShares: 512n, hugePages: PAGES});
+});
+
+test('huge pages are those asked for, of the node’s sizes, and processes as many as the node allows', () => {
+  const limits = {cpu: '1', memory: '64Mi', 'hugepages-2Mi': '4Mi', 'hugepages-64Ki': '64Ki'};
+
+  expect(of(having({limits}), {...GOLDEN_NODE, podPidsLimit: 512n})).toMatchObject({
+    pids: 512n,
+    hugePages: new Map([
+      ['2MB', 4n * MIB],
+      ['1GB', 0n],
+    ]),
+  });
+});

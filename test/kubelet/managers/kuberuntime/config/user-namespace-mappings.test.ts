@@ -1,0 +1,85 @@
+import {describe, expect, test} from 'vitest';
+import {imageRef} from '../../../../../src/cri/index.js';
+import type {NodeFacts} from '../../../../../src/kubelet/contract/node-facts.js';
+import type {IdMapping} from '../../../../../src/kubelet/contract/pod-filesystem.js';
+import {generateContainerConfig} from '../../../../../src/kubelet/managers/kuberuntime/config/container-config.js';
+import {generatePodSandboxConfig} from '../../../../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
+import {ensureUserNamespaceMappings} from '../../../../../src/kubelet/managers/kuberuntime/config/user-namespace-mappings.js';
+import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
+import {aContainer, aPod, NO_REFERENCES} from '../../../pod-builders.js';
+
+const IDS: IdMapping = {hostId: 131_072, containerId: 0, length: 65_536};
+const files = {userNamespace: async () => IDS};
+
+function nodeWith(handlers: Readonly<Record<string, boolean>>): NodeFacts {
+  const features = Object.entries(handlers).map(
+    ([name, userNamespaces]) => [name, {userNamespaces, recursiveReadOnlyMounts: false}] as const,
+  );
+  return {...GOLDEN_NODE, runtime: {...GOLDEN_NODE.runtime, handlers: new Map(features)}};
+}
+
+describe('the ids of a pod', () => {
+  test.each([undefined, true])('are the node’s with hostUsers %s', async (hostUsers) => {
+    const pod = aPod(hostUsers === undefined ? {} : {hostUsers});
+
+    expect(await ensureUserNamespaceMappings(pod, '', {node: nodeWith({}), files})).toBeUndefined();
+  });
+
+  test('are its own when the handler can map them', async () => {
+    const node = nodeWith({'': false, sandboxed: true});
+
+    expect(await ensureUserNamespaceMappings(aPod({hostUsers: false}), 'sandboxed', {node, files})).toEqual(
+      IDS,
+    );
+  });
+
+  test.each<[string, Readonly<Record<string, boolean>>, string]>([
+    ['', {'': false}, "can't set `spec.hostUsers: false`, runtime does not support user namespaces"],
+    [
+      '',
+      {},
+      'can\'t set `spec.hostUsers: false`, runtime does not support user namespaces: the handler "" is not known',
+    ],
+    [
+      'kata',
+      {'': true, kata: false},
+      'can\'t set `spec.hostUsers: false`, RuntimeClass handler "kata" does not support user namespaces',
+    ],
+  ])('are refused, handler %j of %j', async (handler, handlers, problem) => {
+    const asked = ensureUserNamespaceMappings(aPod({hostUsers: false}), handler, {
+      node: nodeWith(handlers),
+      files,
+    });
+
+    await expect(asked).rejects.toMatchObject({code: 'POD_SANDBOX_CONFIG', message: problem});
+  });
+});
+
+test('the runtime is told of them for the sandbox, for containers and for all that is mounted', () => {
+  const mounting = aContainer({volumeMounts: [{name: 'v', mountPath: '/v'}]});
+  const pod = aPod({hostUsers: false, containers: [mounting], volumes: [{name: 'v', emptyDir: {}}]});
+  const container = pod.spec.containers[0]!;
+  const usernsOptions = {mode: 'POD', uids: [IDS], gids: [IDS]};
+
+  const sandbox = generatePodSandboxConfig(pod, GOLDEN_NODE, 0, IDS);
+  const {linux, mounts} = generateContainerConfig({
+    ...NO_REFERENCES,
+    pod,
+    container,
+    restartCount: 0,
+    imageRef: imageRef('sha256:1'),
+    imageUser: {uid: 0n},
+    podIps: [],
+    volumes: new Map([['v', {hostPath: '/data', readOnly: false}]]),
+    node: GOLDEN_NODE,
+    userNamespace: IDS,
+    hostsPath: '/hosts',
+    terminationLogPath: '/log',
+    subPathTargets: new Map(),
+  });
+
+  expect(sandbox.linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual(usernsOptions);
+  expect(linux?.securityContext?.namespaceOptions?.usernsOptions).toEqual(usernsOptions);
+  expect(mounts).toHaveLength(3);
+  for (const mount of mounts ?? []) expect(mount).toMatchObject({uidMappings: [IDS], gidMappings: [IDS]});
+});

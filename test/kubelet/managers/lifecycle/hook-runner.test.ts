@@ -1,0 +1,321 @@
+import {createServer, type IncomingMessage, type RequestListener, type Server} from 'node:http';
+import {createServer as createTlsServer} from 'node:https';
+import type {AddressInfo} from 'node:net';
+import {createServer as createTcpServer} from 'node:net';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {LifecycleHandler} from '../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../src/base/clock.js';
+import {containerId, CriError} from '../../../../src/cri/index.js';
+import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
+import {createHookRunner, type HookContext} from '../../../../src/kubelet/managers/lifecycle/hook-runner.js';
+import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
+import {aContainer, aPod} from '../../pod-builders.js';
+
+const never = new AbortController().signal;
+const SUBJECT = 'Container "main" in Pod "web_default(11111111-2222-3333-4444-555555555555)"';
+
+interface Ran {
+  readonly failure: string | undefined;
+  readonly events: readonly PodEvent[];
+}
+
+/** Runs a hook of the container `main` of the pod default/web. */
+async function run(
+  handler: LifecycleHandler,
+  options: {
+    readonly execSync?: HookContext['runtime']['execSync'];
+    readonly sandboxIps?: readonly string[];
+    readonly signal?: AbortSignal;
+  } = {},
+): Promise<Ran> {
+  const events: PodEvent[] = [];
+  const {execSync = succeeds, sandboxIps = ['127.0.0.1'], signal = never} = options;
+  const runHook = createHookRunner({
+    runtime: {execSync},
+    clock: systemClock,
+    events: (event) => void events.push(event),
+  });
+  const container = aContainer({lifecycle: {preStop: handler}});
+  const hook = {pod: aPod(), container, containerId: containerId('c1'), handler, sandboxIps};
+  return {failure: await runHook(hook, signal), events};
+}
+
+const succeeds: HookContext['runtime']['execSync'] = async () => answer();
+
+function answer({exitCode = 0, stdout = '', stderr = ''} = {}) {
+  return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
+}
+
+describe('an exec hook', () => {
+  const handler = {exec: {command: ['sh', '-c', 'echo nope; exit 7']}};
+
+  test('runs its command in the container, without a time limit', async () => {
+    const requests: unknown[] = [];
+    const execSync: HookContext['runtime']['execSync'] = async (request) => {
+      requests.push(request);
+      return answer();
+    };
+
+    expect(await run(handler, {execSync})).toEqual({failure: undefined, events: []});
+    expect(requests).toEqual([{containerId: 'c1', cmd: ['sh', '-c', 'echo nope; exit 7'], timeout: 0n}]);
+  });
+
+  test('fails with the command’s code and words, as the kubelet puts it', async () => {
+    const execSync = async () => answer({exitCode: 7, stdout: 'nope\n', stderr: 'oh "no"'});
+
+    expect((await run(handler, {execSync})).failure).toBe(
+      `Exec lifecycle hook ([sh -c echo nope; exit 7]) for ${SUBJECT} failed - error: command 'sh -c echo nope; exit 7' exited with 7: oh "no", message: "nope\\noh \\"no\\""`,
+    );
+  });
+
+  test('fails with what the runtime says', async () => {
+    const execSync = async (): Promise<never> => {
+      throw new CriError({
+        method: 'ExecSync',
+        endpoint: 'x',
+        grpcCode: 'UNKNOWN',
+        details: 'no such container',
+      });
+    };
+
+    expect((await run({exec: {command: ['x']}}, {execSync})).failure).toBe(
+      `Exec lifecycle hook ([x]) for ${SUBJECT} failed - error: rpc error: code = Unknown desc = no such container, message: ""`,
+    );
+  });
+
+  test('that is cut off rejects with the reason', async () => {
+    const reason = new Error('enough');
+    const execSync = async (): Promise<never> => {
+      throw new Error('cancelled');
+    };
+
+    await expect(run(handler, {execSync, signal: AbortSignal.abort(reason)})).rejects.toBe(reason);
+  });
+});
+
+test('a sleep hook takes its time, and ends early only with its wait', async () => {
+  const started = performance.now();
+
+  expect((await run({sleep: {seconds: 0.05}})).failure).toBeUndefined();
+  expect(performance.now() - started).toBeGreaterThan(40);
+  await expect(run({sleep: {seconds: 100}}, {signal: AbortSignal.timeout(10)})).rejects.toThrow('aborted');
+});
+
+test('a tcpSocket hook fails, as with every kubelet', async () => {
+  expect((await run({tcpSocket: {port: 80, host: 'localhost'}})).failure).toBe(
+    'Cannot run handler: invalid handler: tcpSocket',
+  );
+});
+
+interface Request {
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A server on loopback until the test has finished. */
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server that answers so, its port, and what it was asked. */
+async function aServer(
+  respond: RequestListener,
+  create: (listener: RequestListener) => Server = createServer,
+): Promise<{readonly port: number; readonly requests: readonly Request[]}> {
+  const requests: Request[] = [];
+  const port = await listening(
+    create((request, response) => {
+      requests.push({url: request.url, headers: request.headers});
+      respond(request, response);
+    }),
+  );
+  return {port, requests};
+}
+
+describe('an HTTP hook', () => {
+  test('asks the pod with the kubelet’s headers and those it has', async () => {
+    const {port, requests} = await aServer((_, response) => response.end('bye'));
+    const httpHeaders = [
+      {name: 'X-A', value: '1'},
+      {name: 'Host', value: 'web.test'},
+    ];
+
+    expect(await run({httpGet: {port, path: '/bye?now=1', httpHeaders}})).toEqual({
+      failure: undefined,
+      events: [],
+    });
+    expect(requests).toMatchObject([
+      {
+        url: '/bye?now=1',
+        headers: {'user-agent': 'kube-lifecycle/1.36', accept: '*/*', 'x-a': '1', host: 'web.test'},
+      },
+    ]);
+  });
+
+  test.each([200, 404, 500])('takes the status %i for a success', async (status) => {
+    const {port} = await aServer((_, response) => response.writeHead(status).end());
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
+  });
+
+  test('reads no more than 10 KiB of an endless answer', async () => {
+    const {port} = await aServer((_, response) => {
+      response.write(Buffer.alloc(11 * 1024));
+    });
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
+  });
+
+  test('does not wait for a long answer that is announced', async () => {
+    const {port} = await aServer((_, response) => {
+      response.writeHead(200, {'content-length': 11 * 1024}).flushHeaders();
+    });
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
+  });
+
+  test('takes an answer that breaks off for one', async () => {
+    const {port} = await aServer((request, response) => {
+      response.writeHead(200, {'content-length': 100}).write('a');
+      setImmediate(() => request.socket.destroy());
+    });
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
+  });
+
+  test('fails when nobody listens, in the kubelet’s words', async () => {
+    const server = createServer();
+    const port = await listening(server);
+    await new Promise((resolve) => server.close(resolve));
+
+    expect((await run({httpGet: {port, path: '/x'}})).failure).toBe(
+      `HTTP lifecycle hook (/x) for ${SUBJECT} failed - error: Get "http://127.0.0.1:${port}/x": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    );
+  });
+
+  test('fails when the server hangs up', async () => {
+    const {port} = await aServer((request) => request.socket.destroy());
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toContain(
+      `Get "http://127.0.0.1:${port}/": EOF`,
+    );
+  });
+
+  test('fails for a port that the container doesn’t have', async () => {
+    expect((await run({httpGet: {port: 'web', path: '/'}})).failure).toContain(
+      'failed - error: strconv.Atoi: parsing "web": invalid syntax',
+    );
+  });
+
+  test('needs an address: of its own, or the pod’s', async () => {
+    const {port} = await aServer((_, response) => response.end());
+
+    expect((await run({httpGet: {port, path: '/'}}, {sandboxIps: []})).failure).toContain(
+      'failed to find networking container',
+    );
+    const toHost = {httpGet: {port, path: '/', host: '127.0.0.1'}};
+    expect((await run(toHost, {sandboxIps: []})).failure).toBeUndefined();
+  });
+
+  test('that is cut off rejects with the reason', async () => {
+    const {port} = await aServer(() => undefined);
+
+    await expect(run({httpGet: {port, path: '/'}}, {signal: AbortSignal.timeout(30)})).rejects.toThrow(
+      'aborted',
+    );
+  });
+});
+
+describe('a redirected HTTP hook', () => {
+  test('follows on the same host', async () => {
+    const {port, requests} = await aServer((request, response) => {
+      if (request.url === '/a') response.writeHead(302, {location: '/b?c'}).end();
+      else response.end();
+    });
+
+    expect((await run({httpGet: {port, path: '/a'}})).failure).toBeUndefined();
+    expect(requests.map(({url}) => url)).toEqual(['/a', '/b?c']);
+  });
+
+  test('is done when another host is named', async () => {
+    const {port, requests} = await aServer((_, response) => {
+      response.writeHead(301, {location: 'http://localhost:1/'}).end();
+    });
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
+    expect(requests).toHaveLength(1);
+  });
+
+  test('gives up after ten requests', async () => {
+    const {port, requests} = await aServer((_, response) => response.writeHead(307, {location: '/'}).end());
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toContain('stopped after 10 redirects');
+    expect(requests).toHaveLength(10);
+  });
+
+  test('goes nowhere but to web servers', async () => {
+    const {port} = await aServer((_, response) =>
+      response.writeHead(302, {location: 'ftp://127.0.0.1/'}).end(),
+    );
+
+    expect((await run({httpGet: {port, path: '/'}})).failure).toContain('unsupported protocol scheme "ftp"');
+  });
+});
+
+describe('an HTTPS hook', () => {
+  test('trusts every certificate', async () => {
+    const {port, requests} = await aServer(
+      (_, response) => response.end(),
+      (listener) => createTlsServer({cert: CERTIFICATE, key: KEY}, listener),
+    );
+
+    expect(await run({httpGet: {port, path: '/', scheme: 'HTTPS'}})).toEqual({
+      failure: undefined,
+      events: [],
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('that is answered in HTTP is sent in HTTP, without the secret, and that is told', async () => {
+    const {port, requests} = await aServer((_, response) => response.end());
+    const httpHeaders = [
+      {name: 'Authorization', value: 'Bearer secret'},
+      {name: 'X-A', value: '1'},
+    ];
+
+    const {failure, events} = await run({httpGet: {port, path: '/', scheme: 'HTTPS', httpHeaders}});
+
+    expect(failure).toBeUndefined();
+    expect(requests.map(({headers}) => [headers.authorization, headers['x-a']])).toEqual([[undefined, '1']]);
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'LifecycleHTTPFallback',
+        message: `request to HTTPS lifecycle hook 127.0.0.1:${port} got HTTP response, retry with HTTP succeeded`,
+      },
+    ]);
+    expect(events[0]?.fieldPath).toBeUndefined();
+  });
+
+  test('fails with the first failure when HTTP is not spoken either', async () => {
+    const port = await new Promise<number>((resolve) => {
+      const server = createTcpServer((socket) => socket.on('error', () => undefined).end('220 ready\r\n'));
+      server.listen(0, '127.0.0.1', () => {
+        resolve((server.address() as AddressInfo).port);
+      });
+      onTestFinished(() => void server.close());
+    });
+
+    const {failure, events} = await run({httpGet: {port, path: '/', scheme: 'HTTPS'}});
+
+    expect(failure).toContain(
+      `Get "https://127.0.0.1:${port}/": http: server gave HTTP response to HTTPS client`,
+    );
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {connect} from '../../../../src/cri/index.js';
+import {
+  parseResolvConf,
+  readHugePages,
+  readNodeFacts,
+} from '../../../../src/kubelet/managers/node/read-node-facts.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {FakeRuntime} from '../../../fakes/fake-runtime.js';
+
+test('of resolv.conf the last search line counts, and options are kept once', () => {
+  const text = [
+    '# comment',
+    'nameserver 192.0.2.53 ignored',
+    'nameserver 192.0.2.54 ; second',
+    'search old.test',
+    'search example.test. . other.test',
+    'options ndots:2 timeout:1',
+    'options ndots:5',
+  ].join('\n');
+  expect(parseResolvConf(text)).toEqual({
+    nameservers: ['192.0.2.53', '192.0.2.54'],
+    searches: ['example.test', 'other.test'],
+    options: ['ndots:5', 'timeout:1'],
+  });
+});
+
+test('the cgroup driver is asked of the runtime', async () => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
+  expect(facts.cgroup.driver).toBe('cgroupfs');
+  expect(fake.callsTo('RuntimeConfig')).toHaveLength(1);
+});
+
+test('a runtime without RuntimeConfig is asked for its verbose status instead', async () => {
+  await using fake = await FakeRuntime.start({unimplemented: ['RuntimeConfig']});
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
+  expect(facts.cgroup.driver).toBe('cgroupfs');
+  expect(fake.callsTo('Status').map(({request}) => request)).toContainEqual({verbose: true});
+});
+
+test('the node has the labels of every node and those that are asked for, and what its runtime can do', async () => {
+  await using fake = await FakeRuntime.start({runtimeHandlers: ['kata']});
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {
+    rootDir: '/nonexistent/kcri',
+    nodeName: 'Node',
+    labels: {zone: 'a', 'kubernetes.io/os': 'other'},
+  });
+  expect(facts.labels).toMatchObject({
+    'kubernetes.io/hostname': 'node',
+    'kubernetes.io/os': 'other',
+    'beta.kubernetes.io/os': 'linux',
+    zone: 'a',
+  });
+  const features = {userNamespaces: true, recursiveReadOnlyMounts: true};
+  expect(facts.runtime).toEqual({
+    handlers: new Map([
+      ['', features],
+      ['kata', features],
+    ]),
+    supplementalGroupsPolicy: true,
+  });
+});
+
+test('options replace what the machine says', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'kcri-facts-'));
+  try {
+    const resolvConf = join(directory, 'resolv.conf');
+    await writeFile(resolvConf, 'nameserver 192.0.2.53\n');
+    await using fake = await FakeRuntime.start();
+    using connection = connect(fake.endpoint);
+    const facts = await readNodeFacts(connection.runtime, {
+      rootDir: directory,
+      nodeName: 'GoldenNode',
+      nodeIps: ['192.0.2.2'],
+      resolvConf,
+      cgroupRoot: '/some/',
+      cgroupDriver: 'systemd',
+      clusterDns: ['10.96.0.10'],
+    });
+    expect(facts).toMatchObject({
+      nodeName: 'goldennode',
+      nodeIps: ['192.0.2.2'],
+      clusterDns: ['10.96.0.10'],
+      resolvConf: {nameservers: ['192.0.2.53']},
+      cgroup: {driver: 'systemd', root: '/some'},
+      podLogsDir: '/var/log/pods',
+    });
+    expect(facts.memoryBytes).toBeGreaterThan(0n);
+    expect(fake.callsTo('RuntimeConfig')).toHaveLength(0);
+  } finally {
+    await rm(directory, {recursive: true});
+  }
+});
+
+test.each([
+  ['is not there', 'nothing', 'no such file or directory'],
+  ['is a directory', '.', 'illegal operation on a directory'],
+])('a named resolv.conf that %s is an error', async (_, name, reason) => {
+  const directory = await temporaryDirectory();
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const resolvConf = join(directory, name);
+  await expect(readNodeFacts(connection.runtime, {rootDir: directory, resolvConf})).rejects.toMatchObject({
+    code: 'SYSTEM',
+    message: `cannot read the resolver configuration "${resolvConf}": ${reason}`,
+    hint: 'set --resolv-conf to a readable file',
+  });
+});
+
+test('a root directory below a file is an error that names it', async () => {
+  const file = join(await temporaryDirectory(), 'file');
+  await writeFile(file, '');
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  await expect(readNodeFacts(connection.runtime, {rootDir: `${file}/x`})).rejects.toMatchObject({
+    code: 'SYSTEM',
+    message: `reading "${file}/x": not a directory`,
+  });
+});
+
+test('huge pages are told by size, in bytes, the smallest first', async () => {
+  const directory = await temporaryDirectory();
+  for (const [size, count] of Object.entries({'hugepages-1048576kB': '2', 'hugepages-2048kB': '3'})) {
+    await mkdir(join(directory, size));
+    await writeFile(join(directory, size, 'nr_hugepages'), `${count}\n`);
+  }
+  expect([...(await readHugePages(directory))]).toEqual([
+    ['2MB', 6_291_456n],
+    ['1GB', 2_147_483_648n],
+  ]);
+  expect(await readHugePages(join(directory, 'none'))).toEqual(new Map());
+});

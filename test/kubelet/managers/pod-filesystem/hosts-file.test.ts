@@ -1,0 +1,37 @@
+import {expect, test} from 'vitest';
+import {
+  hostNetworkHostsFileContent,
+  hostsFileContent,
+} from '../../../../src/kubelet/managers/pod-filesystem/hosts-file.js';
+
+const STANDARD = `# Kubernetes-managed hosts file.
+127.0.0.1\tlocalhost
+::1\tlocalhost ip6-localhost ip6-loopback
+fe00::0\tip6-localnet
+fe00::0\tip6-mcastprefix
+fe00::1\tip6-allnodes
+fe00::2\tip6-allrouters
+`;
+const input = {podIps: ['10.88.0.5'], hostname: 'web', domain: '', aliases: []};
+const aliases = [{ip: '192.0.2.1', hostnames: ['a', 'b.example']}, {ip: '192.0.2.2'}];
+const ALIAS_LINES = '\n# Entries added by HostAliases.\n192.0.2.1\ta\tb.example\n192.0.2.2\t\n';
+
+test.each([
+  ['a pod', {}, '10.88.0.5\tweb\n'],
+  [
+    'a pod in a subdomain',
+    {domain: 'sub.default.svc.cluster.local'},
+    '10.88.0.5\tweb.sub.default.svc.cluster.local\tweb\n',
+  ],
+  ['a pod with two addresses', {podIps: ['10.88.0.5', 'fd00::5']}, '10.88.0.5\tweb\nfd00::5\tweb\n'],
+  ['a pod with aliases', {aliases}, `10.88.0.5\tweb\n${ALIAS_LINES}`],
+])('the hosts file of %s', (_title, override, end) => {
+  expect(hostsFileContent({...input, ...override})).toBe(STANDARD + end);
+});
+
+test("in the host's network the hosts file is the node's", () => {
+  const node = '127.0.0.1 localhost\n192.0.2.9 node\n';
+  const header = '# Kubernetes-managed hosts file (host network).\n';
+  expect(hostNetworkHostsFileContent(node, [])).toBe(header + node);
+  expect(hostNetworkHostsFileContent(node, aliases)).toBe(header + node + ALIAS_LINES);
+});

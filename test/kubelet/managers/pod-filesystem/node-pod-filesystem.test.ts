@@ -1,0 +1,136 @@
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../src/base/clock.js';
+import {NO_OBJECTS} from '../../../../src/kubelet/contract/api-objects.js';
+import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
+import {NodePodFilesystem} from '../../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+const main: Container = {name: 'main', image: 'busybox:1', volumeMounts: [{name: 'v', mountPath: '/v'}]};
+
+function aPod(spec: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'web', namespace: 'default', uid: 'u1'},
+    spec: {containers: [main], volumes: [{name: 'v', emptyDir: {}}], ...spec},
+  };
+}
+
+async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data: string}> {
+  const directory = await temporaryDirectory();
+  const node: NodeFacts = {
+    nodeName: 'node',
+    nodeIps: ['192.0.2.2'],
+    cpuMilli: 2000n,
+    memoryBytes: 1n << 30n,
+    ephemeralStorageBytes: 1n << 30n,
+    hugePageSizes: [],
+    hugePageBytes: new Map(),
+    clusterDns: [],
+    clusterDomain: 'cluster.local',
+    resolvConf: {nameservers: [], searches: [], options: []},
+    cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: false},
+    rootDir: join(directory, 'root'),
+    podLogsDir: join(directory, 'logs'),
+    seccompDefault: false,
+    cgroupMount: undefined,
+    appArmorEnabled: false,
+    kernelRelease: '6.12.0',
+    allowedUnsafeSysctls: [],
+    podPidsLimit: undefined,
+    labels: {'kubernetes.io/hostname': 'node', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64'},
+    runtime: {handlers: new Map(), supplementalGroupsPolicy: true},
+    selinuxEnabled: false,
+    thermalThrottlePaths: [],
+    hostsFile: '127.0.0.1 localhost\n',
+  };
+  let calls = 0;
+  return {
+    node,
+    files: new NodePodFilesystem(node, () => calls++, systemClock),
+    data: `${node.rootDir}/pods/u1`,
+  };
+}
+
+test('a container gets a hosts file with the address, a termination log and a log directory', async () => {
+  const {node, files, data} = await aNode();
+  const pod = aPod({subdomain: 'sub'});
+  await files.makePodDirs(pod);
+  const made = await files.prepareContainer({pod, container: main, podIps: ['10.88.0.5'], subPaths: []});
+  expect(made).toEqual({
+    hostsPath: `${data}/etc-hosts`,
+    terminationLogPath: `${data}/containers/main/00000000`,
+    subPathTargets: new Map(),
+  });
+  expect(await readFile(`${data}/etc-hosts`, 'utf8')).toContain(
+    '10.88.0.5\tweb.sub.default.svc.cluster.local\tweb\n',
+  );
+  expect(await readdir(`${node.podLogsDir}/default_web_u1`)).toEqual(['main']);
+});
+
+test.each<[string, Partial<PodSpec>, readonly string[]]>([
+  ['without an address', {}, []],
+  [
+    'that mounts its own',
+    {containers: [{...main, volumeMounts: [{name: 'v', mountPath: '/etc/hosts'}]}]},
+    ['10.0.0.1'],
+  ],
+])('a container %s gets no hosts file', async (_title, spec, podIps) => {
+  const {files, data} = await aNode();
+  const pod = aPod(spec);
+  await files.makePodDirs(pod);
+  const [container = main] = pod.spec.containers;
+  const {hostsPath} = await files.prepareContainer({pod, container, podIps, subPaths: []});
+  expect(hostsPath).toBeUndefined();
+  expect(await readdir(data)).not.toContain('etc-hosts');
+});
+
+test("in the host's network the hosts file is the node's", async () => {
+  const {files} = await aNode();
+  const pod = aPod({hostNetwork: true});
+  await files.makePodDirs(pod);
+  const {hostsPath = ''} = await files.prepareContainer({pod, container: main, podIps: [], subPaths: []});
+  expect(await readFile(hostsPath, 'utf8')).toBe(
+    '# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n',
+  );
+});
+
+test('of a removed pod nothing is left, and other pods keep all they have', async () => {
+  const {node, files} = await aNode();
+  const pod = aPod();
+  const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
+  for (const made of [pod, other]) {
+    await files.makePodDirs(made);
+    const volumes = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
+    await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
+    await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5'], subPaths: []});
+  }
+  await files.removePod(pod);
+  expect(await readdir(`${node.rootDir}/pods`)).toEqual(['u2']);
+  expect(await readdir(node.podLogsDir)).toEqual(['default_other_u2']);
+  expect((await readdir(`${node.rootDir}/pods/u2`)).sort()).toEqual([
+    'containers',
+    'etc-hosts',
+    'plugins',
+    'volumes',
+  ]);
+});
+
+test('removing a pod of which nothing was ever made does nothing', async () => {
+  const {node, files} = await aNode();
+  await files.removePod(aPod());
+  await expect(readdir(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('the logs of one attempt are counted and removed', async () => {
+  const {node, files} = await aNode();
+  await files.makeLogDirectory(aPod());
+  await mkdir(`${node.podLogsDir}/default_web_u1/main`);
+  await writeFile(`${node.podLogsDir}/default_web_u1/main/4.log`, '');
+  expect(await files.nextLogAttempt(aPod(), 'main')).toBe(5);
+  await files.removeContainerLogs(aPod(), 'main', 4);
+  expect(await files.nextLogAttempt(aPod(), 'main')).toBe(0);
+});

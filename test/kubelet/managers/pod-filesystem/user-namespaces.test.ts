@@ -1,0 +1,131 @@
+import {mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {
+  allocateUserNamespace,
+  plannedUserNamespace,
+} from '../../../../src/kubelet/managers/pod-filesystem/user-namespaces.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod} from '../../pod-builders.js';
+
+const BLOCK = 65_536;
+
+interface Ground {
+  readonly node: {readonly rootDir: string};
+  /** A pod whose directory is there. */
+  readonly pod: (uid: string) => Promise<Pod>;
+  readonly file: (uid: string) => string;
+}
+
+async function aGround(): Promise<Ground> {
+  const rootDir = await temporaryDirectory();
+  return {
+    node: {rootDir},
+    pod: async (uid) => {
+      await mkdir(join(rootDir, 'pods', uid), {recursive: true});
+      return aPod({hostUsers: false}, {uid});
+    },
+    file: (uid) => join(rootDir, 'pods', uid, 'userns'),
+  };
+}
+
+test('the mapping is in the pod’s directory, as the kubelet writes it, for root alone to read', async () => {
+  const {node, pod, file} = await aGround();
+
+  const mapping = await allocateUserNamespace(node, await pod('u1'), () => 0);
+
+  expect(mapping).toEqual({hostId: BLOCK, containerId: 0, length: BLOCK});
+  const entry = '[{"hostId":65536,"containerId":0,"length":65536}]';
+  expect(await readFile(file('u1'), 'utf8')).toBe(`{"uidMappings":${entry},"gidMappings":${entry}}`);
+  expect((await stat(file('u1'))).mode & 0o777).toBe(0o600);
+});
+
+test('a pod keeps its ids, whatever is free', async () => {
+  const {node, pod} = await aGround();
+  const first = await allocateUserNamespace(node, await pod('u1'), () => 7);
+
+  expect(await allocateUserNamespace(node, await pod('u1'), () => 50)).toEqual(first);
+  expect(await plannedUserNamespace(node, await pod('u1'))).toEqual(first);
+});
+
+test('pods that come at the same time get ids of their own', async () => {
+  const {node, pod} = await aGround();
+  const pods = await Promise.all(Array.from({length: 4}, (_, index) => pod(`u${index}`)));
+
+  const mappings = await Promise.all(pods.map((one) => allocateUserNamespace(node, one, () => 108)));
+
+  const hostIds = mappings.map(({hostId}) => hostId / BLOCK).sort((a, b) => a - b);
+  expect(hostIds).toEqual([1, 2, 109, 110]);
+});
+
+test('there are ids for 110 pods', async () => {
+  const {node, pod, file} = await aGround();
+  await pod('others');
+  const almostAll = [{hostId: BLOCK, containerId: 0, length: 109 * BLOCK}];
+  await writeFile(file('others'), JSON.stringify({uidMappings: almostAll, gidMappings: almostAll}));
+
+  expect((await allocateUserNamespace(node, await pod('last'), () => 5)).hostId).toBe(110 * BLOCK);
+  await expect(allocateUserNamespace(node, await pod('one-more'), () => 5)).rejects.toThrow(
+    'could not find an empty slot to allocate a user namespace',
+  );
+});
+
+test('ids are free again when the pod’s directory is gone', async () => {
+  const {node, pod, file} = await aGround();
+  const first = await allocateUserNamespace(node, await pod('u1'), () => 0);
+  expect(await allocateUserNamespace(node, await pod('u2'), () => 0)).not.toEqual(first);
+
+  await rm(join(file('u1'), '..'), {recursive: true});
+
+  expect(await allocateUserNamespace(node, await pod('u3'), () => 0)).toEqual(first);
+});
+
+test('ids that overlap with another pod’s are not given, however that got them', async () => {
+  const {node, pod, file} = await aGround();
+  await pod('other');
+  const odd = [{hostId: BLOCK + 5, containerId: 0, length: BLOCK}];
+  await writeFile(file('other'), JSON.stringify({uidMappings: odd, gidMappings: odd}));
+
+  expect((await allocateUserNamespace(node, await pod('u1'), () => 0)).hostId).toBe(3 * BLOCK);
+});
+
+test('a plan says which ids a pod would get and takes none', async () => {
+  const {node, pod, file} = await aGround();
+
+  expect(await plannedUserNamespace(node, await pod('u1'))).toMatchObject({hostId: BLOCK});
+  await expect(stat(file('u1'))).rejects.toThrow('ENOENT');
+});
+
+describe('a file that is broken is told of, lest its ids are given to another:', () => {
+  const mapping = {hostId: BLOCK, containerId: 0, length: BLOCK};
+  test.each<[string, string, string]>([
+    ['no JSON', '{', 'invalid user namespace mappings file'],
+    ['no mapping', '{}', 'invalid user namespace mappings file'],
+    ['nothing', 'null', 'invalid user namespace mappings file'],
+    [
+      'two mappings',
+      JSON.stringify({uidMappings: [mapping, mapping], gidMappings: [mapping, mapping]}),
+      'invalid user namespace configuration: no more than one mapping allowed.',
+    ],
+    [
+      'other groups',
+      JSON.stringify({uidMappings: [mapping], gidMappings: [{...mapping, hostId: 1}]}),
+      'invalid user namespace configuration: GID and UID mapping should be identical',
+    ],
+    [
+      'no root',
+      JSON.stringify({
+        uidMappings: [{...mapping, containerId: 1}],
+        gidMappings: [{...mapping, containerId: 1}],
+      }),
+      'invalid user namespace configuration: UID 0 must be mapped',
+    ],
+  ])('%s', async (_, text, problem) => {
+    const {node, pod, file} = await aGround();
+    await pod('other');
+    await writeFile(file('other'), text);
+
+    await expect(allocateUserNamespace(node, await pod('u1'), () => 0)).rejects.toThrow(problem);
+  });
+});

@@ -1,0 +1,349 @@
+import {createServer, type RequestListener} from 'node:http';
+import {createServer as createTlsServer} from 'node:https';
+import {createServer as createTcpServer, type AddressInfo, type Server} from 'node:net';
+import {Server as GrpcServer, ServerCredentials, status, type ServiceDefinition} from '@grpc/grpc-js';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Container, Probe} from '../../../../src/api/types/v1-pod.js';
+import {systemClock} from '../../../../src/base/clock.js';
+import {containerId, CriError, type GrpcCode} from '../../../../src/cri/index.js';
+import type {ProbeKind} from '../../../../src/kubelet/contract/probe-results.js';
+import {runProbe, type ProbeServices} from '../../../../src/kubelet/managers/probes/run-probe.js';
+import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
+import {aContainer, aPod} from '../../pod-builders.js';
+
+type ExecSync = ProbeServices['runtime']['execSync'];
+
+interface RunOptions {
+  readonly kind?: ProbeKind;
+  readonly container?: Partial<Container>;
+  readonly execSync?: ExecSync;
+  readonly isEnding?: () => boolean;
+}
+
+const succeeds: ExecSync = async () => answer();
+
+function answer({exitCode = 0, stdout = '', stderr = ''} = {}) {
+  return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
+}
+
+/** What a probe of the container `main` at 127.0.0.1 brings, and the events it is told by. */
+async function run(
+  probe: Probe,
+  {kind = 'liveness', container = {}, execSync = succeeds, isEnding}: RunOptions = {},
+): Promise<readonly (string | undefined)[]> {
+  const told: string[] = [];
+  const events: ProbeServices['events'] = ({reason, message, fieldPath, type}) => {
+    expect([type, fieldPath]).toEqual(['Warning', 'spec.containers{main}']);
+    told.push(`${reason}: ${message}`);
+  };
+  const io = {runtime: {execSync}, events, clock: systemClock};
+  const subject = {
+    pod: aPod(),
+    container: aContainer({[`${kind}Probe`]: probe, ...container}),
+    list: 'containers',
+    kind,
+    probe,
+  } as const;
+  const instance = {id: containerId('c1'), podIp: '127.0.0.1', ...(isEnding && {isTerminating: isEnding})};
+  return [await runProbe(io, subject, instance, new AbortController().signal), ...told];
+}
+
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    (server as {closeAllConnections?: () => void}).closeAllConnections?.();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const serving = async (listener: RequestListener): Promise<number> => await portOf(createServer(listener));
+
+describe('a command', () => {
+  const exec = {command: ['cat', '$(FILE)', '$(OTHER)', '$$(FILE)']};
+
+  test('runs in the container with its timeout, and knows variables with values', async () => {
+    const requests: unknown[] = [];
+    const execSync: ExecSync = async (request) => {
+      requests.push(request);
+      return answer({stdout: 'fine'});
+    };
+    const env = [{name: 'FILE', value: '/ok'}];
+
+    expect(await run({exec, timeoutSeconds: 7}, {execSync, container: {env}})).toEqual(['Success']);
+    expect(requests).toEqual([{containerId: 'c1', cmd: ['cat', '/ok', '$(OTHER)', '$(FILE)'], timeout: 7n}]);
+  });
+
+  test('that ends with another code than 0 fails with what it says, up to 10 KiB', async () => {
+    const said = {exitCode: 3, stdout: 'out\n', stderr: 'x'.repeat(20_000)};
+    const [result, event = ''] = await run({exec}, {kind: 'startup', execSync: async () => answer(said)});
+
+    expect(result).toBe('Failure');
+    expect(event.startsWith('Unhealthy: Startup probe failed: out\nxxx')).toBe(true);
+    expect(event).toHaveLength('Unhealthy: Startup probe failed: '.length + 10 * 1024);
+  });
+
+  const fails = (grpcCode: GrpcCode, calls: unknown[] = []): ExecSync => {
+    return async (request) => {
+      calls.push(request);
+      throw new CriError({method: 'ExecSync', endpoint: 'x', grpcCode, details: 'gone'});
+    };
+  };
+
+  test('that takes too long fails', async () => {
+    const probe = {exec: {command: ['sleep', '9']}, timeoutSeconds: 65};
+    expect(await run(probe, {execSync: fails('DEADLINE_EXCEEDED')})).toEqual([
+      'Failure',
+      'Unhealthy: Liveness probe failed: command "sleep 9" timed out after 1m5s',
+    ]);
+  });
+
+  test('that can not be run is tried three times, and counts for nothing', async () => {
+    const calls: unknown[] = [];
+    expect(await run({exec}, {execSync: fails('NOT_FOUND', calls)})).toEqual([
+      undefined,
+      'Unhealthy: Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = gone',
+    ]);
+    expect(calls).toHaveLength(3);
+  });
+
+  test('that can not be run in a pod that is being ended is no news', async () => {
+    expect(await run({exec}, {execSync: fails('NOT_FOUND'), isEnding: () => true})).toEqual([undefined]);
+  });
+});
+
+describe('an HTTP GET', () => {
+  test.each([
+    [200, ['Success']],
+    [
+      399,
+      ['Success', 'ProbeWarning: Readiness probe warning: Probe terminated redirects, Response body: hi'],
+    ],
+    [400, ['Failure', 'Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 400']],
+    [500, ['Failure', 'Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 500']],
+  ])('that is answered by %i', async (code, expected) => {
+    const port = await serving((_, response) => response.writeHead(code).end('hi'));
+    expect(await run({httpGet: {port, path: '/'}}, {kind: 'readiness'})).toEqual(expected);
+  });
+
+  test('goes to the named port with the headers of a probe', async () => {
+    const seen: unknown[] = [];
+    const port = await serving(({url, headers}, response) => {
+      seen.push([url, headers]);
+      response.end();
+    });
+    const httpHeaders = [
+      {name: 'Host', value: 'web.test'},
+      {name: 'X-A', value: '1'},
+    ];
+    const container = {ports: [{name: 'http', containerPort: port}]};
+
+    expect(await run({httpGet: {port: 'http', path: '/x?y=1', httpHeaders}}, {container})).toEqual([
+      'Success',
+    ]);
+    expect(seen).toEqual([
+      [
+        '/x?y=1',
+        {
+          'user-agent': 'kube-probe/1.36',
+          accept: '*/*',
+          host: 'web.test',
+          'x-a': '1',
+          connection: 'close',
+        },
+      ],
+    ]);
+  });
+
+  test('follows to the same host, and is warned of another one', async () => {
+    const port = await serving((request, response) => {
+      if (request.url === '/there') response.end();
+      else if (request.url === '/here') response.writeHead(302, {location: '/there'}).end();
+      else response.writeHead(302, {location: 'http://elsewhere.test/'}).end('away');
+    });
+    expect(await run({httpGet: {port, path: '/here'}})).toEqual(['Success']);
+    expect(await run({httpGet: {port, path: '/away'}})).toEqual([
+      'Success',
+      'ProbeWarning: Liveness probe warning: Probe terminated redirects, Response body: away',
+    ]);
+  });
+
+  test('trusts every certificate', async () => {
+    const server = createTlsServer({cert: CERTIFICATE, key: KEY}, (_, response) => response.end());
+    const port = await portOf(server);
+    expect(await run({httpGet: {port, path: '/', scheme: 'HTTPS'}})).toEqual(['Success']);
+  });
+
+  test('of a server that is silent takes no longer than it may', async () => {
+    const port = await serving(() => undefined);
+    expect(await run({httpGet: {port, path: '/x'}, timeoutSeconds: 1})).toEqual([
+      'Failure',
+      `Unhealthy: Liveness probe failed: Get "http://127.0.0.1:${port}/x": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+    ]);
+  });
+
+  test('whose answer breaks off counts for nothing', async () => {
+    const port = await serving((_, response) => {
+      response.writeHead(200, {'content-length': 100}).write('a', () => response.destroy());
+    });
+    expect(await run({httpGet: {port, path: '/x'}})).toEqual([
+      undefined,
+      'Unhealthy: Liveness probe errored and resulted in failure state: unexpected EOF',
+    ]);
+  });
+
+  test('reads no more than 10 KiB', async () => {
+    const port = await serving((_, response) => response.writeHead(300).end('y'.repeat(50_000)));
+    const [, event = ''] = await run({httpGet: {port, path: '/'}});
+    expect(event.replace(/[^y]/g, '')).toHaveLength(10 * 1024 + 1);
+  });
+
+  test.each([
+    [
+      1,
+      /^Unhealthy: Liveness probe failed: Get "http:\/\/127.0.0.1:1\/": dial tcp 127.0.0.1:1: connect: connection refused$/,
+    ],
+    [
+      'nosuch',
+      /^Unhealthy: Liveness probe errored and resulted in unknown state: strconv.Atoi: parsing "nosuch": invalid syntax$/,
+    ],
+  ])('to the port %s', async (port, expected) => {
+    expect((await run({httpGet: {port, path: '/'}}))[1]).toMatch(expected);
+  });
+
+  test('of a server that speaks something else fails', async () => {
+    const port = await portOf(createTcpServer((socket) => socket.end('what?\r\n')));
+    const [result, event] = await run({httpGet: {port, path: '/'}});
+    expect([result, event]).toEqual([
+      'Failure',
+      expect.stringMatching(/^Unhealthy: Liveness probe failed: Get "/),
+    ]);
+  });
+});
+
+describe('a TCP connection', () => {
+  test('that can be opened is a success, and is closed', async () => {
+    const closed: boolean[] = [];
+    const server = createTcpServer((socket) => socket.on('close', (hadError) => closed.push(hadError)));
+    const port = await portOf(server);
+
+    expect(await run({tcpSocket: {port}})).toEqual(['Success']);
+    await expect.poll(() => closed).toEqual([false]);
+  });
+
+  test.each([
+    [{port: 1}, 'Failure', 'failed: dial tcp 127.0.0.1:1: connect: connection refused'],
+    [{port: 0}, undefined, 'errored and resulted in unknown state: invalid port number: 0'],
+  ])('%j', async (tcpSocket, result, words) => {
+    expect(await run({tcpSocket})).toEqual([result, `Unhealthy: Liveness probe ${words}`]);
+  });
+});
+
+describe('a gRPC health check', () => {
+  const bytes = (value: Buffer): Buffer => value;
+  const HEALTH: ServiceDefinition = {
+    check: {
+      path: '/grpc.health.v1.Health/Check',
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: bytes,
+      requestDeserialize: bytes,
+      responseSerialize: bytes,
+      responseDeserialize: bytes,
+    },
+  };
+  type Reply = Buffer | {readonly code: status; readonly details: string} | 'silence';
+
+  async function grpcServing(reply: Reply | 'nothing', requests: unknown[] = []): Promise<number> {
+    const server = new GrpcServer();
+    onTestFinished(() => {
+      server.forceShutdown();
+    });
+    if (reply !== 'nothing')
+      server.addService(HEALTH, {
+        check: (
+          call: {request: Buffer; metadata: {get(name: string): unknown[]}},
+          respond: (error: object | null, value?: Buffer) => void,
+        ) => {
+          requests.push([call.request.toString(), String(call.metadata.get('user-agent')[0]).split(' ')[0]]);
+          if (Buffer.isBuffer(reply)) respond(null, reply);
+          else if (reply !== 'silence') respond(reply);
+        },
+      });
+    return await new Promise((resolve, reject) => {
+      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
+        if (error === null) resolve(port);
+        else reject(error);
+      });
+    });
+  }
+
+  test('of a service that serves is a success', async () => {
+    const requests: unknown[] = [];
+    const port = await grpcServing(Buffer.from([0x12, 1, 65, 0x08, 1]), requests);
+    expect(await run({grpc: {port, service: 'web'}})).toEqual(['Success']);
+    expect(await run({grpc: {port}})).toEqual(['Success']);
+    expect(requests).toEqual([
+      ['\n\u0003web', 'kube-probe/1.36'],
+      ['', 'kube-probe/1.36'],
+    ]);
+  });
+
+  test.each<[string, Reply | 'nothing', string]>([
+    ['does not serve', Buffer.from([8, 2]), 'service unhealthy (responded with "NOT_SERVING")'],
+    ['says nothing', Buffer.alloc(0), 'service unhealthy (responded with "UNKNOWN")'],
+    ['says what nobody knows', Buffer.from([8, 9]), 'service unhealthy (responded with "9")'],
+    [
+      'sends garbage',
+      Buffer.from([0x12, 200]),
+      'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: the message is truncated',
+    ],
+    [
+      'has no health service',
+      'nothing',
+      'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): The server does not implement the method /grpc.health.v1.Health/Check',
+    ],
+    [
+      'refuses',
+      {code: status.PERMISSION_DENIED, details: 'no'},
+      'error: health rpc probe failed: rpc error: code = PermissionDenied desc = no',
+    ],
+    ['is silent', 'silence', 'timeout: health rpc did not complete within 1s'],
+  ])('of a server that %s fails', async (_title, reply, words) => {
+    const port = await grpcServing(reply);
+    expect(await run({grpc: {port}, timeoutSeconds: 1})).toEqual([
+      'Failure',
+      `Unhealthy: Liveness probe failed: ${words}`,
+    ]);
+  });
+
+  test.each(['nobody', 'a server that speaks something else'])('of %s fails in time', async (who) => {
+    const port =
+      who === 'nobody' ? 1 : await portOf(createTcpServer((socket) => socket.on('error', () => undefined)));
+    expect(await run({grpc: {port}, timeoutSeconds: 1})).toEqual([
+      'Failure',
+      `Unhealthy: Liveness probe failed: timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
+    ]);
+  });
+});
+
+test('a probe that is given up rejects with the reason', async () => {
+  const reason = new Error('enough');
+  const port = await serving(() => undefined);
+  for (const probe of [{httpGet: {port, path: '/'}}, {grpc: {port: 1}}]) {
+    const controller = new AbortController();
+    const io = {runtime: {execSync: succeeds}, events: () => undefined, clock: systemClock};
+    const subject = {
+      pod: aPod(),
+      container: aContainer(),
+      list: 'containers',
+      kind: 'liveness',
+      probe,
+    } as const;
+    const probing = runProbe(io, subject, {id: containerId('c1'), podIp: '127.0.0.1'}, controller.signal);
+    setImmediate(() => {
+      controller.abort(reason);
+    });
+    await expect(probing).rejects.toBe(reason);
+  }
+});

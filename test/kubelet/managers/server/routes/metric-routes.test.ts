@@ -1,0 +1,180 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {aContainer, aSandbox} from '../../../../fakes/fake-runtime.js';
+import {cpuStats, ioStats} from '../../../../../src/kubelet/managers/server/stats/summary-parts.js';
+import {systemClock} from '../../../../../src/base/clock.js';
+import {until} from '../../../../base/until.js';
+import {scraped, type ParsedFamily, type ParsedSample} from '../../metrics/parse-exposition.js';
+import {requestAt, startServerTestbed, UID, type ServerTestbed} from '../server-testbed.js';
+
+const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/cadvisor', '/metrics/slis'];
+
+async function scrape({request}: ServerTestbed, path: string): Promise<readonly ParsedFamily[]> {
+  return scraped(await request(path));
+}
+
+async function samples(testbed: ServerTestbed, path: string, name: string): Promise<readonly ParsedSample[]> {
+  return (await scrape(testbed, path)).find((family) => family.name === name)?.samples ?? [];
+}
+
+/** Adds an older pod of the same name to the runtime, as an edited pod leaves behind. */
+function addOlderPod({runtime}: ServerTestbed): void {
+  const sandbox = aSandbox({id: 'older', name: 'web', namespace: 'team', uid: 'older-uid'});
+  runtime.state.addContainer(aContainer({id: 'older-main', name: 'main', sandbox}));
+}
+
+interface Summary {
+  readonly node: Readonly<Record<string, Record<string, unknown>>>;
+  readonly pods: readonly (Record<string, unknown> & {
+    readonly containers: readonly Record<string, Record<string, unknown>>[];
+  })[];
+}
+
+async function summary({request}: ServerTestbed, query = ''): Promise<Summary> {
+  return JSON.parse((await request(`/stats/summary${query}`)).body) as Summary;
+}
+
+describe('a strict parser', () => {
+  test.each(ENDPOINTS)('accepts %s from both ports', async (path) => {
+    const testbed = await startServerTestbed();
+    await testbed.request('/healthz');
+    expect(await scrape(testbed, path)).not.toEqual([]);
+    expect(scraped(await requestAt(testbed.servers.urls.readOnly ?? '', path))).not.toEqual([]);
+  });
+
+  test('accepts the metrics of two pods with the same name', async () => {
+    const testbed = await startServerTestbed();
+    addOlderPod(testbed);
+    const names = (await samples(testbed, '/metrics/resource', 'container_cpu_usage_seconds_total')).map(
+      ({labels}) => labels,
+    );
+    expect(names).toEqual([{container: 'main', namespace: 'team', pod: 'web'}]);
+    expect((await summary(testbed)).pods).toHaveLength(2);
+  });
+});
+
+test('the results of each health check are counted', async () => {
+  const testbed = await startServerTestbed();
+  await testbed.request('/healthz');
+  testbed.kubelet.lastActiveAt = 0;
+  await testbed.request('/healthz');
+  await testbed.request('/healthz/ping');
+  const all = [
+    ...(await samples(testbed, '/metrics/slis', 'kubernetes_healthcheck')),
+    ...(await samples(testbed, '/metrics/slis', 'kubernetes_healthchecks_total')),
+  ];
+  expect(all.map(({labels: {name, type, status}, value}) => [name, type, status, value])).toEqual([
+    ['log', 'healthz', undefined, 1],
+    ['ping', 'healthz', undefined, 1],
+    ['syncloop', 'healthz', undefined, 0],
+    ['log', 'healthz', 'success', 2],
+    ['ping', 'healthz', 'success', 2],
+    ['syncloop', 'healthz', 'error', 1],
+    ['syncloop', 'healthz', 'success', 1],
+  ]);
+});
+
+describe('resource metrics', () => {
+  test('have the names and stability levels of a kubelet', async () => {
+    const families = await scrape(await startServerTestbed(), '/metrics/resource');
+    const stability = new Map(families.map(({name, help}) => [name, /^\[(\w+)\]/.exec(help)?.[1]]));
+    expect(Object.fromEntries(stability)).toEqual({
+      container_cpu_usage_seconds_total: 'STABLE',
+      container_memory_working_set_bytes: 'STABLE',
+      container_start_time_seconds: 'STABLE',
+      container_swap_limit_bytes: 'ALPHA',
+      container_swap_usage_bytes: 'ALPHA',
+      node_cpu_usage_seconds_total: 'STABLE',
+      node_memory_working_set_bytes: 'STABLE',
+      node_swap_usage_bytes: 'ALPHA',
+      pod_cpu_usage_seconds_total: 'STABLE',
+      pod_memory_working_set_bytes: 'STABLE',
+      pod_swap_usage_bytes: 'ALPHA',
+      resource_scrape_error: 'STABLE',
+      scrape_error: 'ALPHA',
+    });
+  });
+
+  test('of a pod are the sum of its containers if the runtime does not report pods', async () => {
+    const testbed = await startServerTestbed({runtime: {unimplemented: ['ListPodSandboxStats']}});
+    const [pod] = await samples(testbed, '/metrics/resource', 'pod_memory_working_set_bytes');
+    const [container] = await samples(testbed, '/metrics/resource', 'container_memory_working_set_bytes');
+    expect(pod).toMatchObject({labels: {namespace: 'team', pod: 'web'}, value: container?.value});
+    expect(pod?.timestampMs).toBeGreaterThan(1e12);
+  });
+});
+
+describe('stats summary', () => {
+  test('the node has the stats of its kernel', async () => {
+    const {node} = await summary(await startServerTestbed());
+    expect(node).toMatchObject({
+      memory: {pageFaults: expect.any(Number) as number, rssBytes: expect.any(Number) as number},
+      network: {interfaces: expect.any(Array) as unknown[]},
+      rlimit: {maxpid: expect.any(Number) as number, curproc: expect.any(Number) as number},
+      runtime: {imageFs: {}, containerFs: {}},
+      swap: {},
+    });
+  });
+
+  test('the node has a CPU rate from the second request on', async () => {
+    let now = Date.now();
+    const clock = {...systemClock, now: () => now};
+    const testbed = await startServerTestbed({options: {clock}});
+    expect((await summary(testbed)).node['cpu']).not.toHaveProperty('usageNanoCores');
+    now += 10_000;
+    await until(async () => Number((await summary(testbed)).node['cpu']?.['usageNanoCores']) >= 0);
+  });
+
+  test('containers have the usage of their writable layer and logs', async () => {
+    const testbed = await startServerTestbed();
+    const directory = join(testbed.directory, `team_web_${UID}`, 'main');
+    await mkdir(directory, {recursive: true});
+    await writeFile(join(directory, '0.log'), 'x'.repeat(10_000));
+    const [container] = (await summary(testbed)).pods[0]?.containers ?? [];
+    expect(container?.['rootfs']).toMatchObject({usedBytes: 65_536, inodesUsed: 12});
+    expect(container?.['logs']).toMatchObject({capacityBytes: expect.any(Number) as number});
+    expect(container?.['logs']?.['usedBytes']).toBeGreaterThanOrEqual(10_000);
+    const [few] = (await summary(testbed, '?only_cpu_and_memory=true')).pods;
+    expect(few?.containers[0]).not.toHaveProperty('logs');
+    expect(few).toHaveProperty('swap');
+  });
+
+  test('logs of pods of other clients are not read, whatever the names of the pods', async () => {
+    const testbed = await startServerTestbed();
+    const sandbox = aSandbox({id: 'other', name: '../..', namespace: '..', uid: '../../etc'});
+    testbed.runtime.state.addContainer(aContainer({id: 'other-main', name: 'apt', sandbox}));
+    const unknown = (): never => {
+      throw new Error('unknown');
+    };
+    testbed.kubelet.runtimeStatus = unknown;
+    const {pods} = await summary(testbed);
+    expect(pods).toHaveLength(2);
+    for (const {containers} of pods) expect(containers[0]).not.toHaveProperty('logs');
+  });
+
+  test('pods have a process count and network stats', async () => {
+    const [pod] = (await summary(await startServerTestbed())).pods;
+    expect(pod).toMatchObject({process_stats: {process_count: 2}, network: {name: 'eth0', rxBytes: 1000}});
+  });
+
+  test('a pod with several sandboxes has the usage of the newest', async () => {
+    const testbed = await startServerTestbed();
+    const newer = aSandbox({id: 'a', name: 'web', namespace: 'team', uid: UID, attempt: 1});
+    testbed.runtime.state.addSandbox(newer);
+    expect((await summary(testbed)).pods[0]?.['process_stats']).toEqual({process_count: 1});
+  });
+
+  test('pressure stall information is included if available', () => {
+    const data = {Total: 5n, Avg10: 0.5, Avg60: 0.25, Avg300: 0};
+    const some = {total: 5n, avg10: 0.5, avg60: 0.25, avg300: 0};
+    const none = {total: 0n, avg10: 0, avg60: 0, avg300: 0};
+    const time = '1970-01-01T00:00:00Z';
+    expect(ioStats({timestamp: 0n, psi: {Some: data}})).toEqual({time, psi: {some, full: none}});
+    expect(ioStats({timestamp: 0n})).toBeUndefined();
+    expect(cpuStats({timestamp: 0n, psi: {Some: data, Full: data}})).toEqual({
+      time,
+      psi: {some, full: some},
+    });
+  });
+});

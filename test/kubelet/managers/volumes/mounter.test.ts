@@ -1,0 +1,147 @@
+import {execFileSync} from 'node:child_process';
+import {mkdir, readFile, readdir, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {
+  isMountPoint,
+  parseMountInfo,
+  systemMounter,
+  unmountBelow,
+  unmountOrder,
+  type Mounter,
+  type MountPoint,
+} from '../../../../src/kubelet/managers/volumes/mounter.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+test('a line of mountinfo gives the mount, with and without optional fields', () => {
+  const text = [
+    '27 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
+    '36 27 0:3 /sub /var/lib/a\\040b\\011c\\134d rw shared:1 master:2 - tmpfs tmpfs rw,size=4k',
+    '',
+  ].join('\n');
+  expect(parseMountInfo(text)).toEqual([
+    {id: 27, parentId: 1, root: '/', path: '/', fileSystem: 'ext4', isSlave: false, isShared: false},
+    {
+      id: 36,
+      parentId: 27,
+      root: '/sub',
+      path: '/var/lib/a b\tc\\d',
+      fileSystem: 'tmpfs',
+      isSlave: true,
+      isShared: true,
+    },
+  ]);
+});
+
+function mounts(...entries: readonly (readonly [number, number, string])[]): readonly MountPoint[] {
+  return entries.map(([id, parentId, path]) => ({
+    ...{id, parentId, path, root: '/'},
+    ...{fileSystem: 'tmpfs', isSlave: false, isShared: false},
+  }));
+}
+
+test.each([
+  ['nothing', mounts([1, 0, '/'], [2, 1, '/dir2'], [3, 1, '/dirx/a']), []],
+  ['the directory itself', mounts([1, 0, '/'], [2, 1, '/dir']), [2]],
+  [
+    'deeper ones before those that they stand in',
+    mounts([1, 0, '/'], [2, 1, '/dir/a'], [3, 2, '/dir/a/b']),
+    [3, 2],
+  ],
+  ['stacked ones from the top', mounts([2, 1, '/dir/a'], [3, 2, '/dir/a'], [4, 3, '/dir/a']), [4, 3, 2]],
+  [
+    'a hiding one before a hidden one',
+    mounts([2, 1, '/dir/a/b'], [3, 2, '/dir/a/b/c'], [4, 1, '/dir/a']),
+    [4, 3, 2],
+  ],
+  ['a moved one before that which it was moved into', mounts([5, 9, '/dir/a/b'], [9, 1, '/dir/a']), [5, 9]],
+])('in the order of unmounting: %s', (_title, all, ids) => {
+  expect(unmountOrder(all, '/dir').map(({id}) => id)).toEqual(ids);
+});
+
+test('a mount that stays although it was unmounted is an error, not an endless loop', async () => {
+  const directory = await temporaryDirectory();
+  const path = join(directory, 'volume');
+  const mounter: Mounter = {
+    ...systemMounter,
+    list: async () => mounts([7, 1, path]),
+    unmount: async () => undefined,
+  };
+  await expect(unmountBelow(directory, mounter)).rejects.toThrow(`"${path}" is still mounted`);
+});
+
+test('below a directory that is not there nothing is unmounted', async () => {
+  const directory = await temporaryDirectory();
+  await expect(unmountBelow(join(directory, 'none/deeper'))).resolves.toBeUndefined();
+});
+
+/** Only root can mount. */
+describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
+  function mount(...args: readonly string[]): void {
+    execFileSync('mount', args);
+    // Whatever the test has left mounted.
+    onTestFinished(async () => {
+      await unmountBelow(args.at(-1)!);
+    });
+  }
+
+  test('stacked, nested and hidden mounts all go, and what was bound stays', async () => {
+    const directory = await temporaryDirectory();
+    const [outside, volumes] = [join(directory, 'outside'), join(directory, 'pod/a b\\c')];
+    await mkdir(outside);
+    await writeFile(join(outside, 'canary'), 'alive');
+    await mkdir(join(volumes, 'deep/er'), {recursive: true});
+    mount('-t', 'tmpfs', 'tmpfs', join(volumes, 'deep'));
+    await mkdir(join(volumes, 'deep/er'));
+    mount('--bind', outside, join(volumes, 'deep/er'));
+    mount('-t', 'tmpfs', 'tmpfs', join(volumes, 'deep/er'));
+    mount('--bind', outside, volumes);
+    await unmountBelow(join(directory, 'pod'));
+    expect((await systemMounter.list()).filter(({path}) => path.startsWith(directory))).toEqual([]);
+    expect(await readdir(volumes)).toEqual(['deep']);
+    expect(await readFile(join(outside, 'canary'), 'utf8')).toBe('alive');
+  });
+
+  test('mounts are found through a link above the directory', async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, 'real/pod/v'), {recursive: true});
+    await symlink(join(directory, 'real'), join(directory, 'link'));
+    mount('-t', 'tmpfs', 'tmpfs', join(directory, 'real/pod/v'));
+    expect(await isMountPoint(join(directory, 'link/pod/v'), systemMounter)).toBe(true);
+    await unmountBelow(join(directory, 'link/pod'));
+    expect(await isMountPoint(join(directory, 'link/pod/v'), systemMounter)).toBe(false);
+  });
+
+  test('a mount beside the directory stays', async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, 'pod'));
+    await mkdir(join(directory, 'pod2'));
+    mount('-t', 'tmpfs', 'tmpfs', join(directory, 'pod2'));
+    await unmountBelow(join(directory, 'pod'));
+    expect(await isMountPoint(join(directory, 'pod2'), systemMounter)).toBe(true);
+  });
+
+  test('a busy mount is named, with how to find who uses it', async () => {
+    const directory = await temporaryDirectory();
+    const path = join(directory, 'pod/v');
+    await mkdir(path, {recursive: true});
+    mount('-t', 'tmpfs', 'tmpfs', path);
+    const before = process.cwd();
+    process.chdir(path);
+    try {
+      await expect(unmountBelow(join(directory, 'pod'))).rejects.toMatchObject({
+        message: `unmounting "${path}": target is busy`,
+        hint: `list the processes that use it with: fuser -vm ${path}`,
+      });
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  test('a tmpfs that cannot be mounted says why', async () => {
+    const path = join(await temporaryDirectory(), 'none');
+    await expect(systemMounter.mount('tmpfs', path, 'size=4096')).rejects.toThrow(
+      `mounting a tmpfs at "${path}": mount point does not exist`,
+    );
+  });
+});

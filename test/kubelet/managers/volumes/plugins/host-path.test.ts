@@ -1,0 +1,166 @@
+import {execFileSync} from 'node:child_process';
+import type * as FsPromises from 'node:fs/promises';
+import {chmod, mkdir, rmdir, stat, symlink, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:net';
+import {join} from 'node:path';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import type {HostPathType} from '../../../../../src/api/types/v1-volumes.js';
+import {setUpHostPath} from '../../../../../src/kubelet/managers/volumes/plugins/host-path.js';
+import {temporaryDirectory} from '../../../../base/temporary-directory.js';
+
+// For what others do between two calls.
+vi.mock('node:fs/promises', async (load) => {
+  const original = await load<typeof FsPromises>();
+  return {...original, mkdir: vi.fn(original.mkdir), stat: vi.fn(original.stat)};
+});
+
+/** One of each kind. */
+async function aZoo(): Promise<(name: string) => string> {
+  const directory = await temporaryDirectory();
+  const at = (name: string): string => join(directory, name);
+  await mkdir(at('directory'));
+  await writeFile(at('file'), 'kept');
+  await symlink(at('directory'), at('link'));
+  execFileSync('mkfifo', [at('fifo')]);
+  const server = createServer().listen(at('socket'));
+  onTestFinished(() => {
+    server.close();
+  });
+  return (name) => (name.startsWith('/') ? name : at(name));
+}
+
+test.each<[HostPathType, string]>([
+  ['', 'missing'],
+  ['', 'file'],
+  ['Directory', 'directory'],
+  ['Directory', 'link'],
+  ['DirectoryOrCreate', 'directory'],
+  ['File', 'file'],
+  ['File', 'fifo'],
+  ['FileOrCreate', 'file'],
+  ['Socket', 'socket'],
+  ['CharDevice', '/dev/null'],
+])('type %j takes %s', async (type, name) => {
+  const at = await aZoo();
+  await expect(setUpHostPath({path: at(name), type})).resolves.toBeUndefined();
+});
+
+test.each<[HostPathType, string, string]>([
+  ['Directory', 'missing', 'directory'],
+  ['Directory', 'file', 'directory'],
+  ['DirectoryOrCreate', 'file', 'directory'],
+  ['File', 'missing', 'file'],
+  ['File', 'directory', 'file'],
+  ['File', 'file/below', 'file'],
+  ['FileOrCreate', 'directory', 'file'],
+  ['Socket', 'file', 'socket file'],
+  ['Socket', 'missing', 'socket file'],
+  ['CharDevice', 'file', 'character device'],
+  ['BlockDevice', '/dev/null', 'block device'],
+])('type %s refuses %s in the words of the kubelet', async (type, name, noun) => {
+  const at = await aZoo();
+  await expect(setUpHostPath({path: at(name), type})).rejects.toThrow(
+    `hostPath type check failed: ${at(name)} is not a ${noun}`,
+  );
+});
+
+test('without a type nothing is made', async () => {
+  const at = await aZoo();
+  await setUpHostPath({path: at('missing')});
+  await expect(stat(at('missing'))).rejects.toThrow('ENOENT');
+});
+
+test('DirectoryOrCreate makes the directory and those above it', async () => {
+  const at = await aZoo();
+  await setUpHostPath({path: at('new/er'), type: 'DirectoryOrCreate'});
+  expect((await stat(at('new/er'))).isDirectory()).toBe(true);
+});
+
+test('what is made has the modes of the kubelet, whatever the umask is', async () => {
+  const at = await aZoo();
+  const before = process.umask(0o077);
+  onTestFinished(() => {
+    process.umask(before);
+  });
+  await setUpHostPath({path: at('new/er'), type: 'DirectoryOrCreate'});
+  await setUpHostPath({path: at('new/file'), type: 'FileOrCreate'});
+  const modes = ['new', 'new/er', 'new/file'].map(async (name) => (await stat(at(name))).mode & 0o7777);
+  expect(await Promise.all(modes)).toEqual([0o755, 0o755, 0o644]);
+});
+
+test('FileOrCreate makes what a link leads to', async () => {
+  const at = await aZoo();
+  await symlink(at('new'), at('dangling'));
+  await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
+  expect((await stat(at('new'))).isFile()).toBe(true);
+});
+
+test('FileOrCreate makes what a link leads to that leads to another one', async () => {
+  const at = await aZoo();
+  await symlink('directory/next', at('dangling'));
+  await symlink('../new', at('directory/next'));
+  await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
+  expect((await stat(at('new'))).mode & 0o7777).toBe(0o644);
+});
+
+/** Does something once kcri has seen that nothing is there. */
+function onceMissing(plant: () => Promise<void>): void {
+  vi.mocked(stat).mockImplementationOnce(async () => {
+    await plant();
+    throw Object.assign(new Error('ENOENT'), {code: 'ENOENT'});
+  });
+}
+
+test('FileOrCreate leaves what a link leads to that a container was quick to make', async () => {
+  const at = await aZoo();
+  await chmod(at('file'), 0o600);
+  onceMissing(() => symlink(at('file'), at('raced')));
+  await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
+  expect((await stat(at('file'))).mode & 0o7777).toBe(0o600);
+});
+
+test('FileOrCreate does not wait for a pipe that a container was quick to make', async () => {
+  const at = await aZoo();
+  onceMissing(async () => void execFileSync('mkfifo', [at('raced')]));
+  await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
+  expect((await stat(at('raced'))).isFIFO()).toBe(true);
+});
+
+test('what a container was quick to make is checked too', async () => {
+  const at = await aZoo();
+  onceMissing(async () => {
+    await mkdir(at('raced'));
+  });
+  await expect(setUpHostPath({path: at('raced'), type: 'FileOrCreate'})).rejects.toThrow(
+    `${at('raced')} is not a file`,
+  );
+});
+
+test('DirectoryOrCreate leaves what a link leads to that has come in place of the directory it made', async () => {
+  const at = await aZoo();
+  await chmod(at('directory'), 0o700);
+  vi.mocked(mkdir).mockImplementationOnce(async (path) => {
+    await mkdir(path);
+    await rmdir(path);
+    await symlink(at('directory'), path);
+    return undefined;
+  });
+  await expect(setUpHostPath({path: at('raced'), type: 'DirectoryOrCreate'})).rejects.toThrow(
+    `creating the directory "${at('raced')}"`,
+  );
+  expect((await stat(at('directory'))).mode & 0o7777).toBe(0o700);
+});
+
+test('FileOrCreate makes an empty file and keeps the content of one that is there', async () => {
+  const at = await aZoo();
+  await setUpHostPath({path: at('new'), type: 'FileOrCreate'});
+  await setUpHostPath({path: at('file'), type: 'FileOrCreate'});
+  expect([(await stat(at('new'))).size, (await stat(at('file'))).size]).toEqual([0, 4]);
+});
+
+test('FileOrCreate does not create the parent directory', async () => {
+  const at = await aZoo();
+  await expect(setUpHostPath({path: at('new/file'), type: 'FileOrCreate'})).rejects.toThrow(
+    `creating "${at('new/file')}": no such file or directory`,
+  );
+});

@@ -1,0 +1,262 @@
+import {describe, expect, test} from 'vitest';
+import type {Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
+import type {
+  ConfigMapVolumeSource,
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  VolumeSource,
+} from '../../../../../src/api/types/v1-volumes.js';
+import type {Payload} from '../../../../../src/kubelet/managers/volumes/atomic-writer.js';
+import {configMapPayload} from '../../../../../src/kubelet/managers/volumes/plugins/config-map.js';
+import {downwardApiPayload} from '../../../../../src/kubelet/managers/volumes/plugins/downward-api.js';
+import {projectedPayload} from '../../../../../src/kubelet/managers/volumes/plugins/projected.js';
+import {secretPayload} from '../../../../../src/kubelet/managers/volumes/plugins/secret.js';
+import {aHost, aPodWith} from '../volume-fixtures.js';
+import {aConfigMap, objects, OBJECTS} from '../object-fixtures.js';
+
+const MI = 1024n * 1024n;
+const FACTS = {cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI};
+
+/** `content mode` by path. */
+function shown(payload: Payload): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...payload].map(([path, {data, mode}]) => [path, `${data.toString()} ${mode.toString(8)}`]),
+  );
+}
+
+/** A source, and the pod with the volume of it. */
+function of<Kind extends keyof VolumeSource>(
+  kind: Kind,
+  source: Required<VolumeSource>[Kind],
+  spec: Partial<PodSpec> = {},
+): {readonly pod: Pod; readonly source: Required<VolumeSource>[Kind]} {
+  return {pod: aPodWith([{name: 'v', [kind]: source}], spec), source};
+}
+
+describe('a configMap volume holds', () => {
+  const payload = (source: ConfigMapVolumeSource, from = OBJECTS): Readonly<Record<string, string>> =>
+    shown(configMapPayload({objects: from}, of('configMap', {name: 'settings', ...source})));
+
+  test.each<[string, ConfigMapVolumeSource, Readonly<Record<string, string>>]>([
+    ['all keys, texts and bytes', {}, {a: '1 644', b: '2 644', bytes: '\xff 644'}],
+    [
+      'all keys with the mode that is the default',
+      {defaultMode: 0o400},
+      {a: '1 400', b: '2 400', bytes: '\xff 400'},
+    ],
+    [
+      'only the items when there are some, with their own modes',
+      {
+        items: [
+          {key: 'a', path: 'in/x', mode: 0o600},
+          {key: 'bytes', path: 'y'},
+        ],
+      },
+      {'in/x': '1 600', y: '\xff 644'},
+    ],
+    [
+      'one key twice',
+      {
+        items: [
+          {key: 'a', path: 'x'},
+          {key: 'a', path: 'y'},
+        ],
+      },
+      {x: '1 644', y: '1 644'},
+    ],
+    [
+      'what there is of optional items',
+      {
+        optional: true,
+        items: [
+          {key: 'c', path: 'c'},
+          {key: 'b', path: 'b'},
+        ],
+      },
+      {b: '2 644'},
+    ],
+    ['nothing when it is optional and not there', {name: 'other', optional: true}, {}],
+    [
+      'nothing when it is optional and not there, with items',
+      {name: 'other', optional: true, items: [{key: 'a', path: 'a'}]},
+      {},
+    ],
+  ])('%s', (_title, source, expected) => {
+    expect(payload(source)).toEqual(expected);
+  });
+
+  test('nothing of a ConfigMap without data', () => {
+    expect(payload({}, objects(aConfigMap({})))).toEqual({});
+  });
+
+  test.each<[string, ConfigMapVolumeSource, string]>([
+    ['an object that is not there', {name: 'other'}, 'configmap "other" not found'],
+    [
+      'a key that is not there',
+      {items: [{key: 'c', path: 'c'}]},
+      'configmap references non-existent config key: c',
+    ],
+    [
+      'a key of every object in JavaScript',
+      {items: [{key: 'toString', path: 'c'}]},
+      'configmap references non-existent config key: toString',
+    ],
+  ])('an error for %s', (_title, source, message) => {
+    expect(() => payload(source)).toThrow(message);
+  });
+
+  test('an error for a key that says of which object', () => {
+    const source = {name: 'settings', items: [{key: 'c', path: 'c'}]};
+    expect(() => configMapPayload({objects: OBJECTS}, {pod: aPodWith([]), source})).toThrow(
+      expect.objectContaining({
+        hint: 'add the key to the ConfigMap "default/settings", use an existing key, or set optional: true',
+      }),
+    );
+  });
+
+  test('an error for an object of another namespace', () => {
+    const pod = aPodWith([]);
+    const elsewhere: Pod = {...pod, metadata: {...pod.metadata, namespace: 'other'}};
+    expect(() => configMapPayload({objects: OBJECTS}, {pod: elsewhere, source: {name: 'settings'}})).toThrow(
+      'configmap "settings" not found',
+    );
+  });
+});
+
+describe('a secret volume holds', () => {
+  const payload = (source: object): Readonly<Record<string, string>> =>
+    shown(secretPayload({objects: OBJECTS}, of('secret', {secretName: 'keys', ...source})));
+
+  test.each([
+    ['all keys', {}, {password: 'hunter2 644', user: 'me 644'}],
+    ['items', {defaultMode: 0o440, items: [{key: 'user', path: 'u'}]}, {u: 'me 440'}],
+    ['nothing when it is optional and not there', {secretName: 'other', optional: true}, {}],
+  ])('%s', (_title, source, expected) => {
+    expect(payload(source)).toEqual(expected);
+  });
+
+  test.each([
+    ['an object that is not there', {secretName: 'other'}, 'secret "other" not found'],
+    ['a key that is not there', {items: [{key: 'k', path: 'k'}]}, 'references non-existent secret key: k'],
+  ])('an error for %s, without any value', (_title, source, message) => {
+    expect(() => payload(source)).toThrow(message);
+    expect(() => payload(source)).not.toThrow('hunter2');
+  });
+});
+
+describe('a downwardAPI volume holds', () => {
+  const metadata = {
+    name: 'web',
+    namespace: 'default',
+    uid: 'u1',
+    labels: {b: '2', a: '1'},
+    annotations: {note: 'say "hi"', lines: 'b\na\nc'},
+  };
+  const containers = [
+    {name: 'main', image: 'i', resources: {limits: {cpu: '250m'}, requests: {memory: '1536Ki'}}},
+    {name: 'free', image: 'i'},
+  ];
+  const host = aHost({rootDir: '/none', ...FACTS});
+  const field = (fieldPath: string): Partial<DownwardAPIVolumeFile> => ({
+    fieldRef: {apiVersion: 'v1', fieldPath},
+  });
+  const payload = (downwardAPI: DownwardAPIVolumeSource): Payload => {
+    const resources = {limits: {memory: '512Mi'}};
+    const {pod, source} = of('downwardAPI', downwardAPI, {containers, resources});
+    return downwardApiPayload(host, {pod: {...pod, metadata}, source});
+  };
+  const resource = (
+    containerName: string,
+    name: string,
+    divisor?: string,
+  ): Partial<DownwardAPIVolumeFile> => ({
+    resourceFieldRef: {containerName, resource: name, ...(divisor === undefined ? {} : {divisor})},
+  });
+  const text = (item: Partial<DownwardAPIVolumeFile>): string | undefined =>
+    payload({items: [{path: 'f', ...item}]})
+      .get('f')
+      ?.data.toString();
+
+  test.each<[string, Partial<DownwardAPIVolumeFile>, string]>([
+    ['the name', field('metadata.name'), 'web'],
+    ['the UID', field('metadata.uid'), 'u1'],
+    ['the labels, by key', field('metadata.labels'), 'a="1"\nb="2"'],
+    ['the annotations, quoted', field('metadata.annotations'), 'lines="b\\na\\nc"\nnote="say \\"hi\\""'],
+    ['one label', field("metadata.labels['a']"), '1'],
+    ['an annotation that is not there', field("metadata.annotations['none']"), ''],
+    ['an annotation of several lines', field("metadata.annotations['lines']"), 'b\na\nc'],
+    ['a limit, rounded up to whole CPUs', resource('main', 'limits.cpu'), '1'],
+    ['a limit in thousandths', resource('main', 'limits.cpu', '1m'), '250'],
+    ['a request in mebibytes, rounded up', resource('main', 'requests.memory', '1Mi'), '2'],
+    [
+      'the node, not the whole pod, for a container without a limit',
+      resource('free', 'limits.memory', '1Mi'),
+      '1024',
+    ],
+    ['no request', resource('free', 'requests.cpu'), '0'],
+  ])('%s', (_title, item, expected) => {
+    expect(text(item)).toBe(expected);
+  });
+
+  test('its own mode or that of the volume for each file', () => {
+    const items = [
+      {path: './a', ...field('metadata.name')},
+      {path: 'b/c', mode: 0o444, ...field('metadata.uid')},
+    ];
+    expect(shown(payload({defaultMode: 0o400, items}))).toEqual({
+      a: 'web 400',
+      'b/c': 'u1 444',
+    });
+    expect(payload({}).size).toBe(0);
+  });
+
+  test('an error for every container that is not there', () => {
+    const source = {
+      items: [
+        {path: 'a', ...resource('x', 'limits.cpu')},
+        {path: 'b', ...resource('y', 'limits.cpu')},
+      ],
+    };
+    expect(() => payload(source)).toThrow('[container x not found, container y not found]');
+  });
+});
+
+describe('a projected volume holds', () => {
+  const host = aHost({rootDir: '/none', ...FACTS}, OBJECTS);
+  const name: DownwardAPIVolumeFile = {path: 'pod/name', fieldRef: {fieldPath: 'metadata.name'}};
+
+  test('all its sources with one default mode; of two files of one path the later', () => {
+    const source = {
+      defaultMode: 0o440,
+      sources: [
+        {
+          configMap: {
+            name: 'settings',
+            items: [
+              {key: 'a', path: 'x'},
+              {key: 'b', path: 'y', mode: 0o600},
+            ],
+          },
+        },
+        {secret: {name: 'keys', items: [{key: 'user', path: 'x'}]}},
+        {downwardAPI: {items: [name]}},
+        {secret: {name: 'other', optional: true}},
+        {configMap: {name: 'other', optional: true}},
+      ],
+    };
+    expect(shown(projectedPayload(host, of('projected', source)))).toEqual({
+      x: 'me 440',
+      y: '2 600',
+      'pod/name': 'web 440',
+    });
+  });
+
+  test('one error for one source, and all of several in one', () => {
+    const payload =
+      (...names: readonly string[]) =>
+      () =>
+        projectedPayload(host, of('projected', {sources: names.map((secret) => ({secret: {name: secret}}))}));
+    expect(payload('keys', 'x')).toThrow(/^secret "x" not found$/);
+    expect(payload('x', 'y', 'x')).toThrow('[secret "x" not found, secret "y" not found]');
+  });
+});

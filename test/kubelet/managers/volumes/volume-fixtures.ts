@@ -1,0 +1,31 @@
+import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
+import type {Volume} from '../../../../src/api/types/v1-volumes.js';
+import {systemClock} from '../../../../src/base/clock.js';
+import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
+import {createVolumeHost} from '../../../../src/kubelet/managers/pod-filesystem/create-volume-host.js';
+import type {
+  VolumeFacts,
+  VolumeHost,
+} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
+import {logPodFields} from '../../../field-log.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+
+/** A pod whose one container mounts all the volumes. */
+export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}): Pod {
+  const main: Container = {
+    name: 'main',
+    image: 'busybox:1',
+    volumeMounts: volumes.map(({name}) => ({name, mountPath: `/${name}`})),
+  };
+  return logPodFields({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'web', namespace: 'default', uid: 'u1'},
+    spec: {containers: [main], volumes, ...spec},
+  });
+}
+
+/** What the volumes of a node are made from. */
+export function aHost(node: VolumeFacts, objects: ApiObjects = NO_OBJECTS): VolumeHost {
+  return createVolumeHost({...GOLDEN_NODE, ...node}, objects, systemClock);
+}

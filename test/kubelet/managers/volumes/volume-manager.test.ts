@@ -1,0 +1,240 @@
+import {mkdir, readdir, readFile, stat, statfs, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import type {Volume} from '../../../../src/api/types/v1-volumes.js';
+import {SystemError} from '../../../../src/base/errors.js';
+import {systemMounter, unmountBelow, type Mounter} from '../../../../src/kubelet/managers/volumes/mounter.js';
+import {removePodDir} from '../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
+import {mountVolumes, planVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
+import type {VolumeFacts} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aHost, aPodWith} from './volume-fixtures.js';
+
+const MI = 1024n * 1024n;
+const signal = new AbortController().signal;
+
+async function aNode(): Promise<VolumeFacts> {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  onTestFinished(async () => {
+    await unmountBelow(rootDir);
+  });
+  return {rootDir, cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1024n * MI};
+}
+
+function volumeDir({rootDir}: VolumeFacts, name: string): string {
+  return `${rootDir}/pods/u1/volumes/kubernetes.io~empty-dir/${name}`;
+}
+
+test('an emptyDir is a directory for everybody, whatever the umask is', async () => {
+  const before = process.umask(0o077);
+  onTestFinished(() => {
+    process.umask(before);
+  });
+  const node = await aNode();
+  const mounted = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
+  expect([...mounted]).toEqual([['a', {hostPath: volumeDir(node, 'a'), readOnly: false}]]);
+  expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
+  expect(await readdir(`${node.rootDir}/pods/u1/plugins/kubernetes.io~empty-dir/a`)).toEqual(['ready']);
+});
+
+test('an emptyDir keeps its content when it is mounted again', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a', emptyDir: {}}]);
+  await mountVolumes(pod, aHost(node), signal);
+  await writeFile(join(volumeDir(node, 'a'), 'data'), 'kept');
+  await mountVolumes(pod, aHost(node), signal);
+  expect(await readFile(join(volumeDir(node, 'a'), 'data'), 'utf8')).toBe('kept');
+});
+
+test('an emptyDir that a killed process began is finished', async () => {
+  const node = await aNode();
+  await mkdir(volumeDir(node, 'a'), {recursive: true, mode: 0o700});
+  await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
+  expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
+});
+
+test('a volume without a source is an emptyDir', async () => {
+  const node = await aNode();
+  await mountVolumes(aPodWith([{name: 'a'}]), aHost(node), signal);
+  expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
+});
+
+test('volumes that no container mounts are not set up; those of init containers are', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a'}, {name: 'b'}, {name: 'c'}], {
+    containers: [{name: 'main', image: 'i', volumeMounts: [{name: 'c', mountPath: '/c'}]}],
+    initContainers: [{name: 'init', image: 'i', volumeMounts: [{name: 'a', mountPath: '/a'}]}],
+  });
+  expect([...(await mountVolumes(pod, aHost(node), signal)).keys()]).toEqual(['a', 'c']);
+  expect((await readdir(`${node.rootDir}/pods/u1/volumes/kubernetes.io~empty-dir`)).sort()).toEqual([
+    'a',
+    'c',
+  ]);
+});
+
+test('planning volumes gives what mounting gives, and makes nothing', async () => {
+  const node = await aNode();
+  const pod = aPodWith([
+    {name: 'a', emptyDir: {}},
+    {name: 'h', hostPath: {path: '/etc', type: 'Directory'}},
+  ]);
+  const {volumes: planned} = await planVolumes(pod, aHost(node));
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+  expect(planned).toEqual(await mountVolumes(pod, aHost(node), signal));
+  expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
+});
+
+test('a hostPath that is not as its type says fails in the words of the FailedMount event', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'v', hostPath: {path: `${node.rootDir}/missing`, type: 'Directory'}}]);
+  await expect(mountVolumes(pod, aHost(node), signal)).rejects.toMatchObject({
+    message: `MountVolume.SetUp failed for volume "v" : hostPath type check failed: ${node.rootDir}/missing is not a directory`,
+    hint: "create a directory there, or change the volume's hostPath.path or hostPath.type",
+  });
+});
+
+test('a volume that fails does not keep the others from being set up, and the first failure is told', async () => {
+  const node = await aNode();
+  const missing = (name: string): Volume => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}});
+  const pod = aPodWith([missing('x'), {name: 'a', emptyDir: {}}, missing('y')]);
+  await expect(mountVolumes(pod, aHost(node), signal)).rejects.toThrow('/none/x is not a directory');
+  expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
+});
+
+test.each([
+  [
+    'a medium that does not exist',
+    {name: 'v', emptyDir: {medium: 'Paper'}},
+    'unknown storage medium "Paper"',
+  ],
+  ['an unsupported volume type', {name: 'v', nfs: {server: 's', path: '/'}}, 'nfs volumes are not supported'],
+  ['a name outside the directory', {name: '../../x', emptyDir: {}}, `the volume name "../../x" cannot be`],
+])('%s is rejected and nothing is created', async (_title, volume, message) => {
+  const node = await aNode();
+  await expect(mountVolumes(aPodWith([volume]), aHost(node), signal)).rejects.toThrow(message);
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('a pod UID outside the directory is rejected', async () => {
+  const node = await aNode();
+  const pod = aPodWith([{name: 'a'}]);
+  const hostile: Pod = {...pod, metadata: {...pod.metadata, uid: '../../x'}};
+  await expect(mountVolumes(hostile, aHost(node), signal)).rejects.toThrow(`the pod UID "../../x" cannot be`);
+  await expect(removePodDir(node, '../../x')).rejects.toThrow(`the pod UID "../../x" cannot be`);
+});
+
+test('aborting stops before the next volume', async () => {
+  const node = await aNode();
+  const stop = AbortSignal.abort(new Error('stopped'));
+  await expect(mountVolumes(aPodWith([{name: 'a'}]), aHost(node), stop)).rejects.toThrow('stopped');
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('a kernel without noswap gets the tmpfs without it', async () => {
+  const node = await aNode();
+  const asked: string[] = [];
+  const mounter: Mounter = {
+    ...systemMounter,
+    mount: async (_fileSystem, _path, options) => {
+      asked.push(options);
+      if (options.includes('noswap')) throw new SystemError('wrong fs type, bad option');
+    },
+  };
+  const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
+  await mountVolumes(pod, {...aHost(node), mounter}, signal);
+  expect(asked).toEqual(['size=4194304,noswap', 'size=4194304']);
+});
+
+test('removing the directory of a pod that has none does nothing', async () => {
+  const node = await aNode();
+  await removePodDir(node, 'u1');
+  await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
+});
+
+test('removing the directory of a pod follows no link out of it', async () => {
+  const node = await aNode();
+  const outside = await temporaryDirectory();
+  await writeFile(join(outside, 'canary'), 'alive');
+  await mountVolumes(aPodWith([{name: 'a'}]), aHost(node), signal);
+  await symlink(outside, join(volumeDir(node, 'a'), 'link'));
+  await symlink('/', join(volumeDir(node, 'a'), 'root'));
+  await removePodDir(node, 'u1');
+  expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
+  expect(await readdir(outside)).toEqual(['canary']);
+});
+
+/** Only root can mount. */
+describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
+  const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
+
+  test('a memory volume is a tmpfs of its size, mounted once', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, aHost(node), signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    await mountVolumes(pod, aHost(node), signal);
+    const found = (await systemMounter.list()).filter(({path}) => path === volumeDir(node, 'm'));
+    expect(found.map(({fileSystem}) => fileSystem)).toEqual(['tmpfs']);
+    await expect(writeFile(join(volumeDir(node, 'm'), 'big'), Buffer.alloc(5 * 1024 * 1024))).rejects.toThrow(
+      'ENOSPC',
+    );
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+
+  test('a volume of huge pages is a hugetlbfs with that size of page, mounted once', async () => {
+    const node = await aNode();
+    const containers = [
+      {
+        ...{name: 'main', image: 'i', volumeMounts: [{name: 'h', mountPath: '/h'}]},
+        resources: {requests: {'hugepages-2Mi': '2Mi'}},
+      },
+    ];
+    const huge = aPodWith([{name: 'h', emptyDir: {medium: 'HugePages-2Mi'}}], {containers});
+    await mountVolumes(huge, aHost(node), signal);
+    await mountVolumes(huge, aHost(node), signal);
+    const found = (await systemMounter.list()).filter(({path}) => path === volumeDir(node, 'h'));
+    expect(found.map(({fileSystem}) => fileSystem)).toEqual(['hugetlbfs']);
+    expect((await statfs(volumeDir(node, 'h'))).bsize).toBe(2 * 1024 * 1024);
+    await removePodDir(node, 'u1');
+    expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
+  });
+
+  test('a memory volume that is gone after a reboot is mounted again, although it was marked as ready', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, aHost(node), signal);
+    await unmountBelow(volumeDir(node, 'm'));
+    await mountVolumes(pod, aHost(node), signal);
+    expect((await systemMounter.list()).some(({path}) => path === volumeDir(node, 'm'))).toBe(true);
+  });
+
+  test('removing the directory of a pod unmounts its volumes', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, aHost(node), signal);
+    await removePodDir(node, 'u1');
+    expect((await systemMounter.list()).filter(({path}) => path.startsWith(node.rootDir))).toEqual([]);
+    expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
+  });
+
+  test('when a volume stays mounted nothing is removed', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, aHost(node), signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    const stuck: Mounter = {
+      ...systemMounter,
+      unmount: async () => {
+        throw new SystemError('target is busy');
+      },
+    };
+    await expect(removePodDir(node, 'u1', stuck)).rejects.toThrow('target is busy');
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+
+  test('a mount that the kernel list does not show is not removed through either', async () => {
+    const node = await aNode();
+    await mountVolumes(pod, aHost(node), signal);
+    await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
+    const blind: Mounter = {...systemMounter, list: async () => []};
+    await expect(removePodDir(node, 'u1', blind)).rejects.toThrow('something is mounted there');
+    expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
+  });
+});

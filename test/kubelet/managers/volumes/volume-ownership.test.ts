@@ -1,0 +1,90 @@
+import {link, lstat, mkdir, stat, symlink, writeFile} from 'node:fs/promises';
+import {execFileSync} from 'node:child_process';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {unmountBelow} from '../../../../src/kubelet/managers/volumes/mounter.js';
+import {groupMode, setVolumeOwnership} from '../../../../src/kubelet/managers/volumes/volume-ownership.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+test.each([
+  ['a file to be written', groupMode(0o100600, false, false), 0o660],
+  ['a file to be read', groupMode(0o100400, false, true), 0o440],
+  ['a program', groupMode(0o104755, false, false), 0o4775],
+  ['a directory to be written', groupMode(0o040777, true, false), 0o2777],
+  ['a directory to be read', groupMode(0o040700, true, true), 0o2750],
+  ['a memory volume', groupMode(0o041777, true, false), 0o3777],
+])('the mode of %s', (_title, mode, expected) => {
+  expect(mode.toString(8)).toBe(expected.toString(8));
+});
+
+test('without an fsGroup everything stays as it is', async () => {
+  const path = await temporaryDirectory();
+  const before = await stat(path);
+  await setVolumeOwnership(path, {fsGroup: undefined, readOnly: false});
+  expect((await stat(path)).ctimeMs).toBe(before.ctimeMs);
+});
+
+/** Only root can give files away. */
+describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () => {
+  const FS_GROUP = 4242;
+
+  async function ownership(path: string): Promise<readonly [gid: number, mode: string]> {
+    const {gid, mode} = await lstat(path);
+    return [gid, (mode & 0o7777).toString(8)];
+  }
+
+  test('everything in the volume gets the group, and its rights', async () => {
+    const volume = await temporaryDirectory();
+    await mkdir(join(volume, 'a/b'), {recursive: true, mode: 0o700});
+    await writeFile(join(volume, 'a/b/file'), '', {mode: 0o600});
+    execFileSync('mkfifo', ['-m', '600', join(volume, 'pipe')]);
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: false});
+    expect(await ownership(volume)).toEqual([FS_GROUP, '2770']);
+    expect(await ownership(join(volume, 'a/b'))).toEqual([FS_GROUP, '2770']);
+    expect(await ownership(join(volume, 'a/b/file'))).toEqual([FS_GROUP, '660']);
+    expect(await ownership(join(volume, 'pipe'))).toEqual([FS_GROUP, '660']);
+  });
+
+  test('links are given away themselves; what they lead to stays as it is', async () => {
+    const volume = await temporaryDirectory();
+    const outside = await temporaryDirectory();
+    await writeFile(join(outside, 'file'), '', {mode: 0o600});
+    await symlink(join(outside, 'file'), join(volume, 'file'));
+    await symlink(outside, join(volume, 'directory'));
+    await symlink('nowhere', join(volume, 'dangling'));
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: false});
+    expect(await ownership(join(outside, 'file'))).toEqual([0, '600']);
+    expect((await ownership(outside))[0]).toBe(0);
+    expect((await ownership(join(volume, 'directory')))[0]).toBe(FS_GROUP);
+    expect((await ownership(join(volume, 'dangling')))[0]).toBe(FS_GROUP);
+  });
+
+  test('a volume that is a link is not followed', async () => {
+    const outside = await temporaryDirectory();
+    const volume = join(await temporaryDirectory(), 'volume');
+    await symlink(outside, volume);
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: false});
+    expect((await ownership(outside))[0]).toBe(0);
+  });
+
+  test('what is mounted in the volume is left alone', async () => {
+    const volume = await temporaryDirectory();
+    const outside = await temporaryDirectory();
+    onTestFinished(() => unmountBelow(volume));
+    await writeFile(join(outside, 'file'), '', {mode: 0o600});
+    await mkdir(join(volume, 'mount'));
+    execFileSync('mount', ['--bind', outside, join(volume, 'mount')]);
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: false});
+    expect(await ownership(join(outside, 'file'))).toEqual([0, '600']);
+    expect((await ownership(volume))[0]).toBe(FS_GROUP);
+  });
+
+  test('names that are no text are no obstacle', async () => {
+    const volume = await temporaryDirectory();
+    const path = Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe])]);
+    await writeFile(path, '');
+    await link(path, join(volume, 'same'));
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: true});
+    expect((await lstat(path)).gid).toBe(FS_GROUP);
+  });
+});

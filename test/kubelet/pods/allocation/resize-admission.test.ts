@@ -1,0 +1,177 @@
+import {describe, expect, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
+import {AllocationManager} from '../../../../src/kubelet/pods/allocation/allocation-manager.js';
+import {canResizePod} from '../../../../src/kubelet/pods/allocation/resize-admission.js';
+import {allocationOf} from '../../../../src/kubelet/contract/resources/pod-allocation.js';
+import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+import {aContainer, aPod} from '../../pod-builders.js';
+
+const MI = 1024n * 1024n;
+/** Two CPUs, and 1000Mi beside what eviction keeps free. */
+const NODE = {...GOLDEN_NODE, cpuMilli: 2000n, memoryBytes: 1100n * MI};
+
+const BURSTABLE = {requests: {cpu: '100m', memory: '64Mi'}, limits: {cpu: '200m', memory: '128Mi'}};
+
+function aPodWith(resources: ResourceRequirements, name = 'web', priority?: number): Pod {
+  return aPod(
+    {containers: [aContainer({resources})], ...(priority !== undefined && {priority})},
+    {uid: `uid-${name}`, name, namespace: 'default'},
+  );
+}
+
+function judged(wanted: ResourceRequirements, others: readonly Pod[] = [], before = BURSTABLE): string {
+  const verdict = canResizePod({
+    pod: aPodWith(wanted),
+    allocation: allocationOf(aPodWith(before)),
+    others,
+    node: NODE,
+    admission: true,
+  });
+  return verdict.kind === 'pending' ? `${verdict.pending.reason}: ${verdict.pending.message}` : verdict.kind;
+}
+
+describe('a resize', () => {
+  test.each<[string, ResourceRequirements, string]>([
+    [
+      'to the same, written otherwise, is none',
+      {requests: {cpu: '0.1', memory: '65536Ki'}, limits: BURSTABLE.limits},
+      'none',
+    ],
+    ['to more fits', {requests: {cpu: '1', memory: '1000Mi'}, limits: {cpu: '1', memory: '1001Mi'}}, 'fits'],
+    ['to less fits', {requests: {cpu: '1m', memory: '1Mi'}, limits: {cpu: '1m', memory: '2Mi'}}, 'fits'],
+    [
+      'to more memory than the node has is infeasible, which is said before CPU',
+      {requests: {cpu: '3', memory: '1001Mi'}, limits: {cpu: '3', memory: '2Gi'}},
+      "Infeasible: Node didn't have enough capacity: memory, requested: 1049624576, capacity: 1048576000",
+    ],
+    [
+      'to more CPU than the node has is infeasible',
+      {requests: {cpu: '2001m', memory: '64Mi'}, limits: {cpu: '3', memory: '128Mi'}},
+      "Infeasible: Node didn't have enough capacity: cpu, requested: 2001, capacity: 2000",
+    ],
+    [
+      'to another class is infeasible',
+      {requests: BURSTABLE.limits, limits: BURSTABLE.limits},
+      'Infeasible: Pod QOS Class may not change as a result of resizing',
+    ],
+    [
+      'without a limit is infeasible',
+      {requests: BURSTABLE.requests, limits: {cpu: '200m'}},
+      'Infeasible: resource limits cannot be removed',
+    ],
+    [
+      'without a request is infeasible',
+      {requests: {cpu: '100m'}, limits: {cpu: '200m', memory: '128Mi'}},
+      // The API's defaults make a request of the limit.
+      'fits',
+    ],
+    [
+      'of something else is infeasible',
+      {...BURSTABLE, requests: {...BURSTABLE.requests, 'ephemeral-storage': '1Gi'}},
+      'Infeasible: only cpu and memory resources are mutable',
+    ],
+  ])('%s', (_, wanted, expected) => {
+    expect(judged(wanted)).toBe(expected);
+  });
+
+  test('of a request that goes is infeasible', () => {
+    const before = {requests: {cpu: '100m', memory: '64Mi'}};
+    expect(judged({requests: {cpu: '100m'}}, [], before as never)).toBe(
+      'Infeasible: resource requests cannot be removed',
+    );
+  });
+
+  test('that the others leave no room for is deferred', () => {
+    const other = aPodWith({requests: {cpu: '1500m'}}, 'other');
+    const wanted = {requests: {cpu: '600m', memory: '64Mi'}, limits: {cpu: '600m', memory: '128Mi'}};
+    expect(judged(wanted, [other])).toBe(
+      "Deferred: Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000",
+    );
+  });
+
+  test('is not held against the node where nobody is', () => {
+    const pod = aPodWith({requests: {cpu: '64', memory: '64Mi'}, limits: {cpu: '64', memory: '128Mi'}});
+    const question = {pod, allocation: allocationOf(aPodWith(BURSTABLE)), others: [], node: NODE};
+    expect(canResizePod({...question, admission: false})).toEqual({kind: 'fits'});
+  });
+
+  test('of the pod as a whole is one', () => {
+    const pod = (cpu: string): Pod => aPod({resources: {requests: {cpu}}});
+    const question = {
+      pod: pod('1'),
+      allocation: allocationOf(pod('500m')),
+      others: [],
+      node: NODE,
+      admission: true,
+    };
+    expect(canResizePod(question)).toEqual({kind: 'fits'});
+  });
+});
+
+describe('what pods are granted', () => {
+  const review = (allocations: AllocationManager, active: readonly Pod[]): readonly string[] =>
+    allocations.retryPendingResizes({active, node: NODE, admission: true}).map((pod) => podRef(pod).name);
+
+  const cpu = (amount: string): ResourceRequirements => ({requests: {cpu: amount}});
+
+  /** Pods that were granted little and ask for more. */
+  function growing(...wanted: readonly Pod[]): AllocationManager {
+    const allocations = new AllocationManager();
+    for (const pod of wanted) {
+      allocations.grant(aPodWith(cpu('100m'), podRef(pod).name));
+      allocations.pushPendingResize(podRef(pod).uid);
+    }
+    return allocations;
+  }
+
+  test('is what they had, until a review grants more', () => {
+    const pod = aPodWith(cpu('1'));
+    const allocations = growing(pod);
+    expect(allocations.getAllocatedPod(pod).spec.containers[0]?.resources).toEqual(cpu('100m'));
+    expect(allocations.getAllocatedPod(pod)).toBe(allocations.getAllocatedPod(pod));
+
+    expect(review(allocations, [pod])).toEqual(['web']);
+    expect(allocations.getAllocatedPod(pod)).toBe(pod);
+    expect(review(allocations, [pod])).toEqual([]);
+    expect(allocations.hasUnreviewedResizes).toBe(false);
+  });
+
+  test('goes first to who asks for no more, then by priority', () => {
+    const [low, high, less] = [
+      aPodWith(cpu('1500m'), 'low', 1),
+      aPodWith(cpu('1500m'), 'high', 2),
+      aPodWith(cpu('50m'), 'less'),
+    ];
+    const allocations = growing(low, high, less);
+    expect(review(allocations, [low, high, less])).toEqual(['less', 'high', 'low']);
+    expect(allocations.getAllocatedPod(high)).toBe(high);
+    expect(allocations.getPendingResize(podRef(low).uid)).toMatchObject({reason: 'Deferred'});
+  });
+
+  test('is told of once while it waits, and comes when there is room', () => {
+    const [pod, other] = [aPodWith(cpu('1')), aPodWith(cpu('1500m'), 'other')];
+    const allocations = growing(pod);
+    expect(review(allocations, [pod, other])).toEqual(['web']);
+    expect(review(allocations, [pod, other])).toEqual([]);
+    expect(review(allocations, [pod])).toEqual(['web']);
+    expect(allocations.getPendingResize(podRef(pod).uid)).toBeUndefined();
+  });
+
+  test('what never fits is not looked at again before it changes', () => {
+    const pod = aPodWith(cpu('9'));
+    const allocations = growing(pod);
+    expect(review(allocations, [pod])).toEqual(['web']);
+    expect(allocations.hasUnreviewedResizes).toBe(false);
+    expect(allocations.getPendingResize(podRef(pod).uid)).toMatchObject({reason: 'Infeasible'});
+  });
+
+  test('a pod that comes again gets what it asks for', () => {
+    const pod = aPodWith(cpu('1'));
+    const allocations = growing(pod);
+    allocations.forget(podRef(pod).uid);
+    allocations.admit(pod);
+    expect(allocations.getAllocatedPod(pod)).toBe(pod);
+  });
+});

@@ -1,0 +1,78 @@
+import {rm, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {BUSYBOX} from '../../../fakes/fake-runtime.js';
+import {syncOnePod} from '../../foreground/sync-one-pod.js';
+import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry-testbed.js';
+import {syncOnce} from '../sync-once.js';
+
+const MESSAGE = 'Usage of EmptyDir volume "data" exceeds the limit "1Mi". ';
+
+function aPodWithLimit(fields: object = {}, emptyDir: object = {sizeLimit: '1024Ki'}): Pod {
+  const volumeMounts = [{name: 'data', mountPath: '/data'}];
+  const containers = [{name: 'main', image: BUSYBOX, command: ['sleep', '1'], volumeMounts}];
+  return aLocalPod({containers, volumes: [{name: 'data', emptyDir}], ...fields});
+}
+
+function volumesOf({node}: RegistryTestbed, pod: Pod): string {
+  return join(node.rootDir, 'pods', pod.metadata.uid!, 'volumes/kubernetes.io~empty-dir');
+}
+
+/** Starts the pod, and writes a file of that size into its volume. */
+async function runAndFill(testbed: RegistryTestbed, pod: Pod, bytes: number): Promise<void> {
+  await syncOnce(testbed.pods.createSyncer(pod));
+  await writeFile(join(volumesOf(testbed, pod), 'data/file'), Buffer.alloc(bytes, 1));
+}
+
+test("a pod whose volume exceeds its limit is evicted in the kubelet's words, and stays so", async () => {
+  const testbed = await startRegistryTestbed();
+  const pod = aPodWithLimit();
+  await syncOnePod(testbed, pod);
+  await writeFile(join(volumesOf(testbed, pod), 'data/file'), Buffer.alloc(2 * 1024 * 1024, 1));
+
+  const evicted = await syncOnePod(testbed, pod, {wait: 'complete'});
+  const later = await syncOnePod(testbed, pod);
+
+  for (const result of [evicted, later])
+    expect(result).toMatchObject({kind: 'complete', problem: `Evicted: ${MESSAGE.trim()}`});
+  expect(testbed.events.filter(({type}) => type === 'Warning')).toMatchObject([
+    {reason: 'Evicted', message: MESSAGE, pod: {metadata: {uid: pod.metadata.uid}}},
+  ]);
+  expect(testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING')).toEqual([]);
+  expect(testbed.runtime.callsTo('CreateContainer')).toHaveLength(1);
+});
+
+test.each<[string, Pod, number]>([
+  ['a volume within its limit', aPodWithLimit(), 512 * 1024],
+  ['a volume without a limit', aPodWithLimit({}, {}), 2 * 1024 * 1024],
+  ['a limit of 0, which is no limit', aPodWithLimit({}, {sizeLimit: '0'}), 2 * 1024 * 1024],
+  ['a critical pod', aPodWithLimit({priority: 2_000_000_000}), 2 * 1024 * 1024],
+])('%s is no reason for an eviction', async (_title, pod, bytes) => {
+  const testbed = await startRegistryTestbed();
+  await runAndFill(testbed, pod, bytes);
+  expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
+});
+
+test('a volume that cannot be measured is no reason for an eviction', async () => {
+  const testbed = await startRegistryTestbed();
+  const pod = aPodWithLimit();
+  await syncOnce(testbed.pods.createSyncer(pod));
+  await rm(join(volumesOf(testbed, pod), 'data'), {recursive: true});
+  await symlink('/', join(volumesOf(testbed, pod), 'data'));
+  expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
+});
+
+test('volumes are measured every ten seconds at most', async () => {
+  let measured = 0;
+  const {pods} = await startRegistryTestbed({}, (real) =>
+    Object.assign(real, {
+      exceededVolume: async () => {
+        measured++;
+      },
+    }),
+  );
+  const syncer = pods.createSyncer(aPodWithLimit());
+  for (let check = 0; check < 4; check++) await syncer.findEviction();
+  expect(measured).toBe(1);
+});

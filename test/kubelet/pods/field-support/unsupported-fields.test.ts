@@ -1,0 +1,225 @@
+import {describe, expect, test} from 'vitest';
+import {describeFieldError} from '../../../../src/api/field-error.js';
+import {pod as podSchema} from '../../../../src/api/schema/schema-pod.js';
+import type {AnySchema, FieldType} from '../../../../src/api/schema/object-schema.js';
+import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
+import type {ObjectMeta} from '../../../../src/api/types/v1-meta.js';
+import type {VolumeProjection} from '../../../../src/api/types/v1-volumes.js';
+import {FIELD_RULES} from '../../../../src/kubelet/pods/field-support/field-rules.js';
+import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
+import {aContainer, aPod} from '../../pod-builders.js';
+
+function problems(pod: Pod): readonly string[] {
+  return unsupportedFields(pod).map(describeFieldError);
+}
+
+function objectOf(type: FieldType): AnySchema | undefined {
+  if (type.kind === 'list') return objectOf(type.item);
+  return type.kind === 'object' ? type.schema : undefined;
+}
+
+/** Every object of the API that an honoured field leads to, with the path of the first that does. */
+function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly path: string}> {
+  const found = new Map<string, {schema: AnySchema; path: string}>();
+  const visit = (schema: AnySchema, path: string): void => {
+    if (found.has(schema.name)) return;
+    found.set(schema.name, {schema, path});
+    for (const [name, {type}] of Object.entries(schema.fields)) {
+      const inner = objectOf(type);
+      const rule = FIELD_RULES[schema.name]?.[name];
+      if (inner !== undefined && (rule === undefined || rule.kind === 'honoured'))
+        visit(inner, `${path}.${name}`);
+    }
+  };
+  visit(podSchema, 'pod');
+  return found;
+}
+
+describe('every field of the Pod API is honoured, ignored for a reason, or refused:', () => {
+  const objects = reachable();
+
+  test.each(Object.keys(FIELD_RULES))('the rules of %s are exactly its fields', (name) => {
+    const {schema} = objects.get(name) ?? {};
+
+    expect(Object.keys(FIELD_RULES[name] ?? {}).sort()).toEqual(Object.keys(schema?.fields ?? {}).sort());
+  });
+
+  test('objects without rules are honoured whole, and these are all', () => {
+    const whole = [...objects.keys()].filter((name) => FIELD_RULES[name] === undefined);
+
+    const expected = [
+      'AppArmorProfile',
+      'Capabilities',
+      'ConfigMapEnvSource',
+      'ConfigMapKeySelector',
+      'ConfigMapProjection',
+      'ConfigMapVolumeSource',
+      'ContainerPort',
+      'ContainerResizePolicy',
+      'ContainerRestartRule',
+      'ContainerRestartRuleOnExitCodes',
+      'DownwardAPIProjection',
+      'DownwardAPIVolumeFile',
+      'DownwardAPIVolumeSource',
+      'EnvFromSource',
+      'EmptyDirVolumeSource',
+      'EnvVar',
+      'ExecAction',
+      'FileKeySelector',
+      'GRPCAction',
+      'HTTPGetAction',
+      'HTTPHeader',
+      'HostAlias',
+      'HostPathVolumeSource',
+      'ImageVolumeSource',
+      'KeyToPath',
+      'LifecycleHandler',
+      'LocalObjectReference',
+      'NodeSelector',
+      'NodeSelectorRequirement',
+      'NodeSelectorTerm',
+      'ObjectFieldSelector',
+      'PodDNSConfig',
+      'PodDNSConfigOption',
+      'PodReadinessGate',
+      'Probe',
+      'ProjectedVolumeSource',
+      'ResourceFieldSelector',
+      'SELinuxOptions',
+      'SeccompProfile',
+      'SecretEnvSource',
+      'SecretKeySelector',
+      'SecretProjection',
+      'SecretVolumeSource',
+      'SleepAction',
+      'Sysctl',
+      'TCPSocketAction',
+    ];
+    expect(whole.sort()).toEqual(expected.sort());
+  });
+
+  test('reasons say something', () => {
+    const reasons = Object.values(FIELD_RULES)
+      .flatMap((rules) => Object.values(rules))
+      .flatMap((rule) => (rule.kind === 'honoured' ? [] : [rule.reason]));
+
+    expect(reasons.length).toBeGreaterThan(50);
+    expect(reasons.filter((reason) => !/^[a-zA-Z].{10,}[^.]$/.test(reason))).toEqual([]);
+  });
+});
+
+describe('refused is', () => {
+  const container = (fields: Partial<Container>): Partial<PodSpec> => ({containers: [aContainer(fields)]});
+  const projected = (source: VolumeProjection): Partial<PodSpec> => ({
+    volumes: [{name: 'v', projected: {sources: [source]}}],
+  });
+
+  test.each<[string, Partial<PodSpec>]>([
+    ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
+    ['spec.os.name', {os: {name: 'windows'}}],
+    ['spec.schedulingGates', {schedulingGates: [{name: 'g'}]}],
+    ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
+    ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
+    ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
+    ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
+    ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
+    [
+      'spec.volumes[0].projected.sources[0].serviceAccountToken',
+      projected({serviceAccountToken: {path: 't'}}),
+    ],
+    ['spec.volumes[0].projected.sources[0].clusterTrustBundle', projected({clusterTrustBundle: {path: 'b'}})],
+    ['spec.volumes[0].projected.sources[0].podCertificate', projected({podCertificate: {keyPath: 'k'}})],
+    [
+      'spec.volumes[0].persistentVolumeClaim',
+      {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'c'}}]},
+    ],
+  ])('%s', (path, spec) => {
+    expect(problems(aPod(spec))).toEqual([
+      expect.stringMatching(
+        new RegExp(`^${path.replace(/[.[\]]/g, '\\$&')}: Forbidden: not supported by kcri: .{10,}`),
+      ),
+    ]);
+  });
+
+  test.each<[string, ObjectMeta]>([
+    ['metadata.generateName', {generateName: 'web-'}],
+    ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
+  ])('%s', (path, metadata) => {
+    expect(problems(aPod({}, metadata))).toEqual([expect.stringContaining(`${path}: Forbidden: `)]);
+  });
+
+  test('everything at once', () => {
+    const pod = aPod({
+      schedulingGates: [{name: 'g'}],
+      containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
+    });
+
+    expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
+      'spec.containers[0].volumeDevices',
+      'spec.schedulingGates',
+    ]);
+  });
+});
+
+describe('nothing is refused of', () => {
+  test.each<[string, Partial<PodSpec>]>([
+    ['a plain pod', {}],
+    [
+      'fields at values that ask for nothing',
+      {hostUsers: true, nodeSelector: {}, imagePullSecrets: [], resources: {}, os: {name: 'linux'}},
+    ],
+    [
+      'what only schedulers read',
+      {affinity: {podAntiAffinity: {}}, schedulerName: 's', tolerations: [{key: 'a'}], priority: 5},
+    ],
+    [
+      'probes, and a deadline',
+      {
+        activeDeadlineSeconds: 5,
+        containers: [
+          aContainer({
+            livenessProbe: {exec: {command: ['true']}},
+            readinessProbe: {httpGet: {port: 80}},
+            startupProbe: {grpc: {port: 80}},
+          }),
+        ],
+      },
+    ],
+    ['what admission would fill in', {serviceAccountName: 'robot', automountServiceAccountToken: false}],
+    [
+      'resources, volumes and security settings',
+      {
+        securityContext: {
+          runAsUser: 1,
+          fsGroup: 2000,
+          fsGroupChangePolicy: 'OnRootMismatch',
+          sysctls: [{name: 'a', value: 'b'}],
+          seccompProfile: {type: 'RuntimeDefault'},
+        },
+        containers: [
+          aContainer({
+            resources: {
+              limits: {cpu: '1', memory: '1Gi', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '2Mi'},
+            },
+            volumeMounts: [
+              {name: 'm', mountPath: '/m', readOnly: true, recursiveReadOnly: 'Enabled'},
+              {name: 'm', mountPath: '/a', subPath: 'a'},
+              {name: 'm', mountPath: '/b', subPathExpr: '$(A)'},
+            ],
+            securityContext: {privileged: true},
+          }),
+        ],
+        volumes: [
+          {name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
+          {name: 'h', hostPath: {path: '/h'}},
+          {name: 'c', configMap: {name: 'c'}},
+          {name: 's', secret: {secretName: 's'}},
+          {name: 'd', downwardAPI: {items: [{path: 'p', fieldRef: {fieldPath: 'metadata.name'}}]}},
+          {name: 'p', projected: {sources: [{secret: {name: 's'}}, {configMap: {name: 'c'}}]}},
+        ],
+      },
+    ],
+  ])('%s', (_title, spec) => {
+    expect(problems(aPod(spec))).toEqual([]);
+  });
+});

@@ -1,0 +1,179 @@
+import {execFileSync} from 'node:child_process';
+import {appendFile, mkdir, readdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {systemClock} from '../../../../src/base/clock.js';
+import {podUid} from '../../../../src/cri/index.js';
+import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
+import {MAX_ADDED} from '../../../../src/kubelet/pods/history/history-writer.js';
+import {PodHistories} from '../../../../src/kubelet/pods/history/pod-history.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aLocalPod} from '../registry-testbed.js';
+
+const UID = podUid('u1');
+const EVENT: PodEvent = {type: 'Normal', reason: 'Pulled', message: 'pulled', pod: aLocalPod()};
+const KNOWN = {status: {phase: 'Running'}, reasons: {}} as const;
+
+const refuse = (error: unknown): never => {
+  throw error;
+};
+
+test('events and the status are read back, by another process too', async () => {
+  const rootDir = await temporaryDirectory();
+  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  history.event(EVENT);
+  history.event(EVENT);
+  history.remember(KNOWN);
+  await history.flush();
+  const others = new PodHistories(rootDir, systemClock);
+  expect(await others.events(UID)).toMatchObject([{reason: 'Pulled', count: 2}]);
+  expect(await others.lastKnown(UID)).toMatchObject(KNOWN);
+});
+
+test('only root reads them, and nothing of the Pod is in the events', async () => {
+  const rootDir = await temporaryDirectory();
+  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  history.event(EVENT);
+  history.remember(KNOWN);
+  await history.flush();
+  for (const name of ['events', 'statuses']) {
+    expect((await stat(join(rootDir, name))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(rootDir, name, 'u1.json'))).mode & 0o777).toBe(0o600);
+  }
+  expect(await readFile(join(rootDir, 'events', 'u1.json'), 'utf8')).not.toContain('spec');
+});
+
+test('deleting removes both, and what a killed kcri left half written', async () => {
+  const rootDir = await temporaryDirectory();
+  const histories = new PodHistories(rootDir, systemClock);
+  const history = histories.of(UID, refuse);
+  history.event(EVENT);
+  history.remember(KNOWN);
+  await history.flush();
+  await writeFile(join(rootDir, 'events', '.u1.json.0a1b2c.tmp'), 'half');
+  await histories.delete(UID);
+  expect([await readdir(join(rootDir, 'events')), await readdir(join(rootDir, 'statuses'))]).toEqual([
+    [],
+    [],
+  ]);
+  await histories.delete(UID);
+});
+
+test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,"events":{}}'])(
+  'events that read %s count as none, and new ones replace them',
+  async (text) => {
+    const rootDir = await temporaryDirectory();
+    await mkdir(join(rootDir, 'events'));
+    await writeFile(join(rootDir, 'events', 'u1.json'), text);
+    const histories = new PodHistories(rootDir, systemClock);
+    expect(await histories.events(UID)).toEqual([]);
+    const history = histories.of(UID, refuse);
+    history.event(EVENT);
+    await history.flush();
+    expect(await histories.events(UID)).toHaveLength(1);
+  },
+);
+
+test('an event is only added to the file, until there are so many that they are merged', async () => {
+  const rootDir = await temporaryDirectory();
+  const file = join(rootDir, 'events', 'u1.json');
+  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  const happen = async (): Promise<string> => {
+    history.event(EVENT);
+    await history.flush();
+    const {ino, size} = await stat(file);
+    return `${ino}:${size}`;
+  };
+  const states = [];
+  for (let count = 0; count < MAX_ADDED + 2; count += 1) states.push(await happen());
+  const files = [...new Set(states.map((state) => state.split(':')[0]))];
+  expect(files).toHaveLength(2);
+  const sizes = states.map((state) => Number(state.split(':')[1]));
+  expect(sizes.slice(0, -1)).toEqual(sizes.slice(0, -1).toSorted((a, b) => a - b));
+  expect(sizes.at(-1)).toBeLessThan(300);
+  expect(await new PodHistories(rootDir, systemClock).events(UID)).toMatchObject([{count: MAX_ADDED + 2}]);
+});
+
+test('what a killed kcri has written of an event counts as none, and spoils no other', async () => {
+  const rootDir = await temporaryDirectory();
+  const file = join(rootDir, 'events', 'u1.json');
+  const before = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  for (const reason of ['Pulled', 'Created']) {
+    before.event({...EVENT, reason});
+    await before.flush();
+  }
+  await appendFile(file, '{"at":5,"type":"Nor');
+  const histories = new PodHistories(rootDir, systemClock);
+  expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created']);
+  const after = histories.of(UID, refuse);
+  after.event({...EVENT, reason: 'Started'});
+  await after.flush();
+  expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created', 'Started']);
+});
+
+test('what can not be written is told once and keeps nobody', async () => {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  await writeFile(rootDir, 'a file in the place of the directory');
+  const failures: unknown[] = [];
+  const history = new PodHistories(rootDir, systemClock).of(UID, (error) => failures.push(error));
+  history.event(EVENT);
+  await history.flush();
+  history.remember(KNOWN);
+  await history.flush();
+  expect(failures).toHaveLength(1);
+  expect(String(failures[0])).toContain('not a directory');
+});
+
+test('what could not be written is written later, and that it can not be again is told again', async () => {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  const failures: unknown[] = [];
+  const histories = new PodHistories(rootDir, systemClock);
+  const history = histories.of(UID, (error) => failures.push(error));
+  for (let round = 1; round <= 2; round += 1) {
+    await writeFile(rootDir, 'a file in the place of the directory');
+    for (const reason of ['Pulled', 'Created']) {
+      history.event({...EVENT, reason});
+      history.remember(KNOWN);
+      await history.flush();
+    }
+    expect(failures).toHaveLength(round);
+    await rm(rootDir);
+    await history.flush();
+    expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created']);
+    expect(await histories.lastKnown(UID)).toMatchObject(KNOWN);
+    await rm(rootDir, {recursive: true});
+  }
+});
+
+/** Only root can mount. */
+test.skipIf(process.getuid?.() !== 0)(
+  'a disk that fills up in the middle of an event keeps no half of it (needs root)',
+  async () => {
+    const rootDir = await temporaryDirectory();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', rootDir]);
+    onTestFinished(() => {
+      execFileSync('umount', [rootDir]);
+    });
+    const failures: unknown[] = [];
+    const histories = new PodHistories(rootDir, systemClock);
+    const history = histories.of(UID, (error) => failures.push(error));
+    history.event(EVENT);
+    await history.flush();
+    const ballast = join(rootDir, 'ballast');
+    await expect(writeFile(ballast, Buffer.alloc(65_536))).rejects.toThrow('ENOSPC');
+    const size = async (): Promise<number> => (await stat(join(rootDir, 'events', 'u1.json'))).size;
+    const before = await size();
+    history.event({...EVENT, reason: 'Long', message: 'x'.repeat(8000)});
+    await history.flush();
+    expect(await size()).toBe(before);
+    expect(failures.map(String).join()).toContain('no space left on device');
+    await rm(ballast);
+    await history.flush();
+    expect(await histories.events(UID)).toMatchObject([{reason: 'Pulled'}, {reason: 'Long', count: 1}]);
+  },
+);
+
+test('a UID that climbs out of the directory is refused', async () => {
+  const histories = new PodHistories(await temporaryDirectory(), systemClock);
+  await expect(histories.events(podUid('../u1'))).rejects.toThrow('cannot be a file name');
+});

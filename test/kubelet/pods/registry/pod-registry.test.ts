@@ -1,0 +1,99 @@
+import {expect, test} from 'vitest';
+import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
+import {SupersededError} from '../../../../src/kubelet/pods/pod-errors.js';
+import {aSandbox} from '../../../fakes/fake-runtime.js';
+import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
+import {syncOnce} from '../sync-once.js';
+
+const signal = new AbortController().signal;
+
+test('a pod is new once, and keeps when it was made', async () => {
+  const {pods} = await startRegistryTestbed();
+  const pod = aLocalPod();
+  const first = await pods.adopt(pod, 'pod.yaml');
+  const second = await pods.adopt(pod, '-');
+  expect([first.before, second.before]).toEqual([undefined, first.record.pod]);
+  expect(second.record).toEqual({...first.record, source: '-'});
+  expect(await pods.store.get(podRef(pod).uid)).toEqual(second.record);
+});
+
+test('adopting ends the older pod of that name, and no other', async () => {
+  const {pods, runtime} = await startRegistryTestbed();
+  for (const pod of [aLocalPod(), aLocalPod({name: 'other'})]) {
+    await pods.adopt(pod, 'pod.yaml');
+    await syncOnce(pods.createSyncer(pod), signal);
+  }
+  const changed = aLocalPod({hostname: 'changed'});
+  await pods.adopt(changed, 'pod.yaml');
+  expect(runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(['other']);
+  const {records} = await pods.store.list();
+  expect(records.map(({name, uid}) => [name, uid]).toSorted()).toEqual([
+    ['other', aLocalPod({name: 'other'}).metadata.uid],
+    ['web', changed.metadata.uid],
+  ]);
+});
+
+test("adopting refuses the UID of somebody else's pod before it ends the older one of its name", async () => {
+  const {pods, runtime} = await startRegistryTestbed({
+    sandboxes: [aSandbox({name: 'foreign', uid: 'taken'})],
+  });
+  const older = aLocalPod();
+  await pods.adopt(older, 'pod.yaml');
+  await syncOnce(pods.createSyncer(older), signal);
+  await expect(pods.adopt(aLocalPod({metadata: {uid: 'taken'}}), 'pod.yaml')).rejects.toThrow(
+    'a pod with the UID "taken" runs already',
+  );
+  expect(runtime.sandboxes).toHaveLength(2);
+  expect(await pods.store.get(podRef(older).uid)).toBeDefined();
+});
+
+test('standing changes nothing and says what would be ended', async () => {
+  const {pods, runtime} = await startRegistryTestbed();
+  const older = aLocalPod();
+  const {record} = await pods.adopt(older, 'pod.yaml');
+  expect(await pods.checkConflicts(older)).toEqual({known: record, older: undefined});
+  expect(await pods.checkConflicts(aLocalPod({hostname: 'changed'}))).toEqual({
+    known: undefined,
+    older: record,
+  });
+  expect(runtime.calls.filter(({method}) => !/^(List|Version)/.test(method))).toEqual([]);
+});
+
+test('a record is found by namespace and name together, unless its pod is gone', async () => {
+  const {pods} = await startRegistryTestbed();
+  await pods.adopt(aLocalPod({metadata: {namespace: 'other'}}), 'pod.yaml');
+  const {record} = await pods.adopt(aLocalPod({name: 'api'}), 'pod.yaml');
+  const api = {namespace: 'default', name: 'api'};
+  expect(await pods.findByName(api)).toEqual(record);
+  expect(await pods.findByName({namespace: 'default', name: 'web'})).toBeUndefined();
+  await pods.remover.markRemoved(record);
+  expect(await pods.findByName(api)).toBeUndefined();
+});
+
+test('a pod is own until another process deletes it or gives it another spec', async () => {
+  const {pods} = await startRegistryTestbed();
+  const pod = aLocalPod({metadata: {uid: 'u1'}});
+  const {record} = await pods.adopt(pod, 'pod.yaml');
+  await pods.requireOwn(pod);
+  await pods.adopt(aLocalPod({metadata: {uid: 'u1'}, hostname: 'changed'}), 'pod.yaml');
+  await expect(pods.requireOwn(pod)).rejects.toThrow(SupersededError);
+  await pods.deletePod(record);
+  await expect(pods.requireOwn(pod)).rejects.toThrow('was deleted by another kcri');
+});
+
+test('ending an interrupted wait for a container keeps the record, and can be done again', async () => {
+  const {pods, runtime} = await startRegistryTestbed({behaviour: () => ({ignoresStop: true})});
+  const pod = aLocalPod({terminationGracePeriodSeconds: 600});
+  const {record} = await pods.adopt(pod, 'pod.yaml');
+  await syncOnce(pods.createSyncer(pod), signal);
+  const controller = new AbortController();
+  const ending = pods.deletePod(record, {signal: controller.signal});
+  await expect.poll(() => runtime.callsTo('StopContainer')).toHaveLength(1);
+  controller.abort(new Error('enough'));
+  await expect(ending).rejects.toThrow('enough');
+  expect(await pods.store.get(record.uid)).toEqual(record);
+  runtime.exitContainer(runtime.containers[0]!.id, 0);
+  await pods.deletePod(record);
+  expect(await pods.store.get(record.uid)).toBeUndefined();
+  expect(runtime.sandboxes).toEqual([]);
+});

@@ -1,0 +1,142 @@
+import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {podUid} from '../../../../src/cri/index.js';
+import {PodStore, type PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
+  return {
+    uid: podUid(uid),
+    namespace: 'default',
+    name: 'web',
+    source: 'web.yaml',
+    createdAt: '2026-11-20T10:00:00.000Z',
+    endpoint: 'unix:///run/containerd/containerd.sock',
+    place: {
+      podLogsDir: '/var/log/pods',
+      cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: true},
+    },
+    pod: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {uid, name: 'web', namespace: 'default'},
+      spec: {containers: [{name: 'main', image: 'busybox:1', env: [{name: 'TOKEN', value: 's3cret'}]}]},
+    },
+    ...override,
+  };
+}
+
+async function aStore(): Promise<{store: PodStore; directory: string}> {
+  const rootDir = join(await temporaryDirectory(), 'root');
+  return {store: new PodStore(rootDir), directory: join(rootDir, 'records')};
+}
+
+test('a record is read as it was put, and only its owner can read the file', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  expect(await store.get(podUid('u1'))).toEqual(aRecord('u1'));
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(directory, 'u1.json'))).mode & 0o777).toBe(0o600);
+});
+
+test('putting again replaces the record', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  await store.put(aRecord('u1', {source: '-'}));
+  expect(await store.get(podUid('u1'))).toMatchObject({source: '-'});
+  expect(await readdir(directory)).toEqual(['u1.json']);
+});
+
+test('without a root directory there are no records, and none is made by looking', async () => {
+  const {store, directory} = await aStore();
+  expect(await store.get(podUid('u1'))).toBeUndefined();
+  expect(await store.list()).toEqual({records: [], removed: [], broken: []});
+  await store.delete(podUid('u1'));
+  await expect(stat(directory)).rejects.toThrow('ENOENT');
+});
+
+test('records are listed oldest first', async () => {
+  const {store} = await aStore();
+  await store.put(aRecord('a', {createdAt: '2026-11-20T10:00:02.000Z'}));
+  await store.put(aRecord('b', {createdAt: '2026-11-20T12:00:01.000+02:00'}));
+  const {records} = await store.list();
+  expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
+});
+
+test('a pod that is gone is listed by itself', async () => {
+  const {store} = await aStore();
+  const gone = aRecord('a', {goneAt: '2026-11-20T10:00:02.000Z'});
+  await store.put(gone);
+  expect(await store.list()).toEqual({records: [], removed: [gone], broken: []});
+  await store.put(aRecord('a', {goneAt: 'yesterday'}));
+  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('its goneAt');
+});
+
+test('a deleted record is gone, with what a killed write of it left', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  await store.put(aRecord('u10'));
+  await writeFile(join(directory, '.u1.json.0a0b0c0d0e0f.tmp'), 's3cret');
+  await store.delete(podUid('u1'));
+  expect(await readdir(directory)).toEqual(['u10.json']);
+});
+
+test.each([
+  ['empty', '', 'it is not JSON'],
+  ['cut off', '{"version": 1, "uid"', 'it is not JSON'],
+  ['a list', '[]', 'it is not a JSON object'],
+  ['of another version', '{"version": 2}', 'it has version 2, not 1'],
+  ['without a version', '{}', 'it has version undefined, not 1'],
+  ['of another pod', JSON.stringify({version: 1, ...aRecord('u2')}), 'its uid is missing or wrong'],
+  [
+    'of a pod without containers',
+    JSON.stringify({version: 1, ...aRecord('bad'), pod: {metadata: {uid: 'bad'}, spec: {}}}),
+    'its pod is missing or wrong',
+  ],
+])('a record that is %s is reported and hides no other', async (_title, text, problem) => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('good'));
+  await writeFile(join(directory, 'bad.json'), text);
+  const {records, broken} = await store.list();
+  expect(records.map(({uid}) => uid)).toEqual(['good']);
+  expect(broken.map(({uid, error}) => [uid, error.message])).toEqual([
+    ['bad', expect.stringContaining(problem)],
+  ]);
+  await expect(store.get(podUid('bad'))).rejects.toThrow(problem);
+});
+
+test('a broken record can be deleted', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('good'));
+  await writeFile(join(directory, 'bad.json'), '{');
+  await store.delete(podUid('bad'));
+  expect(await readdir(directory)).toEqual(['good.json']);
+});
+
+test('a directory in the place of a record is reported', async () => {
+  const {store, directory} = await aStore();
+  await mkdir(join(directory, 'bad.json'), {recursive: true});
+  const {broken} = await store.list();
+  expect(broken.map(({error}) => error.message)).toEqual([
+    `reading "${join(directory, 'bad.json')}": illegal operation on a directory`,
+  ]);
+});
+
+test.each(['../../etc/x', '', 'a/b', '.x'])('the UID %j never becomes a path', async (uid) => {
+  const {store} = await aStore();
+  await expect(store.put(aRecord(uid))).rejects.toThrow('cannot be a file name');
+  await expect(store.get(podUid(uid))).rejects.toThrow('cannot be a file name');
+  await expect(store.delete(podUid(uid))).rejects.toThrow('cannot be a file name');
+});
+
+test('secrets stay in the record and out of messages', async () => {
+  const {store, directory} = await aStore();
+  await store.put(aRecord('u1'));
+  const text = await readFile(join(directory, 'u1.json'), 'utf8');
+  await writeFile(join(directory, 'u1.json'), text.replace('"s3cret"', 's3cret'));
+  const {broken} = await store.list();
+  expect(text).toContain('s3cret');
+  expect(broken).toHaveLength(1);
+  expect(JSON.stringify(broken) + String(broken[0]?.error.stack)).not.toContain('s3cret');
+});

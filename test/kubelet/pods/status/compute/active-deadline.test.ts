@@ -1,0 +1,51 @@
+import {expect, test} from 'vitest';
+import type {PodStatus} from '../../../../../src/api/types/v1-status.js';
+import {
+  DEADLINE_EXCEEDED,
+  isDeadlineExceeded,
+  isDeadlineNewlyExceeded,
+} from '../../../../../src/kubelet/pods/status/compute/active-deadline.js';
+import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import {aPod, aStatus, anInstance} from '../../../pod-builders.js';
+
+const startTime = '2026-05-01T12:00:00Z';
+const START = Date.parse(startTime);
+
+test.each<[number | undefined, PodStatus, number, boolean]>([
+  [5, {startTime}, 4999, false],
+  [5, {startTime}, 5000, true],
+  [undefined, {startTime}, 1e9, false],
+  [5, {}, 1e9, false],
+])('a deadline of %s s, %j, after %i ms: %s', (activeDeadlineSeconds, status, after, expected) => {
+  const pod = aPod(activeDeadlineSeconds === undefined ? {} : {activeDeadlineSeconds});
+  expect(isDeadlineExceeded(pod, status, START + after)).toBe(expected);
+});
+
+const statusAt = (after: number, previous: PodStatus = {}, enforcesDeadline = true): PodStatus =>
+  computePodStatus({
+    pod: aPod({activeDeadlineSeconds: 5}),
+    runtime: aStatus([anInstance('main', 'CONTAINER_RUNNING')]),
+    reasons: new Map(),
+    previous: {startTime, ...previous},
+    node: {nodeIps: [], runtime: {handlers: new Map()}},
+    runtimeName: 'containerd',
+    now: START + after,
+    enforcesDeadline,
+  });
+
+test('a pod past its deadline is Failed, unless it was terminal before or is only observed', () => {
+  expect(statusAt(4999).phase).toBe('Running');
+  expect(statusAt(5000)).toMatchObject(DEADLINE_EXCEEDED);
+  expect(statusAt(5000, {}, false).phase).toBe('Running');
+  const evicted = {phase: 'Failed', reason: 'Evicted', message: 'm'} as const;
+  expect(statusAt(5000, evicted)).toMatchObject(evicted);
+  const succeeded = statusAt(5000, {phase: 'Succeeded'});
+  expect([succeeded.phase, succeeded.reason, succeeded.message]).toEqual(['Succeeded', undefined, undefined]);
+});
+
+test('only the first status after the deadline counts as newly exceeded', () => {
+  expect(isDeadlineNewlyExceeded(undefined, {phase: 'Running'})).toBe(false);
+  expect(isDeadlineNewlyExceeded({phase: 'Running'}, DEADLINE_EXCEEDED)).toBe(true);
+  expect(isDeadlineNewlyExceeded(undefined, DEADLINE_EXCEEDED)).toBe(true);
+  expect(isDeadlineNewlyExceeded(DEADLINE_EXCEEDED, DEADLINE_EXCEEDED)).toBe(false);
+});

@@ -1,0 +1,351 @@
+import {describe, expect, test} from 'vitest';
+import type {Container, Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
+import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
+import {containerId} from '../../../../../src/cri/index.js';
+import {
+  computePodStatus,
+  type PodStatusInput,
+} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import {anInstance, aRuntimePod, aSandbox} from '../../runtime-pod-builders.js';
+
+const main: Container = {name: 'main', image: 'busybox:1'};
+const init: Container = {name: 'init', image: 'busybox:1'};
+const sidecar: Container = {name: 'side', image: 'busybox:1', restartPolicy: 'Always'};
+
+function aPod(spec: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: 'u1',
+      annotations: {'kubernetes.io/config.source': 'api'},
+    },
+    spec: {restartPolicy: 'Always', containers: [main], ...spec},
+  };
+}
+
+function status(override: Partial<PodStatusInput> = {}): PodStatus {
+  return computePodStatus({
+    pod: aPod(),
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
+    reasons: new Map(),
+    previous: undefined,
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
+    runtimeName: 'containerd',
+    now: Date.parse('2026-11-20T10:00:00.700Z'),
+    ...override,
+  });
+}
+
+function ofMain({containerStatuses = []}: PodStatus): ContainerStatus {
+  return containerStatuses.find(({name}) => name === 'main')!;
+}
+
+const RAN: PodStatus = status();
+
+test('a running pod shows its node, addresses and start in whole seconds', () => {
+  expect(status()).toMatchObject({
+    phase: 'Running',
+    hostIP: '192.0.2.2',
+    hostIPs: [{ip: '192.0.2.2'}],
+    podIP: '10.88.0.5',
+    podIPs: [{ip: '10.88.0.5'}],
+    startTime: '2026-11-20T10:00:00Z',
+    qosClass: 'BestEffort',
+  });
+});
+
+test("one address of each family is shown, the node's family first", () => {
+  const runtime = aRuntimePod([], {ips: ['fd00::5', '10.88.0.5', '10.88.0.6']});
+  expect(status({runtime}).podIPs).toEqual([{ip: '10.88.0.5'}, {ip: 'fd00::5'}]);
+});
+
+test("in the host's network the pod's addresses are the node's", () => {
+  const pod = aPod({hostNetwork: true});
+  expect(status({pod, runtime: aRuntimePod([], {ips: []})})).toMatchObject({podIP: '192.0.2.2'});
+});
+
+test('transition times stay until a condition flips', () => {
+  const later = {previous: RAN, now: Date.parse('2026-11-20T10:05:00Z')};
+  const ready = (of: PodStatus): string | undefined =>
+    of.conditions?.find(({type}) => type === 'Ready')?.lastTransitionTime;
+  expect(ready(status(later))).toBe('2026-11-20T10:00:00Z');
+  expect(ready(status({...later, runtime: aRuntimePod([])}))).toBe('2026-11-20T10:05:00Z');
+  expect(status(later).startTime).toBe('2026-11-20T10:00:00Z');
+});
+
+test.each(['Succeeded', 'Failed'] as const)('a pod that has %s stays so, whatever runs', (phase) => {
+  expect(status({previous: {...RAN, phase}}).phase).toBe(phase);
+});
+
+test('a pod that was stopped for good has ended, a static one excepted', () => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
+  const pod = aPod();
+  const fixed = {...pod, metadata: {...pod.metadata, annotations: {'kubernetes.io/config.source': 'file'}}};
+  expect(status({runtime, isTerminal: true}).phase).toBe('Succeeded');
+  expect(status({runtime, isTerminal: true, pod: fixed}).phase).toBe('Running');
+});
+
+test('a sidecar that is not ready makes the pod unready', () => {
+  const pod = aPod({initContainers: [sidecar]});
+  const ready = status({pod}).conditions?.find(({type}) => type === 'Ready');
+  expect(ready).toMatchObject({
+    status: 'False',
+    reason: 'ContainersNotReady',
+    message: 'containers with unready status: [side]',
+  });
+});
+
+test('incomplete init containers are named in the order of the Pod', () => {
+  const pod = aPod({initContainers: [{...init, name: 'z'}, sidecar, {...init, name: 'a'}]});
+  const runtime = aRuntimePod([anInstance('side', 'CONTAINER_RUNNING')]);
+  const {conditions} = status({pod, runtime});
+  expect(conditions?.find(({type}) => type === 'Initialized')).toMatchObject({
+    status: 'False',
+    reason: 'ContainersNotInitialized',
+    message: 'containers with incomplete status: [z a]',
+  });
+});
+
+test('a pod without a ready sandbox is not ready to start containers', () => {
+  const runtime = aRuntimePod([], {sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
+  const [first] = status({runtime}).conditions ?? [];
+  expect(first).toMatchObject({type: 'PodReadyToStartContainers', status: 'False'});
+});
+
+test('regular containers are sorted by name, init containers are not', () => {
+  const names = ['c', 'a', 'b'].map((name) => ({name, image: 'i'}));
+  const {containerStatuses, initContainerStatuses} = status({
+    pod: aPod({containers: names, initContainers: names}),
+  });
+  expect(containerStatuses?.map(({name}) => name)).toEqual(['a', 'b', 'c']);
+  expect(initContainerStatuses?.map(({name}) => name)).toEqual(['c', 'a', 'b']);
+});
+
+test('a container that was only created waits, without a reason', () => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_CREATED', {restartCount: 1})]);
+  expect(ofMain(status({runtime}))).toMatchObject({
+    state: {waiting: {}},
+    restartCount: 1,
+    containerID: 'containerd://main-1',
+    ready: false,
+    started: false,
+  });
+});
+
+test('of several instances the newest is the state, the next the last state', () => {
+  const runtime = aRuntimePod([
+    anInstance('main', 'CONTAINER_RUNNING', {restartCount: 2}),
+    anInstance('main', 'CONTAINER_EXITED', {restartCount: 1, exitCode: 3}),
+    anInstance('main', 'CONTAINER_EXITED', {restartCount: 0, exitCode: 4}),
+  ]);
+  const {state, lastState, restartCount} = ofMain(status({runtime}));
+  expect(state?.running).toEqual({startedAt: '1970-01-01T00:01:41Z'});
+  expect(lastState?.terminated?.exitCode).toBe(3);
+  expect(restartCount).toBe(2);
+});
+
+test('the end of an instance that was removed stays the last state of the next ones', () => {
+  const [older, newer] = [
+    anInstance('main', 'CONTAINER_EXITED', {exitCode: 3, restartCount: 4}),
+    anInstance('main', 'CONTAINER_RUNNING', {restartCount: 5}),
+  ];
+  const ended = status({runtime: aRuntimePod([older])});
+  const removed = status({runtime: aRuntimePod([newer]), previous: ended});
+  const later = status({runtime: aRuntimePod([newer]), previous: removed});
+  for (const {lastState, state, restartCount} of [removed, later].map(ofMain))
+    expect({lastState, state, restartCount}).toEqual({
+      lastState: ofMain(ended).state,
+      state: {running: {startedAt: '1970-01-01T00:01:41Z'}},
+      restartCount: 5,
+    });
+});
+
+test('a container whose count of restarts was lost counts on from what was known', () => {
+  const ended = status({runtime: aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {restartCount: 4})])});
+  const restarted = anInstance('main', 'CONTAINER_RUNNING', {id: containerId('other')});
+  const again = status({runtime: aRuntimePod([restarted]), previous: ended});
+  expect(ofMain(again).restartCount).toBe(5);
+  const later = status({runtime: aRuntimePod([restarted]), previous: again});
+  expect(ofMain(later).restartCount).toBe(5);
+});
+
+test('a running init container has started and is not ready; a finished one is the other way round', () => {
+  const pod = aPod({initContainers: [init]});
+  const ofInit = (state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED'): ContainerStatus | undefined =>
+    status({pod, runtime: aRuntimePod([anInstance('init', state)])}).initContainerStatuses?.[0];
+  expect(ofInit('CONTAINER_RUNNING')).toMatchObject({started: true, ready: false});
+  expect(ofInit('CONTAINER_EXITED')).toMatchObject({started: false, ready: true});
+});
+
+const backOff = {reason: 'CrashLoopBackOff', message: 'back-off 10s'};
+
+test('a container in its back-off waits, and its end is the last state', () => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 2})]);
+  const {state, lastState} = ofMain(status({runtime, reasons: new Map([['main', backOff]])}));
+  expect(state).toEqual({waiting: backOff});
+  expect(lastState?.terminated?.exitCode).toBe(2);
+});
+
+test.each<[string, Partial<PodSpec>, number]>([
+  ['that will not be restarted', {restartPolicy: 'Never'}, 2],
+  ['that ended well under OnFailure', {restartPolicy: 'OnFailure'}, 0],
+])('an old failure says nothing about a container %s', (_title, spec, exitCode) => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode})]);
+  const {state} = ofMain(status({pod: aPod(spec), runtime, reasons: new Map([['main', backOff]])}));
+  expect(state?.terminated?.exitCode).toBe(exitCode);
+});
+
+test('an old failure says nothing about an init container that has succeeded', () => {
+  const pod = aPod({initContainers: [init]});
+  const runtime = aRuntimePod([anInstance('init', 'CONTAINER_EXITED')]);
+  const [first] = status({pod, runtime, reasons: new Map([['init', backOff]])}).initContainerStatuses ?? [];
+  expect(first?.state?.terminated?.exitCode).toBe(0);
+});
+
+test('a running container that is gone has ended somehow, and counts as restarted', () => {
+  expect(ofMain(status({runtime: aRuntimePod([]), previous: RAN}))).toMatchObject({
+    state: {waiting: {reason: 'ContainerCreating'}},
+    lastState: {terminated: {reason: 'ContainerStatusUnknown', exitCode: 137}},
+    restartCount: 1,
+  });
+});
+
+test('a running container that is gone and had ended before keeps what is known of that', () => {
+  const before = anInstance('main', 'CONTAINER_EXITED', {exitCode: 3});
+  const previous = status({
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {restartCount: 1}), before]),
+  });
+  expect(ofMain(status({runtime: aRuntimePod([]), previous}))).toMatchObject({
+    state: {waiting: {reason: 'ContainerCreating'}},
+    lastState: {terminated: {exitCode: 3}},
+    restartCount: 1,
+  });
+});
+
+test('a running container that the runtime lost track of has ended somehow', () => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_UNKNOWN')]);
+  expect(ofMain(status({runtime, previous: RAN}))).toMatchObject({
+    state: {
+      terminated: {
+        reason: 'ContainerStatusUnknown',
+        message: 'The container could not be located when the pod was terminated',
+        exitCode: 137,
+      },
+    },
+    restartCount: 1,
+  });
+});
+
+test('how a container ended is kept when the runtime has forgotten it', () => {
+  const pod = aPod({restartPolicy: 'Never'});
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 3})]);
+  const ended = status({pod, runtime});
+  expect(ofMain(status({pod, runtime: aRuntimePod([]), previous: ended}))).toEqual(ofMain(ended));
+});
+
+test('an init container that is gone while a regular one exists must have succeeded', () => {
+  const {initContainerStatuses} = status({pod: aPod({initContainers: [init]})});
+  expect(initContainerStatuses?.[0]).toMatchObject({
+    state: {terminated: {reason: 'Completed', exitCode: 0}},
+    ready: true,
+  });
+});
+
+test.each([
+  ['a sidecar', sidecar, 'CONTAINER_RUNNING'],
+  ['one whose successor is not known to have been', init, 'CONTAINER_UNKNOWN'],
+] as const)('%s that is gone waits', (_title, container, state) => {
+  const pod = aPod({initContainers: [container]});
+  const {initContainerStatuses} = status({pod, runtime: aRuntimePod([anInstance('main', state)])});
+  expect(initContainerStatuses?.[0]?.state).toEqual({waiting: {reason: 'PodInitializing'}});
+});
+
+test('an init container that is gone while a regular one exists keeps its count of restarts', () => {
+  const pod = aPod({initContainers: [init]});
+  const waits = anInstance('init', 'CONTAINER_CREATED', {restartCount: 2});
+  const previous = status({pod, runtime: aRuntimePod([waits])});
+  expect(status({pod, previous}).initContainerStatuses?.[0]).toMatchObject({
+    state: {terminated: {reason: 'Completed', exitCode: 0}},
+    restartCount: 2,
+  });
+});
+
+test('a pod with a ready sandbox has only the addresses of that one', () => {
+  expect(status({previous: RAN, runtime: aRuntimePod([], {ips: []})}).podIPs).toBeUndefined();
+  const stopped = aRuntimePod([], {ips: [], sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
+  expect(status({previous: RAN, runtime: stopped}).podIPs).toEqual([{ip: '10.88.0.5'}]);
+});
+
+test('last words stand behind what the runtime says', () => {
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {message: 'killed', exitCode: 1})]);
+  const terminationMessages = new Map([[containerId('main-0'), 'bye']]);
+  expect(ofMain(status({runtime, terminationMessages})).state?.terminated?.message).toBe('killed: bye');
+});
+
+test('each of several containers may say its share of 12 KiB, in whole characters', () => {
+  const pod = aPod({containers: [main, {...main, name: 'b'}, {...main, name: 'c'}], initContainers: [init]});
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 1})]);
+  const terminationMessages = new Map([[containerId('main-0'), `x${'é'.repeat(2000)}`]]);
+  expect(ofMain(status({pod, runtime, terminationMessages})).state?.terminated?.message).toBe(
+    `x${'é'.repeat(1535)}`,
+  );
+});
+
+describe('a read-only mount', () => {
+  const handler = (recursiveReadOnlyMounts: boolean) => ({recursiveReadOnlyMounts, userNamespaces: false});
+  const handlers = new Map([
+    ['', handler(true)],
+    ['old', handler(false)],
+  ]);
+  const shown = (
+    mode: 'Disabled' | 'Enabled' | 'IfPossible' | undefined,
+    runtimeHandler = '',
+    source = 'api',
+  ) => {
+    const volumeMounts = [
+      {name: 'v', mountPath: '/v', readOnly: true, ...(mode && {recursiveReadOnly: mode})},
+      {name: 'w', mountPath: '/w'},
+    ];
+    const made = aPod({containers: [{...main, volumeMounts}]});
+    const annotations = {'kubernetes.io/config.source': source};
+    const pod = {...made, metadata: {...made.metadata, annotations}};
+    const ran = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
+    const runtime = {...ran, sandboxes: ran.sandboxes.map((sandbox) => ({...sandbox, runtimeHandler}))};
+    const [first, second] =
+      ofMain(status({pod, runtime, node: {nodeIps: [], runtime: {handlers}}})).volumeMounts ?? [];
+    expect(second).toEqual({name: 'w', mountPath: '/w'});
+    return first?.recursiveReadOnly;
+  };
+
+  test.each([
+    ['Disabled', '', 'Disabled'],
+    [undefined, '', 'Disabled'],
+    ['Enabled', '', 'Enabled'],
+    ['Enabled', 'old', 'Disabled'],
+    ['IfPossible', '', 'Enabled'],
+    ['IfPossible', 'old', 'Disabled'],
+  ] as const)(
+    'that asks for recursion %s on the handler "%s" has it %s',
+    (mode, runtimeHandler, expected) => {
+      expect(shown(mode, runtimeHandler)).toBe(expected);
+    },
+  );
+
+  test('of a static pod never has it, because a kubelet of its own asks no handler', () => {
+    expect(shown('Enabled', '', 'file')).toBe('Disabled');
+    expect(shown('IfPossible', '', 'file')).toBe('Disabled');
+  });
+});
+
+test("a pod's resources are with its overhead, its limits only where it has some", () => {
+  const requests = {cpu: '500m', memory: '64Mi'};
+  const containers = [{...main, resources: {requests, limits: {cpu: '1'}}}];
+  const pod = aPod({containers, overhead: {cpu: '250m', memory: '64Mi'}});
+  const needed = {cpu: '750m', memory: '128Mi'};
+  const {resources, allocatedResources} = status({pod});
+  expect(resources).toEqual({requests: needed, limits: {cpu: '1250m'}});
+  expect(allocatedResources).toEqual(needed);
+});

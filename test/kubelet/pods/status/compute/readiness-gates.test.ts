@@ -1,0 +1,43 @@
+import {expect, test} from 'vitest';
+import type {PodCondition} from '../../../../../src/api/types/v1-status.js';
+import type {ContainerState} from '../../../../../src/cri/index.js';
+import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import {aPod} from '../../../pod-builders.js';
+import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+
+const GATED = aPod({
+  readinessGates: [{conditionType: 'example.com/lb'}, {conditionType: 'example.com/dns'}],
+});
+
+function conditions(state: ContainerState): readonly PodCondition[] {
+  const {conditions = []} = computePodStatus({
+    pod: GATED,
+    runtime: aRuntimePod([anInstance('main', state)]),
+    reasons: new Map(),
+    previous: undefined,
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
+    runtimeName: 'containerd',
+    now: 0,
+  });
+  return conditions.filter(({type}) => type === 'Ready' || type === 'ContainersReady');
+}
+
+test('a pod whose gates nobody opens is not ready, although its containers are', () => {
+  expect(conditions('CONTAINER_RUNNING')).toMatchObject([
+    {
+      type: 'Ready',
+      status: 'False',
+      reason: 'ReadinessGatesNotReady',
+      message:
+        'corresponding condition of pod readiness gate "example.com/lb" does not exist., corresponding condition of pod readiness gate "example.com/dns" does not exist.',
+    },
+    {type: 'ContainersReady', status: 'True'},
+  ]);
+});
+
+test('containers that are not ready are told of first', () => {
+  expect(conditions('CONTAINER_EXITED')).toMatchObject([
+    {type: 'Ready', reason: 'ContainersNotReady'},
+    {type: 'ContainersReady', reason: 'ContainersNotReady'},
+  ]);
+});

@@ -1,0 +1,98 @@
+import {expect, test} from 'vitest';
+import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
+import {containerId} from '../../../../../src/cri/index.js';
+import {
+  computePodStatus,
+  type PodStatusInput,
+} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import {aContainer, aPod} from '../../../pod-builders.js';
+import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+
+const all = {action: 'RestartAllContainers', exitCodes: {operator: 'In', values: [42]}} as const;
+const pod = aPod({
+  initContainers: [aContainer({name: 'init'})],
+  containers: [
+    aContainer(),
+    aContainer({name: 'trigger', restartPolicy: 'Never', restartPolicyRules: [all]}),
+  ],
+});
+
+function status({
+  runtime,
+  previous,
+}: Pick<PodStatusInput, 'runtime'> & {readonly previous?: PodStatus}): PodStatus {
+  return computePodStatus({
+    pod,
+    runtime,
+    reasons: new Map(),
+    previous,
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
+    runtimeName: 'containerd',
+    now: 0,
+  });
+}
+
+function ofMain({containerStatuses = []}: PodStatus): ContainerStatus | undefined {
+  return containerStatuses.find(({name}) => name === 'main');
+}
+
+const exit42 = anInstance('trigger', 'CONTAINER_EXITED', {exitCode: 42});
+const before = status({
+  runtime: aRuntimePod([
+    anInstance('main', 'CONTAINER_RUNNING'),
+    exit42,
+    anInstance('init', 'CONTAINER_EXITED'),
+  ]),
+});
+const why = {
+  reason: 'RestartingAllContainers',
+  message: 'The container is removed because RestartAllContainers in place',
+};
+const REMOVED = {
+  state: {waiting: why},
+  lastState: {terminated: {...why, exitCode: 137}},
+  restartCount: 1,
+  ready: false,
+  started: false,
+};
+
+test('those that are removed wait for that, and count as restarted', () => {
+  const removed = status({runtime: aRuntimePod([]), previous: before});
+  expect(removed.phase).toBe('Running');
+  expect(removed.containerStatuses).toMatchObject([
+    {name: 'main', ...REMOVED},
+    {name: 'trigger', ...REMOVED},
+  ]);
+  expect(removed.initContainerStatuses).toMatchObject([{name: 'init', ...REMOVED}]);
+});
+
+test('those that are still there are as they are', () => {
+  const {containerStatuses} = status({runtime: aRuntimePod([exit42]), previous: before});
+  expect(containerStatuses).toMatchObject([
+    {name: 'main', ...REMOVED},
+    {name: 'trigger', state: {terminated: {exitCode: 42}}, restartCount: 0},
+  ]);
+});
+
+test('the new ones keep how the removed ones have ended, and their count', () => {
+  const removed = status({runtime: aRuntimePod([]), previous: before});
+  const waiting = status({runtime: aRuntimePod([]), previous: removed});
+  expect(ofMain(waiting)).toMatchObject({...REMOVED, state: {waiting: {reason: 'PodInitializing'}}});
+  const again = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {id: containerId('new')})]);
+  expect(ofMain(status({runtime: again, previous: waiting}))).toMatchObject({
+    state: {running: {}},
+    lastState: {terminated: {...why, exitCode: 137}},
+    restartCount: 1,
+  });
+});
+
+test('one that the runtime lost track of has ended for that', () => {
+  const {containerStatuses} = status({
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_UNKNOWN'), exit42]),
+    previous: before,
+  });
+  expect(containerStatuses?.[0]).toMatchObject({
+    state: {terminated: {reason: 'RestartingAllContainers', exitCode: 137}},
+    restartCount: 1,
+  });
+});

@@ -1,0 +1,140 @@
+import {expect, test} from 'vitest';
+import type {Container, ContainerRestartRule, Pod} from '../../../../../src/api/types/v1-pod.js';
+import type {PodCondition, PodStatus} from '../../../../../src/api/types/v1-status.js';
+import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
+import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import {aContainer, aPod} from '../../../pod-builders.js';
+import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+
+interface Before {
+  readonly previous?: PodStatus;
+  readonly waits?: string;
+  readonly isTerminal?: boolean;
+}
+
+function status(
+  pod: Pod,
+  instances: readonly RuntimeContainerStatus[],
+  {previous, waits, isTerminal = false}: Before = {},
+): PodStatus {
+  return computePodStatus({
+    pod,
+    runtime: aRuntimePod(instances),
+    reasons: new Map(waits === undefined ? [] : [[waits, {reason: 'CrashLoopBackOff', message: 'back-off'}]]),
+    previous,
+    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
+    runtimeName: 'containerd',
+    now: 0,
+    isTerminal,
+  });
+}
+
+function conditionOf({conditions = []}: PodStatus, type: string): Partial<PodCondition> | undefined {
+  const {lastTransitionTime, ...facts} = conditions.find((condition) => condition.type === type) ?? {};
+  return lastTransitionTime === undefined ? undefined : facts;
+}
+
+const rule = (action: NonNullable<ContainerRestartRule['action']>): ContainerRestartRule => ({
+  action,
+  exitCodes: {operator: 'In', values: [42]},
+});
+
+const RULED = aContainer({
+  name: 'trigger',
+  restartPolicy: 'Never',
+  restartPolicyRules: [rule('RestartAllContainers')],
+});
+const exit42 = anInstance('trigger', 'CONTAINER_EXITED', {exitCode: 42});
+const runs = anInstance('main', 'CONTAINER_RUNNING');
+
+const RESTARTING = {
+  type: 'AllContainersRestarting',
+  status: 'True',
+  reason: 'RestartAllContainersStarted',
+  message: 'container exited with restart policy rule',
+};
+const NOT_RESTARTING = {type: 'AllContainersRestarting', status: 'False'};
+
+test.each<[string, Partial<Pod['spec']>]>([
+  ['a container', {containers: [aContainer(), RULED]}],
+  ['an init container', {initContainers: [RULED]}],
+])('%s with a rule that restarts all containers is told of while its exit stands there', (_title, spec) => {
+  const pod = aPod(spec);
+  const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
+    conditionOf(status(pod, instances), 'AllContainersRestarting');
+
+  expect(restarting(runs, exit42)).toEqual(RESTARTING);
+  expect(restarting(exit42)).toEqual(RESTARTING);
+  expect(restarting(runs, anInstance('trigger', 'CONTAINER_EXITED'))).toEqual(NOT_RESTARTING);
+  expect(restarting(runs, anInstance('trigger', 'CONTAINER_RUNNING'), exit42)).toEqual(NOT_RESTARTING);
+  expect(restarting()).toEqual(NOT_RESTARTING);
+  expect(status(pod, [runs, exit42]).conditions?.map(({type}) => type)).toEqual([
+    'PodReadyToStartContainers',
+    'Initialized',
+    'Ready',
+    'ContainersReady',
+    'PodScheduled',
+    'AllContainersRestarting',
+  ]);
+});
+
+test('all containers are restarting until none of them is left', () => {
+  const pod = aPod({containers: [aContainer(), RULED]});
+  const started = status(pod, [runs, exit42]);
+  const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
+    conditionOf(status(pod, instances, {previous: started}), 'AllContainersRestarting');
+
+  expect(restarting(exit42)).toEqual(RESTARTING);
+  expect(restarting(runs)).toEqual(RESTARTING);
+  expect(restarting()).toEqual(NOT_RESTARTING);
+});
+
+test.each([
+  [0, 'PodCompleted'],
+  [1, 'PodFailed'],
+])('a pod that has ended, exit code %i, restarts nothing: %s', (exitCode, reason) => {
+  const pod = aPod({restartPolicy: 'Never', initContainers: [RULED]});
+  const ended = status(
+    pod,
+    [
+      anInstance('main', 'CONTAINER_EXITED', {exitCode}),
+      anInstance('trigger', 'CONTAINER_EXITED', {exitCode: exitCode * 42}),
+    ],
+    {isTerminal: true},
+  );
+
+  expect(conditionOf(ended, 'AllContainersRestarting')).toEqual({...NOT_RESTARTING, reason});
+});
+
+test('of a pod without a rule that restarts all containers nothing is said of such a restart', () => {
+  const pod = aPod({containers: [aContainer(), {...RULED, restartPolicyRules: [rule('Restart')]}]});
+
+  expect(conditionOf(status(pod, [runs, exit42]), 'AllContainersRestarting')).toBeUndefined();
+});
+
+const side: Container = aContainer({name: 'side', restartPolicy: 'Always'});
+const sideRuns = anInstance('side', 'CONTAINER_RUNNING');
+const sideCrashed = anInstance('side', 'CONTAINER_EXITED', {exitCode: 1});
+const crashed = anInstance('main', 'CONTAINER_EXITED', {exitCode: 1});
+
+test('a pod that was initialized stays so when its sidecar crashes', () => {
+  const pod = aPod({initContainers: [side]});
+  const previous = status(pod, [sideRuns]);
+  expect(conditionOf(previous, 'Initialized')).toEqual({type: 'Initialized', status: 'True'});
+
+  const later = status(pod, [sideCrashed], {previous});
+  expect(conditionOf(later, 'Initialized')).toEqual({type: 'Initialized', status: 'True'});
+});
+
+test('a container that waits for its restart does not make a pod initialized that was not', () => {
+  const pod = aPod({initContainers: [side]});
+  const previous = status(pod, [sideCrashed]);
+
+  const later = status(pod, [crashed, sideCrashed], {previous, waits: 'main'});
+  expect(conditionOf(later, 'Initialized')).toEqual({
+    type: 'Initialized',
+    status: 'False',
+    reason: 'ContainersNotInitialized',
+    message: 'containers with incomplete status: [side]',
+  });
+});

@@ -1,0 +1,34 @@
+import {expect, test} from 'vitest';
+import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
+import {ALWAYS_READY} from '../../../../src/kubelet/contract/probe-results.js';
+import {NO_HISTORY} from '../../../../src/kubelet/pods/history/pod-history.js';
+import {PodStatusManager} from '../../../../src/kubelet/pods/status/status-manager.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+import {aPod, aStatus, anInstance} from '../../pod-builders.js';
+
+test('the event of an exceeded deadline is emitted once, with the status that shows it', async () => {
+  const startedAt = Date.parse('2026-05-01T12:00:00Z');
+  const events: PodEvent[] = [];
+  let now = startedAt;
+  const context = {
+    probes: ALWAYS_READY,
+    node: GOLDEN_NODE,
+    clock: {now: () => now},
+    events: (event: PodEvent) => void events.push(event),
+    actuated: {current: undefined},
+  } as unknown as ConstructorParameters<typeof PodStatusManager>[0];
+  const manager = new PodStatusManager(context, NO_HISTORY, 'containerd');
+  const pod = aPod({activeDeadlineSeconds: 5});
+  const runtime = aStatus([anInstance('main', 'CONTAINER_RUNNING')]);
+  const update = async () => (await manager.updateStatus(pod, runtime, {enforcesDeadline: true})).phase;
+
+  expect(await update()).toBe('Running');
+  now = startedAt + 4999;
+  expect(await update()).toBe('Running');
+  expect(events).toEqual([]);
+  now = startedAt + 5000;
+  expect(await update()).toBe('Failed');
+  expect(await update()).toBe('Failed');
+  const message = 'Pod was active on the node longer than the specified deadline';
+  expect(events).toEqual([{type: 'Normal', reason: 'DeadlineExceeded', message, pod}]);
+});

@@ -1,0 +1,28 @@
+import {hasEnded} from '../../../src/api/types/v1-status.js';
+import {isLive} from '../../../src/kubelet/contract/runtime-pod-status.js';
+import type {PodSyncer, SyncPass} from '../../../src/kubelet/pods/sync/pod-syncer.js';
+
+const GRACE_SECONDS = 2;
+
+/**
+ * Does what a pod worker does with one sync: reads the runtime, syncs the pod, and stops it if it has ended. Resolves
+ * with the results and the status after them.
+ */
+export async function syncOnce(
+  syncer: PodSyncer,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<SyncPass> {
+  const {runtime} = await syncer.observe(signal);
+  const {status, results} = await syncer.syncPod(runtime, {
+    networkError: undefined,
+    pendingResize: undefined,
+    signal,
+  });
+  if (hasEnded(status.phase)) {
+    if (isLive(runtime))
+      await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: GRACE_SECONDS, signal});
+    else await syncer.syncTerminatedPod(runtime);
+  }
+  await syncer.flush();
+  return {...(await syncer.observe()), results};
+}

@@ -1,0 +1,270 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test, vi} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {SystemError} from '../../../../src/base/errors.js';
+import {containerId} from '../../../../src/cri/index.js';
+import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
+import {podDir} from '../../../../src/kubelet/contract/node-facts.js';
+import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
+import {failuresOf} from '../../../../src/kubelet/contract/sync-result.js';
+import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
+import {syncOnce} from '../sync-once.js';
+
+const signal = new AbortController().signal;
+
+test('a pass of a pod that is as it should be finds nothing to do', async () => {
+  const {pods} = await startRegistryTestbed();
+  const syncer = pods.createSyncer(aLocalPod());
+  expect((await syncOnce(syncer, signal)).results.map(({action, target}) => [action, target])).toEqual([
+    ['CreatePodSandbox', 'web'],
+    ['StartContainer', 'main'],
+  ]);
+  const second = await syncOnce(syncer, signal);
+  expect(second.results).toEqual([]);
+  expect(second.status).toMatchObject({phase: 'Running', containerStatuses: [{name: 'main', ready: true}]});
+});
+
+test('a pod that nobody wants is kept as one that is deleted, until it is wanted again', async () => {
+  const {pods, histories} = await startRegistryTestbed();
+  const pod = aLocalPod();
+  const {uid} = podRef(pod);
+  const syncer = pods.createSyncer(pod);
+  const {runtime} = await syncOnce(syncer, signal);
+  const kept = async () => {
+    await syncer.flush();
+    return (await histories.lastKnown(uid))?.deletion;
+  };
+  await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2});
+  expect(await kept()).toBeUndefined();
+  await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2, isDeletion: true});
+  expect(await kept()).toMatchObject({deletionGracePeriodSeconds: 2});
+  await syncer.syncPod(runtime, {networkError: undefined, pendingResize: undefined, signal});
+  expect(await kept()).toBeUndefined();
+});
+
+test('what a probe has found is shown, and kept, before the next sync', async () => {
+  const {pods, histories, runtime} = await startRegistryTestbed();
+  const pod = aLocalPod();
+  const {uid} = podRef(pod);
+  const syncer = pods.createSyncer(pod);
+  await syncOnce(syncer, signal);
+  const {id} = runtime.containers[0]!;
+  const shown = {containerStatuses: [{ready: false, started: true}]};
+  const outcome = {uid, probe: 'readiness', status: 'not ready'} as const;
+
+  syncer.applyProbeUpdate({...outcome, id: containerId('another')});
+  expect(syncer.status).not.toMatchObject(shown);
+  syncer.applyProbeUpdate({...outcome, id: containerId(id)});
+  await syncer.flush();
+
+  expect(syncer.status).toMatchObject(shown);
+  expect((await histories.lastKnown(uid))?.status).toEqual(syncer.status);
+});
+
+const FULL = new SystemError('the disk is full');
+
+test.each([
+  ['makePodCgroup', 'FailedCreatePodContainer', 'unable to ensure pod container exists: the disk is full'],
+  ['makePodDirs', 'Failed', 'error making pod data directories: the disk is full'],
+  ['mountVolumes', 'FailedMount', 'the disk is full'],
+] as const)('%s that fails is told as %s, and no call is made', async (step, reason, message) => {
+  const {pods, runtime, events} = await startRegistryTestbed({}, (real) =>
+    Object.assign(real, {
+      [step]: async () => {
+        throw FULL;
+      },
+    }),
+  );
+  const {results} = await syncOnce(pods.createSyncer(aLocalPod()), signal);
+  expect(results).toMatchObject([{target: 'web', failure: {reason, message, cause: FULL}}]);
+  expect(events).toMatchObject([{type: 'Warning', reason, message}]);
+  expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
+});
+
+test('each volume that could not be mounted has its event, and the first is why the pod does not start', async () => {
+  const {pods, events} = await startRegistryTestbed();
+  const volumes = ['x', 'y'].map((name) => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}}));
+  const volumeMounts = volumes.map(({name}) => ({name, mountPath: `/${name}`}));
+  const containers = [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}];
+
+  const {results} = await syncOnce(pods.createSyncer(aLocalPod({containers, volumes})), signal);
+
+  const messages = ['x', 'y'].map(
+    (name) =>
+      `MountVolume.SetUp failed for volume "${name}" : hostPath type check failed: /none/${name} is not a directory`,
+  );
+  expect(results).toMatchObject([{failure: {reason: 'FailedMount', message: messages[0]}}]);
+  expect(events).toMatchObject(
+    messages.map((message) => ({type: 'Warning', reason: 'FailedMount', message})),
+  );
+});
+
+test('a fault in the sync itself is not taken for a volume that could not be mounted', async () => {
+  const {pods} = await startRegistryTestbed({}, (real) =>
+    Object.assign(real, {
+      mountVolumes: async () => {
+        return {
+          get: () => {
+            throw new TypeError('a bug');
+          },
+        };
+      },
+    }),
+  );
+  const containers = [
+    {name: 'main', image: 'localhost:5000/busybox:1', volumeMounts: [{name: 'v', mountPath: '/v'}]},
+  ];
+  const pass = await syncOnce(
+    pods.createSyncer(aLocalPod({containers, volumes: [{name: 'v', emptyDir: {}}]})),
+    signal,
+  );
+  expect(failuresOf(pass.results).map(({failure}) => failure.reason)).toEqual(['CreateContainerConfigError']);
+});
+
+test('the event of a container that could not be started names the container, not the instance', async () => {
+  const before = await startRegistryTestbed();
+  await syncOnce(before.pods.createSyncer(aLocalPod()), signal);
+  const {id} = before.runtime.containers[0]!;
+  // A fake runtime gives the same ids at each run.
+  const {pods, runtime, events} = await startRegistryTestbed();
+  runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `failed to start container "${id}": no`});
+
+  const {status} = await syncOnce(pods.createSyncer(aLocalPod()), signal);
+
+  expect(runtime.containers).toMatchObject([{id}]);
+  expect(events.at(-1)).toMatchObject({
+    reason: 'Failed',
+    message: 'Error: failed to start container "main": no',
+  });
+  expect(status.containerStatuses?.[0]?.state?.waiting).toEqual({
+    reason: 'RunContainerError',
+    message: `failed to start container "${id}": no`,
+  });
+});
+
+test('a step that fails because the runtime crashes is a result, not an exception', async () => {
+  const {pods, runtime} = await startRegistryTestbed();
+  runtime.injectCrash('RunPodSandbox');
+  const syncer = pods.createSyncer(aLocalPod());
+  const before = await syncer.observe(signal);
+  const options = {networkError: undefined, pendingResize: undefined, signal};
+  const {results} = await syncer.syncPod(before.runtime, options);
+  expect(results).toMatchObject([{action: 'CreatePodSandbox', failure: {reason: 'CreatePodSandboxError'}}]);
+});
+
+test('a runtime that cannot be asked in the first place is an error', async () => {
+  const {pods, runtime} = await startRegistryTestbed();
+  runtime.injectError('ListContainers', {code: 'UNAVAILABLE', message: 'gone'});
+  await expect(syncOnce(pods.createSyncer(aLocalPod()), signal)).rejects.toThrow(
+    'code = Unavailable desc = gone',
+  );
+});
+
+test('a pod that has succeeded has its sandbox stopped and its containers kept', async () => {
+  const {pods, runtime} = await startRegistryTestbed({behaviour: () => ({exitCode: 0})});
+  const syncer = pods.createSyncer(aLocalPod({restartPolicy: 'Never'}));
+  await syncOnce(syncer, signal);
+  const {status} = await syncOnce(syncer, signal);
+  expect(status.phase).toBe('Succeeded');
+  expect(runtime.sandboxes).toMatchObject([{state: 'SANDBOX_NOTREADY'}]);
+  expect(runtime.containers).toMatchObject([{state: 'CONTAINER_EXITED'}]);
+  expect((await syncOnce(syncer, signal)).results).toEqual([]);
+});
+
+test('the volumes of a pod that runs are brought up to date by the first pass over it, and then now and again', async () => {
+  let mounted = 0;
+  const {pods, runtime} = await startRegistryTestbed({}, (real) =>
+    Object.assign(real, {
+      mountVolumes: async () => {
+        mounted++;
+        return new Map();
+      },
+    }),
+  );
+  const pod = aLocalPod();
+  const syncer = pods.createSyncer(pod);
+  await syncOnce(syncer, signal);
+  const calls = runtime.calls.filter(({method}) => method === 'CreateContainer').length;
+  await syncOnce(syncer, signal);
+  expect(mounted).toBe(1);
+  const {results} = await syncOnce(pods.createSyncer(pod), signal);
+  expect({mounted, results}).toEqual({mounted: 2, results: []});
+  expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
+});
+
+test('every minute what volumes are made from is read again, and containers see it', async () => {
+  vi.useFakeTimers({toFake: ['Date']});
+  onTestFinished(() => void vi.useRealTimers());
+  let color = 'red';
+  let refreshed = 0;
+  const objects: ApiObjects = {
+    ...NO_OBJECTS,
+    configMap: () => ({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'c'}, data: {color}}),
+    refresh: async () => {
+      refreshed++;
+      color = 'blue';
+    },
+  };
+  const {pods, node} = await startRegistryTestbed({}, undefined, objects);
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const pod = aLocalPod({
+    containers: [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}],
+    volumes: [{name: 'c', configMap: {name: 'c'}}],
+  });
+  const path = join(podDir(node, podRef(pod).uid), 'volumes/kubernetes.io~configmap/c/color');
+  const syncer = pods.createSyncer(pod);
+  const seenAfter = async (ms: number): Promise<string> => {
+    vi.setSystemTime(Date.now() + ms);
+    await syncOnce(syncer, signal);
+    return `${await readFile(path, 'utf8')} after ${refreshed} refreshes`;
+  };
+  expect(await seenAfter(0)).toBe('red after 0 refreshes');
+  expect(await seenAfter(59_000)).toBe('red after 0 refreshes');
+  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
+  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
+});
+
+test('a volume that failed is tried again with what there is by then', async () => {
+  let data: Readonly<Record<string, string>> | undefined;
+  const objects: ApiObjects = {
+    ...NO_OBJECTS,
+    configMap: () => data && {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'c'}, data},
+    refresh: async () => {
+      data = {color: 'red'};
+    },
+  };
+  const {pods} = await startRegistryTestbed({}, undefined, objects);
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const syncer = pods.createSyncer(
+    aLocalPod({
+      containers: [{name: 'main', image: 'localhost:5000/busybox:1', volumeMounts}],
+      volumes: [{name: 'c', configMap: {name: 'c'}}],
+    }),
+  );
+  expect(failuresOf((await syncOnce(syncer, signal)).results)).toHaveLength(1);
+  const {results, status} = await syncOnce(syncer, signal);
+  expect({failures: failuresOf(results), phase: status.phase}).toEqual({failures: [], phase: 'Running'});
+});
+
+test('an object that is missing is told of, and what runs goes on running', async () => {
+  const {pods, runtime, events} = await startRegistryTestbed();
+  const pod = aLocalPod();
+  await syncOnce(pods.createSyncer(pod), signal);
+  const [container] = pod.spec.containers;
+  const volumeMounts = [{name: 'c', mountPath: '/c'}];
+  const changed: Pod = {
+    ...pod,
+    spec: {
+      ...pod.spec,
+      containers: [{...container!, volumeMounts}],
+      volumes: [{name: 'c', configMap: {name: 'none'}}],
+    },
+  };
+  const {results, status} = await syncOnce(pods.createSyncer(changed), signal);
+  const message = 'MountVolume.SetUp failed for volume "c" : configmap "none" not found';
+  expect(failuresOf(results).map(({failure}) => failure)).toMatchObject([{reason: 'FailedMount', message}]);
+  expect(events).toContainEqual(expect.objectContaining({type: 'Warning', reason: 'FailedMount', message}));
+  expect(status.containerStatuses?.map(({ready}) => ready)).toEqual([true]);
+  expect(runtime.callsTo('StopContainer')).toEqual([]);
+});

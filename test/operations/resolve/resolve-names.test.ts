@@ -1,0 +1,90 @@
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {connect, type Connection} from '../../../src/cri/index.js';
+import {
+  resolveContainer,
+  resolveContainers,
+  resolveSandbox,
+} from '../../../src/operations/resolve/resolve-names.js';
+import {FakeRuntime, aContainer, aSandbox} from '../../fakes/fake-runtime.js';
+
+const signal = new AbortController().signal;
+const id = (start: string): string => start.padEnd(64, '0');
+
+let fake: FakeRuntime;
+let cri: Connection;
+beforeAll(async () => {
+  const web = aSandbox({id: id('aa1'), name: 'web'});
+  const api = aSandbox({id: id('aa2'), name: 'api', namespace: 'prod', uid: 'uid-of-api'});
+  fake = await FakeRuntime.start({
+    sandboxes: [web, api],
+    containers: [
+      aContainer({
+        id: id('c1'),
+        sandbox: web,
+        name: 'main',
+        attempt: 0,
+        state: 'CONTAINER_EXITED',
+        createdAt: 1n,
+      }),
+      aContainer({id: id('c2'), sandbox: web, name: 'main', attempt: 1, createdAt: 2n}),
+      aContainer({id: id('c3'), sandbox: web, name: 'cafe', createdAt: 3n}),
+      aContainer({id: id('cafe'), sandbox: api, name: 'other', createdAt: 4n}),
+      aContainer({id: id('d1'), sandbox: api, name: 'side', createdAt: 5n}),
+      aContainer({id: id('d2'), sandbox: web, name: 'side', createdAt: 6n}),
+    ],
+  });
+  cri = connect(fake.endpoint);
+});
+afterAll(async () => {
+  cri.close();
+  await fake.stop();
+});
+
+describe('resolveContainer', () => {
+  test.each([
+    [id('c1'), 'c1'],
+    ['c1', 'c1'],
+    ['caf', 'cafe'],
+    ['main', 'c2'],
+    ['web/main', 'c2'],
+    ['default/web/main', 'c2'],
+    ['api/side', 'd1'],
+    ['other', 'cafe'],
+  ])('%s resolves to the container %s', async (ref, start) => {
+    expect(await resolveContainer(cri.runtime, ref, {signal})).toBe(id(start));
+  });
+
+  test.each([
+    ['c', 'matches 4 containers'],
+    ['side', 'matches 2 containers'],
+    ['cafe', 'matches 2 containers'],
+    ['nope', 'no such container "nope"'],
+    ['', 'no such container ""'],
+    ['prod/web/main', 'no such container'],
+  ])('"%s" is rejected: %s', async (ref, message) => {
+    await expect(resolveContainer(cri.runtime, ref, {signal})).rejects.toThrow(message);
+  });
+
+  test('a name matches all attempts unless the newest is preferred', async () => {
+    const resolving = resolveContainer(cri.runtime, 'main', {signal, newestAttempt: false});
+    await expect(resolving).rejects.toThrow('"main" matches 2 containers');
+  });
+
+  test('full IDs need no call unless they are verified', async () => {
+    fake.clearCalls();
+    const [target] = await resolveContainers(cri.runtime, [id('e')], {signal});
+    expect(target?.kind).toBe('found');
+    expect(fake.calls).toHaveLength(0);
+    const [verified] = await resolveContainers(cri.runtime, [id('e')], {signal, verify: true});
+    expect(verified?.kind).toBe('missing');
+  });
+});
+
+test.each([
+  ['aa1', 'aa1'],
+  ['web', 'aa1'],
+  ['prod/api', 'aa2'],
+  ['uid-of-api', 'aa2'],
+])('the pod %s resolves to the sandbox %s', async (ref, start) => {
+  expect(await resolveSandbox(cri.runtime, ref, {signal})).toBe(id(start));
+});

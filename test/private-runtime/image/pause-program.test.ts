@@ -1,0 +1,68 @@
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
+import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {isPauseArchitecture, buildPauseProgram} from '../../../src/private-runtime/image/pause-program.js';
+
+let dir: string;
+let program: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'kcri-pause-'));
+  program = join(dir, 'pause');
+  if (isPauseArchitecture(process.arch)) await writeFile(program, buildPauseProgram(process.arch));
+  await chmod(program, 0o755);
+});
+afterAll(() => rm(dir, {recursive: true}));
+
+async function started(command: string, args: readonly string[] = []): Promise<ChildProcess> {
+  const child = spawn(command, args, {stdio: 'ignore'});
+  await once(child, 'spawn');
+  return child;
+}
+
+/** The process is in rt_sigtimedwait: from now on it takes the signals. */
+async function untilPausing(pid: number): Promise<void> {
+  const number = process.arch === 'x64' ? '128' : '137';
+  await expect.poll(() => readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ')[0]).toBe(number);
+}
+
+describe('pauseProgram on this processor', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('waits until %s, and ends with 0', async (signal) => {
+    const child = await started(program);
+    await untilPausing(child.pid ?? 0);
+    expect(child.exitCode).toBe(null);
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('reaps a child that ends after it', async () => {
+    // The shell starts a child and becomes the program, which so has a child it never started.
+    const child = await started('sh', ['-c', `sleep 0.3 & exec ${program}`]);
+    const children = (): string =>
+      readFileSync(`/proc/${child.pid ?? 0}/task/${child.pid ?? 0}/children`, 'utf8').trim();
+    await untilPausing(child.pid ?? 0);
+    expect(children()).not.toBe('');
+    await expect.poll(children).toBe('');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+});
+
+test.each([
+  ['x64', 62],
+  ['arm64', 183],
+] as const)('for %s it is a static 64-bit executable of machine %i', (architecture, machine) => {
+  const file = Buffer.from(buildPauseProgram(architecture));
+  expect(file.subarray(0, 4).toString('latin1')).toBe('\x7fELF');
+  expect([file[4], file.readUInt16LE(16), file.readUInt16LE(18)]).toEqual([2, 2, machine]);
+  expect(file.length).toBeLessThan(512);
+});
+
+test('no other processor has one', () => {
+  expect(isPauseArchitecture('riscv64')).toBe(false);
+});
