@@ -19,7 +19,7 @@ import {aManifest} from '../../commands/pod-scene.js';
 import {FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
-/** The pods of a root directory on a fake runtime, without a command line. */
+/** A PodRegistry on a root directory and a fake runtime, without a command line. */
 export interface RegistryTestbed {
   readonly runtime: FakeRuntime;
   readonly connection: Connection;
@@ -29,7 +29,10 @@ export interface RegistryTestbed {
   readonly histories: PodHistories;
 }
 
-/** A ground that ends with the test; `files` may change what the node's file system does, `objects` is what pods refer to. */
+/**
+ * Starts a testbed that is torn down with the test. `files` may wrap the node's file system, `objects` are
+ * the API objects that pods refer to.
+ */
 export async function startRegistryTestbed(
   options: FakeRuntimeOptions = {},
   files: (real: PodFilesystem) => PodFilesystem = (real) => real,
@@ -59,7 +62,7 @@ export async function startRegistryTestbed(
   return {runtime, connection, node, pods, events, histories};
 }
 
-/** A pod as kcri syncs it, from the fields of pod-scene's aManifest. */
+/** Returns a Pod as kcri syncs it, from the fields of pod-scene's aManifest. */
 export function aLocalPod(fields: Parameters<typeof aManifest>[0] = {}): Pod {
   const [document] = decodeManifest(aManifest(fields), {file: 'pod.yaml'});
   if (document === undefined) throw new Error('the manifest holds no Pod');

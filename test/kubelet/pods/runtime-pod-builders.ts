@@ -8,7 +8,7 @@ import type {
 const SECOND = 1_000_000_000n;
 export const SANDBOX = podSandboxId('sandbox');
 
-/** A container instance as a runtime reports it; the exited ones ended well unless the rest says otherwise. */
+/** Returns a container instance as a runtime reports it; an exited one has exit code 0 by default. */
 export function anInstance(
   name: string,
   state: RuntimeContainerStatus['state'],
@@ -59,7 +59,7 @@ export function aSandbox(override: Partial<PodSandboxStatus> = {}): PodSandboxSt
   };
 }
 
-/** What runs of a pod in one ready sandbox, newest container first. */
+/** Returns the runtime status of a pod with one ready sandbox, newest container first. */
 export function aRuntimePod(
   containers: readonly RuntimeContainerStatus[],
   override: Partial<RuntimePodStatus> = {},

@@ -5,8 +5,8 @@ import type {PodSyncer, SyncPass} from '../../../src/kubelet/pods/sync/pod-synce
 const GRACE_SECONDS = 2;
 
 /**
- * Does what a pod worker does with one sync: reads the runtime, syncs the pod, and stops it if it has ended. Resolves
- * with the results and the status after them.
+ * Does the work of a pod worker for one sync: reads the runtime, syncs the pod, and terminates it if it has
+ * ended. Resolves with the results and the status after them.
  */
 export async function syncOnce(
   syncer: PodSyncer,

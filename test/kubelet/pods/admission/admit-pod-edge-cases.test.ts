@@ -14,13 +14,13 @@ function rejection(
   return findRejection({pod, others, node: {...GOLDEN_NODE, ...node}});
 }
 
-const asking = (requests: Readonly<Record<string, string>>, spec: Partial<PodSpec> = {}): Pod =>
+const requesting = (requests: Readonly<Record<string, string>>, spec: Partial<PodSpec> = {}): Pod =>
   aPod({containers: [aContainer({resources: {requests}})], ...spec});
 const ports = [{containerPort: 80, hostPort: 80}];
 const listener = aPod({containers: [aContainer({ports})]});
 const withSysctl = (name: string): Pod => aPod({securityContext: {sysctls: [{name, value: '1'}]}});
 
-describe('a rejection says what to do:', () => {
+describe('the hint of a rejection names what to change', () => {
   const noGroups = {runtime: {handlers: new Map(), supplementalGroupsPolicy: false}};
 
   test.each<[string, string, Rejection | undefined]>([
@@ -35,13 +35,13 @@ describe('a rejection says what to do:', () => {
       'supplementalGroupsPolicy',
       rejection(aPod({securityContext: {supplementalGroupsPolicy: 'Strict'}}), noGroups),
     ],
-    ['OutOfcpu', 'resources.requests', rejection(asking({cpu: '3'}))],
+    ['OutOfcpu', 'resources.requests', rejection(requesting({cpu: '3'}))],
     ['NodeAffinity', '--node-labels', rejection(aPod({nodeSelector: {no: 'where'}}))],
     ['NodePorts', 'hostPort', rejection(listener, {}, [listener])],
     [
       'UnexpectedAdmissionError',
       'resources.requests',
-      rejection(asking({cpu: '3'}, {priority: 2_000_000_000})),
+      rejection(requesting({cpu: '3'}, {priority: 2_000_000_000})),
     ],
     [
       'AppArmor',
@@ -54,17 +54,17 @@ describe('a rejection says what to do:', () => {
   });
 });
 
-describe('room on the node:', () => {
-  test('of the disk eviction keeps a tenth as a float of 32 bits has it, and other pods have what they asked for', () => {
-    const all = asking({'ephemeral-storage': '89999999851'});
+describe('resources on the node', () => {
+  test('ephemeral storage excludes the 10% eviction threshold, computed as a 32-bit float, and the requests of other pods', () => {
+    const all = requesting({'ephemeral-storage': '89999999851'});
 
     expect(rejection(all)).toBeUndefined();
-    expect(rejection(all, {}, [asking({'ephemeral-storage': '7'})])?.message).toBe(
+    expect(rejection(all, {}, [requesting({'ephemeral-storage': '7'})])?.message).toBe(
       "Node didn't have enough resource: ephemeral-storage, requested: 89999999851, used: 7, capacity: 89999999851",
     );
   });
 
-  test('the last place is a place', () => {
+  test('the 110th pod is admitted', () => {
     expect(
       rejection(
         aPod(),
@@ -75,7 +75,7 @@ describe('room on the node:', () => {
   });
 });
 
-describe('node affinity:', () => {
+describe('node affinity', () => {
   const labels = {zone: 'a', cores: '+8', size: '8x', left: 'x8'};
   const name = {key: 'metadata.name', operator: 'In' as const, values: ['goldennode']};
   const fits = (
@@ -90,11 +90,11 @@ describe('node affinity:', () => {
     return rejection(pod, {labels}) === undefined;
   };
 
-  test('both halves of a term may be met', () => {
+  test('a term with matching matchExpressions and matchFields is met', () => {
     expect(fits('zone', 'In', ['a'], {matchFields: [name]})).toBe(true);
   });
 
-  test('a label that every object has is none', () => {
+  test('a property inherited by every JavaScript object is not a label', () => {
     expect(fits('toString', 'Exists', [])).toBe(false);
   });
 
@@ -106,25 +106,25 @@ describe('node affinity:', () => {
     ['cores', 'x', false],
     ['size', '7', false],
     ['left', '7', false],
-  ])('the label %s is more than %s: %s', (key, value, expected) => {
+  ])('for label %s, Gt %s is met: %s', (key, value, expected) => {
     expect(fits(key, 'Gt', [value])).toBe(expected);
   });
 });
 
-describe('ports of the host:', () => {
+describe('host ports', () => {
   const withInit = (init: Partial<Container>): Pod => aPod({initContainers: [aContainer({...init, ports})]});
   const sidecar = withInit({name: 'init', restartPolicy: 'Always'});
   const init = withInit({name: 'init'});
 
   test.each<[string, Pod, boolean]>([
-    ['a sidecar has', sidecar, true],
-    ['an init container that ends has', init, false],
-  ])('those that %s count: %s', (_title, pod, taken) => {
+    ['a sidecar', sidecar, true],
+    ['an init container that runs to completion', init, false],
+  ])('the ports of %s are reserved: %s', (_title, pod, taken) => {
     expect(rejection(pod, {}, [listener])?.reason).toBe(taken ? 'NodePorts' : undefined);
     expect(rejection(listener, {}, [pod])?.reason).toBe(taken ? 'NodePorts' : undefined);
   });
 
-  test('one of several that is taken is enough', () => {
+  test('one conflicting port among several rejects the pod', () => {
     const free = {containerPort: 81, hostPort: 81};
     const pod = aPod({containers: [aContainer({ports: [free, ...ports]})]});
 
@@ -141,17 +141,17 @@ describe('ports of the host:', () => {
     });
 
   test.each<[string, Pod, Pod, boolean]>([
-    ['no port of the host, as does another', on(undefined), on(undefined), false],
-    ['the port 0 of the host, which is none', on(0), on(0), false],
-    ['the port 1', on(1), on(1), true],
-    ['the same of the same address', on(80, '127.0.0.1'), on(80, '127.0.0.1'), true],
-    ['one of any address that another has of one', on(80, '0.0.0.0'), on(80, '127.0.0.1'), true],
-    ['one of an address that another has of any', on(80, '127.0.0.1'), on(80, '0.0.0.0'), true],
-  ])('a pod wants %s', (_title, pod, other, taken) => {
+    ['no host port and the other pod has none either', on(undefined), on(undefined), false],
+    ['host port 0, which means none', on(0), on(0), false],
+    ['host port 1', on(1), on(1), true],
+    ['the same port on the same address', on(80, '127.0.0.1'), on(80, '127.0.0.1'), true],
+    ['a port on all addresses that another pod has on one', on(80, '0.0.0.0'), on(80, '127.0.0.1'), true],
+    ['a port on one address that another pod has on all', on(80, '127.0.0.1'), on(80, '0.0.0.0'), true],
+  ])('a pod that requests %s conflicts: %s', (_title, pod, other, taken) => {
     expect(rejection(pod, {}, [other])?.reason).toBe(taken ? 'NodePorts' : undefined);
   });
 
-  test('a protocol that is not named is TCP', () => {
+  test('a port without a protocol is a TCP port', () => {
     const udp = aPod({containers: [aContainer({ports: [{...ports[0]!, protocol: 'UDP'}]})]});
     const {spec} = listener;
     const unnamed: Pod = {...listener, spec: {...spec, containers: [{name: 'main', image: 'x', ports}]}};
@@ -163,13 +163,13 @@ describe('ports of the host:', () => {
   });
 });
 
-test('a node without strict groups takes every pod that doesn’t ask for them', () => {
+test('a node without support for supplementalGroupsPolicy admits pods that do not request it', () => {
   const runtime = {handlers: new Map(), supplementalGroupsPolicy: false};
 
   expect(rejection(aPod(), {runtime})).toBeUndefined();
 });
 
-describe('AppArmor is asked for by', () => {
+describe('an AppArmor profile is enforced for', () => {
   const securityContext = {appArmorProfile: {type: 'RuntimeDefault' as const}};
   const confined = aContainer({name: 'confined', securityContext});
 
@@ -183,7 +183,7 @@ describe('AppArmor is asked for by', () => {
   });
 });
 
-describe('sysctls:', () => {
+describe('sysctls', () => {
   test.each([
     ['net.ipv4.ip_local_reserved_ports', '3.15.9', '3.16'],
     ['net.ipv4.tcp_keepalive_time', '4.4', '4.5'],
@@ -192,20 +192,20 @@ describe('sysctls:', () => {
     ['net.ipv4.tcp_keepalive_probes', '4.4', '4.5'],
     ['net.ipv4.tcp_rmem', '4.14', '4.15'],
     ['net.ipv4.tcp_wmem', '4.14', '4.15'],
-  ])('%s is not safe with kernel %s, but with %s', (name, before, since) => {
+  ])('%s is unsafe on kernel %s and safe from %s on', (name, before, since) => {
     expect(rejection(withSysctl(name), {kernelRelease: before})?.reason).toBe('SysctlForbidden');
     expect(rejection(withSysctl(name), {kernelRelease: since})).toBeUndefined();
     expect(rejection(withSysctl(name), {kernelRelease: `${since}.0-1-amd64`})).toBeUndefined();
   });
 
   test.each(['net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range', 'net.ipv4.ip_local_port_range'])(
-    '%s is safe, whatever the kernel calls itself',
+    '%s is safe when the kernel version is unknown',
     (name) => {
       expect(rejection(withSysctl(name), {kernelRelease: 'unknown'})).toBeUndefined();
     },
   );
 
-  test('an allowed name has at most 253 characters', () => {
+  test('a name in --allowed-unsafe-sysctls has at most 253 characters', () => {
     const long = `net.${'a'.repeat(249)}`;
 
     expect(rejection(withSysctl(long), {allowedUnsafeSysctls: [long]})).toBeUndefined();
@@ -220,7 +220,7 @@ describe('sysctls:', () => {
     ),
     ['*', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
     ['vm.x', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
-  ])('%j can not be allowed: %s', (pattern, problem, hint) => {
+  ])('--allowed-unsafe-sysctls %j is invalid: %s', (pattern, problem, hint) => {
     const given = {allowedUnsafeSysctls: [pattern]};
 
     expect(() => rejection(withSysctl('net.x'), given)).toThrow(
@@ -239,13 +239,13 @@ describe('sysctls:', () => {
     ['3.99', 'SysctlForbidden'],
     ['my-6.12', 'SysctlForbidden'],
   ])(
-    'a kernel that calls itself %s is judged by the numbers that it begins with: %s',
+    'the leading numbers of the kernel release %s decide whether tcp_rmem is safe: %s',
     (kernelRelease, reason) => {
       expect(rejection(withSysctl('net.ipv4.tcp_rmem'), {kernelRelease})?.reason).toBe(reason);
     },
   );
 
-  test('a name is allowed whole, a pattern by how it begins', () => {
+  test('an allowed name matches exactly, an allowed pattern matches a prefix', () => {
     const forbidden = (name: string, allowed: string): string | undefined =>
       rejection(withSysctl(name), {allowedUnsafeSysctls: [allowed]})?.reason;
 
@@ -254,7 +254,7 @@ describe('sysctls:', () => {
     expect(forbidden('net.core', 'net.core.x*')).toBe('SysctlForbidden');
   });
 
-  test('the first one that is forbidden is told', () => {
+  test('the message names the first forbidden sysctl', () => {
     const sysctls = ['net.ipv4.tcp_syncookies', 'net.b', 'net.a'].map((name) => ({name, value: '1'}));
 
     expect(rejection(aPod({securityContext: {sysctls}}))?.message).toBe(

@@ -18,7 +18,7 @@ function rejection(
 const withSysctl = (name: string, spec: Partial<PodSpec> = {}): Pod =>
   aPod({...spec, securityContext: {sysctls: [{name, value: '1'}]}});
 
-describe('sysctls:', () => {
+describe('sysctls', () => {
   test.each([
     'kernel.shm_rmid_forced',
     'net.ipv4.ip_unprivileged_port_start',
@@ -41,7 +41,7 @@ describe('sysctls:', () => {
       {hostIPC: true},
       'forbidden sysctl: "kernel.shm_rmid_forced" not allowed with host ipc enabled',
     ],
-  ])('%s of %j is forbidden', (name, spec, message) => {
+  ])('%s in a pod with %j is forbidden', (name, spec, message) => {
     expect(rejection(withSysctl(name, spec))).toEqual(['SysctlForbidden', message]);
   });
 
@@ -51,7 +51,7 @@ describe('sysctls:', () => {
     ['4.15.0', 'net.ipv4.tcp_rmem', undefined],
     ['4.9.1', 'net.ipv4.tcp_rmem', 'SysctlForbidden'],
     ['5.0', 'net.ipv4.tcp_rmem', undefined],
-  ])('on kernel %s %s gives %s', (kernelRelease, name, reason) => {
+  ])('on kernel %s, %s is admitted or rejected with: %s', (kernelRelease, name, reason) => {
     expect(rejection(withSysctl(name), {kernelRelease})?.[0]).toBe(reason);
   });
 
@@ -60,11 +60,11 @@ describe('sysctls:', () => {
     ['net/core/*', 'net.core.somaxconn', undefined],
     ['kernel.sem', 'kernel.sem', undefined],
     ['kernel.msgmax', 'kernel.msgmnb', 'SysctlForbidden'],
-  ])('with %s allowed %s gives %s', (allowed, name, reason) => {
+  ])('with %s allowed, %s is admitted or rejected with: %s', (allowed, name, reason) => {
     expect(rejection(withSysctl(name), {allowedUnsafeSysctls: [allowed]})?.[0]).toBe(reason);
   });
 
-  test('an allowed one that is the host’s stays forbidden', () => {
+  test('an allowed sysctl that belongs to a host namespace is still forbidden', () => {
     const pod = withSysctl('net.core.somaxconn', {hostNetwork: true});
 
     expect(rejection(pod, {allowedUnsafeSysctls: ['net.*']})?.[1]).toBe(
@@ -76,12 +76,12 @@ describe('sysctls:', () => {
     ['vm.swappiness', 'the sysctl "vm.swappiness" are not known to be namespaced'],
     ['kernel.*', 'the sysctls "kernel.*" are not known to be namespaced'],
     ['Net.x', 'must have at most 253 characters and match regex'],
-  ])('%s can not be allowed', (allowed, problem) => {
+  ])('--allowed-unsafe-sysctls %s is invalid', (allowed, problem) => {
     expect(() => rejection(withSysctl('net.x'), {allowedUnsafeSysctls: [allowed]})).toThrow(problem);
   });
 });
 
-describe('the node’s labels:', () => {
+describe('node affinity', () => {
   const labels = {zone: 'a', cores: '8', 'kubernetes.io/os': 'linux'};
   const needs = (...nodeSelectorTerms: NodeSelectorTerm[]): Pod =>
     aPod({
@@ -90,78 +90,84 @@ describe('the node’s labels:', () => {
   const label = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({
     matchExpressions: [{key, operator: operator as 'In', values}],
   });
-  const NOT_HERE = [
+  const NO_MATCH = [
     'NodeAffinity',
     "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
   ];
 
   test.each<[string, Pod]>([
-    ['a selector', aPod({nodeSelector: {zone: 'a', 'kubernetes.io/os': 'linux'}})],
+    ['a nodeSelector', aPod({nodeSelector: {zone: 'a', 'kubernetes.io/os': 'linux'}})],
     ['In', needs(label('zone', 'In', 'b', 'a'))],
     ['NotIn', needs(label('zone', 'NotIn', 'b'))],
-    ['NotIn of what isn’t there', needs(label('disk', 'NotIn', 'b'))],
+    ['NotIn for a missing label', needs(label('disk', 'NotIn', 'b'))],
     ['Exists', needs(label('zone', 'Exists'))],
     ['DoesNotExist', needs(label('disk', 'DoesNotExist'))],
     ['Gt', needs(label('cores', 'Gt', '7'))],
     ['Lt', needs(label('cores', 'Lt', '9'))],
-    ['one of the terms', needs(label('zone', 'In', 'b'), label('zone', 'In', 'a'))],
-    ['the name', needs({matchFields: [{key: 'metadata.name', operator: 'In', values: ['goldennode']}]})],
-  ])('%s fits', (_, pod) => {
+    ['one of several terms', needs(label('zone', 'In', 'b'), label('zone', 'In', 'a'))],
+    [
+      'matchFields with the node name',
+      needs({matchFields: [{key: 'metadata.name', operator: 'In', values: ['goldennode']}]}),
+    ],
+  ])('%s matches', (_, pod) => {
     expect(rejection(pod, {labels})).toBeUndefined();
   });
 
   test.each<[string, Pod]>([
-    ['a selector', aPod({nodeSelector: {zone: 'a', disk: 'ssd'}})],
-    ['a selector for what every object has', aPod({nodeSelector: {toString: 'a'}})],
+    ['a nodeSelector', aPod({nodeSelector: {zone: 'a', disk: 'ssd'}})],
+    [
+      'a nodeSelector for a property that every JavaScript object inherits',
+      aPod({nodeSelector: {toString: 'a'}}),
+    ],
     ['In', needs(label('zone', 'In', 'b'))],
-    ['In of what isn’t there', needs(label('disk', 'In', 'b'))],
+    ['In for a missing label', needs(label('disk', 'In', 'b'))],
     ['NotIn', needs(label('zone', 'NotIn', 'a'))],
     ['Exists', needs(label('disk', 'Exists'))],
     ['DoesNotExist', needs(label('zone', 'DoesNotExist'))],
     ['Gt', needs(label('cores', 'Gt', '8'))],
     ['Lt', needs(label('cores', 'Lt', '8'))],
-    ['Gt of no number', needs(label('zone', 'Gt', '0'))],
+    ['Gt for a label that is not a number', needs(label('zone', 'Gt', '0'))],
     [
-      'half a term',
+      'a term of which only matchExpressions match',
       needs({
         ...label('zone', 'In', 'a'),
         ...{matchFields: [{key: 'metadata.name', operator: 'In', values: ['x']}]},
       }),
     ],
     ['an empty term', needs({})],
-  ])('%s does not fit', (_, pod) => {
-    expect(rejection(pod, {labels})).toEqual(NOT_HERE);
+  ])('%s does not match', (_, pod) => {
+    expect(rejection(pod, {labels})).toEqual(NO_MATCH);
   });
 });
 
-describe('room on the node:', () => {
-  const asking = (requests: Readonly<Record<string, string>>, spec: Partial<PodSpec> = {}): Pod =>
+describe('resources on the node', () => {
+  const requesting = (requests: Readonly<Record<string, string>>, spec: Partial<PodSpec> = {}): Pod =>
     aPod({containers: [aContainer({resources: {requests}})], ...spec});
 
   test.each<[string, Pod, readonly Pod[], readonly [string, string] | undefined]>([
-    ['all CPUs are there', asking({cpu: '2'}), [], undefined],
+    ['admits a pod that requests all CPUs', requesting({cpu: '2'}), [], undefined],
     [
-      'more CPUs than there are',
-      asking({cpu: '2100m'}),
+      'rejects a pod that requests more CPU than the node has',
+      requesting({cpu: '2100m'}),
       [],
       ['OutOfcpu', "Node didn't have enough resource: cpu, requested: 2100, used: 0, capacity: 2000"],
     ],
     [
-      'CPUs that another pod has',
-      asking({cpu: '1500m'}),
-      [asking({cpu: '600m'})],
+      'rejects a pod that requests CPU which another pod has requested',
+      requesting({cpu: '1500m'}),
+      [requesting({cpu: '600m'})],
       ['OutOfcpu', "Node didn't have enough resource: cpu, requested: 1500, used: 600, capacity: 2000"],
     ],
     [
-      'overhead counts',
-      asking({cpu: '2'}, {overhead: {cpu: '1m'}}),
+      'adds the overhead of the pod to its requests',
+      requesting({cpu: '2'}, {overhead: {cpu: '1m'}}),
       [],
       ['OutOfcpu', "Node didn't have enough resource: cpu, requested: 2001, used: 0, capacity: 2000"],
     ],
-    ['a pod that asks for nothing', aPod(), [asking({cpu: '5'})], undefined],
+    ['admits a pod without requests', aPod(), [requesting({cpu: '5'})], undefined],
     [
-      'memory, of which eviction keeps some',
-      asking({memory: '25276502016'}),
+      'rejects a pod that requests memory below the eviction threshold',
+      requesting({memory: '25276502016'}),
       [],
       [
         'OutOfmemory',
@@ -169,7 +175,7 @@ describe('room on the node:', () => {
       ],
     ],
     [
-      'too many pods',
+      'rejects a pod beyond the maximum number of pods',
       aPod(),
       Array.from({length: 110}, () => aPod()),
       ['OutOfpods', "Node didn't have enough resource: pods, requested: 1, used: 110, capacity: 110"],
@@ -181,10 +187,15 @@ describe('room on the node:', () => {
   const hugePages = {hugePageBytes: new Map([['2MB', 8_388_608n]])};
 
   test.each<[string, Pod, Partial<NodeFacts>, readonly [string, string] | undefined]>([
-    ['all huge pages are there', asking({'hugepages-2Mi': '4Mi'}), hugePages, undefined],
     [
-      'huge pages that another pod has',
-      asking({'hugepages-2Mi': '6Mi'}),
+      'admits a pod that requests huge pages which are free',
+      requesting({'hugepages-2Mi': '4Mi'}),
+      hugePages,
+      undefined,
+    ],
+    [
+      'rejects a pod that requests huge pages which another pod has requested',
+      requesting({'hugepages-2Mi': '6Mi'}),
       hugePages,
       [
         'OutOfhugepages-2Mi',
@@ -192,8 +203,8 @@ describe('room on the node:', () => {
       ],
     ],
     [
-      'huge pages of a size that the node has none of',
-      asking({'hugepages-1Gi': '1Gi'}),
+      'rejects a pod that requests huge pages of a size that the node does not have',
+      requesting({'hugepages-1Gi': '1Gi'}),
       hugePages,
       [
         'OutOfhugepages-1Gi',
@@ -201,59 +212,62 @@ describe('room on the node:', () => {
       ],
     ],
   ])('%s', (_, pod, node, expected) => {
-    expect(rejection(pod, node, [asking({'hugepages-2Mi': '4Mi'})])).toEqual(expected);
+    expect(rejection(pod, node, [requesting({'hugepages-2Mi': '4Mi'})])).toEqual(expected);
   });
 
   const STATIC = {annotations: {'kubernetes.io/config.source': 'file'}};
-  const hungry = asking({cpu: '2100m', memory: '25276502016'});
+  const oversized = requesting({cpu: '2100m', memory: '25276502016'});
 
   test.each<[string, Pod, readonly Pod[], string]>([
     [
       'static',
-      {...hungry, metadata: {...hungry.metadata, ...STATIC}},
+      {...oversized, metadata: {...oversized.metadata, ...STATIC}},
       [],
       '(res: cpu, q: 100), (res: memory, q: 104857600), ',
     ],
     [
-      'of a critical priority',
-      asking({cpu: '1500m'}, {priority: 2_000_000_000}),
-      [asking({cpu: '600m'})],
+      'of system-critical priority',
+      requesting({cpu: '1500m'}, {priority: 2_000_000_000}),
+      [requesting({cpu: '600m'})],
       '(res: cpu, q: 100), ',
     ],
-  ])('a pod that is %s is critical, and no room can be made for it', (_, pod, others, missing) => {
-    expect(rejection(pod, {}, others)).toEqual([
-      'UnexpectedAdmissionError',
-      `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`,
-    ]);
+  ])(
+    'for a critical pod (%s) without preemption victims, the error of the preemption is reported',
+    (_, pod, others, missing) => {
+      expect(rejection(pod, {}, others)).toEqual([
+        'UnexpectedAdmissionError',
+        `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing}]`,
+      ]);
+    },
+  );
+
+  test('a pod just below the system-critical priority is rejected without preemption', () => {
+    expect(rejection(requesting({cpu: '3'}, {priority: 1_999_999_999}))?.[0]).toBe('OutOfcpu');
   });
 
-  test('just below a critical priority a pod is refused like any other', () => {
-    expect(rejection(asking({cpu: '3'}, {priority: 1_999_999_999}))?.[0]).toBe('OutOfcpu');
-  });
-
-  test('whatever else is against a critical pod is told in the place of resources', () => {
+  test('another reason to reject a critical pod is reported instead of the insufficient resources', () => {
     const priority = 2_000_000_000;
-    const elsewhere = asking({cpu: '3'}, {priority, nodeSelector: {no: 'where'}});
+    const elsewhere = requesting({cpu: '3'}, {priority, nodeSelector: {no: 'where'}});
     const ports = [{containerPort: 80, hostPort: 80}];
     const resources = {requests: {cpu: '3'}};
     const listener = aPod({containers: [aContainer({ports, resources})], priority});
 
     expect(rejection(elsewhere)?.[0]).toBe('NodeAffinity');
     expect(rejection(listener, {}, [aPod({containers: [aContainer({ports})]})])?.[0]).toBe('NodePorts');
-    expect(rejection(asking({cpu: '2'}, {priority}))).toBeUndefined();
+    expect(rejection(requesting({cpu: '2'}, {priority}))).toBeUndefined();
   });
 
   const listening = (hostPort: number, more: object = {}): Pod =>
     aPod({containers: [aContainer({ports: [{containerPort: 80, hostPort, ...more}]})]});
 
   test.each<[string, Pod, boolean]>([
-    ['the same port', listening(80), true],
-    ['another one', listening(81), false],
-    ['no port of the host', listening(0), false],
-    ['the same on one address', listening(80, {hostIP: '127.0.0.1'}), true],
-    ['the same on an empty address', listening(80, {hostIP: ''}), true],
-    ['the same of another protocol', listening(80, {protocol: 'UDP'}), false],
-  ])('a pod that listens on %s as another', (_, pod, taken) => {
+    ['the same host port', listening(80), true],
+    ['another host port', listening(81), false],
+    ['no host port', listening(0), false],
+    ['the same host port on one address', listening(80, {hostIP: '127.0.0.1'}), true],
+    ['the same host port on an empty address', listening(80, {hostIP: ''}), true],
+    ['the same host port with another protocol', listening(80, {protocol: 'UDP'}), false],
+  ])('a pod with %s as another pod conflicts with it: %s', (_, pod, taken) => {
     expect(rejection(pod, {}, [listening(80)])).toEqual(
       taken
         ? [
@@ -264,13 +278,13 @@ describe('room on the node:', () => {
     );
   });
 
-  test('on two addresses both pods may listen', () => {
+  test('two pods may use the same host port on different addresses', () => {
     const [a, b] = ['127.0.0.1', '127.0.0.2'].map((hostIP) => listening(80, {hostIP}));
 
     expect(rejection(a!, {}, [b!])).toBeUndefined();
   });
 
-  test('an empty address is that of every other', () => {
+  test('an empty hostIP conflicts with every address', () => {
     const [empty, one] = ['', '127.0.0.1'].map((hostIP) => listening(80, {hostIP}));
 
     expect(rejection(empty!, {}, [one!])?.[0]).toBe('NodePorts');
@@ -278,11 +292,11 @@ describe('room on the node:', () => {
   });
 });
 
-describe('what only some nodes have:', () => {
+describe('node features', () => {
   const strict = aPod({securityContext: {supplementalGroupsPolicy: 'Strict'}});
   const confined = aPod({securityContext: {appArmorProfile: {type: 'RuntimeDefault'}}});
 
-  test('a strict policy for groups needs a runtime that knows it', () => {
+  test('supplementalGroupsPolicy Strict requires a runtime that supports it', () => {
     const runtime = {handlers: new Map(), supplementalGroupsPolicy: false};
 
     expect(rejection(strict)).toBeUndefined();
@@ -292,7 +306,7 @@ describe('what only some nodes have:', () => {
     ]);
   });
 
-  test('AppArmor profiles need a kernel with AppArmor, unconfined needs nothing', () => {
+  test('AppArmor profiles require a kernel with AppArmor, Unconfined does not', () => {
     const unconfined = aPod({securityContext: {appArmorProfile: {type: 'Unconfined'}}});
 
     expect(rejection(confined, {appArmorEnabled: true})).toBeUndefined();
@@ -303,7 +317,7 @@ describe('what only some nodes have:', () => {
     ]);
   });
 
-  test('a pod that is labelled for another system is refused', () => {
+  test('a pod with the label of another operating system is rejected', () => {
     expect(rejection(aPod({}, {labels: {'kubernetes.io/os': 'linux'}}))).toBeUndefined();
     expect(rejection(aPod({}, {labels: {'kubernetes.io/os': 'windows'}}))).toEqual([
       'PodOSSelectorNodeLabelDoesNotMatch',
@@ -312,7 +326,7 @@ describe('what only some nodes have:', () => {
   });
 });
 
-test('of several reasons the first is told, in the kubelet’s order', () => {
+test('the first of several rejections in the order of the kubelet is reported', () => {
   const pod = aPod({
     nodeSelector: {no: 'where'},
     securityContext: {sysctls: [{name: 'vm.x', value: '1'}], supplementalGroupsPolicy: 'Strict'},

@@ -3,10 +3,10 @@ import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsu
 import {aContainer, aPod} from '../../pod-builders.js';
 import {startRegistryTestbed} from '../registry-testbed.js';
 
-const hungry = (uid: string, cpu: string) =>
+const aPodRequestingCpu = (uid: string, cpu: string) =>
   aPod({containers: [aContainer({resources: {requests: {cpu}}})]}, {name: uid, uid});
 
-test('a pod that the node doesn’t take leaves nothing, and an event', async () => {
+test('a rejected pod leaves no record and no sandbox, only an event', async () => {
   const {pods, runtime, events} = await startRegistryTestbed();
   const pod = aPod({securityContext: {sysctls: [{name: 'kernel.msgmax', value: '1'}]}});
 
@@ -27,19 +27,19 @@ test('a pod that the node doesn’t take leaves nothing, and an event', async ()
   ]);
 });
 
-test('other pods count, the pod itself and the one that it replaces don’t', async () => {
+test('admission counts other pods, but neither the pod itself nor the pod that it replaces', async () => {
   const {pods} = await startRegistryTestbed();
-  await pods.adopt(hungry('a', '1500m'), 'a.yaml');
+  await pods.adopt(aPodRequestingCpu('a', '1500m'), 'a.yaml');
 
-  await expect(pods.adopt(hungry('b', '1500m'), 'b.yaml')).rejects.toThrow('OutOfcpu');
-  await pods.adopt(hungry('a', '1500m'), 'a.yaml');
-  const changed = hungry('a', '1600m');
+  await expect(pods.adopt(aPodRequestingCpu('b', '1500m'), 'b.yaml')).rejects.toThrow('OutOfcpu');
+  await pods.adopt(aPodRequestingCpu('a', '1500m'), 'a.yaml');
+  const changed = aPodRequestingCpu('a', '1600m');
   await pods.adopt({...changed, metadata: {...changed.metadata, uid: 'c'}}, 'a.yaml');
 
   expect((await pods.store.list()).records.map(({uid}) => uid)).toEqual(['c']);
 });
 
-test('a pod may ask for devices that the node doesn’t know, and is told to run without', async () => {
+test('a pod that requests unknown extended resources is admitted with a warning', async () => {
   const {pods, events} = await startRegistryTestbed();
   const resources = {limits: {'example.com/gpu': '1', cpu: '1'}, requests: {'example.com/gpu': '1'}};
   const init = aContainer({name: 'init', resources: {requests: {'example.com/fpga': '2'}}});

@@ -9,7 +9,7 @@ import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../pod-builders.js';
 
 const MI = 1024n * 1024n;
-/** Two CPUs, and 1000Mi beside what eviction keeps free. */
+/** A node with two CPUs, and with 1000Mi above the eviction threshold. */
 const NODE = {...GOLDEN_NODE, cpuMilli: 2000n, memoryBytes: 1100n * MI};
 
 const BURSTABLE = {requests: {cpu: '100m', memory: '64Mi'}, limits: {cpu: '200m', memory: '128Mi'}};
@@ -21,28 +21,40 @@ function aPodWith(resources: ResourceRequirements, name = 'web', priority?: numb
   );
 }
 
-function judged(wanted: ResourceRequirements, others: readonly Pod[] = [], before = BURSTABLE): string {
-  const verdict = canResizePod({
+function describeResize(
+  wanted: ResourceRequirements,
+  others: readonly Pod[] = [],
+  before = BURSTABLE,
+): string {
+  const result = canResizePod({
     pod: aPodWith(wanted),
     allocation: allocationOf(aPodWith(before)),
     others,
     node: NODE,
     admission: true,
   });
-  return verdict.kind === 'pending' ? `${verdict.pending.reason}: ${verdict.pending.message}` : verdict.kind;
+  return result.kind === 'pending' ? `${result.pending.reason}: ${result.pending.message}` : result.kind;
 }
 
 describe('a resize', () => {
   test.each<[string, ResourceRequirements, string]>([
     [
-      'to the same, written otherwise, is none',
+      'to the same quantities in another notation is no change',
       {requests: {cpu: '0.1', memory: '65536Ki'}, limits: BURSTABLE.limits},
       'none',
     ],
-    ['to more fits', {requests: {cpu: '1', memory: '1000Mi'}, limits: {cpu: '1', memory: '1001Mi'}}, 'fits'],
-    ['to less fits', {requests: {cpu: '1m', memory: '1Mi'}, limits: {cpu: '1m', memory: '2Mi'}}, 'fits'],
     [
-      'to more memory than the node has is infeasible, which is said before CPU',
+      'to more resources fits',
+      {requests: {cpu: '1', memory: '1000Mi'}, limits: {cpu: '1', memory: '1001Mi'}},
+      'fits',
+    ],
+    [
+      'to fewer resources fits',
+      {requests: {cpu: '1m', memory: '1Mi'}, limits: {cpu: '1m', memory: '2Mi'}},
+      'fits',
+    ],
+    [
+      'to more memory than the node has is infeasible; memory is reported before CPU',
       {requests: {cpu: '3', memory: '1001Mi'}, limits: {cpu: '3', memory: '2Gi'}},
       "Infeasible: Node didn't have enough capacity: memory, requested: 1049624576, capacity: 1048576000",
     ],
@@ -52,71 +64,71 @@ describe('a resize', () => {
       "Infeasible: Node didn't have enough capacity: cpu, requested: 2001, capacity: 2000",
     ],
     [
-      'to another class is infeasible',
+      'to another QoS class is infeasible',
       {requests: BURSTABLE.limits, limits: BURSTABLE.limits},
       'Infeasible: Pod QOS Class may not change as a result of resizing',
     ],
     [
-      'without a limit is infeasible',
+      'that removes a limit is infeasible',
       {requests: BURSTABLE.requests, limits: {cpu: '200m'}},
       'Infeasible: resource limits cannot be removed',
     ],
     [
-      'without a request is infeasible',
+      'that removes a request fits, because the request defaults to the limit',
       {requests: {cpu: '100m'}, limits: {cpu: '200m', memory: '128Mi'}},
-      // The API's defaults make a request of the limit.
+      // The API's defaults set the request to the limit.
       'fits',
     ],
     [
-      'of something else is infeasible',
+      'of a resource other than CPU and memory is infeasible',
       {...BURSTABLE, requests: {...BURSTABLE.requests, 'ephemeral-storage': '1Gi'}},
       'Infeasible: only cpu and memory resources are mutable',
     ],
   ])('%s', (_, wanted, expected) => {
-    expect(judged(wanted)).toBe(expected);
+    expect(describeResize(wanted)).toBe(expected);
   });
 
-  test('of a request that goes is infeasible', () => {
+  test('that removes a request is infeasible', () => {
     const before = {requests: {cpu: '100m', memory: '64Mi'}};
-    expect(judged({requests: {cpu: '100m'}}, [], before as never)).toBe(
+    expect(describeResize({requests: {cpu: '100m'}}, [], before as never)).toBe(
       'Infeasible: resource requests cannot be removed',
     );
   });
 
-  test('that the others leave no room for is deferred', () => {
+  test('that fits on the node, but not beside the other pods, is deferred', () => {
     const other = aPodWith({requests: {cpu: '1500m'}}, 'other');
     const wanted = {requests: {cpu: '600m', memory: '64Mi'}, limits: {cpu: '600m', memory: '128Mi'}};
-    expect(judged(wanted, [other])).toBe(
+    expect(describeResize(wanted, [other])).toBe(
       "Deferred: Node didn't have enough resource: cpu, requested: 600, used: 1500, capacity: 2000",
     );
   });
 
-  test('is not held against the node where nobody is', () => {
+  test('larger than the node fits when admission is skipped', () => {
     const pod = aPodWith({requests: {cpu: '64', memory: '64Mi'}, limits: {cpu: '64', memory: '128Mi'}});
-    const question = {pod, allocation: allocationOf(aPodWith(BURSTABLE)), others: [], node: NODE};
-    expect(canResizePod({...question, admission: false})).toEqual({kind: 'fits'});
+    const request = {pod, allocation: allocationOf(aPodWith(BURSTABLE)), others: [], node: NODE};
+    expect(canResizePod({...request, admission: false})).toEqual({kind: 'fits'});
   });
 
-  test('of the pod as a whole is one', () => {
+  test('of pod-level resources is recognized', () => {
     const pod = (cpu: string): Pod => aPod({resources: {requests: {cpu}}});
-    const question = {
+    const request = {
       pod: pod('1'),
       allocation: allocationOf(pod('500m')),
       others: [],
       node: NODE,
       admission: true,
     };
-    expect(canResizePod(question)).toEqual({kind: 'fits'});
+    expect(canResizePod(request)).toEqual({kind: 'fits'});
   });
 });
 
-describe('what pods are granted', () => {
+describe('allocated resources', () => {
   const review = (allocations: AllocationManager, active: readonly Pod[]): readonly string[] =>
     allocations.retryPendingResizes({active, node: NODE, admission: true}).map((pod) => podRef(pod).name);
 
   const cpu = (amount: string): ResourceRequirements => ({requests: {cpu: amount}});
 
-  /** Pods that were granted little and ask for more. */
+  /** Returns a manager with pods that were granted 100m CPU and now request more. */
   function growing(...wanted: readonly Pod[]): AllocationManager {
     const allocations = new AllocationManager();
     for (const pod of wanted) {
@@ -126,7 +138,7 @@ describe('what pods are granted', () => {
     return allocations;
   }
 
-  test('is what they had, until a review grants more', () => {
+  test('remain as granted until a retry grants more', () => {
     const pod = aPodWith(cpu('1'));
     const allocations = growing(pod);
     expect(allocations.getAllocatedPod(pod).spec.containers[0]?.resources).toEqual(cpu('100m'));
@@ -138,7 +150,7 @@ describe('what pods are granted', () => {
     expect(allocations.hasUnreviewedResizes).toBe(false);
   });
 
-  test('goes first to who asks for no more, then by priority', () => {
+  test('are granted to pods that request less first, then by priority', () => {
     const [low, high, less] = [
       aPodWith(cpu('1500m'), 'low', 1),
       aPodWith(cpu('1500m'), 'high', 2),
@@ -150,7 +162,7 @@ describe('what pods are granted', () => {
     expect(allocations.getPendingResize(podRef(low).uid)).toMatchObject({reason: 'Deferred'});
   });
 
-  test('is told of once while it waits, and comes when there is room', () => {
+  test('report a deferred resize once, and are granted when there is room', () => {
     const [pod, other] = [aPodWith(cpu('1')), aPodWith(cpu('1500m'), 'other')];
     const allocations = growing(pod);
     expect(review(allocations, [pod, other])).toEqual(['web']);
@@ -159,7 +171,7 @@ describe('what pods are granted', () => {
     expect(allocations.getPendingResize(podRef(pod).uid)).toBeUndefined();
   });
 
-  test('what never fits is not looked at again before it changes', () => {
+  test('are not retried for an infeasible resize until the pod changes', () => {
     const pod = aPodWith(cpu('9'));
     const allocations = growing(pod);
     expect(review(allocations, [pod])).toEqual(['web']);
@@ -167,7 +179,7 @@ describe('what pods are granted', () => {
     expect(allocations.getPendingResize(podRef(pod).uid)).toMatchObject({reason: 'Infeasible'});
   });
 
-  test('a pod that comes again gets what it asks for', () => {
+  test('of a pod that is admitted again are those it requests', () => {
     const pod = aPodWith(cpu('1'));
     const allocations = growing(pod);
     allocations.forget(podRef(pod).uid);

@@ -19,13 +19,13 @@ function volumesOf({node}: RegistryTestbed, pod: Pod): string {
   return join(node.rootDir, 'pods', pod.metadata.uid!, 'volumes/kubernetes.io~empty-dir');
 }
 
-/** Starts the pod, and writes a file of that size into its volume. */
+/** Starts the pod and writes a file of this size to its volume. */
 async function runAndFill(testbed: RegistryTestbed, pod: Pod, bytes: number): Promise<void> {
   await syncOnce(testbed.pods.createSyncer(pod));
   await writeFile(join(volumesOf(testbed, pod), 'data/file'), Buffer.alloc(bytes, 1));
 }
 
-test("a pod whose volume exceeds its limit is evicted in the kubelet's words, and stays so", async () => {
+test("a pod whose emptyDir exceeds its sizeLimit is evicted with the kubelet's message and is not restarted", async () => {
   const testbed = await startRegistryTestbed();
   const pod = aPodWithLimit();
   await syncOnePod(testbed, pod);
@@ -44,17 +44,17 @@ test("a pod whose volume exceeds its limit is evicted in the kubelet's words, an
 });
 
 test.each<[string, Pod, number]>([
-  ['a volume within its limit', aPodWithLimit(), 512 * 1024],
-  ['a volume without a limit', aPodWithLimit({}, {}), 2 * 1024 * 1024],
-  ['a limit of 0, which is no limit', aPodWithLimit({}, {sizeLimit: '0'}), 2 * 1024 * 1024],
+  ['a volume within its sizeLimit', aPodWithLimit(), 512 * 1024],
+  ['a volume without a sizeLimit', aPodWithLimit({}, {}), 2 * 1024 * 1024],
+  ['a sizeLimit of 0, which means no limit,', aPodWithLimit({}, {sizeLimit: '0'}), 2 * 1024 * 1024],
   ['a critical pod', aPodWithLimit({priority: 2_000_000_000}), 2 * 1024 * 1024],
-])('%s is no reason for an eviction', async (_title, pod, bytes) => {
+])('%s does not cause an eviction', async (_title, pod, bytes) => {
   const testbed = await startRegistryTestbed();
   await runAndFill(testbed, pod, bytes);
   expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
 });
 
-test('a volume that cannot be measured is no reason for an eviction', async () => {
+test('a volume that cannot be measured does not cause an eviction', async () => {
   const testbed = await startRegistryTestbed();
   const pod = aPodWithLimit();
   await syncOnce(testbed.pods.createSyncer(pod));
@@ -63,7 +63,7 @@ test('a volume that cannot be measured is no reason for an eviction', async () =
   expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
 });
 
-test('volumes are measured every ten seconds at most', async () => {
+test('volumes are measured at most every ten seconds', async () => {
   let measured = 0;
   const {pods} = await startRegistryTestbed({}, (real) =>
     Object.assign(real, {

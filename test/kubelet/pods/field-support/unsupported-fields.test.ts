@@ -18,7 +18,7 @@ function objectOf(type: FieldType): AnySchema | undefined {
   return type.kind === 'object' ? type.schema : undefined;
 }
 
-/** Every object of the API that an honoured field leads to, with the path of the first that does. */
+/** Returns every API object reachable through honoured fields, with the first path that leads to it. */
 function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly path: string}> {
   const found = new Map<string, {schema: AnySchema; path: string}>();
   const visit = (schema: AnySchema, path: string): void => {
@@ -35,16 +35,16 @@ function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly 
   return found;
 }
 
-describe('every field of the Pod API is honoured, ignored for a reason, or refused:', () => {
+describe('the field support matrix', () => {
   const objects = reachable();
 
-  test.each(Object.keys(FIELD_RULES))('the rules of %s are exactly its fields', (name) => {
+  test.each(Object.keys(FIELD_RULES))('lists exactly the fields of %s', (name) => {
     const {schema} = objects.get(name) ?? {};
 
     expect(Object.keys(FIELD_RULES[name] ?? {}).sort()).toEqual(Object.keys(schema?.fields ?? {}).sort());
   });
 
-  test('objects without rules are honoured whole, and these are all', () => {
+  test('lists every object except those that are honoured as a whole', () => {
     const whole = [...objects.keys()].filter((name) => FIELD_RULES[name] === undefined);
 
     const expected = [
@@ -98,7 +98,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
     expect(whole.sort()).toEqual(expected.sort());
   });
 
-  test('reasons say something', () => {
+  test('gives a reason for each field that is ignored or rejected', () => {
     const reasons = Object.values(FIELD_RULES)
       .flatMap((rules) => Object.values(rules))
       .flatMap((rule) => (rule.kind === 'honoured' ? [] : [rule.reason]));
@@ -108,7 +108,7 @@ describe('every field of the Pod API is honoured, ignored for a reason, or refus
   });
 });
 
-describe('refused is', () => {
+describe('a field that kcri does not support is rejected:', () => {
   const container = (fields: Partial<Container>): Partial<PodSpec> => ({containers: [aContainer(fields)]});
   const projected = (source: VolumeProjection): Partial<PodSpec> => ({
     volumes: [{name: 'v', projected: {sources: [source]}}],
@@ -148,7 +148,7 @@ describe('refused is', () => {
     expect(problems(aPod({}, metadata))).toEqual([expect.stringContaining(`${path}: Forbidden: `)]);
   });
 
-  test('everything at once', () => {
+  test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
       containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
@@ -161,19 +161,19 @@ describe('refused is', () => {
   });
 });
 
-describe('nothing is refused of', () => {
+describe('no field is rejected in', () => {
   test.each<[string, Partial<PodSpec>]>([
     ['a plain pod', {}],
     [
-      'fields at values that ask for nothing',
+      'a pod with fields set to values without effect',
       {hostUsers: true, nodeSelector: {}, imagePullSecrets: [], resources: {}, os: {name: 'linux'}},
     ],
     [
-      'what only schedulers read',
+      'a pod with fields that only schedulers read',
       {affinity: {podAntiAffinity: {}}, schedulerName: 's', tolerations: [{key: 'a'}], priority: 5},
     ],
     [
-      'probes, and a deadline',
+      'a pod with probes and an active deadline',
       {
         activeDeadlineSeconds: 5,
         containers: [
@@ -185,9 +185,12 @@ describe('nothing is refused of', () => {
         ],
       },
     ],
-    ['what admission would fill in', {serviceAccountName: 'robot', automountServiceAccountToken: false}],
     [
-      'resources, volumes and security settings',
+      'a pod with fields that admission plugins set',
+      {serviceAccountName: 'robot', automountServiceAccountToken: false},
+    ],
+    [
+      'a pod with resources, volumes and security settings',
       {
         securityContext: {
           runAsUser: 1,

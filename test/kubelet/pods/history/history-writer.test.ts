@@ -3,8 +3,8 @@ import {HistoryWriter, MAX_ADDED} from '../../../../src/kubelet/pods/history/his
 import type {Occurrence} from '../../../../src/kubelet/pods/history/recorded-event.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
-/** A place whose writes take a second each, and which notes what they were. */
-class SlowPlace {
+/** A destination whose writes take a second each and are recorded. */
+class SlowDestination {
   readonly clock = new FakeClock();
   readonly writes: string[] = [];
   readonly failures: unknown[] = [];
@@ -29,7 +29,7 @@ class SlowPlace {
     for (const reason of names) this.writer.event({at: 0, type: 'Normal', reason, message: ''});
   }
 
-  /** Lets all come to its end. */
+  /** Advances the clock until all writes have completed. */
   async end(): Promise<void> {
     for (let second = 0; second < 20; second += 1) await this.clock.advance(1000);
   }
@@ -39,25 +39,25 @@ function reasons(occurrences: readonly Occurrence[]): string {
   return occurrences.map(({reason}) => reason).join(' ');
 }
 
-test('what comes while a write is under way is written at once, of statuses the last one', async () => {
-  const place = new SlowPlace();
-  place.happen('a', 'b');
-  await place.clock.advance(500);
-  place.happen('c');
-  place.writer.status({phase: 'Pending'});
-  place.writer.status({phase: 'Running'});
-  place.happen('d');
-  await place.end();
-  expect(place.writes).toEqual(['merge a b', 'status Running', 'add c d']);
+test('updates that arrive during a write are written right after it, of several statuses only the last', async () => {
+  const destination = new SlowDestination();
+  destination.happen('a', 'b');
+  await destination.clock.advance(500);
+  destination.happen('c');
+  destination.writer.status({phase: 'Pending'});
+  destination.writer.status({phase: 'Running'});
+  destination.happen('d');
+  await destination.end();
+  expect(destination.writes).toEqual(['merge a b', 'status Running', 'add c d']);
 });
 
-test('events are merged when as many have been added as may be', async () => {
-  const place = new SlowPlace();
+test('events are merged after MAX_ADDED events have been appended', async () => {
+  const destination = new SlowDestination();
   for (const batch of [['first'], Array<string>(MAX_ADDED - 1).fill('x'), ['last'], ['over'], ['next']]) {
-    place.happen(...batch);
-    await place.end();
+    destination.happen(...batch);
+    await destination.end();
   }
-  expect(place.writes.map((write) => write.replaceAll(/ x\b/g, ''))).toEqual([
+  expect(destination.writes.map((write) => write.replaceAll(/ x\b/g, ''))).toEqual([
     'merge first',
     'add',
     'add last',
@@ -66,37 +66,37 @@ test('events are merged when as many have been added as may be', async () => {
   ]);
 });
 
-test('what fails is merged with what comes next, and told once until all is well again', async () => {
-  const place = new SlowPlace();
-  place.happen('a');
-  await place.end();
-  place.isFull = true;
+test('a failed write is merged with the next one, and is reported once until a write succeeds', async () => {
+  const destination = new SlowDestination();
+  destination.happen('a');
+  await destination.end();
+  destination.isFull = true;
   for (const name of ['b', 'c']) {
-    place.happen(name);
-    place.writer.status({phase: name});
-    await place.end();
+    destination.happen(name);
+    destination.writer.status({phase: name});
+    await destination.end();
   }
-  expect(place.failures).toHaveLength(1);
-  place.isFull = false;
-  const settled = place.writer.flush();
-  await place.end();
+  expect(destination.failures).toHaveLength(1);
+  destination.isFull = false;
+  const settled = destination.writer.flush();
+  await destination.end();
   await settled;
-  expect(place.writes.slice(-2)).toEqual(['merge b c', 'status c']);
-  place.isFull = true;
-  place.happen('d');
-  await place.end();
-  expect(place.failures).toHaveLength(2);
+  expect(destination.writes.slice(-2)).toEqual(['merge b c', 'status c']);
+  destination.isFull = true;
+  destination.happen('d');
+  await destination.end();
+  expect(destination.failures).toHaveLength(2);
 });
 
-test('of events that can not be written only the last ones wait', async () => {
-  const place = new SlowPlace();
-  place.isFull = true;
-  place.happen('first');
-  await place.end();
-  place.happen(...Array<string>(100).fill('later'));
-  await place.end();
-  place.isFull = false;
-  void place.writer.flush();
-  await place.end();
-  expect(place.writes.at(-1)).toBe(`merge ${'later '.repeat(100).trim()}`);
+test('only the most recent events are retained while writes fail', async () => {
+  const destination = new SlowDestination();
+  destination.isFull = true;
+  destination.happen('first');
+  await destination.end();
+  destination.happen(...Array<string>(100).fill('later'));
+  await destination.end();
+  destination.isFull = false;
+  void destination.writer.flush();
+  await destination.end();
+  expect(destination.writes.at(-1)).toBe(`merge ${'later '.repeat(100).trim()}`);
 });

@@ -14,25 +14,25 @@ const UID = podUid('u1');
 const EVENT: PodEvent = {type: 'Normal', reason: 'Pulled', message: 'pulled', pod: aLocalPod()};
 const KNOWN = {status: {phase: 'Running'}, reasons: {}} as const;
 
-const refuse = (error: unknown): never => {
+const rethrow = (error: unknown): never => {
   throw error;
 };
 
-test('events and the status are read back, by another process too', async () => {
+test('events and status are read back by the same and by another process', async () => {
   const rootDir = await temporaryDirectory();
-  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  const history = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   history.event(EVENT);
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
-  const others = new PodHistories(rootDir, systemClock);
-  expect(await others.events(UID)).toMatchObject([{reason: 'Pulled', count: 2}]);
-  expect(await others.lastKnown(UID)).toMatchObject(KNOWN);
+  const another = new PodHistories(rootDir, systemClock);
+  expect(await another.events(UID)).toMatchObject([{reason: 'Pulled', count: 2}]);
+  expect(await another.lastKnown(UID)).toMatchObject(KNOWN);
 });
 
-test('only root reads them, and nothing of the Pod is in the events', async () => {
+test('the files are readable by root only, and the events do not contain the Pod', async () => {
   const rootDir = await temporaryDirectory();
-  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  const history = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
@@ -43,10 +43,10 @@ test('only root reads them, and nothing of the Pod is in the events', async () =
   expect(await readFile(join(rootDir, 'events', 'u1.json'), 'utf8')).not.toContain('spec');
 });
 
-test('deleting removes both, and what a killed kcri left half written', async () => {
+test('deleting removes both files and temporary files of an interrupted write', async () => {
   const rootDir = await temporaryDirectory();
   const histories = new PodHistories(rootDir, systemClock);
-  const history = histories.of(UID, refuse);
+  const history = histories.of(UID, rethrow);
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
@@ -60,24 +60,24 @@ test('deleting removes both, and what a killed kcri left half written', async ()
 });
 
 test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,"events":{}}'])(
-  'events that read %s count as none, and new ones replace them',
+  'an events file with the content %s is treated as empty and is replaced by the next event',
   async (text) => {
     const rootDir = await temporaryDirectory();
     await mkdir(join(rootDir, 'events'));
     await writeFile(join(rootDir, 'events', 'u1.json'), text);
     const histories = new PodHistories(rootDir, systemClock);
     expect(await histories.events(UID)).toEqual([]);
-    const history = histories.of(UID, refuse);
+    const history = histories.of(UID, rethrow);
     history.event(EVENT);
     await history.flush();
     expect(await histories.events(UID)).toHaveLength(1);
   },
 );
 
-test('an event is only added to the file, until there are so many that they are merged', async () => {
+test('events are appended to the file until there are so many that they are merged', async () => {
   const rootDir = await temporaryDirectory();
   const file = join(rootDir, 'events', 'u1.json');
-  const history = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  const history = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   const happen = async (): Promise<string> => {
     history.event(EVENT);
     await history.flush();
@@ -94,10 +94,10 @@ test('an event is only added to the file, until there are so many that they are 
   expect(await new PodHistories(rootDir, systemClock).events(UID)).toMatchObject([{count: MAX_ADDED + 2}]);
 });
 
-test('what a killed kcri has written of an event counts as none, and spoils no other', async () => {
+test('an event cut off by a kill is ignored and does not affect other events', async () => {
   const rootDir = await temporaryDirectory();
   const file = join(rootDir, 'events', 'u1.json');
-  const before = new PodHistories(rootDir, systemClock).of(UID, refuse);
+  const before = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   for (const reason of ['Pulled', 'Created']) {
     before.event({...EVENT, reason});
     await before.flush();
@@ -105,13 +105,13 @@ test('what a killed kcri has written of an event counts as none, and spoils no o
   await appendFile(file, '{"at":5,"type":"Nor');
   const histories = new PodHistories(rootDir, systemClock);
   expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created']);
-  const after = histories.of(UID, refuse);
+  const after = histories.of(UID, rethrow);
   after.event({...EVENT, reason: 'Started'});
   await after.flush();
   expect((await histories.events(UID)).map(({reason}) => reason)).toEqual(['Pulled', 'Created', 'Started']);
 });
 
-test('what can not be written is told once and keeps nobody', async () => {
+test('a failed write is reported once and does not block', async () => {
   const rootDir = join(await temporaryDirectory(), 'root');
   await writeFile(rootDir, 'a file in the place of the directory');
   const failures: unknown[] = [];
@@ -124,7 +124,7 @@ test('what can not be written is told once and keeps nobody', async () => {
   expect(String(failures[0])).toContain('not a directory');
 });
 
-test('what could not be written is written later, and that it can not be again is told again', async () => {
+test('a failed write is retried later, and the next failure is reported again', async () => {
   const rootDir = join(await temporaryDirectory(), 'root');
   const failures: unknown[] = [];
   const histories = new PodHistories(rootDir, systemClock);
@@ -145,9 +145,9 @@ test('what could not be written is written later, and that it can not be again i
   }
 });
 
-/** Only root can mount. */
+/** Mounting requires root. */
 test.skipIf(process.getuid?.() !== 0)(
-  'a disk that fills up in the middle of an event keeps no half of it (needs root)',
+  'a disk that fills up while an event is appended keeps no part of it (needs root)',
   async () => {
     const rootDir = await temporaryDirectory();
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', rootDir]);
@@ -173,7 +173,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test('a UID that climbs out of the directory is refused', async () => {
+test('a UID with a path outside the directory is rejected', async () => {
   const histories = new PodHistories(await temporaryDirectory(), systemClock);
   await expect(histories.events(podUid('../u1'))).rejects.toThrow('cannot be a file name');
 });

@@ -7,8 +7,8 @@ import {
 
 const START = Date.parse('2026-05-01T12:00:00Z');
 
-/** One after the other, a second apart unless told otherwise. */
-function happened(
+/** Correlates these events in order, a second apart by default. */
+function correlateAll(
   events: readonly (Partial<RecordedEvent> & {readonly afterSeconds?: number})[],
 ): readonly RecordedEvent[] {
   let now = START;
@@ -21,9 +21,9 @@ function happened(
 const counts = (events: readonly RecordedEvent[]): readonly string[] =>
   events.map(({message, count}) => `${count} ${message}`);
 
-describe('correlate', () => {
-  test('counts the same event up, and keeps when it happened first', () => {
-    const events = happened([{}, {afterSeconds: 60}]);
+describe('correlateEvent', () => {
+  test('increments the count of an equal event and keeps its first timestamp', () => {
+    const events = correlateAll([{}, {afterSeconds: 60}]);
     expect(events).toEqual([
       {
         type: 'Normal',
@@ -41,36 +41,36 @@ describe('correlate', () => {
     ['reason', {reason: 'Pulling'}],
     ['message', {message: 'other'}],
     ['container', {fieldPath: 'spec.containers{b}'}],
-  ] as const)('tells events apart by their %s', (_, other) => {
-    expect(happened([{}, other])).toHaveLength(2);
+  ] as const)('does not merge events that differ in their %s', (_, other) => {
+    expect(correlateAll([{}, other])).toHaveLength(2);
   });
 
-  test('what happened last stands last, also when it happened before', () => {
-    expect(counts(happened([{message: 'a'}, {message: 'b'}, {message: 'a'}]))).toEqual(['1 b', '2 a']);
+  test('moves a repeated event to the end', () => {
+    expect(counts(correlateAll([{message: 'a'}, {message: 'b'}, {message: 'a'}]))).toEqual(['1 b', '2 a']);
   });
 
-  test('the tenth message of a reason within ten minutes and those after it become one event', () => {
-    const events = happened(Array.from({length: 12}, (_, index) => ({message: `m${index}`})));
+  test('combines the tenth and later messages of a reason within ten minutes into one event', () => {
+    const events = correlateAll(Array.from({length: 12}, (_, index) => ({message: `m${index}`})));
     expect(counts(events)).toEqual([
       ...Array.from({length: 9}, (_, index) => `1 m${index}`),
       '3 (combined from similar events): m11',
     ]);
   });
 
-  test('messages of one reason that come slowly stay apart', () => {
-    const events = happened(
+  test('does not combine messages of a reason that arrive slowly', () => {
+    const events = correlateAll(
       Array.from({length: 12}, (_, index) => ({message: `m${index}`, afterSeconds: 90})),
     );
     expect(events).toHaveLength(12);
   });
 
-  test('only the last events are kept', () => {
+  test('keeps only the newest events', () => {
     const reasons = Array.from({length: MAX_EVENTS + 5}, (_, index) => ({reason: `R${index}`}));
-    const events = happened(reasons);
+    const events = correlateAll(reasons);
     expect([events.length, events[0]!.reason]).toEqual([MAX_EVENTS, 'R5']);
   });
 
-  test('a message is kept as far as 8192 characters', () => {
-    expect(happened([{message: 'x'.repeat(10_000)}])[0]!.message).toHaveLength(8192);
+  test('truncates a message to 8192 characters', () => {
+    expect(correlateAll([{message: 'x'.repeat(10_000)}])[0]!.message).toHaveLength(8192);
   });
 });

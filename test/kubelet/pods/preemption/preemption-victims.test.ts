@@ -8,7 +8,7 @@ const CRITICAL = 2_000_000_000;
 
 const pod = (name: string, resources: Record<string, unknown>, spec: Partial<PodSpec> = {}): Pod =>
   aPod({containers: [aContainer({resources})], ...spec}, {name, uid: name});
-const asking = (name: string, memory: string, cpu: string, spec: Partial<PodSpec> = {}): Pod =>
+const requesting = (name: string, memory: string, cpu: string, spec: Partial<PodSpec> = {}): Pod =>
   pod(name, {requests: {memory, cpu}}, spec);
 const guaranteed = (name: string, memory: string, cpu: string): Pod =>
   pod(name, {requests: {memory, cpu}, limits: {memory, cpu}});
@@ -17,39 +17,42 @@ const aStatic = (made: Pod): Pod => ({
   metadata: {...made.metadata, annotations: {'kubernetes.io/config.source': 'file'}},
 });
 
-/** The names of those that go when so much memory, in MiB, and so many milli-CPUs are missing. */
+/**
+ * Returns the names of the pods preempted when this much is missing, with memory in MiB and CPU in
+ * millicores.
+ */
 function victims(
   missing: {memory?: bigint; cpu?: bigint; pods?: bigint},
   others: readonly Pod[],
   by = aPod({priority: CRITICAL}),
 ) {
-  const short = Object.entries(missing).map(([resource, amount]) => ({
+  const insufficient = Object.entries(missing).map(([resource, amount]) => ({
     resource,
     requested: resource === 'memory' ? amount * MI : amount,
     used: 0n,
     capacity: 0n,
   }));
-  const found = selectPreemptionVictims(by, others, short);
+  const found = selectPreemptionVictims(by, others, insufficient);
   return found.kind === 'possible' ? found.victims.map(({metadata}) => metadata.name) : found.missing;
 }
 
 // The pods of the kubelet's own tests (preemption_test.go).
 const bestEffort = pod('best-effort', {});
-const burstable = asking('burstable', '100Mi', '100m');
-const highBurstable = asking('high-burstable', '300Mi', '300m');
-const sure = guaranteed('guaranteed', '100Mi', '100m');
-const highSure = guaranteed('high-guaranteed', '300Mi', '300m');
-const all = [bestEffort, burstable, highBurstable, sure, highSure];
+const burstable = requesting('burstable', '100Mi', '100m');
+const highBurstable = requesting('high-burstable', '300Mi', '300m');
+const guaranteedPod = guaranteed('guaranteed', '100Mi', '100m');
+const highGuaranteed = guaranteed('high-guaranteed', '300Mi', '300m');
+const all = [bestEffort, burstable, highBurstable, guaranteedPod, highGuaranteed];
 
-describe('who goes for a critical pod:', () => {
+describe('the victims for a critical pod', () => {
   test.each([
-    ['nobody when nothing is missing', {}, []],
-    ['any pod when only places are missing, the least important first', {pods: 1n}, ['best-effort']],
-    ['a burstable pod before a guaranteed one', {memory: 100n}, ['burstable']],
-    ['one large pod rather than two', {memory: 200n}, ['high-burstable']],
-    ['as few as possible of each class', {memory: 350n}, ['burstable', 'high-burstable']],
+    ['are none when nothing is missing', {}, []],
+    ['are the least important pods when only pod slots are missing', {pods: 1n}, ['best-effort']],
+    ['are burstable before guaranteed pods', {memory: 100n}, ['burstable']],
+    ['are one large pod rather than two', {memory: 200n}, ['high-burstable']],
+    ['are as few as possible of each QoS class', {memory: 350n}, ['burstable', 'high-burstable']],
     [
-      'guaranteed ones only for what the others can’t give',
+      'are guaranteed pods only for what other pods cannot free',
       {memory: 450n},
       ['burstable', 'high-burstable', 'guaranteed'],
     ],
@@ -57,7 +60,7 @@ describe('who goes for a critical pod:', () => {
     expect(victims(missing, all).toSorted()).toEqual([...expected].toSorted());
   });
 
-  test('the least important are ended first', () => {
+  test('are listed with the least important first', () => {
     expect(victims({memory: 450n, pods: 4n}, all)).toEqual([
       'best-effort',
       'high-burstable',
@@ -66,41 +69,41 @@ describe('who goes for a critical pod:', () => {
     ]);
   });
 
-  test('of two that are equally near, the one with less memory', () => {
-    const small = asking('small', '100Mi', '500m');
-    const large = asking('large', '200Mi', '500m');
+  test('are the pod with less memory when two are equally close to the requested amount', () => {
+    const small = requesting('small', '100Mi', '500m');
+    const large = requesting('large', '200Mi', '500m');
     expect(victims({cpu: 500n}, [large, small])).toEqual(['small']);
     expect(victims({cpu: 500n}, [small, large])).toEqual(['small']);
   });
 
-  test('nobody when all together are not enough, and what would be missing is told', () => {
+  test('are none when all pods together are not enough, and the missing amount is reported', () => {
     expect(victims({memory: 900n}, all)).toEqual([{resource: 'memory', quantity: 100n * MI}]);
   });
 });
 
-describe('who may be ended:', () => {
-  const other = asking('other', '100Mi', '100m');
+describe('a pod can be preempted', () => {
+  const other = requesting('other', '100Mi', '100m');
 
   test.each<[string, Pod, Pod, boolean]>([
     [
-      'no critical pod for one without a priority, as static pods are among themselves',
+      'not if it is critical and the new pod has no priority, as among static pods',
       aStatic(aPod()),
       aStatic(other),
       false,
     ],
     [
-      'a static pod for one of a higher priority',
+      'if it is static and the new pod has a higher priority',
       aStatic(aPod({priority: 2})),
-      aStatic(asking('other', '100Mi', '100m', {priority: 1})),
+      aStatic(requesting('other', '100Mi', '100m', {priority: 1})),
       true,
     ],
     [
-      'not one of the same priority',
+      'not if it has the same priority',
       aPod({priority: CRITICAL}),
-      asking('other', '100Mi', '100m', {priority: CRITICAL}),
+      requesting('other', '100Mi', '100m', {priority: CRITICAL}),
       false,
     ],
-    ['any other pod for a static one', aStatic(aPod()), other, true],
+    ['if it is not static and the new pod is', aStatic(aPod()), other, true],
   ])('%s', (_, by, victim, expected) => {
     expect(victims({memory: 50n}, [victim], by)).toEqual(
       expected ? ['other'] : [{resource: 'memory', quantity: 50n * MI}],

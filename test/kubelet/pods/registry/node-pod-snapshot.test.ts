@@ -9,11 +9,11 @@ import {runKcri} from '../../../cli/run-kcri.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 
 const COUNT = 40;
-/** What all of them may cost together of something that each of them asks for: less than the square by far. */
-const FEW = 8 * COUNT;
+/** Upper bound for the calls of all pods together if each needs some: far less than the square of COUNT. */
+const MAX_READS = 8 * COUNT;
 
-/** How often records and statuses are read from here on. */
-function counted() {
+/** Counts the reads of records and statuses from now on. */
+function countReads() {
   const spies = [vi.spyOn(PodStore.prototype, 'get'), vi.spyOn(PodHistories.prototype, 'lastKnown')] as const;
   onTestFinished(() => {
     for (const spy of spies) spy.mockRestore();
@@ -24,36 +24,36 @@ function counted() {
 
 const manyPods = () => Array.from({length: COUNT}, (_, n) => aLocalPod({name: `web-${n}`}));
 
-test('pods that are made at once look at their neighbours together', async () => {
+test('pods adopted concurrently share node pod snapshots', async () => {
   const {pods, runtime} = await startRegistryTestbed();
-  const reads = counted();
+  const reads = countReads();
   await Promise.all(manyPods().map((pod) => pods.adopt(pod, 'pods.yaml')));
   expect((await pods.store.list()).records).toHaveLength(COUNT);
-  expect(reads.records()).toBeLessThan(FEW);
-  expect(reads.statuses()).toBeLessThan(FEW);
+  expect(reads.records()).toBeLessThan(MAX_READS);
+  expect(reads.statuses()).toBeLessThan(MAX_READS);
   expect(runtime.callsTo('ListPodSandbox').length).toBeLessThan(COUNT / 2);
 });
 
-test('a plan looks at the neighbours of all its pods once', async () => {
+test('a plan reads one node pod snapshot for all its pods', async () => {
   const {pods, node, runtime} = await startRegistryTestbed();
   for (const pod of manyPods()) await pods.adopt(pod, 'pods.yaml');
   const changed = manyPods().map(({metadata: {name = ''}}) => aLocalPod({name, hostname: 'changed'}));
   using services = connect(runtime.endpoint);
-  const ground = {services, node, endpoint: runtime.endpoint, runtimeName: 'fake', clock: systemClock};
-  const reads = counted();
-  await planPods({...ground, objects: NO_OBJECTS}, changed, new AbortController().signal);
-  expect(reads.records()).toBeLessThan(FEW);
-  expect(reads.statuses()).toBeLessThan(FEW);
+  const setup = {services, node, endpoint: runtime.endpoint, runtimeName: 'fake', clock: systemClock};
+  const reads = countReads();
+  await planPods({...setup, objects: NO_OBJECTS}, changed, new AbortController().signal);
+  expect(reads.records()).toBeLessThan(MAX_READS);
+  expect(reads.statuses()).toBeLessThan(MAX_READS);
 });
 
-test('deleting pods reads no other records for each of them', async () => {
+test('deleting pods does not read all records for each of them', async () => {
   const {pods, node, runtime} = await startRegistryTestbed();
   for (const pod of manyPods()) await pods.adopt(pod, 'pods.yaml');
-  const reads = counted();
+  const reads = countReads();
   const names = manyPods().map(({metadata}) => metadata.name ?? '');
   const {exitCode} = await runKcri(['--root-dir', node.rootDir, 'delete', ...names], {
     endpoint: runtime.endpoint,
   });
   expect(exitCode).toBe(0);
-  expect(reads.records()).toBeLessThan(FEW);
+  expect(reads.records()).toBeLessThan(MAX_READS);
 });

@@ -7,7 +7,7 @@ import {syncOnce} from '../sync-once.js';
 
 const signal = new AbortController().signal;
 
-test('a pod is new once, and keeps when it was made', async () => {
+test('a pod adopted again keeps its creation time and is not new', async () => {
   const {pods} = await startRegistryTestbed();
   const pod = aLocalPod();
   const first = await pods.adopt(pod, 'pod.yaml');
@@ -17,7 +17,7 @@ test('a pod is new once, and keeps when it was made', async () => {
   expect(await pods.store.get(podRef(pod).uid)).toEqual(second.record);
 });
 
-test('adopting ends the older pod of that name, and no other', async () => {
+test('adopting a changed pod deletes the older pod of the same name and no other', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   for (const pod of [aLocalPod(), aLocalPod({name: 'other'})]) {
     await pods.adopt(pod, 'pod.yaml');
@@ -33,7 +33,7 @@ test('adopting ends the older pod of that name, and no other', async () => {
   ]);
 });
 
-test("adopting refuses the UID of somebody else's pod before it ends the older one of its name", async () => {
+test('adopting a UID in use by a foreign pod is rejected before the older pod of the same name is deleted', async () => {
   const {pods, runtime} = await startRegistryTestbed({
     sandboxes: [aSandbox({name: 'foreign', uid: 'taken'})],
   });
@@ -47,7 +47,7 @@ test("adopting refuses the UID of somebody else's pod before it ends the older o
   expect(await pods.store.get(podRef(older).uid)).toBeDefined();
 });
 
-test('standing changes nothing and says what would be ended', async () => {
+test('checkConflicts changes nothing and returns the older pod that would be deleted', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   const older = aLocalPod();
   const {record} = await pods.adopt(older, 'pod.yaml');
@@ -59,7 +59,7 @@ test('standing changes nothing and says what would be ended', async () => {
   expect(runtime.calls.filter(({method}) => !/^(List|Version)/.test(method))).toEqual([]);
 });
 
-test('a record is found by namespace and name together, unless its pod is gone', async () => {
+test('a record is found by namespace and name unless its pod was removed', async () => {
   const {pods} = await startRegistryTestbed();
   await pods.adopt(aLocalPod({metadata: {namespace: 'other'}}), 'pod.yaml');
   const {record} = await pods.adopt(aLocalPod({name: 'api'}), 'pod.yaml');
@@ -70,7 +70,7 @@ test('a record is found by namespace and name together, unless its pod is gone',
   expect(await pods.findByName(api)).toBeUndefined();
 });
 
-test('a pod is own until another process deletes it or gives it another spec', async () => {
+test('a process owns a pod until another process deletes or changes it', async () => {
   const {pods} = await startRegistryTestbed();
   const pod = aLocalPod({metadata: {uid: 'u1'}});
   const {record} = await pods.adopt(pod, 'pod.yaml');
@@ -81,7 +81,7 @@ test('a pod is own until another process deletes it or gives it another spec', a
   await expect(pods.requireOwn(pod)).rejects.toThrow('was deleted by another kcri');
 });
 
-test('ending an interrupted wait for a container keeps the record, and can be done again', async () => {
+test('an aborted deletion that waits for a container keeps the record and can be retried', async () => {
   const {pods, runtime} = await startRegistryTestbed({behaviour: () => ({ignoresStop: true})});
   const pod = aLocalPod({terminationGracePeriodSeconds: 600});
   const {record} = await pods.adopt(pod, 'pod.yaml');

@@ -32,7 +32,7 @@ async function aStore(): Promise<{store: PodStore; directory: string}> {
   return {store: new PodStore(rootDir), directory: join(rootDir, 'records')};
 }
 
-test('a record is read as it was put, and only its owner can read the file', async () => {
+test('a record is read back as stored, and only its owner can read the file', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
   expect(await store.get(podUid('u1'))).toEqual(aRecord('u1'));
@@ -40,7 +40,7 @@ test('a record is read as it was put, and only its owner can read the file', asy
   expect((await stat(join(directory, 'u1.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('putting again replaces the record', async () => {
+test('storing a record again replaces it', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
   await store.put(aRecord('u1', {source: '-'}));
@@ -48,7 +48,7 @@ test('putting again replaces the record', async () => {
   expect(await readdir(directory)).toEqual(['u1.json']);
 });
 
-test('without a root directory there are no records, and none is made by looking', async () => {
+test('reading a missing root directory finds no records and does not create it', async () => {
   const {store, directory} = await aStore();
   expect(await store.get(podUid('u1'))).toBeUndefined();
   expect(await store.list()).toEqual({records: [], removed: [], broken: []});
@@ -64,7 +64,7 @@ test('records are listed oldest first', async () => {
   expect(records.map(({uid}) => uid)).toEqual(['b', 'a']);
 });
 
-test('a pod that is gone is listed by itself', async () => {
+test('a removed pod is listed separately', async () => {
   const {store} = await aStore();
   const gone = aRecord('a', {goneAt: '2026-11-20T10:00:02.000Z'});
   await store.put(gone);
@@ -73,7 +73,7 @@ test('a pod that is gone is listed by itself', async () => {
   expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('its goneAt');
 });
 
-test('a deleted record is gone, with what a killed write of it left', async () => {
+test('deleting a record also removes the temporary file of an interrupted write', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
   await store.put(aRecord('u10'));
@@ -84,7 +84,7 @@ test('a deleted record is gone, with what a killed write of it left', async () =
 
 test.each([
   ['empty', '', 'it is not JSON'],
-  ['cut off', '{"version": 1, "uid"', 'it is not JSON'],
+  ['truncated', '{"version": 1, "uid"', 'it is not JSON'],
   ['a list', '[]', 'it is not a JSON object'],
   ['of another version', '{"version": 2}', 'it has version 2, not 1'],
   ['without a version', '{}', 'it has version undefined, not 1'],
@@ -94,7 +94,7 @@ test.each([
     JSON.stringify({version: 1, ...aRecord('bad'), pod: {metadata: {uid: 'bad'}, spec: {}}}),
     'its pod is missing or wrong',
   ],
-])('a record that is %s is reported and hides no other', async (_title, text, problem) => {
+])('a record that is %s is reported and does not hide others', async (_title, text, problem) => {
   const {store, directory} = await aStore();
   await store.put(aRecord('good'));
   await writeFile(join(directory, 'bad.json'), text);
@@ -114,7 +114,7 @@ test('a broken record can be deleted', async () => {
   expect(await readdir(directory)).toEqual(['good.json']);
 });
 
-test('a directory in the place of a record is reported', async () => {
+test('a directory in place of a record is reported', async () => {
   const {store, directory} = await aStore();
   await mkdir(join(directory, 'bad.json'), {recursive: true});
   const {broken} = await store.list();
@@ -123,14 +123,14 @@ test('a directory in the place of a record is reported', async () => {
   ]);
 });
 
-test.each(['../../etc/x', '', 'a/b', '.x'])('the UID %j never becomes a path', async (uid) => {
+test.each(['../../etc/x', '', 'a/b', '.x'])('the UID %j is never used as a path', async (uid) => {
   const {store} = await aStore();
   await expect(store.put(aRecord(uid))).rejects.toThrow('cannot be a file name');
   await expect(store.get(podUid(uid))).rejects.toThrow('cannot be a file name');
   await expect(store.delete(podUid(uid))).rejects.toThrow('cannot be a file name');
 });
 
-test('secrets stay in the record and out of messages', async () => {
+test('secrets are in the record, but not in error messages', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
   const text = await readFile(join(directory, 'u1.json'), 'utf8');

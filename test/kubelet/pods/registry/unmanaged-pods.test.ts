@@ -6,7 +6,7 @@ import type {PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js
 
 const WEB = {uid: podUid('web-uid'), namespace: 'default', name: 'web'};
 
-/** A store of these records, that counts what is read of it. */
+/** Returns a store of these records that remembers the UIDs read from it. */
 function storeOf(records: Partial<PodRecord>[]) {
   const read: PodUid[] = [];
   return {
@@ -38,26 +38,34 @@ test.each([
   ['the same name', record('other-uid', {name: 'web'}), true],
   ['the same name in another namespace', record('other-uid', {name: 'web', namespace: 'x'}), false],
   ['the same UID', record('web-uid', {name: 'db'}), true],
-  ['the same name, of an earlier daemon', record('other-uid', {name: 'web', manager: 'kubelet'}), false],
-  ['the same name, of a daemon on another runtime', record('other-uid', {name: 'web', ...ELSEWHERE}), true],
   [
-    'the same name, gone from another runtime',
+    'the same name, created by an earlier daemon',
+    record('other-uid', {name: 'web', manager: 'kubelet'}),
+    false,
+  ],
+  [
+    'the same name, created by a daemon on another runtime',
+    record('other-uid', {name: 'web', ...ELSEWHERE}),
+    true,
+  ],
+  [
+    'the same name, removed from another runtime',
     record('other-uid', {name: 'web', ...ELSEWHERE, goneAt: 'now'}),
     false,
   ],
   ['a record that is broken', {uid: podUid('broken')}, false],
-])('a pod with %s', async (_, other, isInTheWay) => {
+])('a pod with %s conflicts: %s', async (_, other, conflicts) => {
   const found = await new UnmanagedPods(storeOf([other]), HERE).conflictingPod(WEB, () => false);
-  expect(found !== undefined).toBe(isInTheWay);
+  expect(found !== undefined).toBe(conflicts);
 });
 
-test('a record is read once, an own one never, and one that is gone is in nobody’s way', async () => {
+test('a record is read once, a managed one never, and a deleted one does not conflict', async () => {
   const store = storeOf([record('own'), record('other-uid', {name: 'web'})]);
   const others = new UnmanagedPods(store, HERE);
-  const isOwn = (uid: PodUid): boolean => uid === podUid('own');
-  expect(await others.conflictingPod(WEB, isOwn)).toBeDefined();
-  expect(await others.conflictingPod(WEB, isOwn)).toBeDefined();
+  const isManaged = (uid: PodUid): boolean => uid === podUid('own');
+  expect(await others.conflictingPod(WEB, isManaged)).toBeDefined();
+  expect(await others.conflictingPod(WEB, isManaged)).toBeDefined();
   expect(store.read).toEqual(['other-uid']);
   store.records.pop();
-  expect(await others.conflictingPod(WEB, isOwn)).toBeUndefined();
+  expect(await others.conflictingPod(WEB, isManaged)).toBeUndefined();
 });

@@ -29,12 +29,12 @@ interface Exit {
   readonly exitCode?: number;
   readonly reason?: string;
   readonly state?: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
-  /** As the Pod writes it. */
+  /** terminationMessagePath as written in the Pod. */
   readonly path?: string;
 }
 
-/** The last words of a container with these files. */
-async function lastWords(directory: string, exit: Exit = {}): Promise<string | undefined> {
+/** Returns the termination message of a container with the files of this directory. */
+async function terminationMessage(directory: string, exit: Exit = {}): Promise<string | undefined> {
   const {policy = 'File', exitCode = 1, reason = 'Error', state = 'CONTAINER_EXITED', path = PATH} = exit;
   const instance = anInstance('main', state, {
     exitCode,
@@ -53,82 +53,84 @@ function logLine(text: string, tag = 'F', stream = 'stdout'): string {
   return `2026-11-20T10:00:00.000000001Z ${stream} ${tag} ${text}\n`;
 }
 
-test('what is in the file is the message, also of a container that ended well', async () => {
+test('the content of the file is the message, also after a successful exit', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'message'), 'bye\n');
-  expect(await lastWords(directory)).toBe('bye\n');
-  expect(await lastWords(directory, {exitCode: 0, reason: 'Completed'})).toBe('bye\n');
-  expect(await lastWords(directory, {state: 'CONTAINER_RUNNING'})).toBeUndefined();
+  expect(await terminationMessage(directory)).toBe('bye\n');
+  expect(await terminationMessage(directory, {exitCode: 0, reason: 'Completed'})).toBe('bye\n');
+  expect(await terminationMessage(directory, {state: 'CONTAINER_RUNNING'})).toBeUndefined();
 });
 
-test('a path that is not from the root is meant from the root', async () => {
+test('a relative path is resolved from the root of the container', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'message'), 'bye');
-  expect(await lastWords(directory, {path: 'dev/termination-log'})).toBe('bye');
+  expect(await terminationMessage(directory, {path: 'dev/termination-log'})).toBe('bye');
 });
 
-test('of a long message the last 4096 bytes count', async () => {
+test('a long message is truncated to its last 4096 bytes', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'message'), `${'a'.repeat(5000)}${'b'.repeat(4096)}`);
-  expect(await lastWords(directory)).toBe('b'.repeat(4096));
+  expect(await terminationMessage(directory)).toBe('b'.repeat(4096));
 });
 
-test('a file that is missing or empty says nothing', async () => {
+test('a missing or empty file gives no message', async () => {
   const directory = await temporaryDirectory();
-  expect(await lastWords(directory)).toBeUndefined();
+  expect(await terminationMessage(directory)).toBeUndefined();
   await writeFile(join(directory, 'message'), '');
-  expect(await lastWords(directory)).toBeUndefined();
+  expect(await terminationMessage(directory)).toBeUndefined();
 });
 
-test('the end of the log stands in for an empty file, when the container failed and asks for it', async () => {
+test('FallbackToLogsOnError uses the end of the log if the container failed and the file is empty', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'message'), '');
   await writeFile(join(directory, '0.log'), logLine('line1') + logLine('line2', 'F', 'stderr'));
   const policy = 'FallbackToLogsOnError';
-  expect(await lastWords(directory, {policy})).toBe('line1\nline2\n');
-  expect(await lastWords(directory)).toBeUndefined();
-  expect(await lastWords(directory, {policy, exitCode: 0})).toBeUndefined();
-  expect(await lastWords(directory, {policy, reason: 'ContainerCannotRun'})).toBeUndefined();
+  expect(await terminationMessage(directory, {policy})).toBe('line1\nline2\n');
+  expect(await terminationMessage(directory)).toBeUndefined();
+  expect(await terminationMessage(directory, {policy, exitCode: 0})).toBeUndefined();
+  expect(await terminationMessage(directory, {policy, reason: 'ContainerCannotRun'})).toBeUndefined();
   await writeFile(join(directory, 'message'), 'bye');
-  expect(await lastWords(directory, {policy})).toBe('bye');
+  expect(await terminationMessage(directory, {policy})).toBe('bye');
 });
 
-test('of the log the last 80 lines count, and of them the last 2048 bytes', async () => {
+test('the message from the log is limited to the last 80 lines and 2048 bytes', async () => {
   const directory = await temporaryDirectory();
   const policy = 'FallbackToLogsOnError';
   const lines = [...Array(100).keys()].map((index) => logLine(String(index)));
   await writeFile(join(directory, '0.log'), lines.join(''));
-  expect((await lastWords(directory, {policy}))?.split('\n').slice(0, 2)).toEqual(['20', '21']);
+  expect((await terminationMessage(directory, {policy}))?.split('\n').slice(0, 2)).toEqual(['20', '21']);
   await writeFile(join(directory, '0.log'), logLine('x'.repeat(9000), 'P') + logLine('end').repeat(2));
-  expect(await lastWords(directory, {policy})).toBe(`${'x'.repeat(2048 - 8)}end\nend\n`);
+  expect(await terminationMessage(directory, {policy})).toBe(`${'x'.repeat(2048 - 8)}end\nend\n`);
 });
 
-test('a log that is larger than what is read of it gives its end', async () => {
+test('the end of a log larger than the read limit is used', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, '0.log'), logLine('y'.repeat(3000)).repeat(100));
-  expect(await lastWords(directory, {policy: 'FallbackToLogsOnError'})).toBe(`${'y'.repeat(2047)}\n`);
+  expect(await terminationMessage(directory, {policy: 'FallbackToLogsOnError'})).toBe(
+    `${'y'.repeat(2047)}\n`,
+  );
 });
 
-test('a log that cannot be read is what is said', async () => {
+test('a log that cannot be read gives an error message', async () => {
   const directory = await temporaryDirectory();
-  expect(await lastWords(directory, {policy: 'FallbackToLogsOnError'})).toBe(
+  expect(await terminationMessage(directory, {policy: 'FallbackToLogsOnError'})).toBe(
     'Error on reading termination message from logs: no such file or directory',
   );
 });
 
-test('no link is followed to another file of the node', async () => {
+test('symbolic links to other files of the node are not followed', async () => {
   const directory = await temporaryDirectory();
   await symlink('/etc/hostname', join(directory, 'message'));
-  expect(await lastWords(directory)).toBe(
+  expect(await terminationMessage(directory)).toBe(
     `Error on reading termination log ${directory}/message: too many symbolic links encountered`,
   );
 });
 
 test.each([
-  ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  ['a named pipe', (path: string) => execFileSync('mkfifo', [path])],
   ['a directory', async (path: string) => mkdir(path)],
-])('%s in the place of the file is not waited for and says nothing', async (_title, place) => {
+])('%s in place of the file does not block and gives no message', async (_title, create) => {
   const directory = await temporaryDirectory();
-  await place(join(directory, 'message'));
-  expect(await lastWords(directory)).toBeUndefined();
+  await create(join(directory, 'message'));
+  expect(await terminationMessage(directory)).toBeUndefined();
 });

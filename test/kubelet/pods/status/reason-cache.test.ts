@@ -35,7 +35,7 @@ test('results of other actions are ignored', () => {
   expect(cache.reasons).toEqual(new Map());
 });
 
-test('restored reasons stay beside new ones', () => {
+test('restored reasons are kept beside new ones', () => {
   const cache = new ReasonCache();
   cache.restore({init: {reason: 'CrashLoopBackOff', message: 'back-off'}});
   cache.update([failed({reason: 'ErrImagePull', message: 'no such image'})]);

@@ -6,7 +6,7 @@ import {PodStatusManager} from '../../../../src/kubelet/pods/status/status-manag
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aPod, aStatus, anInstance} from '../../pod-builders.js';
 
-test('the event of an exceeded deadline is emitted once, with the status that shows it', async () => {
+test('DeadlineExceeded is emitted once, with the first status that shows it', async () => {
   const startedAt = Date.parse('2026-05-01T12:00:00Z');
   const events: PodEvent[] = [];
   let now = startedAt;

@@ -13,7 +13,7 @@ import {syncOnce} from '../sync-once.js';
 
 const signal = new AbortController().signal;
 
-test('a pass of a pod that is as it should be finds nothing to do', async () => {
+test('syncing an unchanged running pod does nothing', async () => {
   const {pods} = await startRegistryTestbed();
   const syncer = pods.createSyncer(aLocalPod());
   expect((await syncOnce(syncer, signal)).results.map(({action, target}) => [action, target])).toEqual([
@@ -25,25 +25,25 @@ test('a pass of a pod that is as it should be finds nothing to do', async () => 
   expect(second.status).toMatchObject({phase: 'Running', containerStatuses: [{name: 'main', ready: true}]});
 });
 
-test('a pod that nobody wants is kept as one that is deleted, until it is wanted again', async () => {
+test('the deletion of a pod is persisted until the pod is synced again', async () => {
   const {pods, histories} = await startRegistryTestbed();
   const pod = aLocalPod();
   const {uid} = podRef(pod);
   const syncer = pods.createSyncer(pod);
   const {runtime} = await syncOnce(syncer, signal);
-  const kept = async () => {
+  const persistedDeletion = async () => {
     await syncer.flush();
     return (await histories.lastKnown(uid))?.deletion;
   };
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2});
-  expect(await kept()).toBeUndefined();
+  expect(await persistedDeletion()).toBeUndefined();
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2, isDeletion: true});
-  expect(await kept()).toMatchObject({deletionGracePeriodSeconds: 2});
+  expect(await persistedDeletion()).toMatchObject({deletionGracePeriodSeconds: 2});
   await syncer.syncPod(runtime, {networkError: undefined, pendingResize: undefined, signal});
-  expect(await kept()).toBeUndefined();
+  expect(await persistedDeletion()).toBeUndefined();
 });
 
-test('what a probe has found is shown, and kept, before the next sync', async () => {
+test('a probe result is applied to the status and persisted before the next sync', async () => {
   const {pods, histories, runtime} = await startRegistryTestbed();
   const pod = aLocalPod();
   const {uid} = podRef(pod);
@@ -68,7 +68,7 @@ test.each([
   ['makePodCgroup', 'FailedCreatePodContainer', 'unable to ensure pod container exists: the disk is full'],
   ['makePodDirs', 'Failed', 'error making pod data directories: the disk is full'],
   ['mountVolumes', 'FailedMount', 'the disk is full'],
-] as const)('%s that fails is told as %s, and no call is made', async (step, reason, message) => {
+] as const)('a failure of %s emits the event %s and makes no CRI call', async (step, reason, message) => {
   const {pods, runtime, events} = await startRegistryTestbed({}, (real) =>
     Object.assign(real, {
       [step]: async () => {
@@ -82,7 +82,7 @@ test.each([
   expect(runtime.callsTo('RunPodSandbox')).toEqual([]);
 });
 
-test('each volume that could not be mounted has its event, and the first is why the pod does not start', async () => {
+test('each volume that fails to mount emits an event, and the first is the failure of the sync', async () => {
   const {pods, events} = await startRegistryTestbed();
   const volumes = ['x', 'y'].map((name) => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}}));
   const volumeMounts = volumes.map(({name}) => ({name, mountPath: `/${name}`}));
@@ -100,7 +100,7 @@ test('each volume that could not be mounted has its event, and the first is why 
   );
 });
 
-test('a fault in the sync itself is not taken for a volume that could not be mounted', async () => {
+test('a bug in the sync is not reported as a mount failure', async () => {
   const {pods} = await startRegistryTestbed({}, (real) =>
     Object.assign(real, {
       mountVolumes: async () => {
@@ -122,11 +122,11 @@ test('a fault in the sync itself is not taken for a volume that could not be mou
   expect(failuresOf(pass.results).map(({failure}) => failure.reason)).toEqual(['CreateContainerConfigError']);
 });
 
-test('the event of a container that could not be started names the container, not the instance', async () => {
+test('the event of a container that failed to start contains the container name instead of the instance ID', async () => {
   const before = await startRegistryTestbed();
   await syncOnce(before.pods.createSyncer(aLocalPod()), signal);
   const {id} = before.runtime.containers[0]!;
-  // A fake runtime gives the same ids at each run.
+  // A fake runtime assigns the same IDs in every run.
   const {pods, runtime, events} = await startRegistryTestbed();
   runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `failed to start container "${id}": no`});
 
@@ -143,7 +143,7 @@ test('the event of a container that could not be started names the container, no
   });
 });
 
-test('a step that fails because the runtime crashes is a result, not an exception', async () => {
+test('a runtime crash during a step is a failed result and not an exception', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   runtime.injectCrash('RunPodSandbox');
   const syncer = pods.createSyncer(aLocalPod());
@@ -153,7 +153,7 @@ test('a step that fails because the runtime crashes is a result, not an exceptio
   expect(results).toMatchObject([{action: 'CreatePodSandbox', failure: {reason: 'CreatePodSandboxError'}}]);
 });
 
-test('a runtime that cannot be asked in the first place is an error', async () => {
+test('a runtime that cannot be listed is an error', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   runtime.injectError('ListContainers', {code: 'UNAVAILABLE', message: 'gone'});
   await expect(syncOnce(pods.createSyncer(aLocalPod()), signal)).rejects.toThrow(
@@ -161,7 +161,7 @@ test('a runtime that cannot be asked in the first place is an error', async () =
   );
 });
 
-test('a pod that has succeeded has its sandbox stopped and its containers kept', async () => {
+test('the sandbox of a succeeded pod is stopped and its containers are kept', async () => {
   const {pods, runtime} = await startRegistryTestbed({behaviour: () => ({exitCode: 0})});
   const syncer = pods.createSyncer(aLocalPod({restartPolicy: 'Never'}));
   await syncOnce(syncer, signal);
@@ -172,7 +172,7 @@ test('a pod that has succeeded has its sandbox stopped and its containers kept',
   expect((await syncOnce(syncer, signal)).results).toEqual([]);
 });
 
-test('the volumes of a pod that runs are brought up to date by the first pass over it, and then now and again', async () => {
+test('the volumes of a running pod are remounted by the first sync of a syncer', async () => {
   let mounted = 0;
   const {pods, runtime} = await startRegistryTestbed({}, (real) =>
     Object.assign(real, {
@@ -193,7 +193,7 @@ test('the volumes of a pod that runs are brought up to date by the first pass ov
   expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
 });
 
-test('every minute what volumes are made from is read again, and containers see it', async () => {
+test('API objects are refreshed every minute, and the volumes made from them are updated', async () => {
   vi.useFakeTimers({toFake: ['Date']});
   onTestFinished(() => void vi.useRealTimers());
   let color = 'red';
@@ -214,18 +214,18 @@ test('every minute what volumes are made from is read again, and containers see 
   });
   const path = join(podDir(node, podRef(pod).uid), 'volumes/kubernetes.io~configmap/c/color');
   const syncer = pods.createSyncer(pod);
-  const seenAfter = async (ms: number): Promise<string> => {
+  const contentAfter = async (ms: number): Promise<string> => {
     vi.setSystemTime(Date.now() + ms);
     await syncOnce(syncer, signal);
     return `${await readFile(path, 'utf8')} after ${refreshed} refreshes`;
   };
-  expect(await seenAfter(0)).toBe('red after 0 refreshes');
-  expect(await seenAfter(59_000)).toBe('red after 0 refreshes');
-  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
-  expect(await seenAfter(1_000)).toBe('blue after 1 refreshes');
+  expect(await contentAfter(0)).toBe('red after 0 refreshes');
+  expect(await contentAfter(59_000)).toBe('red after 0 refreshes');
+  expect(await contentAfter(1_000)).toBe('blue after 1 refreshes');
+  expect(await contentAfter(1_000)).toBe('blue after 1 refreshes');
 });
 
-test('a volume that failed is tried again with what there is by then', async () => {
+test('a failed volume is retried with refreshed API objects', async () => {
   let data: Readonly<Record<string, string>> | undefined;
   const objects: ApiObjects = {
     ...NO_OBJECTS,
@@ -247,7 +247,7 @@ test('a volume that failed is tried again with what there is by then', async () 
   expect({failures: failuresOf(results), phase: status.phase}).toEqual({failures: [], phase: 'Running'});
 });
 
-test('an object that is missing is told of, and what runs goes on running', async () => {
+test('a missing ConfigMap emits FailedMount, and running containers keep running', async () => {
   const {pods, runtime, events} = await startRegistryTestbed();
   const pod = aLocalPod();
   await syncOnce(pods.createSyncer(pod), signal);

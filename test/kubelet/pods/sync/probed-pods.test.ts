@@ -15,7 +15,7 @@ import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 const never = new AbortController().signal;
 const exec = (word: string): object => ({exec: {command: [word]}, periodSeconds: 1});
 
-interface Probed {
+interface ProbedRegistry {
   readonly runtime: FakeRuntime;
   readonly pods: PodRegistry;
   readonly connection: Connection;
@@ -23,20 +23,20 @@ interface Probed {
   readonly node: Parameters<typeof openPodRegistry>[0];
 }
 
-/** The pods of a root directory with all that kcri itself puts together, probes among it. */
-async function aProbedGround(options: FakeRuntimeOptions): Promise<Probed> {
-  const {runtime, node} = await startRegistryTestbed(options);
+/** Starts a PodRegistry with the probes and other parts that kcri assembles itself. */
+async function startProbedRegistry(runtimeOptions: FakeRuntimeOptions): Promise<ProbedRegistry> {
+  const {runtime, node} = await startRegistryTestbed(runtimeOptions);
   const services = connect(runtime.endpoint);
   onTestFinished(() => {
     services.close();
   });
   const events: string[] = [];
-  const described = {services, endpoint: runtime.endpoint, node, runtimeName: 'fake', clock: systemClock};
-  const pods = openPodRegistry(described, {
+  const options = {services, endpoint: runtime.endpoint, node, runtimeName: 'fake', clock: systemClock};
+  const pods = openPodRegistry(options, {
     ...SILENT_OBSERVER,
     event: ({reason, message}) => void events.push(`${reason}: ${message}`),
   });
-  return {runtime, pods, connection: services, events, node: described};
+  return {runtime, pods, connection: services, events, node: options};
 }
 
 function aPodOf(container: Partial<Container>, fields: object = {}): Pod {
@@ -46,19 +46,19 @@ function aPodOf(container: Partial<Container>, fields: object = {}): Pod {
 
 test('a sync waits until a container has started and is ready, then stops its probes', async () => {
   let tries = 0;
-  const testbed = await aProbedGround({
+  const testbed = await startProbedRegistry({
     exec: ([word]) => ({exitCode: word === 'up' && ++tries < 2 ? 1 : 0}),
   });
   const {runtime, events} = testbed;
   const pod = aPodOf({startupProbe: exec('up'), readinessProbe: exec('ready')});
-  const told: string[] = [];
+  const observed: string[] = [];
   const onStatus: SyncPodsOptions['onStatus'] = (_, {containerStatuses: [main] = []}) =>
-    told.push(`${main?.started} ${main?.ready}`);
+    observed.push(`${main?.started} ${main?.ready}`);
 
   const outcome = await syncOnePod(testbed, pod, {onStatus});
 
   expect(outcome.kind).toBe('ready');
-  expect(told).toEqual(['false false', 'false false', 'true false', 'true true']);
+  expect(observed).toEqual(['false false', 'false false', 'true false', 'true true']);
   expect(events.filter((event) => event.startsWith('Unhealthy'))).toEqual([
     'Unhealthy: Startup probe failed: ',
   ]);
@@ -67,8 +67,8 @@ test('a sync waits until a container has started and is ready, then stops its pr
   expect(runtime.callsTo('ExecSync')).toHaveLength(calls);
 });
 
-test('a ready container is still ready when it is observed by another process', async () => {
-  const testbed = await aProbedGround({exec: () => ({exitCode: 0})});
+test('a ready container is still ready in the status that another process observes', async () => {
+  const testbed = await startProbedRegistry({exec: () => ({exitCode: 0})});
   const pod = aPodOf({startupProbe: exec('up'), readinessProbe: exec('ready')});
   await syncOnePod(testbed, pod);
 
@@ -78,7 +78,7 @@ test('a ready container is still ready when it is observed by another process', 
 });
 
 test('an unhealthy container is restarted during a sync', async () => {
-  const testbed = await aProbedGround({exec: () => ({exitCode: 1, stderr: 'ill'})});
+  const testbed = await startProbedRegistry({exec: () => ({exitCode: 1, stderr: 'ill'})});
   const {runtime, events} = testbed;
   const pod = aPodOf({livenessProbe: {...exec('live'), failureThreshold: 1}});
   const controller = new AbortController();
@@ -93,8 +93,8 @@ test('an unhealthy container is restarted during a sync', async () => {
   ]);
 });
 
-test('a pod is stopped at its deadline', async () => {
-  const testbed = await aProbedGround({});
+test('a pod is stopped at its active deadline', async () => {
+  const testbed = await startProbedRegistry({});
   const {runtime, events} = testbed;
   const pod = aPodOf({}, {activeDeadlineSeconds: 1});
 
@@ -110,8 +110,8 @@ test('a pod is stopped at its deadline', async () => {
   ]);
 });
 
-test('a plan assumes that every container is healthy, and probes none', async () => {
-  const {node, runtime} = await aProbedGround({});
+test('a plan assumes healthy containers and runs no probes', async () => {
+  const {node, runtime} = await startProbedRegistry({});
   const side = {name: 'side', image: BUSYBOX, restartPolicy: 'Always', startupProbe: exec('up')};
   const pod = aPodOf({readinessProbe: exec('ready')}, {initContainers: [side]});
 

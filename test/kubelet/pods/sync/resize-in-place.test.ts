@@ -9,11 +9,11 @@ import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry
 const SMALL = {requests: {cpu: '100m', memory: '64Mi'}, limits: {cpu: '200m', memory: '128Mi'}};
 const LARGE = {requests: {cpu: '200m', memory: '96Mi'}, limits: {cpu: '400m', memory: '256Mi'}};
 
-/** A pod with a UID of its own. */
+/** Returns a Pod with an explicit UID. */
 function aPod(resources: ResourceRequirements): Pod {
   const {metadata, spec, ...pod} = aLocalPod();
   const containers = spec.containers.map((container) => ({...container, resources}));
-  return {...pod, metadata: {...metadata, uid: 'its-own-uid'}, spec: {...spec, containers}};
+  return {...pod, metadata: {...metadata, uid: 'explicit-uid'}, spec: {...spec, containers}};
 }
 
 async function sync(testbed: RegistryTestbed, pod: Pod): Promise<ForegroundSyncResult> {
@@ -23,21 +23,21 @@ async function sync(testbed: RegistryTestbed, pod: Pod): Promise<ForegroundSyncR
 const updates = ({runtime}: RegistryTestbed): readonly string[] =>
   runtime.calls.map(({method}) => method).filter((method) => method.startsWith('Update'));
 
-test('a pod of which only resources have changed gets them while it runs', async () => {
-  const ground = await startRegistryTestbed();
-  await sync(ground, aPod(SMALL));
-  expect(updates(ground)).toEqual([]);
+test('a pod of which only resources change is resized without a restart', async () => {
+  const testbed = await startRegistryTestbed();
+  await sync(testbed, aPod(SMALL));
+  expect(updates(testbed)).toEqual([]);
 
-  expect(await sync(ground, aPod(LARGE))).toMatchObject({kind: 'ready'});
-  expect(updates(ground).filter((method) => method === 'UpdateContainerResources')).toHaveLength(2);
-  expect(ground.runtime.containers).toHaveLength(1);
-  expect(ground.runtime.containers[0]?.resources).toMatchObject({memoryLimitInBytes: String(2 ** 28)});
-  const told = ground.events.map(({reason}) => reason).filter((reason) => reason.startsWith('Resize'));
-  expect(told).toEqual(['ResizeStarted', 'ResizeCompleted']);
+  expect(await sync(testbed, aPod(LARGE))).toMatchObject({kind: 'ready'});
+  expect(updates(testbed).filter((method) => method === 'UpdateContainerResources')).toHaveLength(2);
+  expect(testbed.runtime.containers).toHaveLength(1);
+  expect(testbed.runtime.containers[0]?.resources).toMatchObject({memoryLimitInBytes: String(2 ** 28)});
+  const reasons = testbed.events.map(({reason}) => reason).filter((reason) => reason.startsWith('Resize'));
+  expect(reasons).toEqual(['ResizeStarted', 'ResizeCompleted']);
 
-  const sent = updates(ground).length;
-  await sync(ground, aPod(LARGE));
-  expect(updates(ground)).toHaveLength(sent);
+  const sent = updates(testbed).length;
+  await sync(testbed, aPod(LARGE));
+  expect(updates(testbed)).toHaveLength(sent);
 });
 
 test.each([
@@ -46,25 +46,25 @@ test.each([
     /Pod resize Infeasible: Node didn't have enough capacity: cpu, requested: 9000, capacity: 2000/,
   ],
   [{limits: SMALL.limits, requests: SMALL.limits}, /Pod QOS Class may not change/],
-])('what a pod can never get is refused, and changes nothing', async (resources, message) => {
-  const ground = await startRegistryTestbed();
-  await sync(ground, aPod(SMALL));
+])('an infeasible resize is rejected and changes nothing', async (resources, message) => {
+  const testbed = await startRegistryTestbed();
+  await sync(testbed, aPod(SMALL));
 
-  const outcome = await sync(ground, aPod(resources));
+  const outcome = await sync(testbed, aPod(resources));
   expect(outcome).toMatchObject({
     kind: 'failed',
     removed: false,
     error: {message: expect.stringMatching(message) as unknown},
   });
-  expect(updates(ground)).toEqual([]);
-  expect((await ground.pods.store.list()).records[0]?.pod.spec.containers[0]?.resources).toEqual(SMALL);
+  expect(updates(testbed)).toEqual([]);
+  expect((await testbed.pods.store.list()).records[0]?.pod.spec.containers[0]?.resources).toEqual(SMALL);
 });
 
-test('a pod of a kcri that kept nothing of what it gave is resized too', async () => {
-  const ground = await startRegistryTestbed();
-  await sync(ground, aPod(SMALL));
-  await rm(`${ground.node.rootDir}/resources`, {recursive: true});
+test('a pod without an actuated-resources checkpoint is resized', async () => {
+  const testbed = await startRegistryTestbed();
+  await sync(testbed, aPod(SMALL));
+  await rm(`${testbed.node.rootDir}/resources`, {recursive: true});
 
-  await sync(ground, aPod(LARGE));
-  expect(updates(ground)).toContain('UpdateContainerResources');
+  await sync(testbed, aPod(LARGE));
+  expect(updates(testbed)).toContain('UpdateContainerResources');
 });

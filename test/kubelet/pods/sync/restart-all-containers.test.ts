@@ -14,8 +14,11 @@ const POD = aLocalPod({
   ],
 });
 
-/** The containers in short, and whether all of them are restarting. */
-function brief({phase, conditions = [], containerStatuses = []}: PodStatus): readonly unknown[] {
+/**
+ * Summarizes a status: phase, AllContainersRestarting, and state, last reason and restart count of each
+ * container.
+ */
+function summarize({phase, conditions = [], containerStatuses = []}: PodStatus): readonly unknown[] {
   const restarting = conditions.find(({type}) => type === 'AllContainersRestarting')?.status;
   const states = containerStatuses.map(({state = {}, lastState = {}, restartCount}) => {
     const {running, waiting, terminated} = state;
@@ -25,21 +28,21 @@ function brief({phase, conditions = [], containerStatuses = []}: PodStatus): rea
   return [phase, restarting, ...states];
 }
 
-test('containers that all begin anew are told of from the exit that demands it until they run again', async () => {
+test('AllContainersRestarting is True from the triggering exit until the containers are removed', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   const syncer = pods.createSyncer(POD);
   await syncOnce(syncer, signal);
   const trigger = runtime.containers.find(({config}) => config.metadata?.name === 'trigger');
   runtime.exitContainer(trigger!.id, 42);
 
-  const seen = await syncer.observe(signal);
+  const observed = await syncer.observe(signal);
   const removed = await syncOnce(syncer, signal);
   const again = await syncOnce(syncer, signal);
   const settled = await syncOnce(syncer, signal);
 
   const reset = ['RestartingAllContainers', 'RestartingAllContainers', 1];
   const runs = ['running', 'RestartingAllContainers', 1];
-  expect([seen, removed, again, settled].map(({status}) => brief(status))).toEqual([
+  expect([observed, removed, again, settled].map(({status}) => summarize(status))).toEqual([
     ['Running', 'True', ['running', undefined, 0], ['exit 42', undefined, 0]],
     ['Running', 'False', reset, reset],
     ['Running', 'False', runs, runs],
@@ -48,7 +51,7 @@ test('containers that all begin anew are told of from the exit that demands it u
   expect(settled.results).toEqual([]);
 });
 
-test('a restart of all containers is gone on with when only the status tells of it any more', async () => {
+test('a restart of all containers is resumed from the condition in the restored status', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   const {status} = await syncOnce(pods.createSyncer(POD), signal);
   const conditions = [{type: 'AllContainersRestarting', status: 'True'}] as const;

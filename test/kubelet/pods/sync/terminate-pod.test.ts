@@ -20,7 +20,7 @@ const signal = new AbortController().signal;
 test.each([
   ['StopContainer', 'failed to "KillContainer" for "main" with KillContainerError: "'],
   ['StopPodSandbox', 'failed to "KillPodSandbox" for "u1" with KillPodSandboxError: "'],
-] as const)('that a pod could not be ended at %s is told', async (rpc, text) => {
+] as const)('a failed %s emits FailedKillPod', async (rpc, text) => {
   const {pods, runtime, events} = await startRegistryTestbed();
   const syncer = pods.createSyncer(aLocalPod({metadata: {uid: 'u1'}}));
   await syncOnce(syncer, signal);
@@ -28,13 +28,13 @@ test.each([
 
   await expect(syncer.terminate(0)).rejects.toThrow('device "a" busy');
 
-  const told = events.filter(({reason}) => reason === 'FailedKillPod');
-  expect(told).toMatchObject([{type: 'Warning', pod: {metadata: {name: 'web'}}}]);
-  expect(told[0]?.message.startsWith(`error killing pod: ${text}`)).toBe(true);
-  expect(told[0]?.message.endsWith('device \\"a\\" busy"')).toBe(true);
+  const warnings = events.filter(({reason}) => reason === 'FailedKillPod');
+  expect(warnings).toMatchObject([{type: 'Warning', pod: {metadata: {name: 'web'}}}]);
+  expect(warnings[0]?.message.startsWith(`error killing pod: ${text}`)).toBe(true);
+  expect(warnings[0]?.message.endsWith('device \\"a\\" busy"')).toBe(true);
 });
 
-test('nothing is told of a pod that could be ended', async () => {
+test('a successful termination emits no warning', async () => {
   const {pods, events} = await startRegistryTestbed();
   const syncer = pods.createSyncer(aLocalPod());
   await syncOnce(syncer, signal);
@@ -42,7 +42,7 @@ test('nothing is told of a pod that could be ended', async () => {
   expect(events.filter(({type}) => type === 'Warning')).toEqual([]);
 });
 
-test('nothing of a pod is removed while it runs, when that is not asked for', async () => {
+test('the containers of a pod are removed only after it was terminated', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   const syncer = pods.createSyncer(aLocalPod());
   await syncOnce(syncer, signal);
@@ -53,7 +53,7 @@ test('nothing of a pod is removed while it runs, when that is not asked for', as
   expect(runtime.callsTo('RemovePodSandbox')).toHaveLength(1);
 });
 
-/** The pods as each process has them, which keep what is known of them between two. */
+/** Returns the PodRegistry of another process with the same root directory and runtime. */
 function newProcess({runtime, node}: RegistryTestbed): PodRegistry {
   const connection = connect(runtime.endpoint);
   onTestFinished(() => {
@@ -64,20 +64,20 @@ function newProcess({runtime, node}: RegistryTestbed): PodRegistry {
   return openPodRegistry(options, SILENT_OBSERVER);
 }
 
-/** The ground after the pod was evicted by a process that has ended since. */
-async function evicted(pod: Pod): Promise<RegistryTestbed> {
-  const ground = await startRegistryTestbed();
-  const syncer = newProcess(ground).createSyncer(pod);
+/** Returns the testbed after a process evicted the pod and exited. */
+async function startEvicted(pod: Pod): Promise<RegistryTestbed> {
+  const testbed = await startRegistryTestbed();
+  const syncer = newProcess(testbed).createSyncer(pod);
   const {runtime} = await syncOnce(syncer, signal);
-  const volumes = join(podDir(ground.node, podRef(pod).uid), 'volumes/kubernetes.io~empty-dir');
+  const volumes = join(podDir(testbed.node, podRef(pod).uid), 'volumes/kubernetes.io~empty-dir');
   await writeFile(join(volumes, 'data/file'), Buffer.alloc(2 * 1024 * 1024, 1));
   const eviction = await syncer.findEviction();
   const override = (status: PodStatus): PodStatus => ({...status, ...eviction});
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 1, override});
   await syncer.flush();
   expect(syncer.status).toMatchObject({phase: 'Failed', reason: 'Evicted'});
-  ground.runtime.clearCalls();
-  return ground;
+  testbed.runtime.clearCalls();
+  return testbed;
 }
 
 const FIELDS = {
@@ -87,28 +87,28 @@ const FIELDS = {
   volumes: [{name: 'data', emptyDir: {sizeLimit: '1Mi'}}],
 };
 
-test('the next process only reports the status of a pod that has ended', async () => {
+test('the next process only reports the status of an evicted pod', async () => {
   const pod = aLocalPod(FIELDS);
-  const ground = await evicted(pod);
+  const testbed = await startEvicted(pod);
 
-  const pass = await syncOnce(newProcess(ground).createSyncer(pod), signal);
+  const pass = await syncOnce(newProcess(testbed).createSyncer(pod), signal);
 
   const message = 'Usage of EmptyDir volume "data" exceeds the limit "1Mi". ';
   expect(pass).toMatchObject({status: {phase: 'Failed', reason: 'Evicted', message}, results: []});
-  expect(ground.runtime.calls.filter(({method}) => /Run|Create|Start|Stop/.test(method))).toEqual([]);
+  expect(testbed.runtime.calls.filter(({method}) => /Run|Create|Start|Stop/.test(method))).toEqual([]);
   expect(evaluateWait(pod, pass, {wait: 'complete', retry: false})).toMatchObject({
     kind: 'complete',
     problem: `Evicted: ${message.trim()}`,
   });
 });
 
-test('the next process starts a static pod that has ended again', async () => {
+test('the next process starts an evicted static pod again', async () => {
   const pod = aLocalPod(FIELDS);
-  const ground = await evicted(pod);
+  const testbed = await startEvicted(pod);
   const annotations = {...pod.metadata.annotations, 'kubernetes.io/config.source': 'file'};
-  const isStatic = {...pod, metadata: {...pod.metadata, annotations}};
+  const staticPod = {...pod, metadata: {...pod.metadata, annotations}};
 
-  const {status} = await syncOnce(newProcess(ground).createSyncer(isStatic), signal);
+  const {status} = await syncOnce(newProcess(testbed).createSyncer(staticPod), signal);
 
   expect(status).toMatchObject({phase: 'Running'});
   expect(status.reason).toBeUndefined();

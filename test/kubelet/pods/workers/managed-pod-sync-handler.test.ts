@@ -21,8 +21,8 @@ const signal = new AbortController().signal;
 const NOTHING: RuntimePodStatus = {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
 const STARTED: SyncResult = {action: 'StartContainer', target: 'main'};
 
-/** The pods of a daemon, of which a test sees what they have others do. */
-function theirPods({
+/** Returns a handler whose dependencies are fakes that record their calls. */
+function createHandler({
   results = [],
   phase = 'Running',
   seen = NOTHING,
@@ -34,12 +34,12 @@ function theirPods({
   isWanted?: boolean;
 } = {}) {
   const done: string[] = [];
-  const said: string[] = [];
+  const logs: string[] = [];
   const fails = {removing: false};
   const time = {ms: 0};
   const wanted = {is: isWanted};
   const runtime = {isLive: false};
-  let kept: PodRecord | undefined;
+  let storedRecord: PodRecord | undefined;
   const syncer = {
     pod: undefined as Pod | undefined,
     syncPod: async () => {
@@ -68,10 +68,10 @@ function theirPods({
     local: {
       store: {
         put: async (record: PodRecord) => {
-          kept = record;
+          storedRecord = record;
           done.push('put record');
         },
-        get: async () => kept,
+        get: async () => storedRecord,
         list: async () => ({records: [], removed: [], broken: [{uid, error: new Error('not JSON')}]}),
         uids: async () => [],
       },
@@ -81,9 +81,9 @@ function theirPods({
         removeFromNode: async () => void done.push('remove the rest'),
         removeVolumesAndCgroup: async () => void done.push('remove resources'),
         markRemoved: async (record: PodRecord) => {
-          kept = {...record, goneAt: new Date(time.ms).toISOString()};
+          storedRecord = {...record, goneAt: new Date(time.ms).toISOString()};
           done.push('leave');
-          return kept;
+          return storedRecord;
         },
         forget: async () => void done.push('forget'),
       },
@@ -96,8 +96,8 @@ function theirPods({
       cache: {get: () => seen},
     },
     logger: fakeLogger({
-      info: (message) => void said.push(message),
-      error: (error, message) => void said.push(`${message}: ${(error as Error).message}`),
+      info: (message) => void logs.push(message),
+      error: (error, message) => void logs.push(`${message}: ${(error as Error).message}`),
     }),
     clock: {now: () => time.ms},
     networkError: () => undefined,
@@ -110,24 +110,24 @@ function theirPods({
     ManagedPodsOptions;
   const own = new ManagedPods(parts);
   const gone = new OrphanedPods({...parts, own});
-  const takeOver = (record: PodRecord | undefined): void => {
-    kept = record;
+  const setStoredRecord = (record: PodRecord | undefined): void => {
+    storedRecord = record;
   };
   return {
     pods: new ManagedPodSyncHandler({...parts, own, gone}),
     own,
     done,
-    said,
+    logs,
     fails,
     time,
     wanted,
     runtime,
-    takeOver,
+    setStoredRecord,
   };
 }
 
-test('a pod has a record before anything of it is made, written once', async () => {
-  const {pods, done} = theirPods();
+test('the record of a pod is written once, before anything is created for it', async () => {
+  const {pods, done} = createHandler();
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   await pods.syncPod(pod, NOTHING, signal);
@@ -135,31 +135,31 @@ test('a pod has a record before anything of it is made, written once', async () 
   expect(pods.isManaged(uid)).toBe(true);
 });
 
-test('a pod of which something was done is looked at', async () => {
-  const {pods, done} = theirPods({results: [STARTED]});
+test('a pod is reinspected after a sync that changed it', async () => {
+  const {pods, done} = createHandler({results: [STARTED]});
   expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: false});
   expect(done).toEqual(['put record', 'sync', `look at ${uid}`]);
 });
 
-test('a pod that has run to its end is said to be so', async () => {
-  const {pods} = theirPods({phase: 'Succeeded'});
+test('a pod that has succeeded is reported as terminal', async () => {
+  const {pods} = createHandler({phase: 'Succeeded'});
   expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: true});
 });
 
-test('what has failed is told together, with the end of the earliest back-off', async () => {
+test('failures are reported together, with the end of the earliest back-off', async () => {
   const failed = (target: string, retryAt?: number): SyncResult => ({
     action: 'StartContainer',
     target,
     failure: {reason: 'CrashLoopBackOff', message: `back-off ${target}`, ...(retryAt && {retryAt})},
   });
-  const {pods} = theirPods({results: [failed('a', 5000), failed('b', 2000), failed('c')]});
+  const {pods} = createHandler({results: [failed('a', 5000), failed('b', 2000), failed('c')]});
   const outcome = await pods.syncPod(aPod(), NOTHING, signal);
   expect(outcome.retryAt).toBe(2000);
   expect(String(outcome.error)).toMatch(/back-off a.*back-off b.*back-off c/);
 });
 
-test("a pod whose UID runs already as somebody else's is refused, and nothing of it is changed", async () => {
-  const {pods, done} = theirPods();
+test('a pod whose UID is in use by a foreign pod is rejected and left unchanged', async () => {
+  const {pods, done} = createHandler();
   const foreign = {...NOTHING, sandboxes: [aSandboxStatus()]};
   await expect(pods.syncPod(aPod(), foreign, signal)).rejects.toThrow(
     /a pod with the UID ".*" is in the runtime already and was not made by this kubelet/,
@@ -170,11 +170,11 @@ test("a pod whose UID runs already as somebody else's is refused, and nothing of
   expect(done).toEqual([]);
 });
 
-/** Longer than the runtime keeps what is left of a pod. */
+/** The time after which the runtime's containers of a removed pod are deleted. */
 const LATER_MS = 10_000;
 
-test('a pod that ends is stopped, concluded, its resources freed, and at last removed and forgotten', async () => {
-  const {pods, done, time, wanted} = theirPods();
+test('a deleted pod is stopped, its resources are released, and later its containers and record are removed', async () => {
+  const {pods, done, time, wanted} = createHandler();
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   done.length = 0;
@@ -197,8 +197,8 @@ test('a pod that ends is stopped, concluded, its resources freed, and at last re
   expect(pods.isManaged(uid)).toBe(false);
 });
 
-test('a pod that is wanted again soon after it has gone is there again, with all that the runtime kept of it', async () => {
-  const {pods, done, time} = theirPods();
+test('a pod that is added again soon after its removal keeps its containers', async () => {
+  const {pods, done, time} = createHandler();
   await pods.syncPod(aPod(), NOTHING, signal);
   await pods.removeOrphan(uid);
   done.length = 0;
@@ -210,8 +210,8 @@ test('a pod that is wanted again soon after it has gone is there again, with all
   expect(done.slice(2)).toEqual(['remove the rest', 'leave']);
 });
 
-test('a pod that is wanted again while it is removed waits for that', async () => {
-  const {pods, done} = theirPods();
+test('a pod that is added again during its removal waits for the removal', async () => {
+  const {pods, done} = createHandler();
   await pods.syncPod(aPod(), NOTHING, signal);
   done.length = 0;
   const removal = pods.removeOrphan(uid);
@@ -220,12 +220,12 @@ test('a pod that is wanted again while it is removed waits for that', async () =
   expect(done).toEqual(['remove the rest', 'leave', 'put record', 'sync']);
 });
 
-test('what is left of a pod that somebody else has made his own since is his', async () => {
-  const {pods, done, time, takeOver} = theirPods();
+test('a removed pod whose record another process has claimed is left to that process', async () => {
+  const {pods, done, time, setStoredRecord} = createHandler();
   await pods.syncPod(aPod(), NOTHING, signal);
   const [record] = pods.presentRecords();
   await pods.removeOrphan(uid);
-  takeOver(record);
+  setStoredRecord(record);
   done.length = 0;
   time.ms += LATER_MS;
   await pods.removeOrphan(uid);
@@ -236,8 +236,8 @@ test('what is left of a pod that somebody else has made his own since is his', a
 test.each([
   ['is wanted again', {isWanted: true, isLive: false}],
   ['runs again', {isWanted: false, isLive: true}],
-])('what the runtime keeps of a gone pod that %s is not removed', async (_, {isWanted, isLive}) => {
-  const {pods, done, time, wanted, runtime} = theirPods({isWanted: false});
+])('the containers of a removed pod that %s are not deleted', async (_, {isWanted, isLive}) => {
+  const {pods, done, time, wanted, runtime} = createHandler({isWanted: false});
   await pods.syncPod(aPod(), NOTHING, signal);
   await pods.removeOrphan(uid);
   done.length = 0;
@@ -249,8 +249,8 @@ test.each([
   expect(pods.isManaged(uid)).toBe(true);
 });
 
-test('of a pod that runs after all, which the last relist has not seen, nothing is removed', async () => {
-  const {pods, done, runtime} = theirPods({isWanted: false});
+test('nothing is removed of a pod that runs although the last relist did not see it', async () => {
+  const {pods, done, runtime} = createHandler({isWanted: false});
   await pods.syncPod(aPod(), NOTHING, signal);
   done.length = 0;
   runtime.isLive = true;
@@ -265,13 +265,13 @@ const RUNS = {uid, name: 'web', namespace: 'default', isRunning: true};
 const NANOS_PER_MS = 1_000_000n;
 
 test.each([
-  ['since then is left to whoever made it', 1n, ['forget'], false],
-  ['before is ended', -1n, ['delete'], true],
-])('of a gone pod, what was made %s', async (_, ms, then, isOurs) => {
+  ['after its removal is left to its owner', 1n, ['forget'], false],
+  ['before its removal is terminated', -1n, ['delete'], true],
+])('a running pod created %s', async (_, ms, then, isOurs) => {
   const goneAtMs = Date.parse('2026-05-01T12:00:00Z');
   const createdAt = (BigInt(goneAtMs) + ms) * NANOS_PER_MS;
   const seen = {...NOTHING, sandboxes: [{...aSandboxStatus(), createdAt}]};
-  const {pods, done, time} = theirPods({isWanted: false, seen});
+  const {pods, done, time} = createHandler({isWanted: false, seen});
   time.ms = goneAtMs;
   await pods.syncPod(aPod(), NOTHING, signal);
   await pods.removeOrphan(uid);
@@ -281,21 +281,21 @@ test.each([
   expect(pods.isManaged(uid)).toBe(isOurs);
 });
 
-test('a gone pod that "kcri sync" has made again is neither ended nor made by the daemon', async () => {
-  const {pods, done, takeOver} = theirPods({isWanted: false});
+test('a removed pod that "kcri sync" has created again is neither terminated nor managed by the daemon', async () => {
+  const {pods, done, setStoredRecord} = createHandler({isWanted: false});
   await pods.syncPod(aPod(), NOTHING, signal);
   const [record] = pods.presentRecords();
   if (record === undefined) throw new Error('no record');
   await pods.removeOrphan(uid);
-  takeOver({...record, manager: undefined} as unknown as PodRecord);
+  setStoredRecord({...record, manager: undefined} as unknown as PodRecord);
   done.length = 0;
   await pods.syncTerminatingRuntimePod(RUNS);
   expect(done).toEqual([]);
   expect(pods.isManaged(uid)).toBe(false);
 });
 
-test('a pod that nobody wants any more is deleted, also when its manifest went while no daemon ran', async () => {
-  const {pods, done} = theirPods({isWanted: false});
+test('an orphaned pod is deleted, even if its manifest was removed while no daemon ran', async () => {
+  const {pods, done} = createHandler({isWanted: false});
   const pod = aPod();
   await pods.syncPod(pod, NOTHING, signal);
   done.length = 0;
@@ -304,29 +304,29 @@ test('a pod that nobody wants any more is deleted, also when its manifest went w
   expect(done).toEqual(['delete', `look at ${uid}`, 'delete']);
 });
 
-test('what could not be removed is told of and stays to be removed', async () => {
-  const {pods, said, fails, time} = theirPods({isWanted: false});
+test('a failed removal is logged and retried', async () => {
+  const {pods, logs, fails, time} = createHandler({isWanted: false});
   await pods.syncPod(aPod(), NOTHING, signal);
   await pods.removeOrphan(uid);
   time.ms += LATER_MS;
   fails.removing = true;
   await pods.removeOrphan(uid);
-  expect(said).toEqual(['Failed to remove what is left of a pod: busy']);
+  expect(logs).toEqual(['Failed to remove what is left of a pod: busy']);
   expect(pods.isManaged(uid)).toBe(true);
   fails.removing = false;
   await pods.removeOrphan(uid);
   expect(pods.isManaged(uid)).toBe(false);
 });
 
-test('a record that cannot be read is told of and keeps no other from being taken over', async () => {
-  const {own, said} = theirPods();
+test('an unreadable record is logged and does not prevent others from being loaded', async () => {
+  const {own, logs} = createHandler();
   await own.load();
-  expect(said).toEqual(['Could not read the record of a pod: not JSON']);
+  expect(logs).toEqual(['Could not read the record of a pod: not JSON']);
 });
 
-test('dead containers of one pod are removed in one round after the other', async () => {
+test('removals of dead containers of one pod are serialized', async () => {
   const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
-  const {pods, done} = theirPods({seen});
+  const {pods, done} = createHandler({seen});
   await pods.syncPod(aPod(), NOTHING, signal);
   done.length = 0;
   const rules = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};
@@ -334,9 +334,9 @@ test('dead containers of one pod are removed in one round after the other', asyn
   expect(done).toEqual(['begin to remove main', 'removed main', 'begin to remove main', 'removed main']);
 });
 
-test('a round that has waited removes nothing of a pod that is gone by then', async () => {
+test('a waiting removal of dead containers does nothing once the pod has been removed', async () => {
   const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
-  const {pods, done} = theirPods({seen});
+  const {pods, done} = createHandler({seen});
   await pods.syncPod(aPod(), NOTHING, signal);
   done.length = 0;
   const rules = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};

@@ -15,7 +15,7 @@ import {aPod, UID} from '../../pod-builders.js';
 
 const uid = podUid(UID);
 const running: RunningPod = {uid, name: 'web', namespace: 'default', isRunning: true};
-const nothing = (id: PodUid): RuntimePodStatus => ({
+const emptyStatus = (id: PodUid): RuntimePodStatus => ({
   uid: id,
   name: '',
   namespace: '',
@@ -24,7 +24,7 @@ const nothing = (id: PodUid): RuntimePodStatus => ({
   ips: [],
 });
 
-/** Notes what is done, and does what the test says. */
+/** Records the calls and behaves as the test defines. */
 class Handler implements PodSyncHandler {
   readonly done: string[] = [];
   sync: (pod: Pod, signal: AbortSignal) => Promise<SyncOutcome> = async () => ({isTerminal: false});
@@ -47,16 +47,16 @@ class Handler implements PodSyncHandler {
   }
 }
 
-function scene(cacheOf: Partial<PodCache> = {}) {
+function createWorkers(cacheOf: Partial<PodCache> = {}) {
   const clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'});
   const handler = new Handler();
   const events: PodEvent[] = [];
   const newerThan: number[] = [];
   const cache: PodCache = {
-    get: nothing,
+    get: emptyStatus,
     getNewerThan: async (id, time) => {
       newerThan.push(time);
-      return nothing(id);
+      return emptyStatus(id);
     },
     ...cacheOf,
   };
@@ -73,14 +73,14 @@ function scene(cacheOf: Partial<PodCache> = {}) {
   return {clock, handler, events, newerThan, workers, done: handler.done};
 }
 
-const settled = async (): Promise<void> => {
+const settle = async (): Promise<void> => {
   await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('a pod goes from sync over terminating to terminated, and never back', async () => {
-  const {workers, done, handler} = scene();
+test('a pod goes from sync through terminating to terminated and never back', async () => {
+  const {workers, done, handler} = createWorkers();
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   let completed = false;
   workers.update({
     type: 'kill',
@@ -91,18 +91,18 @@ test('a pod goes from sync over terminating to terminated, and never back', asyn
       },
     },
   });
-  await settled();
+  await settle();
   expect(completed).toBe(true);
   workers.update({type: 'sync', pod: aPod()});
   workers.update({type: 'update', pod: aPod()});
-  await settled();
+  await settle();
   expect(handler.done).toEqual(['sync web', 'terminating 30', 'terminated']);
   expect(done).toHaveLength(3);
   expect(workers.isTerminated(uid)).toBe(true);
 });
 
-test('what comes while a pod is being synced is one more sync, of the newest pod', async () => {
-  const {workers, done, handler} = scene();
+test('updates during a sync cause one more sync, of the newest pod', async () => {
+  const {workers, done, handler} = createWorkers();
   let finish = (): void => undefined;
   handler.sync = () =>
     new Promise((resolve) => {
@@ -111,19 +111,19 @@ test('what comes while a pod is being synced is one more sync, of the newest pod
       };
     });
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   workers.update({type: 'sync', pod: aPod()});
   workers.update({type: 'update', pod: aPod({}, {name: 'changed'})});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web']);
   finish();
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'sync changed']);
   finish();
 });
 
-test('an update in the very turn in which the worker ends its work is not lost', async () => {
-  const {workers, done, handler} = scene();
+test('an update in the same microtask in which the worker becomes idle is not lost', async () => {
+  const {workers, done, handler} = createWorkers();
   for (let turns = 0; turns < 12; turns += 1) {
     done.length = 0;
     let finish = (): void => undefined;
@@ -134,19 +134,19 @@ test('an update in the very turn in which the worker ends its work is not lost',
         };
       });
     workers.update({type: 'update', pod: aPod()});
-    await settled();
+    await settle();
     finish();
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
     workers.update({type: 'sync', pod: aPod()});
-    await settled();
+    await settle();
     expect(done).toEqual(['sync web', 'sync web']);
     finish();
-    await settled();
+    await settle();
   }
 });
 
-test('the end of a pod ends the waits of its sync, and so does a shorter grace period', async () => {
-  const {workers, done, handler} = scene();
+test('terminating a pod aborts its sync, and a shorter grace period aborts the termination', async () => {
+  const {workers, done, handler} = createWorkers();
   handler.sync = (_pod, signal) =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => {
@@ -154,7 +154,7 @@ test('the end of a pod ends the waits of its sync, and so does a shorter grace p
       });
     });
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   let ended = (): void => undefined;
   handler.terminating = () =>
     new Promise((_resolve, reject) => {
@@ -163,40 +163,40 @@ test('the end of a pod ends the waits of its sync, and so does a shorter grace p
       };
     });
   workers.update({type: 'kill', pod: aPod(), kill: {gracePeriodSeconds: 20}});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 20']);
   workers.update({type: 'kill', pod: aPod(), kill: {gracePeriodSeconds: 5}});
   ended();
-  await settled();
+  await settle();
   expect(done.at(-1)).toBe('terminating 5');
   ended();
 });
 
-test('a pod that has run to its end is stopped', async () => {
-  const {workers, done, handler} = scene();
+test('a pod that has succeeded is terminated', async () => {
+  const {workers, done, handler} = createWorkers();
   handler.sync = async () => ({isTerminal: true});
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated']);
 });
 
-test('the status must be newer than the last sync; one that can’t be read is told of and tried again', async () => {
+test('the worker waits for a status newer than the last sync; a failure is recorded as FailedSync and retried', async () => {
   let fails = false;
   const times: number[] = [];
-  const {workers, done, clock, events} = scene({
+  const {workers, done, clock, events} = createWorkers({
     getNewerThan: async (id, time) => {
       times.push(time);
       if (fails) throw new Error('rpc error');
-      return nothing(id);
+      return emptyStatus(id);
     },
   });
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   const first = clock.now();
   clock.elapse(5000);
   fails = true;
   workers.update({type: 'sync', pod: aPod()});
-  await settled();
+  await settle();
   expect(times).toEqual([0, first]);
   expect(done).toEqual(['sync web']);
   expect(events).toMatchObject([{reason: 'FailedSync', message: 'error determining status: rpc error'}]);
@@ -205,10 +205,10 @@ test('the status must be newer than the last sync; one that can’t be read is t
   expect(workers.takeDue()).toEqual([uid]);
 });
 
-test('a pod is due again after the sync frequency, and at the end of a back-off', async () => {
-  const {workers, clock, handler} = scene();
+test('a pod is due after the sync frequency and at the end of a back-off', async () => {
+  const {workers, clock, handler} = createWorkers();
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   clock.elapse(59_999);
   expect(workers.takeDue()).toEqual([]);
   clock.elapse(1);
@@ -220,7 +220,7 @@ test('a pod is due again after the sync frequency, and at the end of a back-off'
     retryAt: clock.now() + 20_000,
   });
   workers.update({type: 'sync', pod: aPod()});
-  await settled();
+  await settle();
   expect(workers.report(uid)).toEqual({
     kind: 'sync',
     isWorking: false,
@@ -233,44 +233,44 @@ test('a pod is due again after the sync frequency, and at the end of a back-off'
   });
 });
 
-test('a sync that asks for another one gets it at once', async () => {
-  const {workers, done, handler} = scene();
+test('a sync that requests another sync gets it immediately', async () => {
+  const {workers, done, handler} = createWorkers();
   handler.sync = async () => ({isTerminal: false, syncAgain: done.length < 2});
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'sync web']);
 });
 
-test('a pod that could not be ended is tried again by itself', async () => {
-  const {workers, done, clock, handler} = scene();
+test('a failed termination is retried without an update', async () => {
+  const {workers, done, clock, handler} = createWorkers();
   handler.terminating = () => Promise.reject(new Error('the runtime is away'));
   workers.update({type: 'create', pod: aPod()});
   workers.update({type: 'kill', pod: aPod()});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30']);
   handler.terminating = async () => undefined;
   clock.elapse(10_000);
   expect(workers.takeDue()).toEqual([]);
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminating 30', 'terminated']);
 });
 
-test('a pod that is wanted again while it ends gets a new worker from housekeeping', async () => {
-  const {workers, done} = scene();
+test('the finished worker of a pod that is added again during its termination is removed by housekeeping', async () => {
+  const {workers, done} = createWorkers();
   workers.update({type: 'create', pod: aPod()});
   workers.update({type: 'kill', pod: aPod()});
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated']);
   expect(workers.isKnown(uid)).toBe(true);
   workers.syncKnownPods(new Set([uid]));
   expect(workers.isKnown(uid)).toBe(false);
 });
 
-test('housekeeping ends pods that nobody wants, and forgets them when they have ended', async () => {
-  const {workers, done} = scene();
+test('housekeeping terminates orphaned pods and forgets them when they have terminated', async () => {
+  const {workers, done} = createWorkers();
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   workers.syncKnownPods(new Set());
   expect(workers.isTerminationRequested(uid)).toBe(true);
   await until(() => done.includes('terminated'));
@@ -278,39 +278,39 @@ test('housekeeping ends pods that nobody wants, and forgets them when they have 
   expect(workers.isKnown(uid)).toBe(false);
 });
 
-test('a pod that only the runtime knows is ended and forgotten', async () => {
-  const {workers, done} = scene();
+test('a pod known only from the runtime is terminated and forgotten', async () => {
+  const {workers, done} = createWorkers();
   workers.update({type: 'kill', running, kill: {gracePeriodSeconds: 1}});
-  await settled();
+  await settle();
   expect(done).toEqual(['terminating runtime pod web']);
   expect(workers.isKnown(uid)).toBe(false);
 });
 
-test('the runtime’s word for a pod that is wanted ends the wanted one', async () => {
-  const {workers, done} = scene();
+test('a kill for a running pod of the runtime terminates the pod that is known under that UID', async () => {
+  const {workers, done} = createWorkers();
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   workers.update({type: 'kill', running});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated']);
 });
 
-test('static pods of one name take turns, and the next one starts when the first has ended', async () => {
-  const {workers, done} = scene();
+test('static pods of the same full name run one at a time; the next starts after the first has terminated', async () => {
+  const {workers, done} = createWorkers();
   const annotations = {'kubernetes.io/config.source': 'file'};
   const first = aPod({}, {annotations});
   const second = aPod({}, {annotations, uid: 'second'});
   workers.update({type: 'create', pod: first});
   workers.update({type: 'create', pod: second});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web']);
   workers.update({type: 'kill', pod: first});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated', 'sync web']);
 });
 
-test('a static pod that is to end before its turn never starts', async () => {
-  const {workers, done} = scene();
+test('a static pod that is killed before its turn never starts', async () => {
+  const {workers, done} = createWorkers();
   const annotations = {'kubernetes.io/config.source': 'file'};
   workers.update({type: 'create', pod: aPod({}, {annotations})});
   const second = aPod({}, {annotations, uid: 'second'});
@@ -320,17 +320,17 @@ test('a static pod that is to end before its turn never starts', async () => {
     completed = true;
   };
   workers.update({type: 'kill', pod: second, kill: {onCompleted}});
-  await settled();
+  await settle();
   expect(done).toEqual(['sync web']);
   expect(completed).toBe(true);
 });
 
-test('what may be removed: of evicted pods, of deleted ones when they have ended, of unknown ones after housekeeping', async () => {
-  const {workers} = scene();
+test('content may be removed of evicted pods and, after housekeeping, of unknown pods', async () => {
+  const {workers} = createWorkers();
   expect(workers.shouldContentBeRemoved(uid)).toBe(false);
   expect(workers.couldHaveRunningContainers(uid)).toBe(true);
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   workers.syncKnownPods(new Set([uid]));
   expect(workers.shouldContentBeRemoved(uid)).toBe(false);
   expect(workers.shouldContentBeRemoved(podUid('other'))).toBe(true);
@@ -339,8 +339,8 @@ test('what may be removed: of evicted pods, of deleted ones when they have ended
   expect(workers.shouldContentBeRemoved(uid)).toBe(true);
 });
 
-test('stopping ends waits, begins nothing new, and waits for what is under way', async () => {
-  const {workers, done, handler} = scene();
+test('stopping aborts waits, starts no new syncs, and waits for the current one', async () => {
+  const {workers, done, handler} = createWorkers();
   let finish = (): void => undefined;
   handler.sync = () =>
     new Promise((resolve) => {
@@ -349,13 +349,13 @@ test('stopping ends waits, begins nothing new, and waits for what is under way',
       };
     });
   workers.update({type: 'create', pod: aPod()});
-  await settled();
+  await settle();
   let stopped = false;
   const stopping = workers.stop().then(() => {
     stopped = true;
   });
   workers.update({type: 'sync', pod: aPod()});
-  await settled();
+  await settle();
   expect(stopped).toBe(false);
   finish();
   await stopping;

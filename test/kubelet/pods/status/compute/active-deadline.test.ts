@@ -16,10 +16,13 @@ test.each<[number | undefined, PodStatus, number, boolean]>([
   [5, {startTime}, 5000, true],
   [undefined, {startTime}, 1e9, false],
   [5, {}, 1e9, false],
-])('a deadline of %s s, %j, after %i ms: %s', (activeDeadlineSeconds, status, after, expected) => {
-  const pod = aPod(activeDeadlineSeconds === undefined ? {} : {activeDeadlineSeconds});
-  expect(isDeadlineExceeded(pod, status, START + after)).toBe(expected);
-});
+])(
+  'a deadline of %s s with the status %j is exceeded after %i ms: %s',
+  (activeDeadlineSeconds, status, after, expected) => {
+    const pod = aPod(activeDeadlineSeconds === undefined ? {} : {activeDeadlineSeconds});
+    expect(isDeadlineExceeded(pod, status, START + after)).toBe(expected);
+  },
+);
 
 const statusAt = (after: number, previous: PodStatus = {}, enforcesDeadline = true): PodStatus =>
   computePodStatus({
@@ -33,7 +36,7 @@ const statusAt = (after: number, previous: PodStatus = {}, enforcesDeadline = tr
     enforcesDeadline,
   });
 
-test('a pod past its deadline is Failed, unless it was terminal before or is only observed', () => {
+test('a pod past its deadline is Failed, unless it was terminal before or the deadline is not enforced', () => {
   expect(statusAt(4999).phase).toBe('Running');
   expect(statusAt(5000)).toMatchObject(DEADLINE_EXCEEDED);
   expect(statusAt(5000, {}, false).phase).toBe('Running');
@@ -43,7 +46,7 @@ test('a pod past its deadline is Failed, unless it was terminal before or is onl
   expect([succeeded.phase, succeeded.reason, succeeded.message]).toEqual(['Succeeded', undefined, undefined]);
 });
 
-test('only the first status after the deadline counts as newly exceeded', () => {
+test('only the first status past the deadline is newly exceeded', () => {
   expect(isDeadlineNewlyExceeded(undefined, {phase: 'Running'})).toBe(false);
   expect(isDeadlineNewlyExceeded({phase: 'Running'}, DEADLINE_EXCEEDED)).toBe(true);
   expect(isDeadlineNewlyExceeded(undefined, DEADLINE_EXCEEDED)).toBe(true);

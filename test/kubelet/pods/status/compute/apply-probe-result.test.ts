@@ -12,7 +12,7 @@ const UNREADY = {reason: 'ContainersNotReady', message: 'containers with unready
 
 const pod = aPod({containers: [aContainer({name: 'main'})]});
 
-/** Of a pod whose container has been this ready for a while. */
+/** Returns the status of a pod whose container has been ready or not since BEFORE. */
 function aStatus(fields: Pick<ContainerStatus, 'ready' | 'started'>, phase: PodStatus['phase'] = 'Running') {
   const held = fields.ready ? ({status: 'True'} as const) : ({status: 'False', ...UNREADY} as const);
   return {
@@ -39,32 +39,35 @@ const probed = (fields: Partial<ProbedInstance>): ProbedInstance => ({
 test.each([
   ['ready', {ready: false, started: true}, {status: 'True'}],
   ['not ready', {ready: true, started: true}, {status: 'False', ...UNREADY}],
-] as const)('a container that is %s makes its pod so from then on', (status, before, condition) => {
-  const old = aStatus(before);
-  const now = applyProbeResult(pod, old, probed({status}));
-  expect(now?.containerStatuses).toMatchObject([{ready: !before.ready, started: true}]);
-  expect(now?.conditions).toEqual([
-    old.conditions[0],
-    {type: 'Ready', ...condition, lastTransitionTime: NOW},
-    {type: 'ContainersReady', ...condition, lastTransitionTime: NOW},
-  ]);
-});
+] as const)(
+  'a container that becomes %s updates the pod conditions with a new transition time',
+  (status, before, condition) => {
+    const old = aStatus(before);
+    const now = applyProbeResult(pod, old, probed({status}));
+    expect(now?.containerStatuses).toMatchObject([{ready: !before.ready, started: true}]);
+    expect(now?.conditions).toEqual([
+      old.conditions[0],
+      {type: 'Ready', ...condition, lastTransitionTime: NOW},
+      {type: 'ContainersReady', ...condition, lastTransitionTime: NOW},
+    ]);
+  },
+);
 
-test('that a container has started changes nothing else', () => {
+test('a passed startup probe changes only the started field', () => {
   const old = aStatus({ready: false, started: false});
   const now = applyProbeResult(pod, old, probed({probe: 'startup', status: 'started'}));
   expect(now).toEqual({...old, containerStatuses: [{...old.containerStatuses[0], started: true}]});
 });
 
 test.each([
-  ['is known', {}],
-  ['is of another instance', {containerID: 'x://c2', status: 'not ready'}],
-  ['is of its health', {probe: 'liveness', status: 'unhealthy'}],
-] as const)('what %s changes nothing', (_, fields) => {
+  ['a result equal to the status', {}],
+  ['a result of another instance', {containerID: 'x://c2', status: 'not ready'}],
+  ['a liveness result', {probe: 'liveness', status: 'unhealthy'}],
+] as const)('%s changes nothing', (_, fields) => {
   expect(applyProbeResult(pod, aStatus({ready: true, started: true}), probed(fields))).toBeUndefined();
 });
 
-test('a sidecar counts, and a pod that has ended stays unready', () => {
+test('the readiness of a sidecar counts, and a succeeded pod stays unready', () => {
   const {containerStatuses, ...rest} = aStatus({ready: true, started: true}, 'Succeeded');
   const sidecar = {...containerStatuses[0]!, name: 'side', containerID: 'x://c2'};
   const withSidecar = aPod({

@@ -15,18 +15,18 @@ import {anInstance, aRuntimePod, aSandbox} from '../../runtime-pod-builders.js';
 const TRACES = join(import.meta.dirname, '../../../../golden/traces');
 const POD_IP = '10.88.0.5';
 
-/** Recorded with a feature that is not built; everything else must be equal. */
-const NOT_BUILT: ReadonlySet<string> = new Set(['active-deadline']);
-/** The kubelet had stopped the sandbox of these pods before it gave up on them, or had never made one. */
+/** Cases whose status needs an enforced deadline, which this test does not set up. */
+const NEEDS_DEADLINE: ReadonlySet<string> = new Set(['active-deadline']);
+/** Cases without a sandbox: the kubelet had stopped it before the pod failed, or had never created one. */
 const WITHOUT_SANDBOX: ReadonlySet<string> = new Set(['sec-userns', 'vol-hostpath-fail', 'vol-projected']);
 
-const CASES = GOLDEN_CASES.filter((name) => !NOT_BUILT.has(name) && recordedPods(name).length > 0);
+const CASES = GOLDEN_CASES.filter((name) => !NEEDS_DEADLINE.has(name) && recordedPods(name).length > 0);
 
 interface RecordedPod {
   readonly status: PodStatus;
 }
 
-/** None of a manifest that the kubelet refused. */
+/** Returns the recorded pods; none for a manifest that the kubelet rejected. */
 function recordedPods(name: string): readonly RecordedPod[] {
   const text = readFileSync(join(TRACES, name, 'canon.pods.json'), 'utf8');
   const list = JSON.parse(text) as {readonly items: readonly RecordedPod[] | null} | null;
@@ -39,7 +39,9 @@ function staticPod(name: string): Pod {
   return toStaticPod(applyPodDefaults(document!.pod), source);
 }
 
-/** What the runtime had of a container, as far as its recorded status tells: not more than ids, times and exits. */
+/**
+ * Reconstructs the runtime's instances of a container from its recorded status: only IDs, times and exits.
+ */
 function instances(status: ContainerStatus): readonly RuntimeContainerStatus[] {
   const {containerID, state = {}, lastState = {}} = status;
   if (containerID === undefined) return [];
@@ -88,7 +90,7 @@ function rawId(id: string): ContainerId {
   return containerId(id.replace('containerd://', ''));
 }
 
-/** Why the last start failed, where that is what the container waits for. */
+/** Returns the failure of the last start of each waiting container. */
 function failures(
   statuses: readonly ContainerStatus[],
 ): ReadonlyMap<string, {reason: string; message: string}> {
@@ -109,7 +111,7 @@ function terminationMessages(statuses: readonly ContainerStatus[]): ReadonlyMap<
   );
 }
 
-/** Times and addresses as the recordings have them; conditions without the field that only old clients read. */
+/** Replaces times and addresses as in the traces, and omits lastProbeTime. */
 function canonical(status: PodStatus): unknown {
   const text = JSON.stringify(status, (key, value: unknown) => (key === 'lastProbeTime' ? undefined : value));
   return JSON.parse(
@@ -117,11 +119,11 @@ function canonical(status: PodStatus): unknown {
   ) as unknown;
 }
 
-test('the recordings are there', () => {
+test('there are more than 40 cases', () => {
   expect(CASES.length).toBeGreaterThan(40);
 });
 
-test.each(CASES)('the status of %s is the one that the kubelet showed', (name) => {
+test.each(CASES)('the status of %s equals the recorded status', (name) => {
   const recorded = recordedPods(name)[0]!.status;
   const pod = staticPod(name);
   const statuses = [...(recorded.containerStatuses ?? []), ...(recorded.initContainerStatuses ?? [])];
@@ -139,7 +141,7 @@ test.each(CASES)('the status of %s is the one that the kubelet showed', (name) =
     }),
     reasons: failures(statuses),
     terminationMessages: terminationMessages(statuses),
-    // Before it ended the pod had an address.
+    // The pod had an address before it ended.
     previous: ended ? {phase: 'Running', podIPs: [{ip: POD_IP}]} : undefined,
     node: GOLDEN_NODE,
     runtimeName: 'containerd',

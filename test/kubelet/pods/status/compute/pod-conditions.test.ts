@@ -47,33 +47,41 @@ function conditions(input: Partial<ConditionInput>): readonly PodCondition[] {
 const find = (all: readonly PodCondition[], type: string): PodCondition | undefined =>
   all.find((condition) => condition.type === type);
 
-describe('a pod is initialized', () => {
+describe('Initialized', () => {
   const initDone = aStatus('init', ENDED, {ready: true});
 
   test.each<[string, Partial<ConditionInput>, string | undefined]>([
-    ['not before its init containers', {}, '[init side]'],
+    ['is False before the init containers have run', {}, '[init side]'],
     [
-      'not while an init container runs, which has started',
+      'is False while an init container is running',
       {initStatuses: [aStatus('init', RUNS, {started: true}), aStatus('side', WAITS)]},
       '[init side]',
     ],
     [
-      'not before its sidecars have started',
+      'is False before the sidecars have started',
       {initStatuses: [initDone, aStatus('side', RUNS, {ready: true})]},
       '[side]',
     ],
     [
-      'when its sidecars have started, ready or not',
+      'is True when the sidecars have started, ready or not',
       {initStatuses: [initDone, aStatus('side', RUNS, {started: true})]},
       undefined,
     ],
     [
-      'not by a container that waits',
+      'is False while the regular containers are waiting',
       {initStatuses: [initDone], statuses: [aStatus('a', WAITS), aStatus('b', WAITS)]},
       '[side]',
     ],
-    ['once one container runs', {statuses: [aStatus('a', RUNS), aStatus('b', WAITS)]}, undefined],
-    ['once one container has run', {statuses: [aStatus('a', WAITS), aStatus('b', ENDED)]}, undefined],
+    [
+      'is True once one regular container is running',
+      {statuses: [aStatus('a', RUNS), aStatus('b', WAITS)]},
+      undefined,
+    ],
+    [
+      'is True once one regular container has run',
+      {statuses: [aStatus('a', WAITS), aStatus('b', ENDED)]},
+      undefined,
+    ],
   ])('%s', (_title, input, incomplete) => {
     const initialized = find(conditions(input), 'Initialized');
 
@@ -91,7 +99,7 @@ describe('a pod is initialized', () => {
   });
 });
 
-test('each condition keeps its own time until it flips', () => {
+test('each condition keeps its transition time until its status changes', () => {
   const before = (type: string, status: 'True' | 'False'): PodCondition => ({
     type,
     status,
@@ -118,29 +126,29 @@ test('each condition keeps its own time until it flips', () => {
 test.each<[PodPhase, Partial<PodCondition>]>([
   ['Succeeded', {status: 'True', reason: 'PodCompleted'}],
   ['Failed', {status: 'False', reason: 'ContainersNotInitialized'}],
-])('of a pod that is %s it is told so whether it was initialized', (phase, expected) => {
+])('Initialized of a %s pod depends on the phase', (phase, expected) => {
   expect(find(conditions({phase}), 'Initialized')).toMatchObject(expected);
 });
 
 test.each<['True' | 'False', RuntimePodStatus]>([
   ['True', aRuntimePod([])],
   ['False', {...aRuntimePod([]), sandboxes: []}],
-])('a pod is ready to start containers as its sandbox is: %s', (status, runtime) => {
+])('PodReadyToStartContainers follows the sandbox: %s', (status, runtime) => {
   expect(find(conditions({runtime}), 'PodReadyToStartContainers')).toMatchObject({status});
 });
 
-describe('the containers of a pod are ready', () => {
+describe('ContainersReady', () => {
   const ready = (name: string): ContainerStatus => aStatus(name, RUNS, {ready: true});
   const both = [ready('a'), ready('b')];
 
   test.each<[string, Partial<ConditionInput>, string | undefined]>([
     [
-      'with its sidecars, whatever init containers do',
+      'is True if containers and sidecars are ready, whatever the init containers',
       {initStatuses: [ready('side')], statuses: both},
       undefined,
     ],
-    ['not without its sidecars', {initStatuses: [aStatus('side', RUNS)], statuses: both}, '[side]'],
-    ['not without each of them', {initStatuses: [ready('side')], statuses: [ready('b')]}, '[a]'],
+    ['is False if a sidecar is not ready', {initStatuses: [aStatus('side', RUNS)], statuses: both}, '[side]'],
+    ['is False if a container is missing', {initStatuses: [ready('side')], statuses: [ready('b')]}, '[a]'],
   ])('%s', (_title, input, unready) => {
     const found = find(conditions(input), 'ContainersReady');
 

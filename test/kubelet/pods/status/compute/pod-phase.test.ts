@@ -12,22 +12,22 @@ const RUNNING = {running: {}};
 const STARTING = {waiting: {reason: 'ContainerCreating'}};
 const exited = (exitCode: number): ContainerStatus['state'] => ({terminated: {exitCode}});
 
-/** How a container is: its state, and its last state when it waits for a restart. */
-type Case = readonly [ContainerStatus['state'], ContainerStatus['lastState']?];
+/** A container's state, and its last state when it waits for a restart. */
+type ContainerCase = readonly [ContainerStatus['state'], ContainerStatus['lastState']?];
 
-const OK: Case = [exited(0)];
-const FAILED: Case = [exited(1)];
-const RUNS: Case = [RUNNING];
-const WAITS: Case = [STARTING];
-const BACKS_OFF: Case = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(1)];
-const BACKS_OFF_OK: Case = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(0)];
-const UNKNOWN: Case = [{}];
-const RESET: Case = [
+const OK: ContainerCase = [exited(0)];
+const FAILED: ContainerCase = [exited(1)];
+const RUNS: ContainerCase = [RUNNING];
+const WAITS: ContainerCase = [STARTING];
+const BACKS_OFF: ContainerCase = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(1)];
+const BACKS_OFF_OK: ContainerCase = [{waiting: {reason: 'CrashLoopBackOff'}}, exited(0)];
+const UNKNOWN: ContainerCase = [{}];
+const RESET: ContainerCase = [
   {waiting: {reason: 'RestartingAllContainers'}},
   {terminated: {exitCode: 137, reason: 'RestartingAllContainers'}},
 ];
 
-function statuses(prefix: string, cases: readonly Case[]): readonly ContainerStatus[] {
+function statuses(prefix: string, cases: readonly ContainerCase[]): readonly ContainerStatus[] {
   return cases.map(([state = {}, lastState = {}], index) => ({
     name: `${prefix}${index}`,
     state,
@@ -42,7 +42,7 @@ function statuses(prefix: string, cases: readonly Case[]): readonly ContainerSta
 
 function containers(
   prefix: string,
-  cases: readonly Case[],
+  cases: readonly ContainerCase[],
   policy?: ContainerRestartPolicy,
 ): readonly Container[] {
   return cases.map((_, index) => ({
@@ -52,17 +52,17 @@ function containers(
   }));
 }
 
-interface Situation {
+interface PhaseCase {
   readonly policy?: RestartPolicy;
-  readonly regular: readonly Case[];
-  readonly inits?: readonly Case[];
-  readonly sidecars?: readonly Case[];
+  readonly regular: readonly ContainerCase[];
+  readonly inits?: readonly ContainerCase[];
+  readonly sidecars?: readonly ContainerCase[];
   readonly hasInitialized?: boolean;
   readonly isTerminal?: boolean;
 }
 
-function phase(situation: Situation, override: Partial<PhaseInput> = {}): PodPhase {
-  const {policy = 'Always', regular, inits = [], sidecars = []} = situation;
+function phase(phaseCase: PhaseCase, override: Partial<PhaseInput> = {}): PodPhase {
+  const {policy = 'Always', regular, inits = [], sidecars = []} = phaseCase;
   const pod: Pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -77,85 +77,89 @@ function phase(situation: Situation, override: Partial<PhaseInput> = {}): PodPha
     pod,
     statuses: statuses('c', regular),
     initStatuses: [...statuses('i', inits), ...statuses('s', sidecars)],
-    hasInitialized: situation.hasInitialized ?? false,
-    isTerminal: situation.isTerminal ?? false,
+    hasInitialized: phaseCase.hasInitialized ?? false,
+    isTerminal: phaseCase.isTerminal ?? false,
     ...override,
   });
 }
 
-test.each<[string, Situation, PodPhase]>([
-  ['all run', {regular: [RUNS, RUNS]}, 'Running'],
+test.each<[string, PhaseCase, PodPhase]>([
+  ['all are running', {regular: [RUNS, RUNS]}, 'Running'],
   ['one is being created', {regular: [RUNS, WAITS]}, 'Pending'],
-  ['none is known', {regular: [UNKNOWN]}, 'Pending'],
-  ['none is there', {regular: []}, 'Pending'],
-  ['one runs and one is not known', {regular: [RUNS, UNKNOWN]}, 'Pending'],
-  ['one runs and one has ended', {policy: 'Never', regular: [RUNS, FAILED]}, 'Running'],
-  ['all ended well, never to be restarted', {policy: 'Never', regular: [OK, OK]}, 'Succeeded'],
-  ['one ended badly, never to be restarted', {policy: 'Never', regular: [OK, FAILED]}, 'Failed'],
-  ['all ended well under OnFailure', {policy: 'OnFailure', regular: [OK, OK]}, 'Succeeded'],
-  ['one ended badly under OnFailure', {policy: 'OnFailure', regular: [OK, FAILED]}, 'Running'],
-  ['all ended well under Always', {regular: [OK]}, 'Running'],
-  ['one is in its back-off', {regular: [BACKS_OFF]}, 'Running'],
+  ['none has a known state', {regular: [UNKNOWN]}, 'Pending'],
+  ['there are none', {regular: []}, 'Pending'],
+  ['one is running and one has no known state', {regular: [RUNS, UNKNOWN]}, 'Pending'],
+  ['one is running and one has exited', {policy: 'Never', regular: [RUNS, FAILED]}, 'Running'],
+  ['all have succeeded under Never', {policy: 'Never', regular: [OK, OK]}, 'Succeeded'],
+  ['one has failed under Never', {policy: 'Never', regular: [OK, FAILED]}, 'Failed'],
+  ['all have succeeded under OnFailure', {policy: 'OnFailure', regular: [OK, OK]}, 'Succeeded'],
+  ['one has failed under OnFailure', {policy: 'OnFailure', regular: [OK, FAILED]}, 'Running'],
+  ['all have succeeded under Always', {regular: [OK]}, 'Running'],
+  ['one is in back-off', {regular: [BACKS_OFF]}, 'Running'],
   [
-    'one waits that ended well and will not restart',
+    'one waits although it has succeeded under OnFailure',
     {policy: 'OnFailure', regular: [BACKS_OFF_OK]},
     'Failed',
   ],
-])('phase when %s', (_title, situation, expected) => {
-  expect(phase(situation)).toBe(expected);
+])('phase when %s', (_title, phaseCase, expected) => {
+  expect(phase(phaseCase)).toBe(expected);
 });
 
-test.each<[string, Situation, PodPhase]>([
+test.each<[string, PhaseCase, PodPhase]>([
   ['runs', {inits: [RUNS], regular: [WAITS]}, 'Pending'],
-  ['has not begun', {inits: [OK, WAITS], regular: [RUNS]}, 'Pending'],
-  ['failed and is never restarted', {policy: 'Never', inits: [FAILED], regular: [WAITS]}, 'Failed'],
-  ['failed and is restarted', {inits: [FAILED], regular: [WAITS]}, 'Pending'],
-  ['is in its back-off', {inits: [BACKS_OFF], regular: [WAITS]}, 'Pending'],
+  ['has not started', {inits: [OK, WAITS], regular: [RUNS]}, 'Pending'],
+  ['failed under Never', {policy: 'Never', inits: [FAILED], regular: [WAITS]}, 'Failed'],
+  ['failed under Always', {inits: [FAILED], regular: [WAITS]}, 'Pending'],
+  ['is in back-off', {inits: [BACKS_OFF], regular: [WAITS]}, 'Pending'],
+  ['is in back-off after a restart of the sandbox', {inits: [BACKS_OFF], regular: [BACKS_OFF]}, 'Running'],
+  ['has succeeded', {inits: [OK], regular: [RUNS]}, 'Running'],
+  ['has succeeded under Never', {policy: 'Never', inits: [OK], regular: [RUNS]}, 'Running'],
   [
-    'is in its back-off after a restart of the sandbox',
-    {inits: [BACKS_OFF], regular: [BACKS_OFF]},
-    'Running',
-  ],
-  ['ended well', {inits: [OK], regular: [RUNS]}, 'Running'],
-  ['ended well, never to be restarted', {policy: 'Never', inits: [OK], regular: [RUNS]}, 'Running'],
-  [
-    'was removed so that all containers begin anew',
+    'was removed for a restart of all containers',
     {policy: 'Never', inits: [RESET], regular: [RESET]},
     'Running',
   ],
-])('phase when an init container %s', (_title, situation, expected) => {
-  expect(phase(situation)).toBe(expected);
+])('phase when an init container %s', (_title, phaseCase, expected) => {
+  expect(phase(phaseCase)).toBe(expected);
 });
 
-test.each<[string, Situation, PodPhase]>([
-  ['runs beside the others', {sidecars: [RUNS], regular: [RUNS]}, 'Running'],
-  ['has not begun', {sidecars: [WAITS], regular: [WAITS]}, 'Pending'],
-  ['has ended with the others', {policy: 'Never', sidecars: [FAILED], regular: [OK]}, 'Succeeded'],
-  ['still runs when the others have ended', {policy: 'Never', sidecars: [RUNS], regular: [OK]}, 'Running'],
+test.each<[string, PhaseCase, PodPhase]>([
+  ['runs beside running containers', {sidecars: [RUNS], regular: [RUNS]}, 'Running'],
+  ['has not started', {sidecars: [WAITS], regular: [WAITS]}, 'Pending'],
   [
-    'is restarted beside running ones',
+    'has exited as well as the regular containers',
+    {policy: 'Never', sidecars: [FAILED], regular: [OK]},
+    'Succeeded',
+  ],
+  [
+    'is still running after the regular containers exited',
+    {policy: 'Never', sidecars: [RUNS], regular: [OK]},
+    'Running',
+  ],
+  [
+    'is in back-off beside running containers',
     {sidecars: [BACKS_OFF], regular: [RUNS], hasInitialized: true},
     'Running',
   ],
-])('phase when a sidecar %s', (_title, situation, expected) => {
-  expect(phase(situation)).toBe(expected);
+])('phase when a sidecar %s', (_title, phaseCase, expected) => {
+  expect(phase(phaseCase)).toBe(expected);
 });
 
-test('a sidecar that runs but has not started holds the pod back until a regular container exists', () => {
-  const situation = {sidecars: [RUNS], regular: [RUNS]};
+test('a sidecar that is running but has not started keeps the pod Pending until it is initialized', () => {
+  const phaseCase = {sidecars: [RUNS], regular: [RUNS]};
   const initStatuses = statuses('s', [RUNS]).map((status) => ({...status, started: false}));
-  expect(phase(situation, {initStatuses})).toBe('Pending');
-  expect(phase(situation, {initStatuses, hasInitialized: true})).toBe('Running');
+  expect(phase(phaseCase, {initStatuses})).toBe('Pending');
+  expect(phase(phaseCase, {initStatuses, hasInitialized: true})).toBe('Running');
 });
 
-test.each<[string, Situation, PodPhase]>([
-  ['all ended well', {regular: [OK], isTerminal: true}, 'Succeeded'],
-  ['one ended badly', {regular: [OK, FAILED], isTerminal: true}, 'Failed'],
-  ['one still runs', {regular: [OK, RUNS], isTerminal: true}, 'Running'],
-])('phase of a pod that was stopped for good when %s', (_title, situation, expected) => {
-  expect(phase(situation)).toBe(expected);
+test.each<[string, PhaseCase, PodPhase]>([
+  ['all have succeeded', {regular: [OK], isTerminal: true}, 'Succeeded'],
+  ['one has failed', {regular: [OK, FAILED], isTerminal: true}, 'Failed'],
+  ['one is still running', {regular: [OK, RUNS], isTerminal: true}, 'Running'],
+])('phase of a terminated pod when %s', (_title, phaseCase, expected) => {
+  expect(phase(phaseCase)).toBe(expected);
 });
 
-test('a container without a status is not known', () => {
+test('a container without a status counts as unknown', () => {
   expect(phase({regular: [RUNS, RUNS]}, {statuses: statuses('c', [RUNS])})).toBe('Pending');
 });

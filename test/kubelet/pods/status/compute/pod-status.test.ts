@@ -39,13 +39,13 @@ function status(override: Partial<PodStatusInput> = {}): PodStatus {
   });
 }
 
-function ofMain({containerStatuses = []}: PodStatus): ContainerStatus {
+function mainStatus({containerStatuses = []}: PodStatus): ContainerStatus {
   return containerStatuses.find(({name}) => name === 'main')!;
 }
 
 const RAN: PodStatus = status();
 
-test('a running pod shows its node, addresses and start in whole seconds', () => {
+test('a running pod reports the node, the addresses and the start time in whole seconds', () => {
   expect(status()).toMatchObject({
     phase: 'Running',
     hostIP: '192.0.2.2',
@@ -57,17 +57,17 @@ test('a running pod shows its node, addresses and start in whole seconds', () =>
   });
 });
 
-test("one address of each family is shown, the node's family first", () => {
+test('podIPs has one address per family, starting with the family of the node', () => {
   const runtime = aRuntimePod([], {ips: ['fd00::5', '10.88.0.5', '10.88.0.6']});
   expect(status({runtime}).podIPs).toEqual([{ip: '10.88.0.5'}, {ip: 'fd00::5'}]);
 });
 
-test("in the host's network the pod's addresses are the node's", () => {
+test('a pod in the host network has the addresses of the node', () => {
   const pod = aPod({hostNetwork: true});
   expect(status({pod, runtime: aRuntimePod([], {ips: []})})).toMatchObject({podIP: '192.0.2.2'});
 });
 
-test('transition times stay until a condition flips', () => {
+test('transition times are kept until a condition changes', () => {
   const later = {previous: RAN, now: Date.parse('2026-11-20T10:05:00Z')};
   const ready = (of: PodStatus): string | undefined =>
     of.conditions?.find(({type}) => type === 'Ready')?.lastTransitionTime;
@@ -76,16 +76,22 @@ test('transition times stay until a condition flips', () => {
   expect(status(later).startTime).toBe('2026-11-20T10:00:00Z');
 });
 
-test.each(['Succeeded', 'Failed'] as const)('a pod that has %s stays so, whatever runs', (phase) => {
-  expect(status({previous: {...RAN, phase}}).phase).toBe(phase);
-});
+test.each(['Succeeded', 'Failed'] as const)(
+  'a %s pod keeps its phase even if a container is running',
+  (phase) => {
+    expect(status({previous: {...RAN, phase}}).phase).toBe(phase);
+  },
+);
 
-test('a pod that was stopped for good has ended, a static one excepted', () => {
+test('a terminated pod has a terminal phase, unless it is static', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
   const pod = aPod();
-  const fixed = {...pod, metadata: {...pod.metadata, annotations: {'kubernetes.io/config.source': 'file'}}};
+  const staticPod = {
+    ...pod,
+    metadata: {...pod.metadata, annotations: {'kubernetes.io/config.source': 'file'}},
+  };
   expect(status({runtime, isTerminal: true}).phase).toBe('Succeeded');
-  expect(status({runtime, isTerminal: true, pod: fixed}).phase).toBe('Running');
+  expect(status({runtime, isTerminal: true, pod: staticPod}).phase).toBe('Running');
 });
 
 test('a sidecar that is not ready makes the pod unready', () => {
@@ -98,7 +104,7 @@ test('a sidecar that is not ready makes the pod unready', () => {
   });
 });
 
-test('incomplete init containers are named in the order of the Pod', () => {
+test('incomplete init containers are listed in the order of the spec', () => {
   const pod = aPod({initContainers: [{...init, name: 'z'}, sidecar, {...init, name: 'a'}]});
   const runtime = aRuntimePod([anInstance('side', 'CONTAINER_RUNNING')]);
   const {conditions} = status({pod, runtime});
@@ -109,13 +115,13 @@ test('incomplete init containers are named in the order of the Pod', () => {
   });
 });
 
-test('a pod without a ready sandbox is not ready to start containers', () => {
+test('PodReadyToStartContainers is False without a ready sandbox', () => {
   const runtime = aRuntimePod([], {sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
   const [first] = status({runtime}).conditions ?? [];
   expect(first).toMatchObject({type: 'PodReadyToStartContainers', status: 'False'});
 });
 
-test('regular containers are sorted by name, init containers are not', () => {
+test('regular containers are sorted by name, init containers keep the order of the spec', () => {
   const names = ['c', 'a', 'b'].map((name) => ({name, image: 'i'}));
   const {containerStatuses, initContainerStatuses} = status({
     pod: aPod({containers: names, initContainers: names}),
@@ -124,9 +130,9 @@ test('regular containers are sorted by name, init containers are not', () => {
   expect(initContainerStatuses?.map(({name}) => name)).toEqual(['c', 'a', 'b']);
 });
 
-test('a container that was only created waits, without a reason', () => {
+test('a container that was only created is waiting without a reason', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_CREATED', {restartCount: 1})]);
-  expect(ofMain(status({runtime}))).toMatchObject({
+  expect(mainStatus(status({runtime}))).toMatchObject({
     state: {waiting: {}},
     restartCount: 1,
     containerID: 'containerd://main-1',
@@ -135,19 +141,19 @@ test('a container that was only created waits, without a reason', () => {
   });
 });
 
-test('of several instances the newest is the state, the next the last state', () => {
+test('the newest instance is the state, the second newest the last state', () => {
   const runtime = aRuntimePod([
     anInstance('main', 'CONTAINER_RUNNING', {restartCount: 2}),
     anInstance('main', 'CONTAINER_EXITED', {restartCount: 1, exitCode: 3}),
     anInstance('main', 'CONTAINER_EXITED', {restartCount: 0, exitCode: 4}),
   ]);
-  const {state, lastState, restartCount} = ofMain(status({runtime}));
+  const {state, lastState, restartCount} = mainStatus(status({runtime}));
   expect(state?.running).toEqual({startedAt: '1970-01-01T00:01:41Z'});
   expect(lastState?.terminated?.exitCode).toBe(3);
   expect(restartCount).toBe(2);
 });
 
-test('the end of an instance that was removed stays the last state of the next ones', () => {
+test('the exit of a removed instance remains the last state of its successors', () => {
   const [older, newer] = [
     anInstance('main', 'CONTAINER_EXITED', {exitCode: 3, restartCount: 4}),
     anInstance('main', 'CONTAINER_RUNNING', {restartCount: 5}),
@@ -155,24 +161,24 @@ test('the end of an instance that was removed stays the last state of the next o
   const ended = status({runtime: aRuntimePod([older])});
   const removed = status({runtime: aRuntimePod([newer]), previous: ended});
   const later = status({runtime: aRuntimePod([newer]), previous: removed});
-  for (const {lastState, state, restartCount} of [removed, later].map(ofMain))
+  for (const {lastState, state, restartCount} of [removed, later].map(mainStatus))
     expect({lastState, state, restartCount}).toEqual({
-      lastState: ofMain(ended).state,
+      lastState: mainStatus(ended).state,
       state: {running: {startedAt: '1970-01-01T00:01:41Z'}},
       restartCount: 5,
     });
 });
 
-test('a container whose count of restarts was lost counts on from what was known', () => {
+test('a lost restart count is continued from the previous status', () => {
   const ended = status({runtime: aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {restartCount: 4})])});
   const restarted = anInstance('main', 'CONTAINER_RUNNING', {id: containerId('other')});
   const again = status({runtime: aRuntimePod([restarted]), previous: ended});
-  expect(ofMain(again).restartCount).toBe(5);
+  expect(mainStatus(again).restartCount).toBe(5);
   const later = status({runtime: aRuntimePod([restarted]), previous: again});
-  expect(ofMain(later).restartCount).toBe(5);
+  expect(mainStatus(later).restartCount).toBe(5);
 });
 
-test('a running init container has started and is not ready; a finished one is the other way round', () => {
+test('a running init container has started and is not ready, a succeeded one is ready and not started', () => {
   const pod = aPod({initContainers: [init]});
   const ofInit = (state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED'): ContainerStatus | undefined =>
     status({pod, runtime: aRuntimePod([anInstance('init', state)])}).initContainerStatuses?.[0];
@@ -182,52 +188,52 @@ test('a running init container has started and is not ready; a finished one is t
 
 const backOff = {reason: 'CrashLoopBackOff', message: 'back-off 10s'};
 
-test('a container in its back-off waits, and its end is the last state', () => {
+test('a container in back-off is waiting, and its exit is the last state', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 2})]);
-  const {state, lastState} = ofMain(status({runtime, reasons: new Map([['main', backOff]])}));
+  const {state, lastState} = mainStatus(status({runtime, reasons: new Map([['main', backOff]])}));
   expect(state).toEqual({waiting: backOff});
   expect(lastState?.terminated?.exitCode).toBe(2);
 });
 
 test.each<[string, Partial<PodSpec>, number]>([
-  ['that will not be restarted', {restartPolicy: 'Never'}, 2],
-  ['that ended well under OnFailure', {restartPolicy: 'OnFailure'}, 0],
-])('an old failure says nothing about a container %s', (_title, spec, exitCode) => {
+  ['that is not restarted', {restartPolicy: 'Never'}, 2],
+  ['that succeeded under OnFailure', {restartPolicy: 'OnFailure'}, 0],
+])('an old failure is not reported for a container %s', (_title, spec, exitCode) => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode})]);
-  const {state} = ofMain(status({pod: aPod(spec), runtime, reasons: new Map([['main', backOff]])}));
+  const {state} = mainStatus(status({pod: aPod(spec), runtime, reasons: new Map([['main', backOff]])}));
   expect(state?.terminated?.exitCode).toBe(exitCode);
 });
 
-test('an old failure says nothing about an init container that has succeeded', () => {
+test('an old failure is not reported for an init container that has succeeded', () => {
   const pod = aPod({initContainers: [init]});
   const runtime = aRuntimePod([anInstance('init', 'CONTAINER_EXITED')]);
   const [first] = status({pod, runtime, reasons: new Map([['init', backOff]])}).initContainerStatuses ?? [];
   expect(first?.state?.terminated?.exitCode).toBe(0);
 });
 
-test('a running container that is gone has ended somehow, and counts as restarted', () => {
-  expect(ofMain(status({runtime: aRuntimePod([]), previous: RAN}))).toMatchObject({
+test('a running container that disappeared gets ContainerStatusUnknown as its last state and counts as restarted', () => {
+  expect(mainStatus(status({runtime: aRuntimePod([]), previous: RAN}))).toMatchObject({
     state: {waiting: {reason: 'ContainerCreating'}},
     lastState: {terminated: {reason: 'ContainerStatusUnknown', exitCode: 137}},
     restartCount: 1,
   });
 });
 
-test('a running container that is gone and had ended before keeps what is known of that', () => {
+test('a running container that disappeared keeps an earlier last state', () => {
   const before = anInstance('main', 'CONTAINER_EXITED', {exitCode: 3});
   const previous = status({
     runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {restartCount: 1}), before]),
   });
-  expect(ofMain(status({runtime: aRuntimePod([]), previous}))).toMatchObject({
+  expect(mainStatus(status({runtime: aRuntimePod([]), previous}))).toMatchObject({
     state: {waiting: {reason: 'ContainerCreating'}},
     lastState: {terminated: {exitCode: 3}},
     restartCount: 1,
   });
 });
 
-test('a running container that the runtime lost track of has ended somehow', () => {
+test('a running container in the state CONTAINER_UNKNOWN is terminated with ContainerStatusUnknown', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_UNKNOWN')]);
-  expect(ofMain(status({runtime, previous: RAN}))).toMatchObject({
+  expect(mainStatus(status({runtime, previous: RAN}))).toMatchObject({
     state: {
       terminated: {
         reason: 'ContainerStatusUnknown',
@@ -239,14 +245,14 @@ test('a running container that the runtime lost track of has ended somehow', () 
   });
 });
 
-test('how a container ended is kept when the runtime has forgotten it', () => {
+test('the terminated state is kept after the runtime removed the instance', () => {
   const pod = aPod({restartPolicy: 'Never'});
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 3})]);
   const ended = status({pod, runtime});
-  expect(ofMain(status({pod, runtime: aRuntimePod([]), previous: ended}))).toEqual(ofMain(ended));
+  expect(mainStatus(status({pod, runtime: aRuntimePod([]), previous: ended}))).toEqual(mainStatus(ended));
 });
 
-test('an init container that is gone while a regular one exists must have succeeded', () => {
+test('an init container without an instance counts as completed once a regular container exists', () => {
   const {initContainerStatuses} = status({pod: aPod({initContainers: [init]})});
   expect(initContainerStatuses?.[0]).toMatchObject({
     state: {terminated: {reason: 'Completed', exitCode: 0}},
@@ -256,14 +262,14 @@ test('an init container that is gone while a regular one exists must have succee
 
 test.each([
   ['a sidecar', sidecar, 'CONTAINER_RUNNING'],
-  ['one whose successor is not known to have been', init, 'CONTAINER_UNKNOWN'],
-] as const)('%s that is gone waits', (_title, container, state) => {
+  ['an init container whose successor is in the state CONTAINER_UNKNOWN', init, 'CONTAINER_UNKNOWN'],
+] as const)('%s without an instance is waiting', (_title, container, state) => {
   const pod = aPod({initContainers: [container]});
   const {initContainerStatuses} = status({pod, runtime: aRuntimePod([anInstance('main', state)])});
   expect(initContainerStatuses?.[0]?.state).toEqual({waiting: {reason: 'PodInitializing'}});
 });
 
-test('an init container that is gone while a regular one exists keeps its count of restarts', () => {
+test('a completed init container without an instance keeps its restart count', () => {
   const pod = aPod({initContainers: [init]});
   const waits = anInstance('init', 'CONTAINER_CREATED', {restartCount: 2});
   const previous = status({pod, runtime: aRuntimePod([waits])});
@@ -273,34 +279,34 @@ test('an init container that is gone while a regular one exists keeps its count 
   });
 });
 
-test('a pod with a ready sandbox has only the addresses of that one', () => {
+test('with a ready sandbox, podIPs are only its addresses', () => {
   expect(status({previous: RAN, runtime: aRuntimePod([], {ips: []})}).podIPs).toBeUndefined();
   const stopped = aRuntimePod([], {ips: [], sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
   expect(status({previous: RAN, runtime: stopped}).podIPs).toEqual([{ip: '10.88.0.5'}]);
 });
 
-test('last words stand behind what the runtime says', () => {
+test('the termination message is appended to the message of the runtime', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {message: 'killed', exitCode: 1})]);
   const terminationMessages = new Map([[containerId('main-0'), 'bye']]);
-  expect(ofMain(status({runtime, terminationMessages})).state?.terminated?.message).toBe('killed: bye');
+  expect(mainStatus(status({runtime, terminationMessages})).state?.terminated?.message).toBe('killed: bye');
 });
 
-test('each of several containers may say its share of 12 KiB, in whole characters', () => {
+test('termination messages share 12 KiB equally and are cut at character boundaries', () => {
   const pod = aPod({containers: [main, {...main, name: 'b'}, {...main, name: 'c'}], initContainers: [init]});
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 1})]);
   const terminationMessages = new Map([[containerId('main-0'), `x${'é'.repeat(2000)}`]]);
-  expect(ofMain(status({pod, runtime, terminationMessages})).state?.terminated?.message).toBe(
+  expect(mainStatus(status({pod, runtime, terminationMessages})).state?.terminated?.message).toBe(
     `x${'é'.repeat(1535)}`,
   );
 });
 
-describe('a read-only mount', () => {
+describe('recursiveReadOnly of a read-only mount', () => {
   const handler = (recursiveReadOnlyMounts: boolean) => ({recursiveReadOnlyMounts, userNamespaces: false});
   const handlers = new Map([
     ['', handler(true)],
     ['old', handler(false)],
   ]);
-  const shown = (
+  const reportedMode = (
     mode: 'Disabled' | 'Enabled' | 'IfPossible' | undefined,
     runtimeHandler = '',
     source = 'api',
@@ -315,7 +321,7 @@ describe('a read-only mount', () => {
     const ran = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
     const runtime = {...ran, sandboxes: ran.sandboxes.map((sandbox) => ({...sandbox, runtimeHandler}))};
     const [first, second] =
-      ofMain(status({pod, runtime, node: {nodeIps: [], runtime: {handlers}}})).volumeMounts ?? [];
+      mainStatus(status({pod, runtime, node: {nodeIps: [], runtime: {handlers}}})).volumeMounts ?? [];
     expect(second).toEqual({name: 'w', mountPath: '/w'});
     return first?.recursiveReadOnly;
   };
@@ -327,20 +333,17 @@ describe('a read-only mount', () => {
     ['Enabled', 'old', 'Disabled'],
     ['IfPossible', '', 'Enabled'],
     ['IfPossible', 'old', 'Disabled'],
-  ] as const)(
-    'that asks for recursion %s on the handler "%s" has it %s',
-    (mode, runtimeHandler, expected) => {
-      expect(shown(mode, runtimeHandler)).toBe(expected);
-    },
-  );
+  ] as const)('that requests %s with the handler "%s" is %s', (mode, runtimeHandler, expected) => {
+    expect(reportedMode(mode, runtimeHandler)).toBe(expected);
+  });
 
-  test('of a static pod never has it, because a kubelet of its own asks no handler', () => {
-    expect(shown('Enabled', '', 'file')).toBe('Disabled');
-    expect(shown('IfPossible', '', 'file')).toBe('Disabled');
+  test('of a static pod is Disabled, because the kubelet does not look up the handler', () => {
+    expect(reportedMode('Enabled', '', 'file')).toBe('Disabled');
+    expect(reportedMode('IfPossible', '', 'file')).toBe('Disabled');
   });
 });
 
-test("a pod's resources are with its overhead, its limits only where it has some", () => {
+test('pod resources include the overhead; limits are only increased if set', () => {
   const requests = {cpu: '500m', memory: '64Mi'};
   const containers = [{...main, resources: {requests, limits: {cpu: '1'}}}];
   const pod = aPod({containers, overhead: {cpu: '250m', memory: '64Mi'}});

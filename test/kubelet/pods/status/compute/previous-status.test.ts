@@ -7,12 +7,12 @@ import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
 
 const POD = aPod({containers: [aContainer({name: 'a'}), aContainer({name: 'b'})]});
 
-function anOld(name: string, fields: Partial<ContainerStatus>): ContainerStatus {
+function aPreviousStatus(name: string, fields: Partial<ContainerStatus>): ContainerStatus {
   return {name, ready: false, restartCount: 0, image: 'i', imageID: '', ...fields};
 }
 
-/** The status of one of the containers, after that status of both. */
-function later(
+/** Returns the next status of the container `name`, after both containers had the given statuses. */
+function nextStatus(
   name: string,
   instances: readonly RuntimeContainerStatus[],
   containerStatuses: readonly ContainerStatus[],
@@ -29,50 +29,50 @@ function later(
   return now.find((status) => status.name === name);
 }
 
-test('of each container its own status before is known', () => {
-  const before = [anOld('a', {restartCount: 3}), anOld('b', {restartCount: 5})];
+test('each container keeps the restart count of its own previous status', () => {
+  const before = [aPreviousStatus('a', {restartCount: 3}), aPreviousStatus('b', {restartCount: 5})];
 
-  expect(later('a', [], before)?.restartCount).toBe(3);
-  expect(later('b', [], before)?.restartCount).toBe(5);
+  expect(nextStatus('a', [], before)?.restartCount).toBe(3);
+  expect(nextStatus('b', [], before)?.restartCount).toBe(5);
 });
 
 const ENDED = {state: {terminated: {exitCode: 0}}};
 
 test.each<[string, RuntimeContainerStatus, Partial<ContainerStatus>, number]>([
-  ['as the runtime counts', anInstance('a', 'CONTAINER_RUNNING', {restartCount: 2}), {}, 2],
-  ['never less than before', anInstance('a', 'CONTAINER_RUNNING', {restartCount: 2}), {restartCount: 4}, 4],
+  ['equals the restart count of the runtime', anInstance('a', 'CONTAINER_RUNNING', {restartCount: 2}), {}, 2],
+  ['never decreases', anInstance('a', 'CONTAINER_RUNNING', {restartCount: 2}), {restartCount: 4}, 4],
   [
-    'once more after an end',
+    'increases after an exit',
     anInstance('a', 'CONTAINER_RUNNING', {restartCount: 3}),
     {...ENDED, restartCount: 3},
     4,
   ],
   [
-    'as the runtime counts, if more',
+    'equals the higher restart count of the runtime',
     anInstance('a', 'CONTAINER_RUNNING', {restartCount: 5}),
     {...ENDED, restartCount: 3},
     5,
   ],
   [
-    'no more while it is ended',
+    'does not increase while the container is exited',
     anInstance('a', 'CONTAINER_EXITED', {restartCount: 3}),
     {...ENDED, restartCount: 3},
     3,
   ],
-])('restarts are counted %s', (_title, instance, old, expected) => {
-  expect(later('a', [instance], [anOld('a', old)])?.restartCount).toBe(expected);
+])('the restart count %s', (_title, instance, previous, expected) => {
+  expect(nextStatus('a', [instance], [aPreviousStatus('a', previous)])?.restartCount).toBe(expected);
 });
 
 test.each([
-  ['how the same instance ended is not how the one before did', true, 7],
-  ['how another instance ended is how the one before did', false, 9],
+  ['a previous exit of the same instance is not the last state', true, 7],
+  ['a previous exit of another instance is the last state', false, 9],
 ])('%s', (_title, same, exitCode) => {
   const instance = anInstance('a', 'CONTAINER_EXITED', {exitCode: 9});
-  const old = anOld('a', {
+  const previous = aPreviousStatus('a', {
     containerID: same ? `containerd://${instance.id}` : 'containerd://other',
     state: {terminated: {exitCode: 9}},
     lastState: {terminated: {exitCode: 7}},
   });
 
-  expect(later('a', [instance], [old])?.lastState).toEqual({terminated: {exitCode}});
+  expect(nextStatus('a', [instance], [previous])?.lastState).toEqual({terminated: {exitCode}});
 });

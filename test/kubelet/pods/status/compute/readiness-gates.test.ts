@@ -22,7 +22,7 @@ function conditions(state: ContainerState): readonly PodCondition[] {
   return conditions.filter(({type}) => type === 'Ready' || type === 'ContainersReady');
 }
 
-test('a pod whose gates nobody opens is not ready, although its containers are', () => {
+test('a pod with missing readiness gate conditions is not Ready, although its containers are', () => {
   expect(conditions('CONTAINER_RUNNING')).toMatchObject([
     {
       type: 'Ready',
@@ -35,7 +35,7 @@ test('a pod whose gates nobody opens is not ready, although its containers are',
   ]);
 });
 
-test('containers that are not ready are told of first', () => {
+test('ContainersNotReady takes precedence over ReadinessGatesNotReady', () => {
   expect(conditions('CONTAINER_EXITED')).toMatchObject([
     {type: 'Ready', reason: 'ContainersNotReady'},
     {type: 'ContainersReady', reason: 'ContainersNotReady'},

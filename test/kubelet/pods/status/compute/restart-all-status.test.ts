@@ -32,7 +32,7 @@ function status({
   });
 }
 
-function ofMain({containerStatuses = []}: PodStatus): ContainerStatus | undefined {
+function mainStatus({containerStatuses = []}: PodStatus): ContainerStatus | undefined {
   return containerStatuses.find(({name}) => name === 'main');
 }
 
@@ -44,19 +44,19 @@ const before = status({
     anInstance('init', 'CONTAINER_EXITED'),
   ]),
 });
-const why = {
+const restarting = {
   reason: 'RestartingAllContainers',
   message: 'The container is removed because RestartAllContainers in place',
 };
 const REMOVED = {
-  state: {waiting: why},
-  lastState: {terminated: {...why, exitCode: 137}},
+  state: {waiting: restarting},
+  lastState: {terminated: {...restarting, exitCode: 137}},
   restartCount: 1,
   ready: false,
   started: false,
 };
 
-test('those that are removed wait for that, and count as restarted', () => {
+test('removed containers wait with the reason RestartingAllContainers and count as restarted', () => {
   const removed = status({runtime: aRuntimePod([]), previous: before});
   expect(removed.phase).toBe('Running');
   expect(removed.containerStatuses).toMatchObject([
@@ -66,7 +66,7 @@ test('those that are removed wait for that, and count as restarted', () => {
   expect(removed.initContainerStatuses).toMatchObject([{name: 'init', ...REMOVED}]);
 });
 
-test('those that are still there are as they are', () => {
+test('containers that still exist keep their state', () => {
   const {containerStatuses} = status({runtime: aRuntimePod([exit42]), previous: before});
   expect(containerStatuses).toMatchObject([
     {name: 'main', ...REMOVED},
@@ -74,19 +74,19 @@ test('those that are still there are as they are', () => {
   ]);
 });
 
-test('the new ones keep how the removed ones have ended, and their count', () => {
+test('new instances keep the last state and restart count of the removed ones', () => {
   const removed = status({runtime: aRuntimePod([]), previous: before});
   const waiting = status({runtime: aRuntimePod([]), previous: removed});
-  expect(ofMain(waiting)).toMatchObject({...REMOVED, state: {waiting: {reason: 'PodInitializing'}}});
+  expect(mainStatus(waiting)).toMatchObject({...REMOVED, state: {waiting: {reason: 'PodInitializing'}}});
   const again = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING', {id: containerId('new')})]);
-  expect(ofMain(status({runtime: again, previous: waiting}))).toMatchObject({
+  expect(mainStatus(status({runtime: again, previous: waiting}))).toMatchObject({
     state: {running: {}},
-    lastState: {terminated: {...why, exitCode: 137}},
+    lastState: {terminated: {...restarting, exitCode: 137}},
     restartCount: 1,
   });
 });
 
-test('one that the runtime lost track of has ended for that', () => {
+test('a container in the state CONTAINER_UNKNOWN is terminated with RestartingAllContainers', () => {
   const {containerStatuses} = status({
     runtime: aRuntimePod([anInstance('main', 'CONTAINER_UNKNOWN'), exit42]),
     previous: before,

@@ -6,21 +6,25 @@ import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/p
 import {aContainer, aPod} from '../../../pod-builders.js';
 import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
 
-interface Before {
+interface Options {
   readonly previous?: PodStatus;
-  readonly waits?: string;
+  readonly waitingContainer?: string;
   readonly isTerminal?: boolean;
 }
 
 function status(
   pod: Pod,
   instances: readonly RuntimeContainerStatus[],
-  {previous, waits, isTerminal = false}: Before = {},
+  {previous, waitingContainer, isTerminal = false}: Options = {},
 ): PodStatus {
   return computePodStatus({
     pod,
     runtime: aRuntimePod(instances),
-    reasons: new Map(waits === undefined ? [] : [[waits, {reason: 'CrashLoopBackOff', message: 'back-off'}]]),
+    reasons: new Map(
+      waitingContainer === undefined
+        ? []
+        : [[waitingContainer, {reason: 'CrashLoopBackOff', message: 'back-off'}]],
+    ),
     previous,
     node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
@@ -39,7 +43,7 @@ const rule = (action: NonNullable<ContainerRestartRule['action']>): ContainerRes
   exitCodes: {operator: 'In', values: [42]},
 });
 
-const RULED = aContainer({
+const TRIGGER = aContainer({
   name: 'trigger',
   restartPolicy: 'Never',
   restartPolicyRules: [rule('RestartAllContainers')],
@@ -56,30 +60,33 @@ const RESTARTING = {
 const NOT_RESTARTING = {type: 'AllContainersRestarting', status: 'False'};
 
 test.each<[string, Partial<Pod['spec']>]>([
-  ['a container', {containers: [aContainer(), RULED]}],
-  ['an init container', {initContainers: [RULED]}],
-])('%s with a rule that restarts all containers is told of while its exit stands there', (_title, spec) => {
-  const pod = aPod(spec);
-  const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
-    conditionOf(status(pod, instances), 'AllContainersRestarting');
+  ['a container', {containers: [aContainer(), TRIGGER]}],
+  ['an init container', {initContainers: [TRIGGER]}],
+])(
+  '%s with a RestartAllContainers rule sets AllContainersRestarting while its matching exit is the newest instance',
+  (_title, spec) => {
+    const pod = aPod(spec);
+    const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
+      conditionOf(status(pod, instances), 'AllContainersRestarting');
 
-  expect(restarting(runs, exit42)).toEqual(RESTARTING);
-  expect(restarting(exit42)).toEqual(RESTARTING);
-  expect(restarting(runs, anInstance('trigger', 'CONTAINER_EXITED'))).toEqual(NOT_RESTARTING);
-  expect(restarting(runs, anInstance('trigger', 'CONTAINER_RUNNING'), exit42)).toEqual(NOT_RESTARTING);
-  expect(restarting()).toEqual(NOT_RESTARTING);
-  expect(status(pod, [runs, exit42]).conditions?.map(({type}) => type)).toEqual([
-    'PodReadyToStartContainers',
-    'Initialized',
-    'Ready',
-    'ContainersReady',
-    'PodScheduled',
-    'AllContainersRestarting',
-  ]);
-});
+    expect(restarting(runs, exit42)).toEqual(RESTARTING);
+    expect(restarting(exit42)).toEqual(RESTARTING);
+    expect(restarting(runs, anInstance('trigger', 'CONTAINER_EXITED'))).toEqual(NOT_RESTARTING);
+    expect(restarting(runs, anInstance('trigger', 'CONTAINER_RUNNING'), exit42)).toEqual(NOT_RESTARTING);
+    expect(restarting()).toEqual(NOT_RESTARTING);
+    expect(status(pod, [runs, exit42]).conditions?.map(({type}) => type)).toEqual([
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+      'AllContainersRestarting',
+    ]);
+  },
+);
 
-test('all containers are restarting until none of them is left', () => {
-  const pod = aPod({containers: [aContainer(), RULED]});
+test('AllContainersRestarting stays True until no container is left', () => {
+  const pod = aPod({containers: [aContainer(), TRIGGER]});
   const started = status(pod, [runs, exit42]);
   const restarting = (...instances: readonly RuntimeContainerStatus[]): unknown =>
     conditionOf(status(pod, instances, {previous: started}), 'AllContainersRestarting');
@@ -92,8 +99,8 @@ test('all containers are restarting until none of them is left', () => {
 test.each([
   [0, 'PodCompleted'],
   [1, 'PodFailed'],
-])('a pod that has ended, exit code %i, restarts nothing: %s', (exitCode, reason) => {
-  const pod = aPod({restartPolicy: 'Never', initContainers: [RULED]});
+])('a terminated pod with the exit code %i is not restarting: %s', (exitCode, reason) => {
+  const pod = aPod({restartPolicy: 'Never', initContainers: [TRIGGER]});
   const ended = status(
     pod,
     [
@@ -106,8 +113,8 @@ test.each([
   expect(conditionOf(ended, 'AllContainersRestarting')).toEqual({...NOT_RESTARTING, reason});
 });
 
-test('of a pod without a rule that restarts all containers nothing is said of such a restart', () => {
-  const pod = aPod({containers: [aContainer(), {...RULED, restartPolicyRules: [rule('Restart')]}]});
+test('a pod without a RestartAllContainers rule has no AllContainersRestarting condition', () => {
+  const pod = aPod({containers: [aContainer(), {...TRIGGER, restartPolicyRules: [rule('Restart')]}]});
 
   expect(conditionOf(status(pod, [runs, exit42]), 'AllContainersRestarting')).toBeUndefined();
 });
@@ -117,7 +124,7 @@ const sideRuns = anInstance('side', 'CONTAINER_RUNNING');
 const sideCrashed = anInstance('side', 'CONTAINER_EXITED', {exitCode: 1});
 const crashed = anInstance('main', 'CONTAINER_EXITED', {exitCode: 1});
 
-test('a pod that was initialized stays so when its sidecar crashes', () => {
+test('an initialized pod stays Initialized when a sidecar crashes', () => {
   const pod = aPod({initContainers: [side]});
   const previous = status(pod, [sideRuns]);
   expect(conditionOf(previous, 'Initialized')).toEqual({type: 'Initialized', status: 'True'});
@@ -126,11 +133,11 @@ test('a pod that was initialized stays so when its sidecar crashes', () => {
   expect(conditionOf(later, 'Initialized')).toEqual({type: 'Initialized', status: 'True'});
 });
 
-test('a container that waits for its restart does not make a pod initialized that was not', () => {
+test('a container that waits for its restart does not make the pod Initialized', () => {
   const pod = aPod({initContainers: [side]});
   const previous = status(pod, [sideCrashed]);
 
-  const later = status(pod, [crashed, sideCrashed], {previous, waits: 'main'});
+  const later = status(pod, [crashed, sideCrashed], {previous, waitingContainer: 'main'});
   expect(conditionOf(later, 'Initialized')).toEqual({
     type: 'Initialized',
     status: 'False',
