@@ -43,6 +43,11 @@ export function formatDuration(nanos: bigint): string {
   return minutes > 0n ? `${minutes}m${seconds}` : seconds;
 }
 
+/** Formats seconds like formatDuration: `1s`, `1m5s`. */
+export function formatGoSeconds(seconds: number): string {
+  return formatDuration(BigInt(seconds) * UNIT_NANOS.s);
+}
+
 /** Formats a duration in milliseconds, truncated to integers, like formatDuration. */
 export function formatMilliseconds(ms: number): string {
   return formatDuration(BigInt(Math.round(ms)) * 1_000_000n);

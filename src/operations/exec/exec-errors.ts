@@ -1,4 +1,6 @@
 import {KcriError, type KcriErrorOptions} from '../../base/errors.js';
+import {formatGoSeconds} from '../../format/duration.js';
+import {execTimeoutMessage} from '../../format/exec-error.js';
 
 /** A command in a container could not be started, or the runtime lost it, so that it has no exit code. */
 export class ExecFailedError extends KcriError {
@@ -60,11 +62,11 @@ export class ExecTimeoutError extends KcriError {
   readonly #seconds: number;
 
   constructor(command: readonly string[], seconds: number, options: KcriErrorOptions = {}) {
-    super(`command timed out: "${command.join(' ')}" timed out after ${seconds}s`, options);
+    super(execTimeoutMessage(command, seconds), options);
     this.#seconds = seconds;
   }
 
   override get plainMessage(): string {
-    return `timed out after ${this.#seconds}s`;
+    return `timed out after ${formatGoSeconds(this.#seconds)}`;
   }
 }

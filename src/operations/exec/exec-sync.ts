@@ -1,5 +1,6 @@
 import {CriError} from '../../cri/errors.js';
 import type {ContainerId, ExecSyncResponse, RuntimeService} from '../../cri/index.js';
+import {isExecTimeout} from '../../format/exec-error.js';
 import {ExecFailedError, ExecTimeoutError} from './exec-errors.js';
 
 /** Options of execSync. */
@@ -23,8 +24,7 @@ export async function execSync(
     return await runtime.execSync({containerId, cmd: command, timeout: BigInt(timeoutSeconds)}, {signal});
   } catch (error) {
     if (!(error instanceof CriError)) throw error;
-    if (error.grpcCode === 'DEADLINE_EXCEEDED')
-      throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
+    if (isExecTimeout(error)) throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
     throw error.details.includes('OCI runtime exec failed') ? new ExecFailedError(error.message) : error;
   }
 }

@@ -6,8 +6,8 @@ import {
   type RequestOptions,
 } from 'node:http';
 import {request as requestHttps} from 'node:https';
-import {isIP} from 'node:net';
-import {hasErrno, messageOf} from '../../../base/errors.js';
+import {isIP, type Socket} from 'node:net';
+import {hasErrno, isSystemCallError, messageOf} from '../../../base/errors.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {joinHostPort, formatRequestUrl, withoutHeader, type HttpRequest} from './http-request.js';
 
@@ -16,6 +16,8 @@ const MAX_BODY_BYTES = 10 * 1024;
 const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 /** OpenSSL's errors for a response that is not TLS. */
+/** Go's message for a deadline that passes before the response headers. */
+const NO_ANSWER = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 const NOT_TLS = /wrong version number|packet length too long|http request/i;
 
 /** GET without a response, with the message of Go's HTTP client that the kubelet shows. */
@@ -45,8 +47,8 @@ export interface HttpResponse {
 /**
  * Sends a GET and resolves with the response, whatever its status. Certificates are not verified, proxies are not used,
  * redirects are followed on the same host only, and at most 10 KiB are read; a longer body with a Content-Length is not
- * read at all unless wanted. There is no timeout. Rejects with HttpGetError or the signal's reason; aborting while a
- * wanted body is read resolves with the response and its `bodyError`.
+ * read at all unless wanted. The signal is the timeout. Rejects with HttpGetError; a timeout while a wanted body is read
+ * resolves with the response and its `bodyError`.
  */
 export async function httpGet(
   first: HttpRequest,
@@ -72,14 +74,13 @@ async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSi
     const message = await send(request, signal);
     const {statusCode = 0} = message;
     const response = {statusCode, ...(await readBody(message, wantsBody))};
-    // For a wanted body, bodyError reports the abort.
+    // For a wanted body, bodyError reports the timeout.
     if (!wantsBody) signal.throwIfAborted();
     const {location} = message.headers;
     const isRedirect = REDIRECTS.has(statusCode) && location !== undefined;
     return {response, next: isRedirect ? createRedirect(request, location) : undefined};
   } catch (cause) {
-    signal.throwIfAborted();
-    throw new HttpGetError(request, cause);
+    throw new HttpGetError(request, signal.aborted ? NO_ANSWER : cause);
   }
 }
 
@@ -97,11 +98,32 @@ async function send(request: HttpRequest, signal: AbortSignal): Promise<Incoming
     scheme === 'http'
       ? requestHttp(options)
       : requestHttps({...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : ''});
+  let connection = '';
+  outgoing.once('socket', (socket) => {
+    socket.once('connect', () => {
+      // A closed socket has no addresses.
+      connection = formatConnection(socket);
+    });
+  });
   outgoing.end();
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const [response] = (await once(outgoing, 'response').catch((cause: unknown) => {
+    if (!wasReset(cause)) throw cause;
+    throw new Error(`read tcp ${connection}: read: connection reset by peer`, {cause});
+  })) as [IncomingMessage];
   // Later errors do not matter, because there was a response.
   outgoing.on('error', () => undefined);
   return response;
+}
+
+/** Reports whether the server reset the connection; if it only closed the connection, the error has no system call. */
+function wasReset(error: unknown): boolean {
+  return hasErrno(error, 'ECONNRESET') && isSystemCallError(error);
+}
+
+function formatConnection(socket: Socket): string {
+  const local = joinHostPort({host: socket.localAddress ?? '', port: socket.localPort ?? 0});
+  const remote = joinHostPort({host: socket.remoteAddress ?? '', port: socket.remotePort ?? 0});
+  return `${local}->${remote}`;
 }
 
 /** Converts headers for Node.js: a list only if there are several values. */
@@ -167,12 +189,20 @@ function problemOf(request: HttpRequest, cause: unknown): string {
   );
 }
 
+/** Returns the IP address that a failed connection was for; the first one if a host name has several. */
+function dialedIp(cause: unknown): string | undefined {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const ip = first instanceof Error && 'address' in first ? first.address : undefined;
+  return typeof ip === 'string' ? ip : undefined;
+}
+
 /** Returns Go's message for a connection failure; undefined for other errors. */
 export function dialErrorMessage(
   address: Pick<HttpRequest, 'host' | 'port'>,
   cause: unknown,
 ): string | undefined {
   for (const [code, message] of Object.entries(CONNECT_PROBLEMS))
-    if (hasErrno(cause, code)) return `dial tcp ${joinHostPort(address)}: connect: ${message}`;
+    if (hasErrno(cause, code))
+      return `dial tcp ${joinHostPort({...address, host: dialedIp(cause) ?? address.host})}: connect: ${message}`;
   return hasErrno(cause, 'ENOTFOUND') ? `dial tcp: lookup ${address.host}: no such host` : undefined;
 }

@@ -2,6 +2,7 @@ import type {ExecAction, HTTPGetAction} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {sleepLong} from '../../../base/async/deadline.js';
+import {execErrorMessage} from '../../../format/exec-error.js';
 import {goQuote} from '../../../format/go-quote.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {LifecycleHook, RunHook} from '../../contract/lifecycle-hook.js';
@@ -60,7 +61,7 @@ export async function runExecHook(
     return failed(`command '${commandLine}' exited with ${exitCode}: ${stderr}`, `${stdout}${stderr}`);
   } catch (error) {
     signal.throwIfAborted();
-    return failed(messageOf(error));
+    return failed(execErrorMessage(error, command, 0));
   }
 }
 

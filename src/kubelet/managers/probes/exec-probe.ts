@@ -1,10 +1,9 @@
 import type {Container, ExecAction} from '../../../api/types/v1-pod.js';
-import {messageOf} from '../../../base/errors.js';
-import {CriError, type ContainerId} from '../../../cri/index.js';
+import type {ContainerId} from '../../../cri/index.js';
 import {expandVariables} from '../../../api/expansion.js';
-import {goQuote} from '../../../format/go-quote.js';
+import {execErrorMessage, isExecTimeout} from '../../../format/exec-error.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
-import {failure, formatGoSeconds, success, type ProbeHandlerResult} from './probe-handler-result.js';
+import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
 /** Maximum size of the output of a command, in bytes. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
@@ -33,9 +32,8 @@ export async function probeExec(
     const output = Buffer.concat([stdout, stderr]).subarray(0, MAX_OUTPUT_BYTES).toString();
     return exitCode === 0 ? success(output) : failure(output);
   } catch (error) {
-    if (error instanceof CriError && error.grpcCode === 'DEADLINE_EXCEEDED')
-      return failure(`command ${goQuote(cmd.join(' '))} timed out after ${formatGoSeconds(timeoutSeconds)}`);
-    return {result: 'error', state: 'unknown', output: messageOf(error)};
+    const output = execErrorMessage(error, cmd, timeoutSeconds);
+    return isExecTimeout(error) ? failure(output) : {result: 'error', state: 'unknown', output};
   }
 }
 

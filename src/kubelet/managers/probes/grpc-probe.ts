@@ -1,8 +1,9 @@
 import type {GRPCAction} from '../../../api/types/v1-pod.js';
 import {checkHealth, type Health} from '../../../cri/check-health.js';
+import {formatGoSeconds} from '../../../format/duration.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {joinHostPort, PROBE_HEADERS} from '../http/http-request.js';
-import {failure, formatGoSeconds, success, type ProbeHandlerResult} from './probe-handler-result.js';
+import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
 /** Calls the gRPC health service; SERVING is a success (probe/grpc). Rejects with the signal's reason. */
 export async function probeGrpc(

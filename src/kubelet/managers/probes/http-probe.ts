@@ -1,11 +1,10 @@
 import type {Container, HTTPGetAction} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
-import {httpGet, HttpGetError, type HttpResponse} from '../http/http-get.js';
+import {httpGet, type HttpResponse} from '../http/http-get.js';
 import {createHttpGetRequest, PROBE_HEADERS, type HttpRequest} from '../http/http-request.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
-/** Go's messages for a timeout, before and after the response headers. */
-const NO_ANSWER = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+/** Go's message for a deadline that passes after the response headers. */
 const NO_BODY = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
 /** Target of a probe that does not specify a host. */
@@ -29,9 +28,7 @@ export async function probeHttp(
   try {
     return judged(await httpGet(request, {signal: timeUp, wantsBody: true}), timeUp.aborted);
   } catch (error) {
-    return failure(
-      error instanceof HttpGetError ? error.message : new HttpGetError(request, NO_ANSWER).message,
-    );
+    return failure(messageOf(error));
   }
 }
 

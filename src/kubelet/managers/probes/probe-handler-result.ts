@@ -1,5 +1,3 @@
-import {formatDuration} from '../../../format/duration.js';
-
 /** Result of a probe. */
 export type ProbeHandlerResult =
   | {
@@ -12,8 +10,3 @@ export type ProbeHandlerResult =
 
 export const success = (output = ''): ProbeHandlerResult => ({result: 'success', output});
 export const failure = (output: string): ProbeHandlerResult => ({result: 'failure', output});
-
-/** Formats seconds like a Go duration: `1s`, `1m5s`. */
-export function formatGoSeconds(seconds: number): string {
-  return formatDuration(BigInt(seconds) * 1_000_000_000n);
-}

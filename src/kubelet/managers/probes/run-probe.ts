@@ -5,6 +5,7 @@ import {messageOf} from '../../../base/errors.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {ContainerId} from '../../../cri/index.js';
 import {createContainerEventRecorder, type ContainerKind, type EventSink} from '../../contract/pod-event.js';
+import {formatPod, podRef} from '../../contract/pod-ref.js';
 import type {ProbeKind, ProbeResult} from '../../contract/probe-results.js';
 import {probeExec, type CommandRunner} from './exec-probe.js';
 import {probeGrpc} from './grpc-probe.js';
@@ -103,7 +104,7 @@ async function withRetries(
 
 async function attempt(
   {runtime, clock}: ProbeServices,
-  {container, probe}: ProbeSubject,
+  {pod, container, probe}: ProbeSubject,
   {id, podIp}: ProbedInstance,
   signal: AbortSignal,
 ): Promise<ProbeHandlerResult> {
@@ -115,5 +116,6 @@ async function attempt(
   const timeUp = AbortSignal.any([signal, limit.signal]);
   if (httpGet !== undefined) return await probeHttp(httpGet, {container, podIp}, timeUp);
   if (tcpSocket !== undefined) return await probeTcp(tcpSocket, {container, podIp}, timeUp);
-  return {result: 'error', state: 'unknown', output: `missing probe handler for ${container.name}`};
+  const output = `missing probe handler for ${formatPod(podRef(pod))}:${container.name}`;
+  return {result: 'error', state: 'unknown', output};
 }

@@ -83,6 +83,16 @@ describe('an exec hook', () => {
     );
   });
 
+  test('that exceeds the runtime’s deadline fails with the kubelet’s message', async () => {
+    const execSync = async (): Promise<never> => {
+      throw new CriError({method: 'ExecSync', endpoint: 'x', grpcCode: 'DEADLINE_EXCEEDED', details: ''});
+    };
+
+    expect((await run({exec: {command: ['sleep', '"9"']}}, {execSync})).failure).toBe(
+      `Exec lifecycle hook ([sleep "9"]) for ${SUBJECT} failed - error: command timed out: "sleep \\"9\\"" timed out after 0s, message: ""`,
+    );
+  });
+
   test('that is cut off rejects with the reason', async () => {
     const reason = new Error('enough');
     const execSync = async (): Promise<never> => {

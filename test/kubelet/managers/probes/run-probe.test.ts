@@ -8,6 +8,7 @@ import {systemClock} from '../../../../src/base/clock.js';
 import {containerId, CriError, type GrpcCode} from '../../../../src/cri/index.js';
 import type {ProbeKind} from '../../../../src/kubelet/contract/probe-results.js';
 import {runProbe, type ProbeServices} from '../../../../src/kubelet/managers/probes/run-probe.js';
+import {probeTcp} from '../../../../src/kubelet/managers/probes/tcp-probe.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
 import {aContainer, aPod} from '../../pod-builders.js';
 
@@ -94,7 +95,7 @@ describe('a command', () => {
     const probe = {exec: {command: ['sleep', '9']}, timeoutSeconds: 65};
     expect(await run(probe, {execSync: fails('DEADLINE_EXCEEDED')})).toEqual([
       'Failure',
-      'Unhealthy: Liveness probe failed: command "sleep 9" timed out after 1m5s',
+      'Unhealthy: Liveness probe failed: command timed out: "sleep 9" timed out after 1m5s',
     ]);
   });
 
@@ -179,6 +180,47 @@ describe('an HTTP GET', () => {
     expect(await run({httpGet: {port, path: '/x'}, timeoutSeconds: 1})).toEqual([
       'Failure',
       `Unhealthy: Liveness probe failed: Get "http://127.0.0.1:${port}/x": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+    ]);
+  });
+
+  test('whose redirect is not answered in time names the target of the redirect', async () => {
+    const port = await serving((request, response) => {
+      if (request.url === '/here') response.writeHead(302, {location: '/there'}).end();
+    });
+    expect(await run({httpGet: {port, path: '/here'}, timeoutSeconds: 1})).toEqual([
+      'Failure',
+      `Unhealthy: Liveness probe failed: Get "http://127.0.0.1:${port}/there": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
+    ]);
+  });
+
+  test('whose body is not complete in time is not executed', async () => {
+    const port = await serving((_, response) => {
+      response.writeHead(200, {'content-length': 100}).write('a');
+    });
+    expect(await run({httpGet: {port, path: '/x'}, timeoutSeconds: 1})).toEqual([
+      undefined,
+      'Unhealthy: Liveness probe errored and resulted in failure state: context deadline exceeded (Client.Timeout or context cancellation while reading body)',
+    ]);
+  });
+
+  test('whose connection is reset names both ends of the connection', async () => {
+    const port = await portOf(
+      createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
+    );
+    const [result, event = ''] = await run({httpGet: {port, path: '/'}});
+    expect([result, event.replace(/127\.0\.0\.1:\d+->/, 'LOCAL->')]).toEqual([
+      'Failure',
+      `Unhealthy: Liveness probe failed: Get "http://127.0.0.1:${port}/": read tcp LOCAL->127.0.0.1:${port}: read: connection reset by peer`,
+    ]);
+  });
+
+  test('to a host name names the IP address that refused the connection', async () => {
+    const [result, event] = await run({httpGet: {host: 'localhost', port: 1, path: '/'}});
+    expect([result, event]).toEqual([
+      'Failure',
+      expect.stringMatching(
+        /^Unhealthy: Liveness probe failed: Get "http:\/\/localhost:1\/": dial tcp (127\.0\.0\.1|\[::1\]):1: connect: connection refused$/,
+      ),
     ]);
   });
 
@@ -325,6 +367,21 @@ describe('a gRPC health check', () => {
       `Unhealthy: Liveness probe failed: timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
     ]);
   });
+});
+
+test('a TCP connection that is not opened in time fails', async () => {
+  const timeout = new AbortController();
+  const target = {container: aContainer(), podIp: '::1'};
+  const probing = probeTcp({port: 9}, target, timeout.signal);
+  timeout.abort();
+  expect(await probing).toEqual({result: 'failure', output: 'dial tcp [::1]:9: i/o timeout'});
+});
+
+test('a probe without a handler is not executed', async () => {
+  expect(await run({})).toEqual([
+    undefined,
+    'Unhealthy: Liveness probe errored and resulted in unknown state: missing probe handler for web_default(11111111-2222-3333-4444-555555555555):main',
+  ]);
 });
 
 test('a probe that is given up rejects with the reason', async () => {

@@ -317,6 +317,15 @@ describe('commands and checkpoints', () => {
     expect(await request(path, {method: 'POST'})).toMatchObject({status, body});
   });
 
+  test('/run of a command that times out answers as the kubelet does', async () => {
+    const {request, runtime} = await startServerTestbed();
+    runtime.injectError('ExecSync', {code: 'DEADLINE_EXCEEDED', message: 'late'});
+    expect(await request('/run/team/web/main?cmd=sleep%209', {method: 'POST'})).toMatchObject({
+      status: 500,
+      body: 'command timed out: "sleep 9" timed out after 0s',
+    });
+  });
+
   test('a checkpoint gets the name and timeout that the kubelet uses', async () => {
     const {request, runtime, directory} = await startServerTestbed();
     await request('/checkpoint/team/web/main', {method: 'POST'});

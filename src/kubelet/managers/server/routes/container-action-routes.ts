@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import {messageOf} from '../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {execErrorMessage} from '../../../../format/exec-error.js';
 import {formatRfc3339Seconds} from '../../../../format/time.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {HttpError, jsonResponse, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
@@ -37,7 +38,7 @@ async function run(
   const cmd = (query.get('cmd') ?? '').split(' ');
   const {stdout, stderr, exitCode} = await orHttpError(
     runtime.execSync({containerId, cmd, timeout: 0n}, {signal}),
-    (reason) => reason,
+    (error) => execErrorMessage(error, cmd, 0),
     signal,
   );
   if (exitCode !== 0)
@@ -68,8 +69,8 @@ async function checkpoint(
   if (findContainerSpec(pod, containerName) === undefined)
     throw new HttpError(404, `container ${containerName} does not exist`);
   const timeout = timeoutSeconds(query);
-  const message = (reason: string): string =>
-    `checkpointing of ${podNamespace}/${podID}/${containerName} failed (${reason})`;
+  const message = (error: unknown): string =>
+    `checkpointing of ${podNamespace}/${podID}/${containerName} failed (${messageOf(error)})`;
   const directory = join(node.rootDir, 'checkpoints');
   const {name, namespace} = podRef(pod);
   const createdAt = formatRfc3339Seconds(clock.now());
@@ -99,13 +100,13 @@ function timeoutSeconds(query: URLSearchParams): number {
 /** Rejects with HttpError 500 and the message if the promise rejects, or with the signal's reason. */
 async function orHttpError<T>(
   promise: Promise<T>,
-  message: (reason: string) => string,
+  message: (error: unknown) => string,
   signal: AbortSignal,
 ): Promise<T> {
   try {
     return await promise;
   } catch (error) {
     signal.throwIfAborted();
-    throw new HttpError(500, message(messageOf(error)));
+    throw new HttpError(500, message(error));
   }
 }
