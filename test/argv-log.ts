@@ -3,8 +3,8 @@ import {relative} from 'node:path';
 import {expect} from 'vitest';
 
 /**
- * Notes which test ran which command line, when KCRI_ARGV_LOG names a file: what docs/crictl.md's table of flags
- * and tests is made from (scripts/flag-table.mjs).
+ * Appends the command line and the running test to the file that KCRI_ARGV_LOG names. scripts/flag-table.mjs generates
+ * the table of flags and tests in docs/crictl.md from it.
  */
 export function logCommandLine(args: readonly string[]): void {
   const log = process.env['KCRI_ARGV_LOG'];

@@ -5,15 +5,15 @@ import {container as containerSchema, pod as podSchema} from '../src/api/schema/
 import type {AnySchema, FieldType} from '../src/api/schema/object-schema.js';
 
 /**
- * Notes which test sets which fields of a Pod, when KCRI_FIELD_LOG names a file: what docs/pod-fields.md is made from
- * (scripts/field-table.mjs). Gives the Pod back.
+ * Appends the fields a Pod sets and the running test to the file that KCRI_FIELD_LOG names, and returns the Pod.
+ * scripts/field-table.mjs generates docs/pod-fields.md from it.
  */
 export function logPodFields<T extends object>(pod: T): T {
   log(podSchema, pod);
   return pod;
 }
 
-/** The same for a container on its own. */
+/** Does the same for a single container. */
 export function logContainerFields<T extends object>(container: T): T {
   log(containerSchema, container);
   return container;
@@ -28,7 +28,7 @@ function log(schema: AnySchema, object: object): void {
   appendFileSync(path, `${JSON.stringify(line)}\n`);
 }
 
-/** `PodSpec.hostUsers` and the like, of the object and of all in it. */
+/** Returns the names of the fields set in an object and in all nested objects, such as `PodSpec.hostUsers`. */
 function* fieldsOf(schema: AnySchema, object: object): Generator<string> {
   for (const [name, value] of Object.entries(object)) {
     const field = Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;

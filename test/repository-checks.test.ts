@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** These checks hold what a change breaks without noticing; `npm run check` has the others too. */
+/** Checks of `npm run check` that a change often breaks unnoticed. */
 test.each(['imports', 'generated files', 'manual pages', 'flag table'])(
   'the check of %s passes',
   {timeout: 120_000},
@@ -15,7 +15,7 @@ test.each(['imports', 'generated files', 'manual pages', 'flag table'])(
   },
 );
 
-/** Returns the TypeScript files that a person wrote, by folder. */
+/** Returns the hand-written TypeScript files by folder. */
 function listSources(folder: string): ReadonlyMap<string, readonly string[]> {
   const byFolder = new Map<string, string[]>();
   for (const entry of readdirSync(join(ROOT, folder), {recursive: true, withFileTypes: true})) {
@@ -33,7 +33,7 @@ test('no folder of src has more than 25 files, except the commands', () => {
   expect(crowded.map(([folder]) => folder)).toEqual([]);
 });
 
-test('every path that a document names exists', () => {
+test('every path named in a document exists', () => {
   const documents = [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
     ...readdirSync(join(ROOT, 'docs'), {recursive: true, encoding: 'utf8'})

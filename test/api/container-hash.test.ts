@@ -40,17 +40,17 @@ test('canonical JSON sorts keys at every depth and keeps lists in order', () => 
 
 describe.each([
   [
-    'stablePodUid',
+    'computePodUid',
     (subject: Pod) => computePodUid(subject),
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   ],
-  ['staticPodUid', (subject: Pod) => computeStaticPodUid(subject, source), /^[0-9a-f]{32}$/],
-])('%s', (_name, uid, form) => {
-  test('has its form', () => {
-    expect(uid(pod)).toMatch(form);
+  ['computeStaticPodUid', (subject: Pod) => computeStaticPodUid(subject, source), /^[0-9a-f]{32}$/],
+])('%s', (_name, uid, format) => {
+  test('has the expected format', () => {
+    expect(uid(pod)).toMatch(format);
   });
 
-  test("doesn't depend on the order of keys, a uid or a status", () => {
+  test('does not depend on the order of keys, a UID or a status', () => {
     const runs: Pod = {...sameInAnotherOrder, status: {phase: 'Running'}};
     expect(uid({...runs, metadata: {...runs.metadata, uid: 'x'}})).toBe(uid(pod));
   });
@@ -60,7 +60,7 @@ describe.each([
     ['namespace', {...pod, metadata: {...pod.metadata, namespace: 'other'}}],
     ['label', {...pod, metadata: {...pod.metadata, labels: {a: 'b'}}}],
     ['command', {...pod, spec: {containers: [{name: 'main', image: 'nginx:1', command: ['x']}]}}],
-  ])('changes with a %s', (_what, changed) => {
+  ])('changes with the %s', (_what, changed) => {
     expect(uid(changed)).not.toBe(uid(pod));
   });
 });
@@ -75,11 +75,11 @@ test.each([
 test.each([
   ['ASCII text', pod, source, 'f81667019403a1310d01334da403652f'],
   [
-    'longer characters',
+    'multi-byte characters',
     {...pod, metadata: {...pod.metadata, annotations: {a: 'é漢'}}},
     'url:http://x',
     '5603b360ae0bbca82b7c15965e1edda6',
   ],
-])('the UID of a static pod of %s stays the same from version to version', (_what, subject, origin, uid) => {
+])('the UID of a static pod with %s is stable between versions', (_what, subject, origin, uid) => {
   expect(computeStaticPodUid(subject, origin)).toBe(uid);
 });

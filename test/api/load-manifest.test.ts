@@ -3,8 +3,8 @@ import {loadManifest} from '../../src/api/load-manifest.js';
 import {renderIssue} from '../../src/api/decoding/manifest-issue.js';
 import {NOT_A_LABEL, issueMessages} from './validation-cases.js';
 
-describe('loadPods', () => {
-  test('points at the object whose field is missing', () => {
+describe('loadManifest', () => {
+  test('reports the position of the object with a missing field', () => {
     const text = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: web\n';
     const [issue] = loadManifest(text, {file: 'web.yaml'}).issues;
     expect(issue && renderIssue(issue)).toBe(
@@ -16,7 +16,7 @@ describe('loadPods', () => {
     );
   });
 
-  test('points at the value that is wrong, through a merge key and a key with a dot', () => {
+  test('reports the position of an invalid value, through a merge key and for a key with a dot', () => {
     const text =
       'apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  annotations:\n    a.b/c d: x\nspec:\n  containers:\n  - &base {name: a, image: i, tty: true}\n  - <<: *base\n    name: A\n';
     expect(
@@ -27,17 +27,17 @@ describe('loadPods', () => {
     ]);
   });
 
-  test('points at the key when there is no value', () => {
+  test('reports the position of the key if there is no value', () => {
     const text = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name:\nspec: {containers: [{name: c, image: i}]}\n';
     expect(loadManifest(text, {file: 'p'}).issues.map(({line, column}) => [line, column])).toEqual([[4, 3]]);
   });
 
-  test("names an item's place in its list", () => {
+  test('reports the index of a list item', () => {
     const text = 'apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p}\n';
     expect(issueMessages(text)).toEqual(['items[0].spec.containers: Required value']);
   });
 
-  test("doesn't call a value missing that it couldn't read, but finds what else is wrong", () => {
+  test('does not report an undecodable value as missing, and finds the other issues', () => {
     const text =
       'apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\nspec: {hostname: A, containers: [{name: c, image: true}]}\n';
     expect(issueMessages(text)).toEqual([
@@ -47,7 +47,7 @@ describe('loadPods', () => {
     ]);
   });
 
-  test('finds the same fault in each document', () => {
+  test('reports issues of all documents', () => {
     const text = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n';
     expect(issueMessages(`${text}spec: {containers: x}\n---\n${text}`)).toEqual([
       'spec.containers: Invalid value: "x": must be a list, not a string',

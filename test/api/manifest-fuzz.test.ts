@@ -12,10 +12,10 @@ import type {Pod} from '../../src/api/types/v1-pod.js';
 import {KcriError} from '../../src/base/errors.js';
 
 const file = 'pod.yaml';
-/** A Pod of every field takes a while to make. */
-const SOME = {numRuns: 40};
+/** Generating a Pod with every field is slow. */
+const FEW_RUNS = {numRuns: 40};
 
-/** Texts that mean something somewhere. */
+/** Strings, some of which have a meaning in a Pod. */
 const words = fc.oneof(
   fc.constantFrom(
     '',
@@ -32,8 +32,8 @@ const words = fc.oneof(
   ),
   fc.string({maxLength: 8}),
 );
-/** Bounded, since a Pod with every field has thousands. */
-const SELDOM = {freq: 12, nil: undefined};
+/** Probability of an optional field. It is low, since a Pod with every field has thousands. */
+const OPTIONAL = {freq: 12, nil: undefined};
 
 const SCALARS: Readonly<Record<ScalarType['kind'] | 'anything', fc.Arbitrary<unknown>>> = {
   text: words,
@@ -64,13 +64,13 @@ function aValue(type: FieldType): fc.Arbitrary<unknown> {
 }
 
 function anObject(schema: AnySchema): fc.Arbitrary<unknown> {
-  const seldom = ([name, {type, required}]: [string, AnySchema['fields'][string]]) => {
-    const often = required || ['spec', 'metadata', 'initContainers', 'volumes'].includes(name);
+  const optionalField = ([name, {type, required}]: [string, AnySchema['fields'][string]]) => {
+    const isFrequent = required || ['spec', 'metadata', 'initContainers', 'volumes'].includes(name);
     const value = fc.constant(undefined).chain(() => aValue(type));
-    return [name, often ? value : fc.option(value, SELDOM)] as const;
+    return [name, isFrequent ? value : fc.option(value, OPTIONAL)] as const;
   };
   return fc
-    .record(Object.fromEntries(Object.entries(schema.fields).map(seldom)))
+    .record(Object.fromEntries(Object.entries(schema.fields).map(optionalField)))
     .map((object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)));
 }
 
@@ -82,11 +82,11 @@ function decodeOne(text: string): Pod {
   return document.pod;
 }
 
-/** Quoted, since Kubernetes takes texts such as `y` and `+_0` for something else. */
+/** Strings are quoted, since Kubernetes reads `y` and `+_0` as other types. */
 const YAML_TEXT = {indent: 4, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_SINGLE'} as const;
 
-/** Whatever the text is, the outcome is Pods or a sentence for a person. */
-function expectAnswer(text: string): void {
+/** Loads a manifest and expects either Pods with issues that can be rendered, or a KcriError. */
+function expectResultOrKcriError(text: string): void {
   try {
     for (const issue of loadManifest(text, {file}).issues)
       expect(renderIssue(issue)).toContain(issue.message);
@@ -95,16 +95,16 @@ function expectAnswer(text: string): void {
   }
 }
 
-test('any text is answered', () => {
+test('any text is loaded or rejected with a KcriError', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({unit: 'binary'}), fc.string({unit: 'grapheme-ascii', maxLength: 200})),
-      expectAnswer,
+      expectResultOrKcriError,
     ),
   );
 });
 
-test("any text of YAML's own characters is answered", () => {
+test("any text of YAML's special characters is loaded or rejected with a KcriError", () => {
   const unit = fc.constantFrom(
     ...Array.from('&*!|>%@`?:-#{}[],"\'\n\t  ~<=ab0.'),
     '<<: ',
@@ -113,45 +113,45 @@ test("any text of YAML's own characters is answered", () => {
     '*a',
     '---\n',
   );
-  fc.assert(fc.property(fc.string({unit, maxLength: 80}), expectAnswer), {numRuns: 500});
+  fc.assert(fc.property(fc.string({unit, maxLength: 80}), expectResultOrKcriError), {numRuns: 500});
 });
 
-test('any Pod with something broken in its text is answered', () => {
-  const breakage = fc.tuple(aPod, fc.nat(), fc.nat({max: 10}), fc.string({maxLength: 3}));
+test('any Pod with modified text is loaded or rejected with a KcriError', () => {
+  const modification = fc.tuple(aPod, fc.nat(), fc.nat({max: 10}), fc.string({maxLength: 3}));
   fc.assert(
-    fc.property(breakage, ([pod, at, gone, added]) => {
+    fc.property(modification, ([pod, at, deleted, added]) => {
       const text = stringify(pod);
       const start = at % text.length;
-      expectAnswer(text.slice(0, start) + added + text.slice(start + gone));
+      expectResultOrKcriError(text.slice(0, start) + added + text.slice(start + deleted));
     }),
-    SOME,
+    FEW_RUNS,
   );
 });
 
-test('any value in the place of any other is answered', () => {
+test('a Pod with any value replaced is loaded or rejected with a KcriError', () => {
   fc.assert(
     fc.property(aPod, fc.json(), fc.nat(), (pod, value, at) => {
       const places = Array.from(JSON.stringify(pod).matchAll(/:/g), ({index}) => index + 1);
       const place = places[at % places.length] ?? 0;
       const text = JSON.stringify(pod);
-      expectAnswer(`${text.slice(0, place)}${value},"x":${text.slice(place)}`);
+      expectResultOrKcriError(`${text.slice(0, place)}${value},"x":${text.slice(place)}`);
     }),
-    SOME,
+    FEW_RUNS,
   );
 });
 
-test('every Pod of the table decodes, from YAML and from JSON alike, and is the same when decoded again', () => {
+test('every generated Pod decodes equally from YAML and JSON, and again from its own JSON', () => {
   fc.assert(
     fc.property(aPod, (written) => {
       const pod = decodeOne(JSON.stringify(written));
       expect(decodeOne(stringify(written, YAML_TEXT))).toEqual(pod);
       expect(decodeOne(JSON.stringify(pod))).toEqual(pod);
     }),
-    SOME,
+    FEW_RUNS,
   );
 });
 
-test('every Pod of the table can be defaulted and validated; defaults are idempotent and its UID stable', () => {
+test('every generated Pod can be defaulted and validated, its defaults are idempotent, and its UID is stable', () => {
   fc.assert(
     fc.property(aPod, (written) => {
       const text = JSON.stringify(written);
@@ -164,6 +164,6 @@ test('every Pod of the table can be defaulted and validated; defaults are idempo
         ),
       ).toEqual(pods.map((document) => computePodUid(document.pod)));
     }),
-    SOME,
+    FEW_RUNS,
   );
 });

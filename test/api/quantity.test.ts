@@ -56,7 +56,7 @@ describe('canonicalQuantity', () => {
     expect(canonicalizeQuantity(text)).toBe(canonical);
   });
 
-  test('is stable: the canonical form is its own canonical form and the same amount', () => {
+  test('the canonical form is its own canonical form and has the same amount', () => {
     const suffixes = ['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'E', 'Ki', 'Mi', 'Gi', 'e3', 'E-3'];
     fc.assert(
       fc.property(
@@ -76,13 +76,13 @@ describe('canonicalQuantity', () => {
 
 describe('parseQuantity', () => {
   test.each(['', ' 1', '1 ', 'abc', '1.2.3', '--1', '1m5m', '٣', '0x10', 'NaN', '1g', '1KiB'])(
-    'refuses %j',
+    'rejects %j',
     (text) => {
       expect(() => parseQuantity(text)).toThrow(/quantit/);
     },
   );
 
-  test.each(['1mi', '1K', '1ee3', '1e', '1e1000000000', '1Mm'])('refuses the suffix of %s', (text) => {
+  test.each(['1mi', '1K', '1ee3', '1e', '1e1000000000', '1Mm'])('rejects the suffix of %s', (text) => {
     expect(() => parseQuantity(text)).toThrow("unable to parse quantity's suffix");
   });
 });
@@ -96,7 +96,7 @@ test.each([
   ['64Mi', 67108864n, 67108864000n],
   ['1n', 1n, 1n],
   ['0', 0n, 0n],
-])('%s is %s units and %s thousandths, rounded up', (text, units, thousandths) => {
+])('%s rounds up to %s units and %s milli-units', (text, units, thousandths) => {
   expect([quantityValue(text), quantityMilliValue(text)]).toEqual([units, thousandths]);
 });
 
@@ -105,7 +105,7 @@ test.each([
   ['1Gi', '1G', 1],
   ['100m', '0.2', -1],
   ['-1', '0', -1],
-])('%s against %s is %s', (a, b, order) => {
+])('%s compared with %s returns %s', (a, b, order) => {
   expect(compareQuantities(a, b)).toBe(order);
 });
 
@@ -129,10 +129,10 @@ test.each([
   expect(roundUpToMilli(text)).toBe(stored);
 });
 
-test('a quantity is read the same however many were read since', () => {
-  const [amount, fault] = [parseQuantity('1500m'), () => parseQuantity('1x')];
+test('the cache does not change results, even after many quantities', () => {
+  const [amount, parseInvalid] = [parseQuantity('1500m'), () => parseQuantity('1x')];
   for (let n = 0; n < 2500; n += 1) expect(parseQuantity(`${n}`).nanos).toBe(BigInt(n) * 1_000_000_000n);
   expect(parseQuantity('1500m')).toEqual(amount);
-  expect(fault).toThrow();
-  expect(fault).toThrow();
+  expect(parseInvalid).toThrow();
+  expect(parseInvalid).toThrow();
 });

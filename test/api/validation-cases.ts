@@ -12,14 +12,14 @@ export function issueMessages(text: string): string[] {
   return loadManifest(text, {file: 'pod.yaml'}).issues.map(({message}) => message);
 }
 
-/** What is wrong with a Pod that is right but for some fields of its spec, in YAML's flow style. */
+/** Returns the issues of an otherwise valid Pod with these fields in its spec, in YAML flow style. */
 export function specIssues(fields: string): string[] {
   return issueMessages(
     `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {${fields}, containers: [{name: c, image: i}]}\n`,
   );
 }
 
-/** The same for fields of its only container, beside a volume of every kind that matters to containers. */
+/** Returns the issues of these fields in the only container, beside volumes of the kinds that matter to containers. */
 export function containerIssues(fields: string): string[] {
   return issueMessages(
     `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  volumes: [{name: data}, {name: claim, persistentVolumeClaim: {claimName: x}}]\n` +
@@ -41,7 +41,7 @@ export function volumeIssues(fields: string): string[] {
 
 export type ValidationCase = readonly [fields: string, ...messages: readonly string[]];
 
-/** Each case is a fragment of a manifest and all that is wrong with it. */
+/** Tests that each manifest fragment has exactly the given issues. */
 export function testValidation(check: (fields: string) => string[], cases: readonly ValidationCase[]): void {
   test.each(cases.map(([fields, ...messages]) => ({fields, messages})))('$fields', ({fields, messages}) => {
     expect(check(fields)).toEqual(messages);

@@ -14,6 +14,6 @@ test.each([
   ['no-truncate', ['no-trunc'], 'no-trunc'],
   ['a'.repeat(101), ['a'.repeat(101)], undefined],
   ['', [], undefined],
-])('%j of %j means %j', (word, candidates, meant) => {
-  expect(findClosestMatch(word, candidates)).toBe(meant);
+])('the closest match for %j in %j is %j', (word, candidates, match) => {
+  expect(findClosestMatch(word, candidates)).toBe(match);
 });

@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {expect, test} from 'vitest';
 
-test('each logger is for the file that uses it', () => {
+test('each logger names the file that uses it', () => {
   const files = readdirSync('src', {recursive: true, encoding: 'utf8'}).filter((path) =>
     path.endsWith('.ts'),
   );

@@ -7,12 +7,12 @@ test.each([
   ['/plain/path.txt', '/plain/path.txt'],
   ['/x; reboot', "'/x; reboot'"],
   ['', "''"],
-])('%j is %s', (text, word) => {
+])('%j is quoted as %s', (text, word) => {
   expect(shellQuote(text)).toBe(word);
 });
 
 test.each(['$(id)', "it's `id`", 'a b', 'a\nb', '"', '\\', '*', '~'])(
-  'a shell takes %j for one word',
+  'a shell reads %j as one word',
   (text) => {
     expect(execFileSync('sh', ['-c', `printf %s ${shellQuote(text)}`]).toString()).toBe(text);
   },

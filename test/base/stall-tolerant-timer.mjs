@@ -1,7 +1,7 @@
-/** What counts as waiting between two looks: CI's machine may stand still as a whole, for minutes. */
+/** Maximum time between two checks that counts as waiting. A CI machine can stall as a whole, for minutes. */
 const LONGEST_TURN_MS = 1000;
 
-/** Tells, each time it is asked, whether that long (ms) was waited since it was made. */
+/** Returns a function that reports whether `ms` milliseconds of waiting have passed since this call. */
 export function patience(ms) {
   let waited = 0;
   let last = performance.now();

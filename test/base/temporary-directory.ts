@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 
-/** A new directory that is removed when the test has finished. */
+/** Creates a directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'kcri-test-'));
   onTestFinished(async () => {

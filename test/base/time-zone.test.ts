@@ -12,14 +12,14 @@ test.each([
   ['Europe/Berlin', 120],
   ['America/St_Johns', -150],
   ['Asia/Kathmandu', 345],
-])('in %s the offset is the engine’s', (zone, minutes) => {
+])('in %s the offset equals that of the JavaScript engine', (zone, minutes) => {
   process.env['TZ'] = zone;
   const summer = new Date('2026-07-01T12:00:00Z');
   expect(localOffsetMinutes(summer)).toBe(minutes);
   expect(localOffsetMinutes(summer)).toBe(-summer.getTimezoneOffset() + 0);
 });
 
-/** A zone's file (RFC 9636) with an empty first block, as tzdata has them. */
+/** Returns a zone file (RFC 9636) with an empty first block, as in tzdata. */
 function zoneFile({transitions = 0, offset = 0, footer = 'UTC0'}): string {
   const block = (times: number, bytes: number, utOffset: number): Buffer => {
     const header = Buffer.alloc(44);
@@ -37,17 +37,17 @@ function zoneFile({transitions = 0, offset = 0, footer = 'UTC0'}): string {
 
 test.each([
   ['is UTC', {}, true],
-  ['has been something else', {transitions: 1}, false],
-  ['has another offset', {offset: 3600, footer: '<+01>-1'}, false],
-  ['will be something else', {footer: 'CET-1CEST,M3.5.0,M10.5.0/3'}, false],
+  ['had another offset in the past', {transitions: 1}, false],
+  ['has another offset now', {offset: 3600, footer: '<+01>-1'}, false],
+  ['will have another offset', {footer: 'CET-1CEST,M3.5.0,M10.5.0/3'}, false],
 ])('the file of a zone that %s', (_, zone, expected) => {
   expect(isUtcZone(zoneFile(zone))).toBe(expected);
 });
 
 test.each([
-  ['no zone file', ''],
-  ['not one', 'UTC0\n'],
-  ['cut off', 'TZif2'],
-])('what is %s is not that of UTC', (_, file) => {
+  ['missing', ''],
+  ['not a zone file', 'UTC0\n'],
+  ['truncated', 'TZif2'],
+])('a file that is %s is not that of UTC', (_, file) => {
   expect(isUtcZone(file)).toBe(false);
 });

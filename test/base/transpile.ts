@@ -4,7 +4,7 @@ import ts from 'typescript';
 
 const SRC = new URL('../../src/', import.meta.url);
 
-/** Writes modules of src as JavaScript into `directory`, for tests that need them in a process of their own. */
+/** Writes modules of src as JavaScript into `directory`, for tests that run them in another process. */
 export async function transpile(modules: readonly string[], directory: string): Promise<void> {
   for (const module of modules) {
     const source = await readFile(new URL(`${module}.ts`, SRC), 'utf8');

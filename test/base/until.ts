@@ -17,7 +17,7 @@ export async function until(
   const hasSpun = patience(SPIN_MS);
   while (!(await condition())) {
     if (isOver()) throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what()}`);
-    // Other tests and processes need the processor for what is waited for.
+    // Other tests and processes need the processor to make the condition true.
     if (hasSpun()) await delay(1);
     else await new Promise((resolve) => setImmediate(resolve));
   }

@@ -19,32 +19,32 @@ const self = identityOf(process.pid);
 const endpoint = 'unix:///r/containerd.sock';
 
 describe('findPrivateEndpoint', () => {
-  test('gives the endpoint while its process runs', async () => {
+  test('returns the endpoint while its process runs', async () => {
     const rootDir = await rootDirWith(JSON.stringify({endpoint, process: self}));
     expect(findPrivateEndpoint(rootDir)).toBe(endpoint);
   });
 
   test.each([
-    ['the pid is another process’s now', JSON.stringify({endpoint, process: {...self, startTime: '0'}})],
-    ['the machine was booted since', JSON.stringify({endpoint, process: {...self, bootId: 'x'}})],
-    ['the process has ended', JSON.stringify({endpoint, process: {...self, pid: 2 ** 22 + 1}})],
-    ['it was never started', JSON.stringify({endpoint})],
-    ['the record is no JSON', '{"endpoint'],
-  ])('gives nothing when %s', async (_, record) => {
+    ['the PID was reused', JSON.stringify({endpoint, process: {...self, startTime: '0'}})],
+    ['the machine was rebooted', JSON.stringify({endpoint, process: {...self, bootId: 'x'}})],
+    ['the process has exited', JSON.stringify({endpoint, process: {...self, pid: 2 ** 22 + 1}})],
+    ['containerd was never started', JSON.stringify({endpoint})],
+    ['the record is invalid JSON', '{"endpoint'],
+  ])('returns undefined if %s', async (_, record) => {
     expect(findPrivateEndpoint(await rootDirWith(record))).toBeUndefined();
   });
 
-  test('gives nothing where nothing was ever up', () => {
+  test('returns undefined if there was no runtime', () => {
     expect(findPrivateEndpoint('/nowhere')).toBeUndefined();
   });
 });
 
 describe('process identity', () => {
-  test('this process runs', () => {
+  test('this process is running', () => {
     expect(self !== undefined && isRunning(self)).toBe(true);
   });
 
-  test('a program’s name may hold spaces and brackets', () => {
+  test('a program name may contain spaces and parentheses', () => {
     const rest = Array.from({length: 20}, (_, index) => String(index + 4));
     expect(parseProcessStat(`12 (a) b) (c) S ${rest.join(' ')}`)).toEqual({
       state: 'S',
@@ -54,7 +54,7 @@ describe('process identity', () => {
   });
 });
 
-test('the status of nothing is down, and says how to start', async () => {
+test('the status without a runtime is down, with a hint how to start one', async () => {
   const status = await runtimeStatus('/nowhere', new AbortController().signal);
   expect(status).toEqual({state: 'down', root: '/nowhere/runtime', left: []});
   expect(runtimeStatusRows(status)[0]?.[1]).toBe(
@@ -62,7 +62,7 @@ test('the status of nothing is down, and says how to start', async () => {
   );
 });
 
-test('the status of a runtime that is down names what holds something all the same', async () => {
+test('the status of a stopped runtime lists what is left', async () => {
   const rootDir = await temporaryDirectory();
   for (const name of ['locks', 'pods/uid', 'records']) await mkdir(join(rootDir, name), {recursive: true});
   await writeFile(join(rootDir, 'records', 'uid.json'), '{}');
@@ -72,14 +72,14 @@ test('the status of a runtime that is down names what holds something all the sa
   );
 });
 
-test.each(['/etc/passwd', '/etc/passwd/x'])('the root directory %s is no directory', async (rootDir) => {
+test.each(['/etc/passwd', '/etc/passwd/x'])('the root directory %s is rejected', async (rootDir) => {
   const {signal} = new AbortController();
   const error = /^reading "\/etc\/passwd\/\w+": not a directory$/;
   await expect(runtimeStatus(rootDir, signal)).rejects.toThrow(error);
   if (rootDir !== '/etc/passwd') await expect(takeDownRuntime({rootDir}, signal)).rejects.toThrow(error);
 });
 
-test('the status of a killed containerd is dead, and says how to repair', async () => {
+test('the status of a killed containerd is dead, with a hint how to repair it', async () => {
   const rootDir = await rootDirWith(
     JSON.stringify({
       endpoint,

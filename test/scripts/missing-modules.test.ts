@@ -2,7 +2,7 @@ import {build} from 'esbuild';
 import {expect, test} from 'vitest';
 import {missingModules} from '../../scripts/binary/missing-modules.mjs';
 
-test('what is neither in a program nor in its runtime is missing, however it is imported', async () => {
+test('a module that neither the program nor its runtime contains is missing, in any form of import', async () => {
   const contents = `import 'node:fs'; import 'bun:jsc'; import 'first'; require('os');
     await import('second'); try { require('third') } catch {}`;
   const {metafile} = await build({

@@ -4,7 +4,7 @@ import {dirname, join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {removeOrphans} from '../../scripts/bundle/orphans.mjs';
 
-test('what a source file was compiled to goes when that has gone, and nothing else', async () => {
+test('only compiled files without a source file are removed', async () => {
   const root = await mkdtemp(join(tmpdir(), 'kcri-orphans-'));
   onTestFinished(() => rm(root, {recursive: true}));
   const kept = [
@@ -15,7 +15,7 @@ test('what a source file was compiled to goes when that has gone, and nothing el
     'dist/quick/program.cjs',
     'dist/release/kcri.tgz',
   ];
-  const orphans = ['dist/cri/gone.js', 'dist/cri/gone.d.ts', 'dist/commands/gone/it.js'];
+  const orphans = ['dist/cri/removed.js', 'dist/cri/removed.d.ts', 'dist/commands/removed/it.js'];
   for (const file of [...kept, ...orphans]) {
     await mkdir(join(root, dirname(file)), {recursive: true});
     await writeFile(join(root, file), '');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import {expect, test} from 'vitest';
 import {findBase64Error} from '../../../src/api/decoding/base64.js';
 
-// The offsets are those of Go's encoding/base64.
+// The offsets equal those of Go's encoding/base64.
 test.each([
   ['', undefined],
   ['aHVudGVyMg==', undefined],
@@ -19,11 +19,11 @@ test.each([
   ['abc==', 4],
   ['ab==cd', 4],
   ['====', 0],
-])('%j stops being base64 at %s', (text, offset) => {
+])('the first invalid offset of %j is %s', (text, offset) => {
   expect(findBase64Error(text)).toBe(offset);
 });
 
-test('what is encoded has no fault', () => {
+test('encoded bytes have no error', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       expect(findBase64Error(Buffer.from(bytes).toString('base64'))).toBeUndefined();

@@ -8,12 +8,12 @@ function decode(text: string): readonly unknown[] {
   return decodeManifest(text, {file}).map(({pod}) => pod);
 }
 
-/** The messages of everything wrong with a text, as they are shown. */
-function faults(text: string): string[] {
+/** Returns all issues of a text, with their positions. */
+function issueLines(text: string): string[] {
   return parseManifest(text, {file}).issues.map(({line, column, message}) => `${line}:${column}: ${message}`);
 }
 
-/** A Pod's text with something in its only container. */
+/** Returns a Pod manifest with these lines in its only container. */
 function withContainer(...lines: readonly string[]): string {
   const container = ['  - name: a', ...lines.map((line) => `    ${line}`)];
   return ['apiVersion: v1', 'kind: Pod', 'spec:', '  containers:', ...container, ''].join('\n');
@@ -32,12 +32,12 @@ describe('decodeManifest reads', () => {
   test.each([
     ['YAML', minimalText],
     ['JSON', JSON.stringify(minimal, null, '\t')],
-    ['CRLF line ends', minimalText.replaceAll('\n', '\r\n')],
+    ['CRLF line endings', minimalText.replaceAll('\n', '\r\n')],
     ['a byte order mark', `\uFEFF${minimalText}`],
-    ['comments and an empty document before', `# first\n---\n---\n${minimalText}`],
+    ['comments and an empty document before it', `# first\n---\n---\n${minimalText}`],
     ['a List', `apiVersion: v1\nkind: List\nitems:\n- ${JSON.stringify(minimal)}\n`],
     [
-      'a PodList whose items leave their kind out',
+      'a PodList whose items omit their kind',
       'apiVersion: v1\nkind: PodList\nmetadata: {resourceVersion: ""}\nitems:\n' +
         '- {metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}\n',
     ],
@@ -49,7 +49,7 @@ describe('decodeManifest reads', () => {
     expect(decode(text)).toEqual([minimal]);
   });
 
-  test('several documents, each with its place', () => {
+  test('several documents, each with its position', () => {
     const documents = decodeManifest(`${minimalText}---\n${minimalText}`, {file});
     expect(documents.map(({line, column}) => [line, column])).toEqual([
       [1, 1],
@@ -57,7 +57,7 @@ describe('decodeManifest reads', () => {
     ]);
   });
 
-  test("what isn't said as Go's zero values where a field is required, and leaves out the rest", () => {
+  test("omitted required fields as Go's zero values, and omits the other ones", () => {
     expect(decode('{apiVersion: v1, kind: Pod, metadata: null, status: ~}')).toEqual([
       {apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {containers: []}},
     ]);
@@ -129,12 +129,12 @@ describe('decodeManifest reads', () => {
 const KINDS =
   '"ConfigMap", "ConfigMapList", "List", "Pod", "PodList", "RuntimeClass", "RuntimeClassList", "Secret", "SecretList", "ServiceAccount", "ServiceAccountList"';
 
-describe('decodeManifest refuses', () => {
+describe('decodeManifest rejects', () => {
   test.each([
-    ['an empty text', ''],
+    ['empty text', ''],
     ['only comments', '# nothing\n---\n# here\n'],
     ['an empty list', 'apiVersion: v1\nkind: List\nitems: []\n'],
-  ])('%s with the name of the file', (_what, text) => {
+  ])('%s, with the file name', (_what, text) => {
     expect(() => decode(text)).toThrow('no Pod in "web.yaml"');
   });
 
@@ -165,7 +165,7 @@ describe('decodeManifest refuses', () => {
       'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service}\n',
       `4:26: items[0].kind: Unsupported value: "Service": supported values: ${KINDS}`,
     ],
-    ['a text as document', 'just text\n', '1:1: Invalid value: must be an object with apiVersion and kind'],
+    ['a string as document', 'just text\n', '1:1: Invalid value: must be an object with apiVersion and kind'],
     ['broken YAML', 'a: b: c\n', '1:4: yaml: nested mappings are not allowed in compact mappings'],
     ['a tab as indentation', 'spec:\n\tcontainers: []\n', '2:1: yaml: tabs are not allowed as indentation'],
     ['a NUL', 'kind: Pod\nname: a\0b\n', '2:8: yaml: control characters are not allowed'],
@@ -174,20 +174,20 @@ describe('decodeManifest refuses', () => {
     ['an anchor inside itself', 'kind: &a [*a]\n', '1:10: yaml: an anchor may not contain its own alias'],
     ['an unknown tag', 'kind: !pod x\n', '1:12: yaml: unknown tag "!pod"'],
     ['a list as key', '? [a]\n: 1\n', '1:3: yaml: a key must be a text, not a list or an object'],
-    ['a merge of a text', '<<: x\n', '1:5: yaml: map merge requires map or sequence of maps as the value'],
+    ['a merge of a string', '<<: x\n', '1:5: yaml: map merge requires map or sequence of maps as the value'],
     ['deep nesting', `a: ${'['.repeat(100_000)}`, expect.stringMatching(/^1:\d+: yaml: nested too deeply$/)],
-    ['deep nesting of blocks', '- '.repeat(100_000), expect.stringMatching(/yaml: nested too deeply$/)],
+    ['deep block nesting', '- '.repeat(100_000), expect.stringMatching(/yaml: nested too deeply$/)],
   ])('%s', (_what, text, message) => {
-    expect(faults(text)).toEqual([message]);
+    expect(issueLines(text)).toEqual([message]);
   });
 
-  test('a duplicate key, with its place', () => {
-    expect(faults(withContainer('image: x', 'image: z'))).toEqual([
+  test('a duplicate key, with its position', () => {
+    expect(issueLines(withContainer('image: x', 'image: z'))).toEqual([
       '7:5: yaml: key "image" already set in map',
     ]);
   });
 
-  test('an alias bomb quickly', () => {
+  test('an alias bomb, quickly', () => {
     const levels = Array.from(
       {length: 12},
       (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}]`,
@@ -195,7 +195,7 @@ describe('decodeManifest refuses', () => {
     const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  managedFields:\n  - fieldsV1:\n      l0: &l0 x\n${levels
       .map((line) => `      ${line}\n`)
       .join('')}`;
-    expect(faults(text)).toEqual([expect.stringMatching(/document contains excessive aliasing$/)]);
+    expect(issueLines(text)).toEqual([expect.stringMatching(/document contains excessive aliasing$/)]);
   });
 
   test.each([
@@ -231,19 +231,19 @@ describe('decodeManifest refuses', () => {
       'spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: true: must be an integer or a string, not a boolean',
     ],
   ])('%s', (line, message) => {
-    expect(faults(withContainer(line))).toEqual([expect.stringContaining(`: ${message}`)]);
+    expect(issueLines(withContainer(line))).toEqual([expect.stringContaining(`: ${message}`)]);
   });
 
-  test('a boolean as annotation, and says how to write it (kubelet case bad-annotation-type)', () => {
+  test('a boolean as annotation, with a hint how to quote it (kubelet case bad-annotation-type)', () => {
     const text = 'apiVersion: v1\nkind: Pod\nmetadata: {name: badann, annotations: {x: y}}\n';
-    expect(faults(text)).toEqual([
+    expect(issueLines(text)).toEqual([
       '3:43: metadata.annotations[x]: Invalid value: true: must be a string, not a boolean (write "y")',
     ]);
   });
 
-  test("a time that isn't one", () => {
+  test('an invalid time', () => {
     const text = 'apiVersion: v1\nkind: Pod\nmetadata: {creationTimestamp: 2026-13-01T00:00:00Z}\n';
-    expect(faults(text)).toEqual([
+    expect(issueLines(text)).toEqual([
       '3:31: metadata.creationTimestamp: Invalid value: "2026-13-01T00:00:00Z": must be a time such as "2026-01-31T12:00:00Z"',
     ]);
   });
@@ -252,15 +252,15 @@ describe('decodeManifest refuses', () => {
 describe('an unknown field', () => {
   const text = 'apiVersion: v1\nkind: Pod\nspec:\n  contaners: []\n  volumes:\n  - Name: x\n    zzzzzz: 1\n';
 
-  test('is an error that says what may be meant', () => {
-    expect(faults(text)).toEqual([
+  test('is an error with a suggestion', () => {
+    expect(issueLines(text)).toEqual([
       '4:3: unknown field "spec.contaners", did you mean "containers"?',
       '6:5: unknown field "spec.volumes[0].Name", did you mean "name"?',
       '7:5: unknown field "spec.volumes[0].zzzzzz"',
     ]);
   });
 
-  test('is a warning when lenient, and nothing else becomes one', () => {
+  test('is a warning if lenient, and other errors remain errors', () => {
     const {issues, warnings} = parseManifest(`${text}  hostPID: "no"\n`, {file, lenient: true});
     expect(warnings.map(({message}) => message)).toEqual([
       'unknown field "spec.contaners", did you mean "containers"?',
@@ -300,20 +300,20 @@ describe('PodValidationError', () => {
 describe('renderIssue', () => {
   const issue = {file, line: 1, path: '', message: 'wrong'};
 
-  test('keeps the caret below its place after tabs', () => {
+  test('aligns the caret after tabs', () => {
     expect(renderIssue({...issue, column: 3, source: '\t\tx'})).toBe(
       'web.yaml:1:3: wrong\n    1 | \t\tx\n      | \t\t^',
     );
   });
 
-  test('shows the surroundings of a place far to the right', () => {
+  test('shows an excerpt around a column far to the right', () => {
     const rendered = renderIssue({...issue, column: 1001, source: `${'a'.repeat(1000)}X${'b'.repeat(1000)}`});
     const [, source = '', caret = ''] = rendered.split('\n');
     expect(source.length).toBeLessThan(120);
     expect(source.charAt(caret.indexOf('^'))).toBe('X');
   });
 
-  test('lets no control character through to the terminal', () => {
+  test('replaces control characters', () => {
     expect(renderIssue({...issue, column: 1, source: 'a\u001b[2Jb\u009b'})).toContain('a·[2Jb·');
   });
 });

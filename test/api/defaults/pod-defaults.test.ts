@@ -4,7 +4,7 @@ import {applyPodDefaults, defaultPullPolicy} from '../../../src/api/defaults/pod
 import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
 import type {Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
 
-/** Manifests and the spec that kubelet 1.36.2 made of them, without what it adds for static pods. */
+/** Manifests, with the spec that kubelet 1.36.2 makes of them, without the fields it adds for static pods. */
 const recorded = JSON.parse(
   readFileSync(new URL('kubelet-defaults.json', import.meta.url), 'utf8'),
 ) as Record<string, {manifest: string; spec: unknown}>;
@@ -23,10 +23,10 @@ test.each(Object.entries(recorded))("%s: defaults equal the kubelet's", (name, {
   expect(document && applyPodDefaults(document.pod).spec).toEqual(spec);
 });
 
-test.each(Object.entries(recorded))('%s: applying defaults again changes nothing', (name, {manifest}) => {
+test.each(Object.entries(recorded))('%s: applying defaults twice has no effect', (name, {manifest}) => {
   const [document] = decodeManifest(manifest, {file: name});
-  const once = document && applyPodDefaults(document.pod);
-  expect(once && applyPodDefaults(once)).toEqual(once);
+  const defaulted = document && applyPodDefaults(document.pod);
+  expect(defaulted && applyPodDefaults(defaulted)).toEqual(defaulted);
 });
 
 test.each([
@@ -44,21 +44,21 @@ test.each([
   expect(defaultPullPolicy(image)).toBe(policy);
 });
 
-describe('applyDefaults', () => {
-  test("doesn't touch its argument", () => {
+describe('applyPodDefaults', () => {
+  test('does not modify its argument', () => {
     const pod = aPod({volumes: [{name: 'v'}]});
     const before = structuredClone(pod);
     applyPodDefaults(pod);
     expect(pod).toEqual(before);
   });
 
-  test('puts a pod without namespace into "default"', () => {
+  test('sets the namespace "default" if there is none', () => {
     expect(applyPodDefaults(aPod()).metadata.namespace).toBe('default');
     const other: Pod = {...aPod(), metadata: {name: 'a', namespace: 'other'}};
     expect(applyPodDefaults(other).metadata.namespace).toBe('other');
   });
 
-  test('takes the old name of the service account', () => {
+  test('accepts the deprecated serviceAccount field', () => {
     expect(applyPodDefaults(aPod({serviceAccount: 'robot'})).spec.serviceAccountName).toBe('robot');
     expect(applyPodDefaults(aPod()).spec).not.toHaveProperty('serviceAccountName');
   });
@@ -103,17 +103,17 @@ describe('applyDefaults', () => {
       [{name: 'v', ephemeral: {volumeClaimTemplate: {spec: {}}}}],
       [{ephemeral: {volumeClaimTemplate: {spec: {volumeMode: 'Filesystem'}}}}],
     ],
-  ])('completes a volume with %s', (_what, volumes = [], expected) => {
+  ])('sets defaults of a volume with %s', (_what, volumes = [], expected) => {
     expect(applyPodDefaults(aPod({volumes})).spec.volumes).toMatchObject(expected as object[]);
   });
 
-  test('rounds resources up to thousandths', () => {
+  test('rounds resources up to milli-units', () => {
     const container = {name: 'c', image: 'i:1', resources: {requests: {cpu: '1100u'}}};
     const {spec} = applyPodDefaults(aPod({containers: [container]}));
     expect(spec.containers[0]?.resources).toEqual({requests: {cpu: '2m'}});
   });
 
-  test("derives a pod's requests from its containers' and then its limits, huge pages from limits", () => {
+  test("defaults a pod's requests to its containers' and then to its limits, and huge pages to limits", () => {
     const {spec} = applyPodDefaults(
       aPod({
         resources: {limits: {cpu: '2', memory: '1Gi'}},
@@ -133,7 +133,7 @@ describe('applyDefaults', () => {
     });
   });
 
-  test('names sysctls with dots', () => {
+  test('converts sysctl names to the form with dots', () => {
     const sysctls = ['net/ipv4/ip_local_port_range', 'net.ipv4.tcp_syncookies'].map((name) => ({
       name,
       value: '1',
@@ -145,7 +145,7 @@ describe('applyDefaults', () => {
     ]);
   });
 
-  test("leaves an ephemeral container's requests alone", () => {
+  test("does not change an ephemeral container's requests", () => {
     const container = {name: 'e', image: 'i:1', resources: {limits: {cpu: '1'}}};
     const {spec} = applyPodDefaults(aPod({ephemeralContainers: [container]}));
     expect(spec.ephemeralContainers?.[0]?.resources).toEqual({limits: {cpu: '1'}});

@@ -20,12 +20,12 @@ interface Part {
 describe('a table of fields', () => {
   const good = {name: required(text), size: int32};
 
-  test('that fits its interface is accepted', () => {
+  test('is accepted if it matches its interface', () => {
     expectTypeOf(good).toExtend<Fields<Part>>();
     expect(objectSchema<Part>('Part', good).fields.size).toEqual({type: {kind: 'int32'}, required: false});
   });
 
-  test("doesn't compile when a field is missing, of another type, or wrongly required or optional", () => {
+  test('does not compile if a field is missing, has another type, or is wrongly required or optional', () => {
     const missing = {name: required(text)};
     const wrongType = {name: required(text), size: bool};
     const wrongItem = {name: required(text), size: list(int32)};
@@ -36,11 +36,11 @@ describe('a table of fields', () => {
     expectTypeOf(wrongItem).not.toExtend<Fields<Part>>();
     expectTypeOf(notRequired).not.toExtend<Fields<Part>>();
     expectTypeOf(tooRequired).not.toExtend<Fields<Part>>();
-    // @ts-expect-error: "colour" is no field of Part
+    // @ts-expect-error: "colour" is not a field of Part
     expect(objectSchema<Part>('Part', {...good, colour: text}).name).toBe('Part');
   });
 
-  test("doesn't compile when an enumeration is wider or narrower than its type", () => {
+  test('does not compile if an enumeration is wider or narrower than its type', () => {
     const wide = {policy: enumeration(['a', 'b', 'c'])};
     const narrow = {policy: enumeration(['a'])};
     const exact = {policy: enumeration(['a', 'b'])};
@@ -49,14 +49,14 @@ describe('a table of fields', () => {
     expectTypeOf(exact).toExtend<Fields<{policy?: 'a' | 'b'}>>();
   });
 
-  test('nests objects of the right type only', () => {
+  test('nests only objects of the right type', () => {
     const part = objectSchema<Part>('Part', good);
     expectTypeOf({parts: list(object(part))}).toExtend<Fields<{parts?: readonly Part[]}>>();
     expectTypeOf({parts: list(object(part))}).not.toExtend<Fields<{parts?: readonly {other: string}[]}>>();
   });
 });
 
-/** Every path of a schema, such as `spec.containers[].name`. */
+/** Yields every path of a schema, such as `spec.containers[].name`. */
 function* paths(type: FieldType, path: string): Generator<string> {
   if (type.kind === 'list') yield* paths(type.item, `${path}[]`);
   else if (type.kind === 'map') yield* paths(type.value, `${path}{}`);
@@ -68,7 +68,7 @@ function* objectPaths(schema: AnySchema, path: string): Generator<string> {
   for (const [name, {type}] of Object.entries(schema.fields)) yield* paths(type, `${path}.${name}`);
 }
 
-test("the Pod's table reaches every corner of the API as of 1.36", () => {
+test('the Pod schema covers the whole API of 1.36', () => {
   const all = [...objectPaths(pod, '')];
   expect(all).toEqual(
     expect.arrayContaining([

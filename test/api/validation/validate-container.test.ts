@@ -56,7 +56,7 @@ describe('container', () => {
     ],
   ]);
 
-  test('needs a name and an image', () => {
+  test('must have a name and an image', () => {
     expect(
       issueMessages(
         'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{image: " i"}, {name: C_1}]}\n',
@@ -169,7 +169,7 @@ describe('resources', () => {
     ],
   ]);
 
-  test('of a claim twice, as a whole and in part', () => {
+  test('must not list a claim twice', () => {
     const claims = '{name: a}, {name: a, request: r}, {name: b, request: r}, {name: b, request: r}';
     expect(
       issueMessages(
@@ -181,7 +181,7 @@ describe('resources', () => {
     ]);
   });
 
-  test('of the pod cover those of its containers', () => {
+  test('of the pod must cover those of its containers', () => {
     expect(
       issueMessages(
         'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  resources: {requests: {cpu: 1, disk: 1, ephemeral-storage: 1}, limits: {cpu: 2}}\n  containers:\n  - {name: a, image: i, resources: {requests: {cpu: 600m}, limits: {cpu: 3}}}\n  - {name: b, image: i, resources: {requests: {cpu: 600m}}}\n',
@@ -219,7 +219,7 @@ describe('init containers', () => {
     ],
   ]);
 
-  test('share their names with the other containers', () => {
+  test('must not have the name of another container', () => {
     expect(
       issueMessages(
         'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: a, image: i}, {name: a, image: i}]\n  initContainers: [{name: b, image: i}, {name: a, image: i}]\n  ephemeralContainers: [{name: b, image: i, targetContainerName: x, ports: [{containerPort: 1}]}]\n',
@@ -236,7 +236,7 @@ describe('init containers', () => {
 });
 
 describe('host network', () => {
-  test("takes only the container's own ports", () => {
+  test('requires the container port as host port', () => {
     expect(
       issueMessages(
         'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {hostNetwork: true, containers: [{name: c, image: i, ports: [{containerPort: 1}, {containerPort: 2, hostPort: 3}]}]}\n',

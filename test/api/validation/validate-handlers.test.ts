@@ -46,7 +46,7 @@ describe('probes and hooks', () => {
     ],
   ]);
 
-  test("know the signals of the pod's operating system", () => {
+  test("accept the signals of the pod's operating system", () => {
     const withSignal = (os: string, signal: string): string[] =>
       issueMessages(
         `apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {os: {name: ${os}}, containers: [{name: c, image: i, lifecycle: {stopSignal: ${signal}}}]}\n`,

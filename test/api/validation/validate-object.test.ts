@@ -22,7 +22,7 @@ const of =
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 describe('a ConfigMap', () => {
-  test('has texts and bytes, in the namespace default unless it says another', () => {
+  test('has strings and bytes, in the namespace default unless it has one', () => {
     const text =
       'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\nimmutable: true\ndata: {a: b}\nbinaryData: {c: AP8=}\n';
 
@@ -53,7 +53,7 @@ describe('a ConfigMap', () => {
     [`data: {a: ${'x'.repeat(MIB)}}\nbinaryData: {b: eA==}`, 'Too long: may not be more than 1048576 bytes'],
   ]);
 
-  test('has a name', () => {
+  test('must have a valid name', () => {
     expect(issueMessages('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n')).toEqual([
       `metadata.name: Invalid value: "A_b": ${NOT_A_SUBDOMAIN}`,
     ]);
@@ -61,7 +61,7 @@ describe('a ConfigMap', () => {
 });
 
 describe('a Secret', () => {
-  test('has bytes; its stringData becomes part of them, and wins', () => {
+  test('has bytes, and stringData overrides data', () => {
     const text =
       'apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: ns}\ndata: {a: YQ==, b: Yg==}\nstringData: {b: new, c: ö}\n';
 
@@ -122,7 +122,7 @@ describe('a RuntimeClass', () => {
     ],
   ]);
 
-  test('is in no namespace', () => {
+  test('must not have a namespace', () => {
     const text = 'apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: x}\nhandler: runc\n';
 
     expect(objects(text)[0]?.metadata).toEqual({name: 'x'});
@@ -132,7 +132,7 @@ describe('a RuntimeClass', () => {
   });
 });
 
-test('objects of any kind come in lists, whose items may leave out what the list says', () => {
+test('Lists contain objects of any kind, and items of typed lists may omit their type', () => {
   const text = `apiVersion: v1
 kind: List
 items:
@@ -153,22 +153,22 @@ items:
   ]);
 });
 
-describe('no message repeats what a Secret holds:', () => {
+describe('no message contains a value of a Secret:', () => {
   const head = 'apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n';
   const pod = '{apiVersion: v1, kind: Pod, metadata: {name: P}, spec: {containers: [{name: c, image: i}]}}';
 
   test.each([
     ['an unquoted number', `${head}stringData: {password: 31337}`],
-    ['a truth value for bytes', `${head}data: {password: true}\nstringData: {user: 31337}`],
-    ['what is no base64', `${head}data: {password: 31337-hunter}`],
-    ['a text for the keys', `${head}data: hunter-31337`],
-    ['a text in place of the object', `${head}stringData: [31337]`],
-    ['a misspelt field', `${head}strData: {password: 31337}`],
-    ['a key twice', `${head}stringData: {a: 31337, a: 31338}`],
+    ['a boolean for bytes', `${head}data: {password: true}\nstringData: {user: 31337}`],
+    ['invalid base64', `${head}data: {password: 31337-hunter}`],
+    ['a string in place of data', `${head}data: hunter-31337`],
+    ['a list in place of the object', `${head}stringData: [31337]`],
+    ['a misspelled field', `${head}strData: {password: 31337}`],
+    ['a duplicate key', `${head}stringData: {a: 31337, a: 31338}`],
     ['broken YAML', `${head}stringData: {password: "31337`],
     ['broken YAML on the line', `${head}stringData:\n  a: b: "31337"`],
     ['another version', '{apiVersion: v2, kind: Secret, stringData: {password: "31337"}}'],
-    ['a misspelt kind', '{apiVersion: v1, kind: secret, data: {password: "31337"}}'],
+    ['a misspelled kind', '{apiVersion: v1, kind: secret, data: {password: "31337"}}'],
     ['a missing kind', '{apiVersion: v1, stringData: {password: "31337"}}'],
     [
       'a list item',
@@ -185,7 +185,7 @@ describe('no message repeats what a Secret holds:', () => {
     expect(issues.map(renderIssue).join('\n')).not.toMatch(/3133|hunter/);
   });
 
-  test('the place is shown all the same, and so are other lines', () => {
+  test('the position is still shown, and lines of other objects are too', () => {
     const text = `${head}data: {password: hunter2}\n---\n${pod}\n`;
     const [first, second] = loadManifest(text, {file: 'f.yaml'}).issues.map(renderIssue);
 

@@ -214,20 +214,20 @@ describe('spec', () => {
     ['status: 1', 'unknown field "spec.status"'],
   ]);
 
-  test('needs a container', () => {
+  test('must have a container', () => {
     expect(issueMessages('apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n')).toEqual([
       'spec.containers: Required value',
     ]);
   });
 
-  test('is needed', () => {
+  test('is required', () => {
     expect(issueMessages('apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n')).toEqual([
       'spec.containers: Required value',
     ]);
   });
 });
 
-describe('annotations and fields that say the same', () => {
+describe('annotations and their equivalent fields', () => {
   const withProfile = (annotation: string, profile: string): string[] =>
     issueMessages(
       `apiVersion: v1\nkind: Pod\nmetadata: {name: p, annotations: {container.apparmor.security.beta.kubernetes.io/c: ${annotation}}}\nspec: {containers: [{name: c, image: i, securityContext: {appArmorProfile: ${profile}}}]}\n`,

@@ -83,7 +83,7 @@ describe('volumes', () => {
     ['tape: {}', 'unknown field "V.tape"'],
   ]);
 
-  test('need names of their own', () => {
+  test('must have unique names', () => {
     expect(specIssues('volumes: [{name: a}, {name: a}, {}, {name: A}]')).toEqual([
       'spec.volumes[1].name: Duplicate value: "a"',
       'spec.volumes[2].name: Required value',

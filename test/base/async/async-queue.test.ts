@@ -9,7 +9,7 @@ const steps = fc.array(
   {maxLength: 12},
 ) as fc.Arbitrary<readonly Step[]>;
 
-test('whatever is pushed and taken in whatever turns, each item comes once and in order, and the size is what waits', async () => {
+test('items are delivered once and in order, and the size is the number of waiting items', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const queue = new AsyncQueue<number>();
@@ -24,14 +24,14 @@ test('whatever is pushed and taken in whatever turns, each item comes once and i
   );
 });
 
-test('who waits is given the next item', async () => {
+test('a waiting consumer receives the next item', async () => {
   const queue = new AsyncQueue<string>();
   const first = queue.next();
   queue.push('a');
   expect(await first).toBe('a');
 });
 
-test('a full queue takes nothing until something is taken out', async () => {
+test('a full queue rejects items until one is taken', async () => {
   const queue = new AsyncQueue<number>(2);
   expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);
   await queue.next();
@@ -39,7 +39,7 @@ test('a full queue takes nothing until something is taken out', async () => {
   expect([await queue.next(), await queue.next()]).toEqual([2, 4]);
 });
 
-test('a wait ends with the signal, and an item that comes later is given to the next who asks', async () => {
+test('an abort ends a wait, and a later item goes to the next consumer', async () => {
   const queue = new AsyncQueue<string>();
   const stop = new AbortController();
   const waiting = queue.next(stop.signal);
@@ -50,7 +50,7 @@ test('a wait ends with the signal, and an item that comes later is given to the 
   expect(await queue.next()).toBe('late');
 });
 
-test('what is there already is given although the signal has aborted', async () => {
+test('a queued item is returned even if the signal is already aborted', async () => {
   const queue = new AsyncQueue<string>();
   queue.push('there');
   expect(await queue.next(AbortSignal.abort())).toBe('there');

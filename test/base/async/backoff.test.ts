@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {Backoff} from '../../../src/base/async/backoff.js';
 
-test('the first delay is the initial one, later ones double up to the cap', () => {
+test('the first delay is the initial one, and later delays double up to the cap', () => {
   const backoff = new Backoff(10_000, 35_000);
   const delays = [0, 1, 2, 3].map((n) => {
     backoff.next('web', n * 1000, n * 1000);
@@ -10,7 +10,7 @@ test('the first delay is the initial one, later ones double up to the cap', () =
   expect(delays).toEqual([10_000, 20_000, 35_000, 35_000]);
 });
 
-test('a key waits until its delay after the event has passed, and others do not', () => {
+test('a key backs off until its delay after the event has passed, independently of other keys', () => {
   const backoff = new Backoff(10_000, 300_000);
   backoff.next('web', 1000, 1000);
   expect(backoff.waitUntil('web', 1000, 5000)).toBe(11_000);
@@ -18,7 +18,7 @@ test('a key waits until its delay after the event has passed, and others do not'
   expect(backoff.waitUntil('other', 1000, 5000)).toBeUndefined();
 });
 
-test('an entry without news for twice the cap is forgotten and starts afresh', () => {
+test('an entry without updates for twice the cap is dropped and restarts at the initial delay', () => {
   const backoff = new Backoff(10_000, 300_000);
   backoff.next('web', 0, 0);
   backoff.next('web', 1000, 1000);
@@ -27,7 +27,7 @@ test('an entry without news for twice the cap is forgotten and starts afresh', (
   expect(backoff.get('web')).toBe(10_000);
 });
 
-/** The delays of something that runs for so many milliseconds each time and comes back when its delay is over. */
+/** Returns the delays of a process that runs for each of these times (ms) and restarts after its delay. */
 function delaysOf(runs: readonly number[]): readonly number[] {
   const backoff = new Backoff(10_000, 300_000);
   let now = 0;
@@ -40,17 +40,21 @@ function delaysOf(runs: readonly number[]): readonly number[] {
 }
 
 test.each<[string, readonly number[], readonly number[]]>([
-  ['ends at once', [0, 0, 0, 0, 0, 0, 0, 0], [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]],
   [
-    'ran for twice the cap, its wait not counted',
+    'exits immediately',
+    [0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000],
+  ],
+  [
+    'runs for twice the cap, without its back-off',
     [0, 0, 0, 0, 0, 0, 600_000, 0],
     [0, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000],
   ],
   [
-    'ran for longer than twice the cap',
+    'runs for longer than twice the cap',
     [0, 0, 0, 0, 0, 0, 600_001, 0],
     [0, 10_000, 20_000, 40_000, 80_000, 160_000, 0, 10_000],
   ],
-])('the delays of what %s', (_, runs, delays) => {
+])('the delays of a process that %s', (_, runs, delays) => {
   expect(delaysOf(runs)).toEqual(delays);
 });

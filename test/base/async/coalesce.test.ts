@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {coalesce} from '../../../src/base/async/coalesce.js';
 
-/** A call whose answers, the numbers of the calls, are given by hand. */
+/** A call whose results, the numbers of the calls, are supplied by the test. */
 function aCall() {
   const begun: ((error?: Error) => void)[] = [];
   const ask = coalesce(
@@ -21,7 +21,7 @@ const turns = async () => {
   await new Promise(setImmediate);
 };
 
-test('who asks while a call is under way shares the next one, which begins after it', async () => {
+test('callers during a running call share the next call, which starts afterwards', async () => {
   const {ask, begun} = aCall();
   const first = [ask(), ask()];
   await turns();
@@ -35,7 +35,7 @@ test('who asks while a call is under way shares the next one, which begins after
   expect(begun).toHaveLength(2);
 });
 
-test('a call that fails is told to those who asked for it, and followed by the next', async () => {
+test('a failed call rejects for its callers, and the next call still runs', async () => {
   const {ask, begun} = aCall();
   const first = ask();
   await turns();

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {createDeadline} from '../../../src/base/async/deadline.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 
-test('aborts when the time is up', async () => {
+test('aborts when the time has passed', async () => {
   const clock = new FakeClock();
   using limit = createDeadline(clock, 500);
   expect(limit.signal.aborted).toBe(false);
@@ -19,7 +19,7 @@ test('never aborts without a limit', async () => {
   expect(clock.sleeps).toEqual([]);
 });
 
-test('sleeps again and again where the time is longer than a timer can be', async () => {
+test('sleeps repeatedly for times above the maximum of a timer', async () => {
   const clock = new FakeClock();
   using limit = createDeadline(clock, 2 ** 32);
   await clock.advance(clock.sleeps.at(-1) ?? 500);
@@ -30,7 +30,7 @@ test('sleeps again and again where the time is longer than a timer can be', asyn
   expect(clock.sleeps).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2]);
 });
 
-test('disposed of, it ends its sleep and never aborts', async () => {
+test('a disposed deadline ends its sleep and never aborts', async () => {
   const clock = new FakeClock();
   const limit = createDeadline(clock, 500);
   limit[Symbol.dispose]();

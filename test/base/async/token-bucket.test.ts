@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {TokenBucket} from '../../../src/base/async/token-bucket.js';
 import {FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 
-test('a bucket starts full and refills at its rate up to the burst', () => {
+test('a bucket starts full and is refilled at its rate up to the burst', () => {
   const clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'});
   const bucket = new TokenBucket({perSecond: 5, burst: 3}, clock);
   const takenAfter = (ms: number): number => {

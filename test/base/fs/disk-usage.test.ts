@@ -6,7 +6,7 @@ import {expect, onTestFinished, test, vi} from 'vitest';
 import {diskUsage, type DiskUsageLimits} from '../../../src/base/fs/disk-usage.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
-// A mount whose server is gone takes one to be made; readdir would read all names at once.
+// Simulates a mount whose server is unavailable. readdir would read all names at once.
 vi.mock('node:fs/promises', async (load) => {
   const original = await load<typeof FsPromises>();
   return {...original, lstat: vi.fn(original.lstat), readdir: vi.fn(original.readdir)};
@@ -15,7 +15,7 @@ vi.mock('node:fs/promises', async (load) => {
 const ALL: DiskUsageLimits = {maxBytes: 1n << 40n, maxEntries: 1_000_000};
 const MI = 1024 * 1024;
 
-/** What du(1) says. */
+/** Returns the usage reported by du(1). */
 function du(path: string): bigint {
   return BigInt(execFileSync('du', ['-sxB1', path], {encoding: 'utf8'}).split('\t', 1)[0]!);
 }
@@ -28,13 +28,13 @@ async function aTree(): Promise<string> {
   return join(directory, 'tree');
 }
 
-test('a tree takes what du says', async () => {
+test("the usage of a tree equals du's", async () => {
   const tree = await aTree();
   expect(await diskUsage(tree, ALL)).toBe(du(tree));
   expect(du(tree)).toBeGreaterThan(BigInt(MI));
 });
 
-test('a file with two names counts once, a sparse one what it takes, and no link counts for what it leads to', async () => {
+test('a hard link counts once, a sparse file counts its allocated blocks, and link targets do not count', async () => {
   const tree = await aTree();
   await writeFile(join(tree, '../outside'), Buffer.alloc(8 * MI, 1));
   await link(join(tree, 'a/file'), join(tree, 'again'));
@@ -52,11 +52,11 @@ test('a link in place of the tree is not followed', async () => {
   await expect(diskUsage(`${tree}-link`, ALL)).rejects.toThrow(`opening the directory "${tree}-link"`);
 });
 
-test('nothing takes nothing', async () => {
+test('a missing tree has no usage', async () => {
   expect(await diskUsage(join(await aTree(), 'none'), ALL)).toBe(0n);
 });
 
-test('it ends once it has found more than was asked for, or looked at as much', async () => {
+test('the walk stops once it has found the requested size or read the requested number of entries', async () => {
   const tree = await aTree();
   for (let index = 0; index < 20; index++) await writeFile(join(tree, `file-${index}`), Buffer.alloc(MI, 1));
   const enough = await diskUsage(tree, {...ALL, maxBytes: BigInt(3 * MI)});
@@ -66,20 +66,23 @@ test('it ends once it has found more than was asked for, or looked at as much', 
   expect(readdir).not.toHaveBeenCalled();
 });
 
-test.each(['ENOTCONN', 'EACCES', 'ESTALE', 'EMFILE'])('what answers %s is passed over', async (code) => {
-  const tree = await aTree();
-  const before = await diskUsage(tree, ALL);
-  await writeFile(join(tree, 'stuck'), Buffer.alloc(MI, 1));
-  const {lstat: real} = await vi.importActual<typeof FsPromises>('node:fs/promises');
-  onTestFinished(() => void vi.mocked(lstat).mockImplementation(real));
-  vi.mocked(lstat).mockImplementation(async (path) => {
-    if (!String(path).endsWith('/stuck')) return await real(path);
-    throw Object.assign(new Error(code), {code, errno: -1, syscall: 'lstat'});
-  });
-  expect(await diskUsage(tree, ALL)).toBe(before);
-});
+test.each(['ENOTCONN', 'EACCES', 'ESTALE', 'EMFILE'])(
+  'an entry whose stat fails with %s is skipped',
+  async (code) => {
+    const tree = await aTree();
+    const before = await diskUsage(tree, ALL);
+    await writeFile(join(tree, 'stuck'), Buffer.alloc(MI, 1));
+    const {lstat: real} = await vi.importActual<typeof FsPromises>('node:fs/promises');
+    onTestFinished(() => void vi.mocked(lstat).mockImplementation(real));
+    vi.mocked(lstat).mockImplementation(async (path) => {
+      if (!String(path).endsWith('/stuck')) return await real(path);
+      throw Object.assign(new Error(code), {code, errno: -1, syscall: 'lstat'});
+    });
+    expect(await diskUsage(tree, ALL)).toBe(before);
+  },
+);
 
-test.skipIf(process.getuid?.() !== 0)('what is mounted in the tree does not count (needs root)', async () => {
+test.skipIf(process.getuid?.() !== 0)('mounts below the tree do not count (needs root)', async () => {
   const tree = await aTree();
   const before = await diskUsage(tree, ALL);
   await mkdir(join(tree, 'mount'));

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import {OPEN_DIRECTORY, readDirectoryEntries} from '../../../src/base/fs/file-handles.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
-test('of a directory no more names are read than asked for, and they are bytes', async () => {
+test('no more names of a directory are read than requested, and names are bytes', async () => {
   const path = await temporaryDirectory();
   const names = Array.from({length: 5}, (_, index) => Buffer.from([0x61 + index, 0xff]));
   for (const name of names) await writeFile(Buffer.concat([Buffer.from(join(path, '/')), name]), '');

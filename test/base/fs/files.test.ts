@@ -26,8 +26,8 @@ function withUmask(mask: number): void {
 
 test.each([
   ['durably', writeFileAtomic],
-  ['without waiting for the disk', writeFileAtomicWithoutSync],
-])('a file is replaced as a whole %s, with exactly the mode that is asked for', async (_how, write) => {
+  ['without fsync', writeFileAtomicWithoutSync],
+])('a file is replaced atomically %s, with exactly the given mode', async (_how, write) => {
   withUmask(0o077);
   const directory = await temporaryDirectory();
   const path = join(directory, 'file');
@@ -38,14 +38,14 @@ test.each([
   expect(await readdir(directory)).toEqual(['file']);
 });
 
-test('nothing stays of a file that cannot be replaced without waiting for the disk either', async () => {
+test('a failed replacement without fsync leaves no temporary file', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'occupied', 'sub'), {recursive: true});
   await expect(writeFileAtomicWithoutSync(join(directory, 'occupied'), 'x', 0o600)).rejects.toThrow('EISDIR');
   expect(await readdir(directory)).toEqual(['occupied']);
 });
 
-test('a file that cannot be replaced is named, and no temporary file stays', async () => {
+test('a failed replacement is an error with the path and leaves no temporary file', async () => {
   const directory = await temporaryDirectory();
   const path = join(directory, 'occupied');
   await mkdir(join(path, 'sub'), {recursive: true});
@@ -55,13 +55,13 @@ test('a file that cannot be replaced is named, and no temporary file stays', asy
   expect(await readdir(directory)).toEqual(['occupied']);
 });
 
-test('what a killed write leaves is known by its name', () => {
+test('a temporary file left by a killed write is recognized by its name', () => {
   expect(isTemporaryFileOf('/x/file', '.file.0a1b2c3d4e5f.tmp')).toBe(true);
   expect(isTemporaryFileOf('/x/file', '.file2.0a1b2c3d4e5f.tmp')).toBe(false);
   expect(isTemporaryFileOf('/x/file', 'file')).toBe(false);
 });
 
-test('directories get exactly their mode; those that exist keep theirs', async () => {
+test('new directories get exactly the given mode, and existing ones keep theirs', async () => {
   withUmask(0o077);
   const parent = join(await temporaryDirectory(), 'a');
   await mkdir(parent, {mode: 0o700});
@@ -73,7 +73,7 @@ test('directories get exactly their mode; those that exist keep theirs', async (
   expect([await mode(parent), await mode(child)]).toEqual([0o700, 0o777]);
 });
 
-test('when one directory cannot be made the ones before it are taken back', async () => {
+test('if one directory cannot be created, those created before it are removed', async () => {
   const directory = await temporaryDirectory();
   await writeFile(join(directory, 'file'), '');
   const broken = join(directory, 'file', 'c');
@@ -84,7 +84,7 @@ test('when one directory cannot be made the ones before it are taken back', asyn
   expect(await readdir(directory)).toEqual(['file']);
 });
 
-test('making directories is idempotent', async () => {
+test('creating directories is idempotent', async () => {
   const path = join(await temporaryDirectory(), 'a');
   await makeDirectories([{path, mode: 0o750}]);
   await chmod(path, 0o700);
@@ -93,7 +93,7 @@ test('making directories is idempotent', async () => {
 });
 
 test.each(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR'])(
-  'after %s on a file that the user named nothing is said of --root-dir',
+  'after %s on a file given by the user, the hint does not mention --root-dir',
   async (code) => {
     const failing = withUserFileHints(async () => {
       throw fileError('writing', '/x', Object.assign(new Error('text'), {code}));
@@ -106,24 +106,24 @@ test.each([
   ['ENOSPC', -28, 'writing "/x": no space left on device', 'free some space'],
   ['EROFS', -30, 'writing "/x": read-only file system', 'writable file system'],
   ['EACCES', -13, 'writing "/x": permission denied', 'run as root'],
-])('%s becomes an error that says what to do', (code, errno, message, hint) => {
+])('%s becomes an error with a hint', (code, errno, message, hint) => {
   const error = fileError('writing', '/x', Object.assign(new Error(`${code}: text`), {code, errno}));
   expect(error).toBeInstanceOf(SystemError);
   expect(error.message).toBe(message);
   expect(error.hint).toContain(hint);
 });
 
-test('an error that is one for people already stays as it is', () => {
+test('a KcriError is returned unchanged', () => {
   const error = new SystemError('the disk is made of cheese');
   expect(fileError('writing', '/x', error)).toBe(error);
 });
 
-test.each(['web', 'a.b-c_D', '0f3c', 'x'.repeat(255)])('%s can be the name of a file', (value) => {
+test.each(['web', 'a.b-c_D', '0f3c', 'x'.repeat(255)])('%s is a valid file name', (value) => {
   expect(validatePathSegment('pod UID', value)).toBe(value);
 });
 
 test.each(['', '.', '..', '../x', 'a/b', '.hidden', '-rf', 'a\0b', 'a b', 'x'.repeat(256), 'ü'])(
-  '%j cannot be the name of a file',
+  '%j is not a valid file name',
   (value) => {
     expect(() => validatePathSegment('pod UID', value)).toThrow(
       `the pod UID ${JSON.stringify(value)} cannot be a file name`,

@@ -20,7 +20,7 @@ const PROGRAMS = {
     console.log('held');
     setInterval(() => {}, 1000);
   `,
-  /** Takes the lock several times and notes whether it was alone inside; may end without releasing. */
+  /** Takes the lock repeatedly and logs whether it was the only holder. It may exit without releasing the lock. */
   contend: `
     import {appendFileSync, mkdirSync, rmdirSync} from 'node:fs';
     import {setTimeout as sleep} from 'node:timers/promises';
@@ -78,7 +78,7 @@ async function holder(path: string): Promise<ChildProcess> {
   return child;
 }
 
-test('a released lock can be taken again, and leaves no file', async () => {
+test('a released lock can be acquired again and leaves no file', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   {
     await using first = await acquireLock(path);
@@ -90,22 +90,22 @@ test('a released lock can be taken again, and leaves no file', async () => {
   await expect(readlink(path)).rejects.toThrow('ENOENT');
 });
 
-test('a second taker waits for the first, is told of it once, and gets the lock', async () => {
+test('a second caller waits for the first, is notified once, and then gets the lock', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   const first = await acquireLock(path);
-  const told: number[] = [];
+  const notified: number[] = [];
   let taken = false;
-  const second = acquireLock(path, {onWait: (pid) => told.push(pid)}).then((lock) => {
+  const second = acquireLock(path, {onWait: (pid) => notified.push(pid)}).then((lock) => {
     taken = true;
     return lock;
   });
   await new Promise((resolve) => setTimeout(resolve, 180));
-  expect({taken, told}).toEqual({taken: false, told: [process.pid]});
+  expect({taken, notified}).toEqual({taken: false, notified: [process.pid]});
   await first[Symbol.asyncDispose]();
   await (await second)[Symbol.asyncDispose]();
 });
 
-test('aborting ends the wait with the reason of the signal', async () => {
+test('an abort ends the wait with its reason', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   await using held = await acquireLock(path);
   const controller = new AbortController();
@@ -114,27 +114,27 @@ test('aborting ends the wait with the reason of the signal', async () => {
   await expect(waiting).rejects.toThrow('enough');
 });
 
-test('an aborted signal takes no held lock', async () => {
+test('an aborted signal acquires no held lock', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   await using held = await acquireLock(path);
   await expect(acquireLock(held.path, {signal: AbortSignal.abort(new Error('no'))})).rejects.toThrow('no');
 });
 
-test('the lock of a killed process is free at once', async () => {
+test('the lock of a killed process is free immediately', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   const child = await holder(path);
-  const told: number[] = [];
-  const waiting = acquireLock(path, {onWait: (pid) => told.push(pid)});
+  const notified: number[] = [];
+  const waiting = acquireLock(path, {onWait: (pid) => notified.push(pid)});
   await new Promise((resolve) => setTimeout(resolve, 100));
   child.kill('SIGKILL');
   await using lock = await waiting;
   expect(lock.path).toBe(path);
-  expect(told).toEqual([child.pid]);
+  expect(notified).toEqual([child.pid]);
 });
 
 test.each([
-  ['whose pid another process has now', `${process.pid}@1@00000000-0000-0000-0000-000000000000`],
-  ['of a process that is gone', '4194304@1@00000000-0000-0000-0000-000000000000'],
+  ['whose PID was reused', `${process.pid}@1@00000000-0000-0000-0000-000000000000`],
+  ['that has exited', '4194304@1@00000000-0000-0000-0000-000000000000'],
 ])('the lock of a holder %s is stale', async (_title, target) => {
   const path = join(await temporaryDirectory(), 'lock');
   await symlink(target, path);
@@ -142,7 +142,7 @@ test.each([
   expect(await readlink(lock.path)).not.toBe(target);
 });
 
-test('the holder of an earlier boot is stale although pid and start time are the same', async () => {
+test('a holder from an earlier boot is stale even if its PID and start time match', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   const earlier = await acquireLock(path);
   const [pid, startTime] = (await readlink(path)).split('@');
@@ -155,20 +155,20 @@ test('the holder of an earlier boot is stale although pid and start time are the
 test.each([
   ['a file', async (path: string) => writeFile(path, 'mine')],
   ['a foreign link', async (path: string) => symlink('/etc/passwd', path)],
-])('%s in the place of a lock is refused and kept', async (_title, place) => {
+])('%s in place of a lock is rejected and kept', async (_title, place) => {
   const path = join(await temporaryDirectory(), 'lock');
   await place(path);
   await expect(acquireLock(path)).rejects.toThrow(SystemError);
   await expect(acquireLock(path)).rejects.toThrow('is not a lock');
 });
 
-test('a directory that is missing is made', async () => {
+test('a missing directory is created', async () => {
   const path = join(await temporaryDirectory(), 'none', 'lock');
   await using lock = await acquireLock(path);
   expect(await readlink(lock.path)).toMatch(/^\d+@/);
 });
 
-test('a directory that cannot be made is named', async () => {
+test('a directory that cannot be created is named in the error', async () => {
   const file = join(await temporaryDirectory(), 'file');
   await writeFile(file, '');
   await expect(acquireLock(join(file, 'locks', 'a'))).rejects.toThrow(
@@ -176,7 +176,7 @@ test('a directory that cannot be made is named', async () => {
   );
 });
 
-test('of many processes only one at a time is inside, also when holders are killed', async () => {
+test('of many processes only one holds the lock at a time, even when holders are killed', async () => {
   const directory = await temporaryDirectory();
   const [path, log] = [join(directory, 'lock'), join(directory, 'log')];
   const contenders = [...Array(8).keys()].map((index) =>
@@ -187,7 +187,7 @@ test('of many processes only one at a time is inside, also when holders are kill
   expect(lines).toEqual(Array(8 * 6).fill('alone'));
 }, 60_000);
 
-test('many waiters in one process break one stale lock and then take turns', async () => {
+test('many waiters in one process break a stale lock and then take turns', async () => {
   const path = join(await temporaryDirectory(), 'lock');
   await symlink('4194304@1@00000000-0000-0000-0000-000000000000', path);
   let inside = 0;

@@ -6,7 +6,7 @@ import {expect, test, vi} from 'vitest';
 import {makeDirectoryPath} from '../../../src/base/fs/make-directory-path.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
-// For what others do between two calls.
+// Hook for changes that others make between two calls.
 vi.mock('node:fs/promises', async (load) => {
   const original = await load<typeof FsPromises>();
   return {...original, mkdir: vi.fn(original.mkdir)};
@@ -14,7 +14,7 @@ vi.mock('node:fs/promises', async (load) => {
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
 
-/** Does something before the directory of that name is made, or right after it. */
+/** Calls `act` before or right after the directory of that name is created. */
 function whenMaking(name: string, when: 'before' | 'after', act: () => Promise<void>): void {
   const original = vi.mocked(mkdir).getMockImplementation()!;
   vi.mocked(mkdir).mockImplementation(async (path, options) => {
@@ -27,7 +27,7 @@ function whenMaking(name: string, when: 'before' | 'after', act: () => Promise<v
   });
 }
 
-test('what is missing is made with exactly that mode, also behind a link, and what is there is left', async () => {
+test('missing directories are created with exactly the given mode, also behind a link, and existing ones are unchanged', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'there'), {mode: 0o711});
   await symlink('there', join(directory, 'link'));
@@ -37,7 +37,7 @@ test('what is missing is made with exactly that mode, also behind a link, and wh
   ).toEqual([0o711, 0o2775, 0o2775]);
 });
 
-test('when one cannot be made those before it are taken back', async () => {
+test('if one directory cannot be created, those created before it are removed', async () => {
   const directory = await temporaryDirectory();
   whenMaking('b', 'before', () => writeFile(join(directory, 'a/b'), ''));
   await expect(makeDirectoryPath(join(directory, 'a/b/c'), 0o755)).rejects.toThrow(
@@ -50,7 +50,7 @@ test('when one cannot be made those before it are taken back', async () => {
 });
 
 test.each(['before', 'after'] as const)(
-  'a link that has come into the path %s a directory below it was made leads nowhere',
+  'a link that replaces a path component %s a directory below it is created is not followed',
   async (when) => {
     const directory = await temporaryDirectory();
     const at = (path: string): string => join(directory, path);
@@ -68,7 +68,7 @@ test.each(['before', 'after'] as const)(
   },
 );
 
-test('a link in the place of a directory that was to be made is not followed', async () => {
+test('a link in place of the directory to create is not followed', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'outside'));
   whenMaking('new', 'before', () => symlink(join(directory, 'outside'), join(directory, 'new')));

@@ -8,7 +8,7 @@ import {openBeneath} from '../../../src/base/fs/open-beneath.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 import {until} from '../until.js';
 
-/** A volume that a container has filled, and what it must not reach: the directory `outside` beside it. */
+/** Returns a volume filled by a container, and the directory `outside` beside it that must not be reached. */
 async function aVolume(): Promise<{volume: string; outside: string}> {
   const directory = await realpath(await temporaryDirectory());
   const [volume, outside] = [join(directory, 'volume'), join(directory, 'outside')];
@@ -19,7 +19,7 @@ async function aVolume(): Promise<{volume: string; outside: string}> {
   return {volume, outside};
 }
 
-/** Where the opened place is, as the kernel says. */
+/** Returns the path of the opened file according to the kernel. */
 async function opened(volume: string, path: string, mode?: number): Promise<string> {
   const place = await openBeneath(volume, path, mode);
   try {
@@ -35,17 +35,17 @@ test.each([
   ['./dir//deep/', 'dir/deep'],
   ['', ''],
   ['.', ''],
-])('%j is opened below the directory', async (path, found) => {
+])('%j is opened beneath the directory', async (path, found) => {
   const {volume} = await aVolume();
   expect(await opened(volume, path)).toBe(join(volume, found));
 });
 
 test.each([
-  ['a link beside it', 'dir/file'],
+  ['a link in the same directory', 'dir/file'],
   ['a link into a directory', 'dir/deep/../file'],
   ['an absolute link into the volume', 'VOLUME/dir/file'],
   ['a link to a link', 'second'],
-])('%s that stays inside is followed', async (_title, target) => {
+])('%s that stays beneath the directory is followed', async (_title, target) => {
   const {volume} = await aVolume();
   await symlink('dir/file', join(volume, 'second'));
   await symlink(target.replace('VOLUME', volume), join(volume, 'link'));
@@ -56,12 +56,12 @@ test.each([
   ['relative', '../outside'],
   ['absolute', 'OUTSIDE'],
   ['through the volume', 'dir/../../outside'],
-  ['whose name begins like the volume', 'VOLUME2'],
+  ['to a path with the name of the volume as its prefix', 'VOLUME2'],
   ['absolute with dots', 'VOLUME/../outside'],
   ['to the root', '/'],
-  ["to this process's root", '/proc/self/root'],
-  ["to a file descriptor's place", '/proc/self/fd/0'],
-])('a link that leads out is refused: %s', async (_title, target) => {
+  ['to the root of this process', '/proc/self/root'],
+  ['to the path of a file descriptor', '/proc/self/fd/0'],
+])('a link that leads outside is rejected: %s', async (_title, target) => {
   const {volume, outside} = await aVolume();
   await mkdir(`${volume}2`);
   await symlink(target.replace('VOLUME', volume).replace('OUTSIDE', outside), join(volume, 'link'));
@@ -69,7 +69,7 @@ test.each([
     await expect(opened(volume, path, 0o755), path).rejects.toThrow('leads out of');
 });
 
-test('dots in the path itself end at the volume', async () => {
+test('dot-dot in the path itself stops at the volume', async () => {
   const {volume} = await aVolume();
   await expect(opened(volume, '../outside')).rejects.toThrow('leads out of');
   await expect(opened(volume, 'dir/../../outside')).rejects.toThrow('leads out of');
@@ -78,14 +78,14 @@ test('dots in the path itself end at the volume', async () => {
 test.each([
   ['a dangling link', 'nothing', 'no such file'],
   ['a link to itself', 'link', 'too many links'],
-])('%s is an error, and nothing is made in its place', async (_title, target, message) => {
+])('%s is an error, and nothing is created', async (_title, target, message) => {
   const {volume} = await aVolume();
   await symlink(target, join(volume, 'link'));
   await expect(opened(volume, 'link/new', 0o755)).rejects.toThrow(message);
   expect(existsSync(join(volume, 'nothing'))).toBe(false);
 });
 
-test('what is missing is made, with the mode that is asked for, whatever the umask is', async () => {
+test('missing directories are created with the given mode, whatever the umask is', async () => {
   const {volume} = await aVolume();
   const before = process.umask(0o077);
   onTestFinished(() => {
@@ -96,7 +96,7 @@ test('what is missing is made, with the mode that is asked for, whatever the uma
     expect((await stat(join(volume, path))).mode & 0o7777, path).toBe(0o2770);
 });
 
-test('what is missing is made behind a link that stays inside, and what is there keeps its mode', async () => {
+test('missing directories are created behind a link that stays beneath, and existing ones keep their mode', async () => {
   const {volume} = await aVolume();
   await symlink('dir', join(volume, 'link'));
   await chmod(join(volume, 'dir'), 0o711);
@@ -104,14 +104,14 @@ test('what is missing is made behind a link that stays inside, and what is there
   expect((await stat(join(volume, 'dir'))).mode & 0o7777).toBe(0o711);
 });
 
-test('without a mode what is missing is an error', async () => {
+test('without a mode a missing directory is an error', async () => {
   const {volume} = await aVolume();
   await expect(opened(volume, 'dir/new')).rejects.toThrow(
     `opening "${volume}/dir/new": no such file or directory`,
   );
 });
 
-test('nothing is opened below a file', async () => {
+test('nothing can be opened below a file', async () => {
   const {volume} = await aVolume();
   await expect(opened(volume, 'dir/file/below', 0o755)).rejects.toThrow('not a directory');
 });
@@ -122,7 +122,7 @@ test('a FIFO is opened without waiting for a writer', async () => {
   expect(await opened(volume, 'fifo')).toBe(join(volume, 'fifo'));
 });
 
-/** Swaps a directory for a link to the outside and back, as fast as it can, until it is told to stop. */
+/** Replaces a directory with a link to the outside and back, in a tight loop, until it is killed. */
 const SWAPPER = `
   const {renameSync, symlinkSync, writeFileSync} = require('node:fs');
   const [volume, outside] = process.argv.slice(1);
@@ -135,7 +135,7 @@ const SWAPPER = `
     renameSync(volume + '/aside', volume + '/dir');
   }`;
 
-test('a directory that is swapped for a link all the time never opens the outside', async () => {
+test('a directory that is constantly replaced with a link never gives access to the outside', async () => {
   const {volume, outside} = await aVolume();
   await writeFile(join(outside, 'file'), 'outside');
   const swapper = spawn(process.execPath, ['-e', SWAPPER, volume, outside], {stdio: 'ignore'});

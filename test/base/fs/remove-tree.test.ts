@@ -7,13 +7,13 @@ import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {removeTree} from '../../../src/base/fs/remove-tree.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
-// It would read all names at once.
+// readdir would read all names at once.
 vi.mock('node:fs/promises', async (load) => {
   const original = await load<typeof FsPromises>();
   return {...original, readdir: vi.fn(original.readdir)};
 });
 
-test('a directory with more than one portion of names goes whole', async () => {
+test('a directory with more names than one batch is removed', async () => {
   const tree = join(await temporaryDirectory(), 'tree');
   await mkdir(join(tree, 'many'), {recursive: true});
   for (let index = 0; index < 2000; index++) writeFileSync(join(tree, 'many', `${index}`), '');
@@ -23,7 +23,7 @@ test('a directory with more than one portion of names goes whole', async () => {
   expect(readdir).not.toHaveBeenCalled();
 });
 
-test('a tree goes with its files, links and sockets, and nothing beside it does', async () => {
+test('a tree is removed with its files, links and sockets, and its siblings stay', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'tree/a/b'), {recursive: true});
   await writeFile(join(directory, 'tree/a/b/file'), 'x', {mode: 0o400});
@@ -34,14 +34,14 @@ test('a tree goes with its files, links and sockets, and nothing beside it does'
   expect(await readdir(directory)).toEqual(['beside']);
 });
 
-test('removing what does not exist does nothing', async () => {
+test('removing a missing tree has no effect', async () => {
   const directory = await temporaryDirectory();
   await removeTree(join(directory, 'none'));
   await removeTree(join(directory, 'none/deeper'));
   expect(await readdir(directory)).toEqual([]);
 });
 
-test('links out of the tree go, what they point to stays', async () => {
+test('links out of the tree are removed, and their targets stay', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'tree'));
   await mkdir(join(directory, 'outside'));
@@ -53,7 +53,7 @@ test('links out of the tree go, what they point to stays', async () => {
   expect(await readFile(join(directory, 'outside/canary'), 'utf8')).toBe('alive');
 });
 
-test('a link in the place of the tree is refused', async () => {
+test('a link in place of the tree is rejected', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'outside/x'), {recursive: true});
   await symlink(join(directory, 'outside'), join(directory, 'tree'));
@@ -63,7 +63,7 @@ test('a link in the place of the tree is refused', async () => {
   expect(await readdir(join(directory, 'outside'))).toEqual(['x']);
 });
 
-test('the tree may be below a link', async () => {
+test('the path of the tree may contain a link', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'real/tree/a'), {recursive: true});
   await symlink(join(directory, 'real'), join(directory, 'link'));
@@ -71,7 +71,7 @@ test('the tree may be below a link', async () => {
   expect(await readdir(join(directory, 'real'))).toEqual([]);
 });
 
-test('names that are not text are removed', async () => {
+test('names that are not UTF-8 are removed', async () => {
   const directory = await temporaryDirectory();
   const name = Buffer.concat([Buffer.from(join(directory, 'tree') + '/'), Buffer.from([0xff, 0xfe, 0x0a])]);
   await mkdir(join(directory, 'tree'));
@@ -81,7 +81,7 @@ test('names that are not text are removed', async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
-test('a tree that is deeper than any path is removed', async () => {
+test('a tree deeper than PATH_MAX is removed', async () => {
   const directory = await temporaryDirectory();
   execFileSync('perl', [
     '-e',
@@ -115,7 +115,7 @@ describe.skipIf(process.getuid?.() !== 0)('mounts (needs root)', () => {
         mount('--bind', outside, target);
       },
     ],
-  ])('a mount of %s stops the removal before anything in it is touched', async (_title, mountOn) => {
+  ])('a mount of %s stops the removal before anything below it is touched', async (_title, mountOn) => {
     const directory = await temporaryDirectory();
     const [outside, target] = [join(directory, 'outside'), join(directory, 'tree/a/mounted')];
     await mkdir(outside);

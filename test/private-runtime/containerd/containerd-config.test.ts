@@ -24,7 +24,7 @@ function configFor(version: string, facts: Partial<ContainerdConfigOptions> = {}
   });
 }
 
-/** The lines of one table, `[…]` excluded. */
+/** Returns the lines of one table, without its header. */
 function section(config: string, ...path: readonly string[]): string[] {
   const heading = `[${path.map((part) => `"${part}"`).join('.')}]`;
   const [, rest] = config.split(`${heading}\n`);
@@ -47,7 +47,7 @@ describe('containerdConfig', () => {
     expect(configFor(version).split('\n')[0]).toBe(`"version" = ${configVersion}`);
   });
 
-  test('version 2 has all in one CRI section', () => {
+  test('version 2 has one CRI section', () => {
     const config = configFor('1.6.20');
     expect(section(config, 'grpc')).toEqual(['"address" = "/var/lib/kcri/runtime/containerd.sock"']);
     expect(section(config, 'plugins', CRI_1)).toContain('"sandbox_image" = "registry.k8s.io/pause:3.10"');
@@ -55,7 +55,7 @@ describe('containerdConfig', () => {
     expect(section(config, 'plugins', CRI_1, 'containerd')).toContain('"snapshotter" = "overlayfs"');
   });
 
-  test('version 3 has images and runtime apart, and the sandbox image pinned', () => {
+  test('version 3 has separate images and runtime sections, and the pinned sandbox image', () => {
     const config = configFor('2.1.9', {snapshotter: 'native', restrictOomScoreAdj: false});
     expect(section(config, 'plugins', 'io.containerd.cri.v1.images')).toEqual(['"snapshotter" = "native"']);
     expect(section(config, 'plugins', 'io.containerd.cri.v1.images', 'pinned_images')).toEqual([
@@ -64,7 +64,7 @@ describe('containerdConfig', () => {
     expect(section(config, 'plugins', RUNTIME_2)).toContain('"restrict_oom_score_adj" = false');
   });
 
-  test('version 4 has the sockets as plugins, and no table that 2.4 ignores', () => {
+  test('version 4 has the sockets as plugins, and omits a table that 2.4 ignores', () => {
     const config = configFor('2.4.0');
     const socket = '/var/lib/kcri/runtime/containerd.sock';
     expect(section(config, 'grpc')).toEqual([]);
@@ -78,11 +78,11 @@ describe('containerdConfig', () => {
     ['1.7.24', CRI_1, '"bin_dir" = "/usr/lib/cni"'],
     ['2.0.5', RUNTIME_2, '"bin_dir" = "/usr/lib/cni"'],
     ['2.1.9', RUNTIME_2, '"bin_dirs" = ["/usr/lib/cni"]'],
-  ])("containerd %s finds CNI's programs", (version, plugin, line) => {
+  ])('containerd %s is configured with the CNI plugin directory', (version, plugin, line) => {
     expect(section(configFor(version), 'plugins', plugin, 'cni')).toContain(line);
   });
 
-  test('runc is named by its full path, with a root of its own', () => {
+  test('runc is configured by its full path, with its own root', () => {
     const options = section(
       configFor('2.1.9'),
       'plugins',
@@ -99,7 +99,7 @@ describe('containerdConfig', () => {
     ]);
   });
 
-  test('NRI, whose socket is the machine’s, is off where there is one', () => {
+  test('NRI, whose socket belongs to the machine, is disabled if containerd has it', () => {
     expect(section(configFor('1.6.20'), 'plugins', 'io.containerd.nri.v1.nri')).toEqual([]);
     expect(section(configFor('1.7.24'), 'plugins', 'io.containerd.nri.v1.nri')).toEqual(['"disable" = true']);
   });
@@ -111,7 +111,7 @@ describe('tomlText', () => {
     expect(text).toBe('"a \\"b\\"" = "tab\\t quote\\" back\\\\slash \\u007f"\n"list" = ["one", "tw\\"o"]');
   });
 
-  test('values come before the tables that would swallow them', () => {
+  test('values precede tables', () => {
     expect(stringifyToml({table: {deep: {x: 1}}, after: true})).toBe(
       '"after" = true\n\n["table"."deep"]\n"x" = 1',
     );
@@ -128,11 +128,11 @@ describe('parseContainerdVersion', () => {
     expect(parseContainerdVersion(output).text).toBe(text);
   });
 
-  test.each(['containerd x 1.5.13', 'nonsense'])('"%s" is refused', (output) => {
+  test.each(['containerd x 1.5.13', 'nonsense'])('"%s" is rejected', (output) => {
     expect(() => parseContainerdVersion(output)).toThrow(/too old|prints no version/);
   });
 
-  test('versions are compared by number', () => {
+  test('versions are compared numerically', () => {
     const version = parseContainerdVersion('containerd x 2.10.0');
     expect([
       isVersionBefore(version, 2, 4),

@@ -15,9 +15,9 @@ test('a containerd that cannot be started is an error with the reason', async ()
 });
 
 test.each([
-  ['whose bridge is gone is still the runtime’s', 'kcri-none', ['kcri-none']],
-  ['whose name somebody else’s device has now is not', 'lo', []],
-  ['that was never made is none', undefined, []],
+  ['whose bridge was removed still belongs to the runtime', 'kcri-none', ['kcri-none']],
+  ['whose name another device has now does not', 'lo', []],
+  ['that was never created does not exist', undefined, []],
 ])('a network %s', (_, recorded, expected) => {
   expect(listOwnNetworks(computeRuntimeLayout('/nowhere'), recorded)).toEqual(expected);
 });

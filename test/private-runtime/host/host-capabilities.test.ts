@@ -25,7 +25,7 @@ describe('restrictOomScoreAdj', () => {
   const status = (effective: string, bounding: string): string =>
     `Name:\tx\nCapEff:\t${effective}\nCapBnd:\t${bounding}\n`;
   test.each([
-    ['000001ffffffffff', '000001ffffffffff', false, 'CAP_SYS_RESOURCE is there'],
+    ['000001ffffffffff', '000001ffffffffff', false, 'has CAP_SYS_RESOURCE'],
     ['000001fffeffffff', '000001fffeffffff', true, 'CAP_SYS_RESOURCE is not in CapEff and CapBnd'],
     ['000001ffffffffff', '000001fffeffffff', true, 'CAP_SYS_RESOURCE is not in CapBnd'],
     ['0000000000000000', '000001ffffffffff', true, 'CAP_SYS_RESOURCE is not in CapEff'],
@@ -35,7 +35,7 @@ describe('restrictOomScoreAdj', () => {
 });
 
 describe('layoutOf', () => {
-  test('all lies below the root directory', () => {
+  test('all paths are below the root directory', () => {
     const layout = computeRuntimeLayout('/var/lib/kcri');
     expect(layout.endpoint).toBe('unix:///var/lib/kcri/runtime/containerd.sock');
     expect(layout.stateDir).toBe('/var/lib/kcri/runtime/state');
@@ -44,7 +44,7 @@ describe('layoutOf', () => {
   test.each([
     [77, true],
     [78, false],
-  ])('a root directory of %i bytes: socket in it is %s', (length, isBelow) => {
+  ])('a root directory of %i bytes contains the socket: %s', (length, isBelow) => {
     const rootDir = `/${'r'.repeat(length - 1)}`;
     const {socket, stateDir} = computeRuntimeLayout(rootDir);
     expect(socket.startsWith(rootDir)).toBe(isBelow);
@@ -60,7 +60,7 @@ describe('findBinaries', () => {
     return dir;
   }
 
-  test('a folder is searched for ctr and shim before the PATH is', async () => {
+  test('the directory is searched for ctr and the shim before PATH', async () => {
     const folder = await folderWith('containerd', 'ctr', 'containerd-shim-runc-v2');
     const path = await folderWith('runc', 'ctr');
     const binaries = findBinaries({containerd: folder}, path);
@@ -73,12 +73,12 @@ describe('findBinaries', () => {
     expect(containerdSearchPath(binaries, path).split(':').slice(0, 2)).toEqual([folder, path]);
   });
 
-  test('crun serves where it is named', async () => {
+  test('crun is used if it is given', async () => {
     const path = await folderWith('crun');
     expect(findBinaries({runc: 'crun'}, path).runc).toBe(join(path, 'crun'));
   });
 
-  test('what is no program is missing, and all that is missing is named', async () => {
+  test('all missing and non-executable programs are reported together', async () => {
     const folder = await temporaryDirectory();
     await mkdir(join(folder, 'containerd'));
     const find = (): unknown => findBinaries({containerd: folder, runc: '/etc/passwd'}, '');
@@ -87,7 +87,7 @@ describe('findBinaries', () => {
 });
 
 describe('processes', () => {
-  test('containerd is known by its configuration file alone', () => {
+  test('containerd is recognized only by its configuration file', () => {
     const argv = ['/usr/bin/containerd', '--config', '/r/config.toml'];
     expect(isContainerdWithConfig('/r/config.toml', aProcess({argv}))).toBe(true);
     expect(isContainerdWithConfig('/r/config', aProcess({argv}))).toBe(false);
@@ -98,12 +98,12 @@ describe('processes', () => {
     ['containerd-shim-runc-v2', '/r/containerd.sock', true],
     ['/usr/bin/containerd-shim-runc-v2', '/run/containerd/containerd.sock', false],
     ['/usr/bin/ctr', '/r/containerd.sock', false],
-  ])('%s -address %s is a shim of ours: %s', (program, socket, expected) => {
+  ])('%s -address %s belongs to this runtime: %s', (program, socket, expected) => {
     const argv = [program, '-namespace', 'k8s.io', '-id', 'x', '-address', socket];
     expect(isShimOf('/r/containerd.sock', aProcess({argv}))).toBe(expected);
   });
 
-  test('descendants are found at every depth, and nobody else', () => {
+  test('descendants are found at every depth, and no other processes', () => {
     const [shim, child, grandchild, other] = [
       aProcess({pid: 10}),
       aProcess({pid: 11, parentPid: 10}),
@@ -138,7 +138,7 @@ describe('bundles', () => {
     ['/system.slice', undefined],
     ['/abc/payload', undefined],
     ['system.slice:cri-containerd:other', undefined],
-  ])('the cgroup that the container abc with %j has to itself is %j', (cgroupsPath, expected) => {
+  ])('the own cgroup of the container abc with %j is %j', (cgroupsPath, expected) => {
     expect(bundleCgroup({id: 'abc', cgroupsPath, shimSocket: undefined})).toBe(expected);
   });
 
@@ -157,12 +157,12 @@ describe('bundles', () => {
     ]);
   });
 
-  test('a runtime that was never up has none', () => {
+  test('a runtime that was never started has no bundles', () => {
     expect(listBundles(computeRuntimeLayout('/nowhere'))).toEqual([]);
   });
 });
 
-test('mounts are read with escaped names, and the last one made comes first', () => {
+test('mounts have unescaped paths, and the newest is first', () => {
   const mounts = parseMountInfo(
     [
       '22 1 0:20 / / rw - ext4 /dev/vda rw',
@@ -176,7 +176,7 @@ test('mounts are read with escaped names, and the last one made comes first', ()
   expect(mountsBelow('/r/state', mounts)).toEqual(['/r/state/with space/deep', '/r/state/with space']);
 });
 
-test('docker leaves out its own registry, and only that', () => {
+test("only docker's own registry is omitted", () => {
   const RepoTags = ['busybox:1', 'me/app:2', 'localhost/x:3', 'reg.example:5000/y:4'];
   expect(dockerImageNames([{RepoTags}, {RepoTags: null}])).toEqual([
     'docker.io/library/busybox:1',

@@ -6,7 +6,7 @@ import {loadImages} from '../../../src/private-runtime/image/load-images.js';
 import {identityOf} from '../../../src/private-runtime/process/process-identity.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
-/** A root directory whose runtime is up, as far as `load` can see, with `ctr` as its client. */
+/** Creates a root directory that looks to `load` like that of a running runtime, with `ctr` as its client. */
 async function aRootDir(ctr: string): Promise<string> {
   const rootDir = await temporaryDirectory();
   const program = join(rootDir, 'ctr');
@@ -17,14 +17,14 @@ async function aRootDir(ctr: string): Promise<string> {
   return rootDir;
 }
 
-/** A directory with an image layout that lists one image. */
+/** Creates an image layout with one image. */
 async function aLayout(digest: string): Promise<string> {
   const dir = await temporaryDirectory();
   await writeFile(join(dir, 'index.json'), JSON.stringify({manifests: [{digest}]}));
   return dir;
 }
 
-/** Takes every archive and has one image. */
+/** ctr script that accepts every archive and reports one image. */
 const HAS_ONE = `case "$*" in
   *" import "*) cat >/dev/null ;;
   *) printf 'REF TYPE DIGEST\\nlocalhost/one:1 type sha256:1\\n' ;;
@@ -42,26 +42,26 @@ async function loaded(rootDir: string, paths: readonly string[], signal?: AbortS
 }
 
 describe('loading images', () => {
-  test('tells the names of what came before the one that fails', async () => {
+  test('returns the names of the images loaded before a failure', async () => {
     const whole = await aLayout('sha256:1');
     const names = await loaded(await aRootDir(HAS_ONE), [whole, '/nowhere']);
     expect(names).toEqual(['localhost/one:1', 'error: reading "/nowhere": no such file or directory']);
   });
 
-  test('fails when no image comes of an index that lists what is not there', async () => {
+  test('fails if the blobs of an index are missing', async () => {
     const broken = await aLayout('sha256:missing');
     expect(await loaded(await aRootDir(HAS_ONE), [broken])).toEqual([
       `error: "${broken}" contains no named image`,
     ]);
   });
 
-  test('refuses a docker archive whose images have no names', async () => {
+  test('rejects a docker archive without image names', async () => {
     const dir = await temporaryDirectory();
     await writeFile(join(dir, 'manifest.json'), JSON.stringify([{RepoTags: null}]));
     expect(await loaded(await aRootDir(HAS_ONE), [dir])).toEqual([`error: "${dir}" contains no named image`]);
   });
 
-  test("rejects with an interruption's reason while a directory is being imported", async () => {
+  test('rejects with the abort reason during the import of a directory', async () => {
     const rootDir = await aRootDir('exec sleep 3600');
     const signal = AbortSignal.timeout(300);
     const names = await loaded(rootDir, [await aLayout('sha256:1')], signal);

@@ -21,7 +21,7 @@ function member(archive: Uint8Array, name: string): Buffer {
 }
 
 describe('ociImage', () => {
-  test('every digest is that of its content, and the manifest names the other blobs', () => {
+  test('every digest matches its content, and the manifest references the other blobs', () => {
     const {manifest, blobs} = buildOciImage(SPEC);
     for (const {digest, data} of [manifest, ...blobs]) {
       expect(digest).toBe(`sha256:${createHash('sha256').update(data).digest('hex')}`);
@@ -35,7 +35,7 @@ describe('ociImage', () => {
     );
   });
 
-  test('the configuration says how to start, and leaves out what the spec does', () => {
+  test('the configuration has the entrypoint, and omits fields missing in the spec', () => {
     const config = JSON.parse(Buffer.from(buildOciImage(SPEC).blobs[0]?.data ?? []).toString()) as {
       config: unknown;
     };
@@ -48,7 +48,7 @@ describe('ociImage', () => {
 });
 
 describe('ociArchive', () => {
-  test('the index has an entry for each name, all of the one manifest', () => {
+  test('the index has an entry per name, all with the same manifest', () => {
     const archive = buildOciArchive(SPEC);
     const index = JSON.parse(member(archive, 'index.json').toString()) as {
       manifests: {digest: string; annotations: Record<string, string>}[];
@@ -66,6 +66,6 @@ describe('ociArchive', () => {
 test.each([
   ['x64', 'amd64'],
   ['arm64', 'arm64'],
-])("Node.js' %s is OCI's %s", (node, oci) => {
+])('the Node.js architecture %s is %s in OCI', (node, oci) => {
   expect(toOciArchitecture(node)).toBe(oci);
 });

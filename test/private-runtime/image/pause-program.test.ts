@@ -24,14 +24,14 @@ async function started(command: string, args: readonly string[] = []): Promise<C
   return child;
 }
 
-/** The process is in rt_sigtimedwait: from now on it takes the signals. */
+/** Resolves once the process is in rt_sigtimedwait, from where it handles signals. */
 async function untilPausing(pid: number): Promise<void> {
   const number = process.arch === 'x64' ? '128' : '137';
   await expect.poll(() => readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ')[0]).toBe(number);
 }
 
 describe('pauseProgram on this processor', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('waits until %s, and ends with 0', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('waits until %s, and exits with 0', async (signal) => {
     const child = await started(program);
     await untilPausing(child.pid ?? 0);
     expect(child.exitCode).toBe(null);
@@ -40,8 +40,8 @@ describe('pauseProgram on this processor', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('reaps a child that ends after it', async () => {
-    // The shell starts a child and becomes the program, which so has a child it never started.
+  test('reaps an inherited child', async () => {
+    // The shell starts a child and then replaces itself with the program, which inherits the child.
     const child = await started('sh', ['-c', `sleep 0.3 & exec ${program}`]);
     const children = (): string =>
       readFileSync(`/proc/${child.pid ?? 0}/task/${child.pid ?? 0}/children`, 'utf8').trim();
@@ -56,13 +56,13 @@ describe('pauseProgram on this processor', () => {
 test.each([
   ['x64', 62],
   ['arm64', 183],
-] as const)('for %s it is a static 64-bit executable of machine %i', (architecture, machine) => {
+] as const)('for %s it is a static 64-bit executable with the machine type %i', (architecture, machine) => {
   const file = Buffer.from(buildPauseProgram(architecture));
   expect(file.subarray(0, 4).toString('latin1')).toBe('\x7fELF');
   expect([file[4], file.readUInt16LE(16), file.readUInt16LE(18)]).toEqual([2, 2, machine]);
   expect(file.length).toBeLessThan(512);
 });
 
-test('no other processor has one', () => {
+test('no other architecture has one', () => {
   expect(isPauseArchitecture('riscv64')).toBe(false);
 });

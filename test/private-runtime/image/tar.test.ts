@@ -13,7 +13,7 @@ function listed(archive: Uint8Array): string[] {
 }
 
 describe('tarArchive', () => {
-  test('tar reads files, directories and links, with their modes', () => {
+  test('files, directories and links with their modes are readable by tar', () => {
     const archive = createTarArchive([
       {type: 'directory', path: 'tmp', mode: 0o1777},
       {type: 'file', path: 'bin/run', mode: 0o755, data: Buffer.from('#!/bin/sh\n')},
@@ -28,7 +28,7 @@ describe('tarArchive', () => {
     ]);
   });
 
-  test.each([0, 1, 511, 512, 513])('a file of %i bytes comes out as it went in', (size) => {
+  test.each([0, 1, 511, 512, 513])('a file of %i bytes is extracted unchanged', (size) => {
     const data = Buffer.alloc(size, 'x');
     const archive = createTarArchive([
       {type: 'file', path: 'file', data},
@@ -39,12 +39,12 @@ describe('tarArchive', () => {
     expect(extract('next').toString()).toBe('next');
   });
 
-  test('a path of more than 100 bytes is split as ustar has it', () => {
+  test('a path of more than 100 bytes is split as in ustar', () => {
     const path = `${'d'.repeat(120)}/${'f'.repeat(90)}`;
     expect(listed(createTarArchive([{type: 'file', path, data: Buffer.from('x')}]))[0]).toContain(path);
   });
 
-  test('a path that ustar has no room for is refused', () => {
+  test('a path too long for ustar is rejected', () => {
     expect(() => createTarArchive([{type: 'file', path: 'f'.repeat(101), data: Buffer.from('')}])).toThrow(
       RangeError,
     );

@@ -37,7 +37,7 @@ const saved = (...lines: readonly string[]): string =>
 const linesOf = (script: string | undefined): string[] => script?.trim().split('\n') ?? [];
 
 describe('removalScript', () => {
-  test('a pod’s rules go: the rule that leads to its chain, then the chain', () => {
+  test("a pod's jump rule is removed before its chain", () => {
     const script = removalScript(saved(':CNI-aa - [0:0]', ...savedFor('kcri0', 'aa')), 'kcri0');
     expect(linesOf(script)).toEqual([
       '*nat',
@@ -48,13 +48,13 @@ describe('removalScript', () => {
     ]);
   });
 
-  test('another network’s rules stay, even where its name begins the same', () => {
+  test('rules of other networks stay, even if their name has the same prefix', () => {
     expect(removalScript(saved(...savedFor('kcri01', 'bb')), 'kcri0')).toBeUndefined();
     const both = saved(...savedFor('kcri0', 'aa'), ...savedFor('podman', 'bb'));
     expect(removalScript(both, 'kcri0')).not.toContain('CNI-bb');
   });
 
-  test('a host port goes, and with it nothing that all networks share', () => {
+  test('a host port is removed without the chains that all networks share', () => {
     const rules = [...SHARED_RULES, ...hostPortsFor('kcri0', 'cc'), ...hostPortsFor('podman', 'dd')];
     const script = linesOf(removalScript(saved(...SHARED_CHAINS, ...rules), 'kcri0'));
     expect(script).toContain('-X CNI-DN-cc');
@@ -62,20 +62,21 @@ describe('removalScript', () => {
     expect(script.filter((line) => line.startsWith('-D'))).toHaveLength(1);
   });
 
-  test('a table without any CNI rule needs nothing', () => {
+  test('a table without CNI rules needs no script', () => {
     expect(removalScript(saved('-A POSTROUTING -j MASQUERADE'), 'kcri0')).toBeUndefined();
     expect(removalScript('', 'kcri0')).toBeUndefined();
   });
 });
 
 describe('sharedRemovalScript', () => {
-  test('without a host port the chains go, and a host port that has come meanwhile keeps them', () => {
+  test('the chains are removed if there is no host port, and a host port added meanwhile keeps them', () => {
     const script = linesOf(sharedRemovalScript(saved(...SHARED_CHAINS, ...SHARED_RULES)));
     expect(script).toEqual([
       '*nat',
       '-D PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT',
       '-D POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
-      // Not "-F CNI-HOSTPORT-DNAT": a chain that has a rule by then can't be removed, nor is anything else.
+      // Not "-F CNI-HOSTPORT-DNAT": a chain that contains a rule by then cannot be deleted, and the restore fails as a
+      // whole.
       '-F CNI-HOSTPORT-MASQ',
       '-F CNI-HOSTPORT-SETMARK',
       '-X CNI-HOSTPORT-DNAT',
@@ -85,12 +86,12 @@ describe('sharedRemovalScript', () => {
     ]);
   });
 
-  test('with a host port of any network they stay', () => {
+  test('the chains stay if any network has a host port', () => {
     const rules = [...SHARED_RULES, ...hostPortsFor('podman', 'dd')];
     expect(sharedRemovalScript(saved(...SHARED_CHAINS, ...rules))).toBeUndefined();
   });
 
-  test('a table without them needs nothing', () => {
+  test('a table without the chains needs no script', () => {
     expect(sharedRemovalScript(saved('-A POSTROUTING -j MASQUERADE'))).toBeUndefined();
     expect(sharedRemovalScript('')).toBeUndefined();
   });

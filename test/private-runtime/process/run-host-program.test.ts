@@ -12,10 +12,10 @@ const NEVER = new AbortController().signal;
 
 describe('a program that cannot be started', () => {
   test.each([
-    ['it is not there', '/nowhere/program', [], 'the program "/nowhere/program" is not installed'],
+    ['it does not exist', '/nowhere/program', [], 'the program "/nowhere/program" is not installed'],
     ['it is a directory', '/etc', [], 'starting "/etc": permission denied'],
     ['an argument is too long', 'true', ['x'.repeat(1e6)], 'starting "true": argument list too long'],
-  ])('is named with the reason, when %s', async (_, program, args, message) => {
+  ])('is an error with the reason if %s', async (_, program, args, message) => {
     const error = new SystemError(message);
     await expect(runHostProgram(program, args)).rejects.toThrow(error);
     await expect(buffer(streamHostProgramOutput(program, args, NEVER))).rejects.toThrow(error);
@@ -23,25 +23,25 @@ describe('a program that cannot be started', () => {
 });
 
 describe("a program's input", () => {
-  test('that is broken is what is told of, not what the program made of it', async () => {
+  test("is reported if it is broken, instead of the program's failure", async () => {
     const archive = Readable.from([Buffer.from('not gzip')]).pipe(createGunzip());
     await expect(runHostProgram('cat', [], {input: archive})).rejects.toThrow(
       'reading the input of "cat": incorrect header check',
     );
   });
 
-  test('that is the output of another program which fails says why that failed', async () => {
+  test('reports the failure of the program that produces it', async () => {
     const input = streamHostProgramOutput('sh', ['-c', 'echo part; echo broken >&2; exit 3'], NEVER);
     await expect(runHostProgram('cat', [], {input})).rejects.toThrow(/^sh -c .*: broken$/);
   });
 
-  test('is not read on when the program ends early', async () => {
+  test('is not read further after the program has exited', async () => {
     const input = streamHostProgramOutput('yes', [], NEVER);
     expect(await runHostProgram('head', ['-c', '4'], {input})).toBe('y\ny\n');
     expect(input.destroyed).toBe(true);
   });
 
-  test('that comes from another program ends with it when interrupted', async () => {
+  test('from another program ends with it when interrupted', async () => {
     const reason = new Error('Ctrl-C');
     const controller = new AbortController();
     const input = streamHostProgramOutput('sh', ['-c', 'echo here; exec sleep 3600'], controller.signal);
@@ -53,13 +53,13 @@ describe("a program's input", () => {
   });
 });
 
-test('a program gets what is given on top of the environment', async () => {
+test('a program gets the given variables in addition to the environment', async () => {
   const env = {KCRI_TEST: 'given'};
   expect(await runHostProgram('sh', ['-c', 'echo "$KCRI_TEST $HOME"'], {env})).toBe(
     `given ${process.env['HOME'] ?? ''}\n`,
   );
 });
 
-test('the output of a program is all that it writes', async () => {
+test('the output of a program is complete', async () => {
   expect(await text(streamHostProgramOutput('seq', ['3'], NEVER))).toBe('1\n2\n3\n');
 });

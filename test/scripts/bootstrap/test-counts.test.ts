@@ -12,7 +12,7 @@ const failedTest = {status: 'failed', assertionResults: [{status: 'failed'}, {st
 const brokenFile = {status: 'failed', assertionResults: []};
 
 describe('the closing line of npm test', () => {
-  test('counts what the runner reports', () => {
+  test('has the counts of the runner', () => {
     expect(formatTestCount(countTests({...report, testResults: [failedTest]}))).toBe(
       '5 passed, 1 failed, 3 skipped',
     );
@@ -22,13 +22,13 @@ describe('the closing line of npm test', () => {
     expect(countTests({...report, testResults: [failedTest, brokenFile]}).failed).toBe(2);
   });
 
-  test('adds the projects up', () => {
+  test('adds up the projects', () => {
     const one = {passed: 1, failed: 2, skipped: 3};
     expect(addCounts(one, addCounts(one, NO_TESTS))).toEqual({passed: 2, failed: 4, skipped: 6});
   });
 });
 
-describe('a run that does not count', () => {
+describe('a test run', () => {
   const good = {
     total: {passed: 9, failed: 0, skipped: 0},
     onRuntimes: {passed: 3, failed: 0, skipped: 0},
@@ -36,13 +36,13 @@ describe('a run that does not count', () => {
     inCi: true,
   };
   test.each([
-    ['all ran on two runtimes', {}, undefined],
-    ['nothing ran', {total: NO_TESTS, inCi: false}, 'no test ran'],
-    ['one runtime in CI', {runtimes: 1}, 'CI needs two container runtimes'],
-    ['one runtime elsewhere', {runtimes: 1, inCi: false}, undefined],
-    ['no runtime test in CI', {onRuntimes: NO_TESTS}, 'no test ran on a container runtime'],
+    ['counts if all tests ran on two runtimes', {}, undefined],
+    ['needs a test', {total: NO_TESTS, inCi: false}, 'no test ran'],
+    ['needs two runtimes in CI', {runtimes: 1}, 'CI needs two container runtimes'],
+    ['counts with one runtime outside CI', {runtimes: 1, inCi: false}, undefined],
+    ['needs a runtime test in CI', {onRuntimes: NO_TESTS}, 'no test ran on a container runtime'],
     [
-      'a skipped runtime test in CI',
+      'must not skip a runtime test in CI',
       {onRuntimes: {passed: 2, failed: 0, skipped: 1}},
       '1 tests on container runtimes were skipped',
     ],

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import {writeArchive} from '../../../scripts/release/archive.mjs';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
-test('the same files give the same archive, whoever has them since when; folders are left as they are', async () => {
+test('equal files give equal archives, whatever their owners and times, and directories are unchanged', async () => {
   const folder = await temporaryDirectory();
   const made = ['first', 'second'].map((name) => join(folder, name));
   for (const [index, stage] of made.entries()) {

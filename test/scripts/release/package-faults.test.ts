@@ -3,7 +3,7 @@ import {findPackageFaults, type Pack, type PackedFile} from '../../../scripts/re
 
 const aFile = (path: string, text = '', size = 0): PackedFile => ({path, text, size});
 
-/** A package without a fault. */
+/** Returns a package without faults. */
 function aPack({files = [], ...changes}: Partial<Pack> = {}): Pack {
   return {
     files: [
@@ -23,25 +23,25 @@ function aPack({files = [], ...changes}: Partial<Pack> = {}): Pack {
   };
 }
 
-test('a package as it should be has no faults', () => {
+test('a correct package has no faults', () => {
   expect(findPackageFaults(aPack())).toEqual([]);
 });
 
 test.each([
-  ['too much', aFile('LICENSE', '', 2_000_001), 'it has 2000001 bytes unpacked, more than 2000000'],
+  ['too many bytes', aFile('LICENSE', '', 2_000_001), 'it has 2000001 bytes unpacked, more than 2000000'],
   ['a test', aFile('dist/cri/codec.test.js'), 'dist/cri/codec.test.js is in it'],
   ['a source', aFile('src/cri/index.ts'), 'src/cri/index.ts is in it'],
   ['a source map', aFile('dist/quick/program.cjs.map'), 'dist/quick/program.cjs.map is in it'],
   ["V8's code", aFile('dist/quick/compiled/program.cjs'), 'dist/quick/compiled/program.cjs is in it'],
   ['the checkout’s path', aFile('README.md', 'in /checkout/kcri'), 'README.md has /checkout/kcri'],
-  ['a path of the machine', aFile('bin/kcri.js', '"/home/me/x"'), 'bin/kcri.js has /home/me/x'],
+  ['a path of this machine', aFile('bin/kcri.js', '"/home/me/x"'), 'bin/kcri.js has /home/me/x'],
   [
-    'an import of what is no dependency',
+    'an import of a module that is not a dependency',
     aFile('dist/library/more.js', 'import{x}from"chalk"'),
     'dist/library/more.js imports chalk, which is no dependency',
   ],
   [
-    'types without those that they name',
+    'types that import missing types',
     aFile('dist/cri/a.d.ts', "import type {B} from './b.js'"),
     'dist/cri/a.d.ts imports dist/cri/b.d.ts, which is not in it',
   ],
@@ -49,7 +49,7 @@ test.each([
   expect(findPackageFaults(aPack({files: [file]}))).toEqual([fault]);
 });
 
-test('a dependency that nothing needs is a fault, and so is a page that npm is not told of, or that is gone', () => {
+test('an unused dependency, an unlisted manual page and a missing manual page are faults', () => {
   const {manifest} = aPack();
   expect(findPackageFaults(aPack({manifest: {...manifest, dependencies: {yaml: '1', ws: '1'}}}))).toEqual([
     'ws is a dependency that nothing imports',

@@ -14,7 +14,7 @@ const PACKAGES = listPackages(ROOT, [
   'node_modules/@colors/colors/safe.js',
 ]);
 
-/** The bill of what really is in node_modules. */
+/** Returns the bill of materials of the packages in node_modules. */
 const aBill = (more: Partial<Described> = {}) =>
   sbom({
     manifest: load('package.json') as Described['manifest'],
@@ -31,7 +31,7 @@ const aBill = (more: Partial<Described> = {}) =>
     ...more,
   });
 
-test('a bill of materials keeps the rules of CycloneDX', async () => {
+test('a bill of materials conforms to CycloneDX', async () => {
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
   expect(await validator.validate(JSON.stringify(aBill()))).toBeNull();
   expect(
@@ -39,7 +39,7 @@ test('a bill of materials keeps the rules of CycloneDX', async () => {
   ).not.toBeNull();
 });
 
-test('it names each package once, with its hash, and what it is there for', () => {
+test('each package is listed once, with its hash and its scope', () => {
   const {components, dependencies} = aBill();
   const [colors, table, ws, bun] = components;
   expect(components).toHaveLength(4);
@@ -52,12 +52,12 @@ test('it names each package once, with its hash, and what it is there for', () =
   expect(dependencies.find(({ref}) => ref === table?.['bom-ref'])?.dependsOn).toEqual([colors?.['bom-ref']]);
 });
 
-test('the same content has the same number, other content another one', () => {
+test('the serial number depends only on the content', () => {
   expect(aBill()).toEqual(aBill());
   expect(aBill({time: 1}).serialNumber).not.toBe(aBill().serialNumber);
 });
 
-test('the notices have the text of each licence', () => {
+test('the notices contain the text of each license', () => {
   const text = notices(ROOT, PACKAGES);
   for (const {name, version} of PACKAGES) expect(text).toContain(`\n${name} ${version} (`);
   expect(text.match(/Permission is hereby granted/g)).toHaveLength(PACKAGES.length);

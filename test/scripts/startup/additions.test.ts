@@ -14,21 +14,21 @@ const graph: Graph = {
 const budget: Loaded = {bytes: 5000, outside: ['node:fs'], modules: ['main.ts', 'ps.ts', 'format.ts']};
 
 test.each<[string, Partial<Loaded>, readonly string[]]>([
-  ['nothing new', {}, []],
+  ['no change', {}, []],
   ['less', {bytes: 10, modules: ['main.ts'], outside: []}, []],
   ['a few bytes', {bytes: 6000}, []],
   ['many bytes', {bytes: 6025}, ['loads 6025 bytes, 1025 more than its budget']],
   [
-    'a module, by way of what is loaded',
+    'a module, with its import chain',
     {bytes: 9000, modules: [...budget.modules, 'yaml.ts']},
     ['loads main.ts → ps.ts → format.ts → yaml.ts'],
   ],
   [
-    'a module of Node.js',
+    'a Node.js module',
     {outside: ['node:fs', 'node:crypto']},
     ['loads main.ts → ps.ts → format.ts → node:crypto'],
   ],
-  ['what nobody is known to import', {outside: ['odd']}, ['loads odd']],
+  ['a module without a known importer', {outside: ['odd']}, ['loads odd']],
 ])('%s', (_, change, expected) => {
   expect(additions(budget, {...budget, ...change}, graph)).toEqual(expected);
 });
