@@ -1,24 +1,24 @@
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 
-/** The executables that run on this machine. */
+/** Platform of the executables that run on this machine. */
 const TARGET = `linux-${process.arch}`;
 const EXECUTABLE = fileURLToPath(new URL(`dist/binary/kcri-${TARGET}`, import.meta.url));
 
-/** What `npm run test:binary` sets: all end-to-end tests on the executable, on both runtimes. */
+/** Whether all end-to-end tests run on the executable, on both runtimes (`npm run test:binary`). */
 const WHOLE = process.env['KCRI_TEST_BINARY'] === 'whole';
 
-/** What hangs most on the engine that runs JavaScript: servers, terminals, streams, files that are watched. */
+/** Files that depend most on the JavaScript engine: servers, terminals, streams and watched files. */
 const ON_BINARY =
   '{binary,exec,exec-terminal,kubelet,kubelet-servers,kubelet-streams,logs,port-forward,pull-credentials,sync,top-terminal,volumes-written,watch,websocket}';
 
-/** How long end-to-end tests wait for something. */
-const KCRI_TEST_PATIENCE_MS = '60000';
+/** Timeout of `until` in end-to-end tests. */
+const KCRI_TEST_TIMEOUT_MS = '60000';
 
 /**
- * Three tiers: pure units and the CLI against the fake runtime in `unit`, the same CLI from the bundle in `bundle` and
- * in the executable in `binary`, and real runtimes in `e2e`, which run the built program; `e2e-binary` has part of them
- * run the executable.
+ * Three tiers: units and the CLI against the fake runtime in `unit`, the same CLI from the bundle in `bundle` and in
+ * the executable in `binary`, and the built program on real runtimes in `e2e`. `e2e-binary` runs a part of the latter
+ * with the executable.
  */
 export default defineConfig({
   test: {
@@ -46,7 +46,9 @@ export default defineConfig({
           name: 'binary',
           include: ['test/{cli,commands,compat}/**/*.test.ts'],
           env: {
-            KCRI_TEST_TWIN: fileURLToPath(new URL(`dist/binary/kcri-twin-${TARGET}`, import.meta.url)),
+            KCRI_TEST_WORKER: fileURLToPath(
+              new URL(`dist/binary/kcri-test-worker-${TARGET}`, import.meta.url),
+            ),
             KCRI_TEST_PROGRAM: EXECUTABLE,
           },
           maxWorkers: '100%',
@@ -59,9 +61,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: ['test/e2e/package/binary.test.ts'],
-          env: {KCRI_TEST_PATIENCE_MS},
-          // Three at a time, which mostly wait. Each has its own runtime, cgroup root, directories and ports: pods of
-          // the same content have the same UID.
+          env: {KCRI_TEST_TIMEOUT_MS},
+          // At most three at a time, since they mostly wait. Each file has its own runtime, cgroup root, directories
+          // and ports, because pods with equal content have equal UIDs.
           maxWorkers: 3,
           sequence: {groupOrder: 3},
           testTimeout: 180_000,
@@ -73,10 +75,10 @@ export default defineConfig({
         test: {
           name: 'e2e-binary',
           include: [`test/e2e/**/${WHOLE ? '*' : ON_BINARY}.test.ts`],
-          // The npm package is tested there.
+          // It tests the npm package.
           exclude: ['test/e2e/package/library.test.ts'],
           env: {
-            KCRI_TEST_PATIENCE_MS,
+            KCRI_TEST_TIMEOUT_MS,
             KCRI_TEST_PROGRAM: EXECUTABLE,
             ...(!WHOLE && {KCRI_TEST_RUNTIMES: 'newest'}),
           },

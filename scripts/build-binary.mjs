@@ -20,8 +20,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = join(ROOT, 'dist/binary');
 /** What is made: its name, and the module that starts the program. */
 const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts', ordered: true};
-/** The twin of the executable, made in the same way of the same program: the tests tell it what to run. */
-const TWIN = {name: 'kcri-twin', entry: 'test/cli/twin/twin.ts'};
+/** The executable in which unit tests run command lines, built in the same way (test/cli/worker). */
+const TEST_WORKER = {name: 'kcri-test-worker', entry: 'test/cli/worker/worker.ts'};
 
 /** Whatever lies in the folder that kcri is called in must not change what it does: it runs as root. */
 const NOTHING_FROM_OUTSIDE = [
@@ -56,9 +56,9 @@ export async function buildBinaries(targets, {name, entry, ordered = false} = KC
   }
 }
 
-/** Makes the twin for this machine. */
-export async function buildTwin() {
-  await buildBinaries([HOST_TARGET], TWIN);
+/** Builds the test worker for this machine. */
+export async function buildTestWorker() {
+  await buildBinaries([HOST_TARGET], TEST_WORKER);
 }
 
 /** Modules that are loaded as they are used, as Bun takes them in. */

@@ -1,6 +1,6 @@
-/** Makes what vitest's project `binary` runs: the executable for this machine, and its twin. dist must be there. */
+/** Builds the executables that vitest's project `binary` runs: kcri for this machine, and the test worker. Needs dist. */
 import {HOST_TARGET} from '../binary/runtimes.mjs';
-import {buildBinaries, buildTwin} from '../build-binary.mjs';
+import {buildBinaries, buildTestWorker} from '../build-binary.mjs';
 
 await buildBinaries([HOST_TARGET]);
-await buildTwin();
+await buildTestWorker();

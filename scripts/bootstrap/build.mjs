@@ -13,7 +13,7 @@ const INPUTS = [
   'scripts/bundle.mjs',
   'scripts/binary',
   'scripts/build-binary.mjs',
-  'test/cli/twin',
+  'test/cli/worker',
   'scripts/release/packages.mjs',
   'package.json',
   'tsconfig.json',

@@ -2,7 +2,7 @@
 const LONGEST_TURN_MS = 1000;
 
 /** Returns a function that reports whether `ms` milliseconds of waiting have passed since this call. */
-export function patience(ms) {
+export function stallTolerantTimer(ms) {
   let waited = 0;
   let last = performance.now();
   return () => {

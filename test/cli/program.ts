@@ -4,62 +4,62 @@ import {KcriError} from '../../src/base/errors.js';
 import type {CliContext} from '../../src/cli/context.js';
 import {InterruptedError, type interruption} from '../../src/cli/interrupt.js';
 import {main as sourceMain} from '../../src/cli/main.js';
-import {runInTwin, twinPid} from './twin/run-in-twin.js';
+import {runInWorker, workerPid} from './worker/run-in-worker.js';
 
-/** What dist/quick gives: the same program, with classes of its own. */
+/** The module dist/quick: the same program, with its own classes. */
 interface Bundle {
   readonly main: typeof sourceMain;
   readonly interruption: typeof interruption;
 }
 
-/** Tests that look into kcri's process, by the end of their names: the project `binary` runs them as `bundle` does. */
+/** Tests that inspect kcri's process, by the end of their names. The project `binary` runs them like `bundle`. */
 const IN_THIS_PROCESS: readonly (readonly [name: string, why: string])[] = [
   ['a slow reader holds back the reading', 'measures the memory of the process'],
-  ['the cursor comes back > when the process ends at once', "calls the process's listeners for its end"],
+  ['the cursor comes back > when the process ends at once', "calls the process's exit listeners"],
 ];
 
-/** What kcri runs on. */
-export const RUNTIME = process.env['KCRI_TEST_TWIN'] === undefined ? 'node' : 'bun';
+/** JavaScript engine of the program under test. */
+export const RUNTIME = process.env['KCRI_TEST_WORKER'] === undefined ? 'node' : 'bun';
 
-const isTwin = RUNTIME === 'bun';
+const isWorker = RUNTIME === 'bun';
 
 /**
- * The program under test: the sources, or in vitest's project `bundle` what `npm run build` made of them, both in this
- * process; in the project `binary` what `npm run build:binary` makes of them, in another one.
+ * Program under test: the sources, or in vitest's project `bundle` the build of `npm run build`, both in this process.
+ * In the project `binary` it is the build of `npm run build:binary` in another process.
  */
-export const main: (argv: readonly string[], context: CliContext) => Promise<number> = chosenMain();
+export const main: (argv: readonly string[], context: CliContext) => Promise<number> = selectMain();
 
-/** The process that the program under test has run in. */
+/** Returns the PID of the process that runs the program under test. */
 export function programPid(): number {
-  return isTwin ? (twinPid() ?? NaN) : process.pid;
+  return isWorker ? (workerPid() ?? NaN) : process.pid;
 }
 
-/** What `kill -HUP` does to it. */
+/** Sends SIGHUP to the program under test, or emits it in this process. */
 export function sendHangup(): void {
-  if (isTwin) process.kill(programPid(), 'SIGHUP');
+  if (isWorker) process.kill(programPid(), 'SIGHUP');
   else process.emit('SIGHUP', 'SIGHUP');
 }
 
-function chosenMain(): typeof main {
-  if (isTwin) return twinMain;
+function selectMain(): typeof main {
+  if (isWorker) return workerMain;
   return process.env['KCRI_TEST_BUNDLE'] === undefined ? sourceMain : bundledMain();
 }
 
-async function twinMain(argv: readonly string[], context: CliContext): Promise<number> {
+async function workerMain(argv: readonly string[], context: CliContext): Promise<number> {
   const {currentTestName = ''} = expect.getState();
-  const isHere = IN_THIS_PROCESS.some(([name]) => currentTestName.endsWith(name));
-  return await (isHere ? bundledMain() : runInTwin)(argv, context);
+  const runsHere = IN_THIS_PROCESS.some(([name]) => currentTestName.endsWith(name));
+  return await (runsHere ? bundledMain() : runInWorker)(argv, context);
 }
 
 function bundledMain(): typeof main {
   const load = createRequire(import.meta.url);
   const {program} = load('../../dist/quick/loader.cjs') as {program: Bundle};
   return async (argv, context) =>
-    await program.main(argv, {...context, signal: interruptedBy(context.signal, program)});
+    await program.main(argv, {...context, signal: withBundleErrors(context.signal, program)});
 }
 
-/** The same signal, aborted with the bundle's own errors: an error is known by its class. */
-function interruptedBy(signal: AbortSignal, {interruption}: Bundle): AbortSignal {
+/** Returns a signal that is aborted with errors of the bundle's own classes, since errors are recognized by class. */
+function withBundleErrors(signal: AbortSignal, {interruption}: Bundle): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => {
     const {reason} = signal as {reason: unknown};

@@ -4,9 +4,9 @@ import {main} from './program.js';
 import {isCompat, createProcessContext, type CliContext} from '../../src/cli/context.js';
 import {logCommandLine} from '../argv-log.js';
 
-/** How kcri is run in this process. */
+/** Options of a run of kcri in this process. */
 export interface RunOptions {
-  /** The runtime's endpoint, given by the environment as a user would. */
+  /** Endpoint of the runtime, set in the environment as by a user. */
   readonly endpoint?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
@@ -14,13 +14,13 @@ export interface RunOptions {
   readonly clock?: Clock;
   readonly wellKnownEndpoints?: readonly string[];
   readonly defaultConfigFile?: string;
-  /** What the kernel says that it swaps to; without, what this machine's says. */
+  /** File with the kernel's list of swap areas, by default this machine's. */
   readonly swapsFile?: string;
-  /** Standard output is a terminal. */
+  /** Whether standard output is a terminal. */
   readonly terminal?: boolean;
-  /** Told every piece of standard output as it comes. */
+  /** Called with each chunk of standard output as it is written. */
   readonly onStdout?: (text: string) => void;
-  /** The same of standard error. */
+  /** Called with each chunk of standard error as it is written. */
   readonly onStderr?: (text: string) => void;
 }
 
@@ -30,7 +30,7 @@ export interface RunResult {
   readonly exitCode: number;
 }
 
-/** Runs a command line in this process, away from the machine's environment, config file and runtimes. */
+/** Runs a command line in this process, isolated from the machine's environment, config file and runtimes. */
 export async function runKcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   logCommandLine(args);
   const stdout = collector(options.onStdout);

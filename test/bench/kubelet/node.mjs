@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {patience} from '../../base/stall-tolerant-timer.mjs';
+import {stallTolerantTimer} from '../../base/stall-tolerant-timer.mjs';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {connect} from '../../../dist/cri/index.js';
 import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js';
@@ -22,7 +22,7 @@ const CGROUP_ROOT = `/kcri-bench-${process.pid}`;
 export const BUSYBOX = 'docker.io/library/busybox:1.36';
 /** Where /proc/PID/stat counts in. */
 const TICKS_PER_SECOND = 100;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
 export async function withNode({folder, runc}, use) {
@@ -182,8 +182,8 @@ export function sleeper(name, fields = {}) {
 }
 
 /** Resolves when the condition holds; it is tried every 2 ms. */
-export async function until(what, condition, patienceMs = PATIENCE_MS) {
-  const isOver = patience(patienceMs);
+export async function until(what, condition, timeoutMs = TIMEOUT_MS) {
+  const isOver = stallTolerantTimer(timeoutMs);
   while (!(await condition())) {
     if (isOver()) throw new Error(`waited in vain until ${what}`);
     await delay(2);

@@ -8,43 +8,43 @@ import {interruption} from '../../../src/cli/interrupt.js';
 import {main} from '../../../src/cli/main.js';
 import {
   TIME_FD,
-  type FromTwin,
+  type FromWorker,
   type Interruption,
   type OutputName,
   type OutputShape,
-  type StreamFault,
-  type ToTwin,
-  type TwinContext,
+  type StreamError,
+  type ToWorker,
+  type WorkerContext,
 } from './messages.js';
 
 /*
- * The twin of the executable: the same program, compiled in the same way, which runs the command lines that the tests
- * tell it to in contexts that they describe (messages.ts), and ends with its standard input.
+ * Executable like kcri, built in the same way, that runs command lines for the tests in the contexts that they send
+ * (messages.ts). It exits at the end of its standard input.
  */
 
-type Told<Kind extends ToTwin['kind']> = Extract<ToTwin, {kind: Kind}>;
-type Said = FromTwin extends infer Message
-  ? Message extends FromTwin
+type RequestOf<Kind extends ToWorker['kind']> = Extract<ToWorker, {kind: Kind}>;
+type OutgoingEvent = FromWorker extends infer Message
+  ? Message extends FromWorker
     ? Omit<Message, 'run'>
     : never
   : never;
 
 const runs = new Map<number, Run>();
 
-function start({run: id, argv, context}: Told<'start'>): void {
+function start({run: id, argv, context}: RequestOf<'start'>): void {
   const run = new Run(id, context);
   runs.set(id, run);
   void run.main(argv).finally(() => runs.delete(id));
 }
 
-/** Says it at once: the tests must know it before this process waits for an answer. */
-function say(message: FromTwin): void {
+/** Sends synchronously: the tests must have the message before this process blocks on a reply. */
+function send(message: FromWorker): void {
   const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
   let written = 0;
   while (written < bytes.length) written += writeSync(1, bytes, written);
 }
 
-/** One command line that is run. */
+/** A run of one command line. */
 class Run {
   readonly #id: number;
   readonly #controller = new AbortController();
@@ -55,9 +55,12 @@ class Run {
   readonly #sleeps = new Map<number, () => void>();
   #lastSleep = 0;
 
-  constructor(id: number, {env, stdinIsTTY, stdout, stderr, systemClock: isSystems, ...rest}: TwinContext) {
+  constructor(
+    id: number,
+    {env, stdinIsTTY, stdout, stderr, systemClock: isSystemClock, ...rest}: WorkerContext,
+  ) {
     this.#id = id;
-    this.#stdin = Object.assign(new Readable({read: this.#askForInput()}), stdinIsTTY && {isTTY: true});
+    this.#stdin = Object.assign(new Readable({read: this.#startReading()}), stdinIsTTY && {isTTY: true});
     const first = this.#output('stdout', stdout);
     this.#outputs = {stdout: first, stderr: stderr === 'same' ? first : this.#output('stderr', stderr)};
     this.#context = {
@@ -65,7 +68,7 @@ class Run {
       ...this.#outputs,
       env,
       stdin: this.#stdin,
-      clock: isSystems ? systemClock : this.#clock(),
+      clock: isSystemClock ? systemClock : this.#clock(),
       signal: this.#controller.signal,
       cgroupMount: rest.cgroupMount ?? undefined,
     };
@@ -73,53 +76,53 @@ class Run {
 
   async main(argv: readonly string[]): Promise<void> {
     const exitCode = await main(argv, this.#context);
-    for (const output of new Set(Object.values(this.#outputs))) await ended(output);
-    this.#say({kind: 'end', exitCode});
+    for (const output of new Set(Object.values(this.#outputs))) await finishWrites(output);
+    this.#send({kind: 'end', exitCode});
   }
 
-  take(message: ToTwin): void {
+  take(message: ToWorker): void {
     if (message.kind === 'input') this.#stdin.push(message.base64 && Buffer.from(message.base64, 'base64'));
     if (message.kind === 'written') this.#written(message);
     if (message.kind === 'slept') this.#sleeps.get(message.sleep)?.();
     if (message.kind === 'interrupt') this.#controller.abort(reasonOf(message.interruption));
   }
 
-  #say(message: Said): void {
-    say({run: this.#id, ...message});
+  #send(message: OutgoingEvent): void {
+    send({run: this.#id, ...message});
   }
 
-  /** The tests' stream is only looked at when the program reads. */
-  #askForInput(): () => void {
-    let isAsked = false;
+  /** Returns a `read` function that starts reading the test's stream at the first call. */
+  #startReading(): () => void {
+    let isStarted = false;
     return () => {
-      if (!isAsked) this.#say({kind: 'read'});
-      isAsked = true;
+      if (!isStarted) this.#send({kind: 'read'});
+      isStarted = true;
     };
   }
 
-  /** A write is over when the tests' stream has taken it. */
+  /** Creates a stream whose writes complete when the test's stream has completed them. */
   #output(name: OutputName, shape: OutputShape): Writable {
     const stream = new Writable({
       decodeStrings: true,
       write: (chunk: Buffer, _encoding, done) => {
         this.#writes.set(name, done);
-        this.#say({kind: 'write', name, base64: chunk.toString('base64')});
+        this.#send({kind: 'write', name, base64: chunk.toString('base64')});
       },
     });
     return Object.assign(stream, shape);
   }
 
-  #written({name, fault}: Told<'written'>): void {
+  #written({name, error}: RequestOf<'written'>): void {
     const done = this.#writes.get(name);
     this.#writes.delete(name);
-    done?.(fault && errorOf(fault));
+    done?.(error && errorOf(error));
   }
 
   #clock(): Clock {
     return {
       now: () => {
-        this.#say({kind: 'now'});
-        return toldTime();
+        this.#send({kind: 'now'});
+        return receiveTime();
       },
       sleep: async (ms, signal) => {
         await this.#sleep(ms, signal);
@@ -131,12 +134,12 @@ class Run {
     signal?.throwIfAborted();
     const sleep = ++this.#lastSleep;
     const wake = (): void => {
-      this.#say({kind: 'wake', sleep});
+      this.#send({kind: 'wake', sleep});
     };
     signal?.addEventListener('abort', wake, {once: true});
     await new Promise<void>((resolve) => {
       this.#sleeps.set(sleep, resolve);
-      this.#say({kind: 'sleep', sleep, ms});
+      this.#send({kind: 'sleep', sleep, ms});
     });
     this.#sleeps.delete(sleep);
     signal?.removeEventListener('abort', wake);
@@ -144,30 +147,30 @@ class Run {
   }
 }
 
-function toldTime(): number {
+function receiveTime(): number {
   const bytes = Buffer.alloc(8);
   for (let read = 0; read < bytes.length;) read += readSync(TIME_FD, bytes, read, bytes.length - read, null);
   return bytes.readDoubleLE();
 }
 
-/** When all that was written to a stream is with the tests, or its error is. */
-async function ended(stream: Writable): Promise<void> {
+/** Resolves when everything written to a stream has been received by the tests, or has failed. */
+async function finishWrites(stream: Writable): Promise<void> {
   stream.end();
   await finished(stream).catch(() => undefined);
 }
 
-function reasonOf(why: Interruption): Error {
-  return why.signal === undefined
-    ? new DOMException(why.message, why.name)
-    : interruption(why.signal, why.options);
+function reasonOf(request: Interruption): Error {
+  return request.signal === undefined
+    ? new DOMException(request.message, request.name)
+    : interruption(request.signal, request.options);
 }
 
-function errorOf({message, ...facts}: StreamFault): Error {
+function errorOf({message, ...facts}: StreamError): Error {
   return Object.assign(new Error(message), facts);
 }
 
 for await (const line of createInterface({input: process.stdin})) {
-  const message = JSON.parse(line) as ToTwin;
+  const message = JSON.parse(line) as ToWorker;
   if (message.kind === 'start') start(message);
   else runs.get(message.run)?.take(message);
 }

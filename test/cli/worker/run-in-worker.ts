@@ -9,49 +9,53 @@ import type {OutputStream} from '../../../src/cli/output/standard-output.js';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {
   TIME_FD,
-  type FromTwin,
+  type FromWorker,
   type Interruption,
   type OutputShape,
-  type StreamFault,
-  type ToTwin,
-  type TwinContext,
+  type StreamError,
+  type ToWorker,
+  type WorkerContext,
 } from './messages.js';
 
-type Said<Kind extends FromTwin['kind']> = Extract<FromTwin, {kind: Kind}>;
-type Told = ToTwin extends infer Message ? (Message extends ToTwin ? Omit<Message, 'run'> : never) : never;
+type EventOf<Kind extends FromWorker['kind']> = Extract<FromWorker, {kind: Kind}>;
+type Request = ToWorker extends infer Message
+  ? Message extends ToWorker
+    ? Omit<Message, 'run'>
+    : never
+  : never;
 
-/** Runs a command line in the twin of the executable, which is one process for all that this one runs. */
-export async function runInTwin(argv: readonly string[], context: CliContext): Promise<number> {
-  twin ??= startTwin(process.env['KCRI_TEST_TWIN'] ?? '');
-  return await twin.run(argv, context);
+/** Runs a command line in the worker, one process for all runs of this test process, and returns its exit code. */
+export async function runInWorker(argv: readonly string[], context: CliContext): Promise<number> {
+  worker ??= startWorker(process.env['KCRI_TEST_WORKER'] ?? '');
+  return await worker.run(argv, context);
 }
 
-let twin: Twin | undefined;
+let worker: Worker | undefined;
 
-/** Its process. */
-export function twinPid(): number | undefined {
-  return twin?.pid;
+/** Returns the PID of the worker. */
+export function workerPid(): number | undefined {
+  return worker?.pid;
 }
 
-interface Twin {
+interface Worker {
   readonly pid: number | undefined;
   run(argv: readonly string[], context: CliContext): Promise<number>;
 }
 
-function startTwin(file: string): Twin {
+function startWorker(file: string): Worker {
   const child = spawn(file, {stdio: ['pipe', 'pipe', 'inherit', 'pipe']});
   const stdin = child.stdin!;
   const stdout = child.stdout!;
   const time = child.stdio[TIME_FD] as Writable;
   const runs = new Map<number, Run>();
   const died = once(child, 'exit').then(([code, signal]) => {
-    throw new Error(`the twin of the executable has ended: ${String(code ?? signal)}`);
+    throw new Error(`the test worker has exited: ${String(code ?? signal)}`);
   });
   died.catch(() => undefined);
-  // It ends with this process, which does not wait for it.
+  // The worker exits when this process does, and must not keep it alive.
   for (const handle of [child, stdin, stdout, time]) (handle as {unref?: () => void}).unref?.();
   createInterface({input: stdout}).on('line', (line) => {
-    const message = JSON.parse(line) as FromTwin;
+    const message = JSON.parse(line) as FromWorker;
     runs.get(message.run)?.take(message);
   });
   let last = 0;
@@ -68,28 +72,28 @@ function startTwin(file: string): Twin {
   };
 }
 
-/** One command line that the twin runs. */
+/** A run of one command line in the worker. */
 class Run {
   readonly #context: CliContext;
   readonly #time: Writable;
-  readonly #tell: (message: Told) => void;
+  readonly #send: (message: Request) => void;
   readonly #sleeps = new Map<number, AbortController>();
   #end: (exitCode: number) => void = ignored;
 
-  constructor(context: CliContext, time: Writable, tell: (message: Told) => void) {
+  constructor(context: CliContext, time: Writable, send: (message: Request) => void) {
     this.#context = context;
     this.#time = time;
-    this.#tell = tell;
+    this.#send = send;
   }
 
   async main(argv: readonly string[]): Promise<number> {
     const {signal, stdout, stderr} = this.#context;
-    // The callback of a write is told of it.
+    // Errors are passed to the callbacks of the writes.
     for (const stream of [stdout, stderr]) stream.on('error', ignored);
     const ended = new Promise<number>((resolve) => (this.#end = resolve));
-    this.#tell({kind: 'start', argv, context: described(this.#context)});
+    this.#send({kind: 'start', argv, context: describeContext(this.#context)});
     const interrupt = (): void => {
-      this.#tell({kind: 'interrupt', interruption: interruptionOf(signal.reason)});
+      this.#send({kind: 'interrupt', interruption: interruptionOf(signal.reason)});
     };
     if (signal.aborted) interrupt();
     signal.addEventListener('abort', interrupt);
@@ -100,10 +104,10 @@ class Run {
     }
   }
 
-  take(message: FromTwin): void {
+  take(message: FromWorker): void {
     if (message.kind === 'read') this.#read(this.#context.stdin);
     if (message.kind === 'write') this.#write(message);
-    if (message.kind === 'now') this.#sayNow();
+    if (message.kind === 'now') this.#sendTime();
     if (message.kind === 'sleep') void this.#sleep(message);
     if (message.kind === 'wake') this.#sleeps.get(message.sleep)?.abort();
     if (message.kind === 'end') this.#end(message.exitCode);
@@ -111,39 +115,39 @@ class Run {
 
   #read(stdin: Readable): void {
     stdin.on('data', (chunk: Buffer | string) => {
-      this.#tell({kind: 'input', base64: Buffer.from(chunk as string).toString('base64')});
+      this.#send({kind: 'input', base64: Buffer.from(chunk as string).toString('base64')});
     });
     stdin.on('end', () => {
-      this.#tell({kind: 'input', base64: null});
+      this.#send({kind: 'input', base64: null});
     });
   }
 
-  #write({name, base64}: Said<'write'>): void {
+  #write({name, base64}: EventOf<'write'>): void {
     const stream = this.#context[name];
     stream.write(Buffer.from(base64, 'base64'), (error) => {
-      this.#tell({kind: 'written', name, ...(error != null && {fault: faultOf(error)})});
+      this.#send({kind: 'written', name, ...(error != null && {error: streamErrorOf(error)})});
     });
   }
 
-  #sayNow(): void {
+  #sendTime(): void {
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(this.#context.clock.now());
     this.#time.write(bytes);
   }
 
-  async #sleep({sleep, ms}: Said<'sleep'>): Promise<void> {
+  async #sleep({sleep, ms}: EventOf<'sleep'>): Promise<void> {
     const controller = new AbortController();
     this.#sleeps.set(sleep, controller);
-    // Woken early, the twin knows why.
+    // After an early wake-up the worker knows the reason.
     await this.#context.clock.sleep(ms, controller.signal).catch(ignored);
     this.#sleeps.delete(sleep);
-    this.#tell({kind: 'slept', sleep});
+    this.#send({kind: 'slept', sleep});
   }
 }
 
 const ignored = (): void => undefined;
 
-function described(context: CliContext): TwinContext {
+function describeContext(context: CliContext): WorkerContext {
   const {env, stdin, stdout, stderr, clock, cgroupMount, swapsFile, program, compat} = context;
   return {
     env: Object.fromEntries(
@@ -178,7 +182,7 @@ function interruptionOf(reason: unknown): Interruption {
   return {name, message};
 }
 
-function faultOf({message, code, errno, syscall}: NodeJS.ErrnoException): StreamFault {
+function streamErrorOf({message, code, errno, syscall}: NodeJS.ErrnoException): StreamError {
   return {
     message,
     ...(code !== undefined && {code}),

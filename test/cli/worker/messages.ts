@@ -1,43 +1,45 @@
 /*
- * What is said between the tests and the twin of the executable, one JSON text a line. Standard input brings the twin
- * ToTwin, its standard output brings FromTwin, and what the clock says comes as eight bytes on a pipe of its own: the
- * twin waits for it.
+ * Protocol between the tests and the worker: one JSON message per line, ToWorker on standard input and FromWorker on
+ * standard output. The time is sent as eight bytes on a separate pipe, since the worker blocks until it has it.
  */
 
-/** The pipe on which the twin is told the time, as a double in little endian. */
+/** File descriptor of the pipe on which the worker receives the time, as a little-endian double. */
 export const TIME_FD = 3;
 
 export const OUTPUTS = ['stdout', 'stderr'] as const;
 export type OutputName = (typeof OUTPUTS)[number];
 
-/** A stream that is written to, as far as the program may look at it. */
+/** Properties of an output stream that the program can inspect. */
 export interface OutputShape {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 }
 
-/** An error of a stream, as Node.js has it. */
-export interface StreamFault {
+/** A stream error, with the fields of Node.js' errors. */
+export interface StreamError {
   readonly message: string;
   readonly code?: string;
   readonly errno?: number;
   readonly syscall?: string;
 }
 
-/** Why a run is to end: see src/cli/interrupt.ts, or the name and message of what an AbortSignal has by itself. */
+/**
+ * Reason for interrupting a run: a signal of src/cli/interrupt.ts, or the name and message of an AbortSignal's default
+ * reason.
+ */
 export type Interruption =
   | {readonly signal: 'SIGINT' | 'SIGTERM'; readonly options: {readonly compat: boolean}}
   | {readonly signal?: undefined; readonly name: string; readonly message: string};
 
-/** The context of a run, without what comes and goes by messages; see CliContext. */
-export interface TwinContext {
+/** Context of a run, without its streams, clock and signal, which are replaced by messages. See CliContext. */
+export interface WorkerContext {
   readonly env: Readonly<Record<string, string>>;
   readonly stdinIsTTY: boolean;
   readonly stdout: OutputShape;
-  /** `same` when both are one stream. */
+  /** `same` if both are one stream. */
   readonly stderr: OutputShape | 'same';
-  /** Time is the machine's; else each question about it is asked. */
+  /** Whether the clock is the system's. If not, the worker asks for the time and sleeps by messages. */
   readonly systemClock: boolean;
   readonly wellKnownEndpoints: readonly string[];
   readonly defaultConfigFile: string;
@@ -47,17 +49,17 @@ export interface TwinContext {
   readonly compat: boolean;
 }
 
-/** What the twin is told about the run `run`. */
-export type ToTwin = {readonly run: number} & (
-  | {readonly kind: 'start'; readonly argv: readonly string[]; readonly context: TwinContext}
+/** Message to the worker about the run `run`. */
+export type ToWorker = {readonly run: number} & (
+  | {readonly kind: 'start'; readonly argv: readonly string[]; readonly context: WorkerContext}
   | {readonly kind: 'input'; readonly base64: string | null}
-  | {readonly kind: 'written'; readonly name: OutputName; readonly fault?: StreamFault}
+  | {readonly kind: 'written'; readonly name: OutputName; readonly error?: StreamError}
   | {readonly kind: 'slept'; readonly sleep: number}
   | {readonly kind: 'interrupt'; readonly interruption: Interruption}
 );
 
-/** What the twin says about the run `run`. */
-export type FromTwin = {readonly run: number} & (
+/** Message from the worker about the run `run`. */
+export type FromWorker = {readonly run: number} & (
   | {readonly kind: 'read'}
   | {readonly kind: 'write'; readonly name: OutputName; readonly base64: string}
   | {readonly kind: 'now'}
