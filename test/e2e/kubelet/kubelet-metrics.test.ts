@@ -2,7 +2,7 @@ import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {scraped, type ParsedFamily} from '../../kubelet/managers/metrics/parse-exposition.js';
+import {parseScrape, type ParsedFamily} from '../../kubelet/managers/metrics/parse-exposition.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {IMAGE} from '../harness/manifests.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
@@ -34,7 +34,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
   async function scrape(path: string): Promise<readonly ParsedFamily[]> {
     const response = await fetch(`${daemon.urls.readOnly}${path}`);
     const {status, headers} = response;
-    return scraped({status, headers: Object.fromEntries(headers), body: await response.text()});
+    return parseScrape({status, headers: Object.fromEntries(headers), body: await response.text()});
   }
 
   /** The sum of the series with these labels; 0 of none. */

@@ -26,8 +26,8 @@ const LIMITS: CgroupLimits = {
 const written = (version: 1 | 2, limits: CgroupLimits): readonly string[] =>
   cgroupValues(version, limits).map(({controller, file, value}) => `${controller} ${file} ${value}`);
 
-describe('what is written', () => {
-  test('in the legacy layout', () => {
+describe('cgroupValues', () => {
+  test('returns the files of cgroup v1', () => {
     expect(written(1, LIMITS)).toEqual([
       'cpu cpu.shares 256',
       'cpu cpu.cfs_period_us 100000',
@@ -38,7 +38,7 @@ describe('what is written', () => {
     ]);
   });
 
-  test('in the unified layout', () => {
+  test('returns the files of cgroup v2', () => {
     expect(written(2, LIMITS)).toEqual([
       'cpu cpu.weight 10',
       'cpu cpu.max 50000 100000',
@@ -48,7 +48,7 @@ describe('what is written', () => {
     ]);
   });
 
-  test('no limit that there isn’t', () => {
+  test('omits limits that are not set', () => {
     expect(written(2, {cpuShares: 2n, hugePages: new Map()})).toEqual(['cpu cpu.weight 1']);
   });
 
@@ -57,7 +57,7 @@ describe('what is written', () => {
     [1024n, 39n],
     [2048n, 79n],
     [262_144n, 10_000n],
-  ])('%d shares weigh %d, and back', (shares, weight) => {
+  ])('%d CPU shares are a weight of %d and the reverse', (shares, weight) => {
     expect(cpuSharesToCpuWeight(shares)).toBe(weight);
     expect(cpuSharesToCpuWeight(cpuWeightToCpuShares(weight))).toBe(weight);
   });
@@ -65,136 +65,138 @@ describe('what is written', () => {
 
 const POD = '/kcri/kubepods/burstable/podu1';
 
-/** A directory that passes for a unified cgroup file system, as far as directories and what is written go. */
-async function aUnifiedGround(controllers = 'cpuset cpu memory pids'): Promise<CgroupRoot> {
+/**
+ * Creates a directory that behaves like a cgroup v2 file system as far as directories and written values go.
+ */
+async function createV2Root(controllers = 'cpuset cpu memory pids'): Promise<CgroupRoot> {
   const mount = await temporaryDirectory();
   await writeFile(join(mount, 'cgroup.controllers'), `${controllers}\n`);
   return {mount, version: 2, rootDir: await temporaryDirectory()};
 }
 
-describe('in the unified layout', () => {
-  const read = async (ground: CgroupRoot, path: string): Promise<string> =>
-    await readFile(`${ground.mount}${path}`, 'utf8');
+describe('on cgroup v2', () => {
+  const read = async (cgroupRoot: CgroupRoot, path: string): Promise<string> =>
+    await readFile(`${cgroupRoot.mount}${path}`, 'utf8');
 
-  test('every level passes on the controllers that there are, and the pod has its limits', async () => {
-    const ground = await aUnifiedGround();
+  test('all controllers are enabled at every level, and the limits of the pod are written', async () => {
+    const cgroupRoot = await createV2Root();
 
-    await ensurePodCgroup(ground, POD, LIMITS);
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 
     for (const level of ['', '/kcri', '/kcri/kubepods', '/kcri/kubepods/burstable'])
-      expect(await read(ground, `${level}/cgroup.subtree_control`)).toBe('+cpu +memory +pids');
-    expect((await readdir(`${ground.mount}${POD}`)).sort()).toEqual([
+      expect(await read(cgroupRoot, `${level}/cgroup.subtree_control`)).toBe('+cpu +memory +pids');
+    expect((await readdir(`${cgroupRoot.mount}${POD}`)).sort()).toEqual([
       'cpu.max',
       'cpu.weight',
       'memory.max',
       'pids.max',
     ]);
-    expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
+    expect(await read(cgroupRoot, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
   });
 
-  test('Burstable pods weigh together what each does, as far as weights tell', async () => {
-    const ground = await aUnifiedGround();
-    await ensurePodCgroup(ground, POD, {...LIMITS, cpuShares: 1024n});
+  test('the weight of the Burstable cgroup is that of the sum of its pods', async () => {
+    const cgroupRoot = await createV2Root();
+    await ensurePodCgroup(cgroupRoot, POD, {...LIMITS, cpuShares: 1024n});
 
-    await ensurePodCgroup(ground, '/kcri/kubepods/burstable/podu2', {...LIMITS, cpuShares: 1024n});
+    await ensurePodCgroup(cgroupRoot, '/kcri/kubepods/burstable/podu2', {...LIMITS, cpuShares: 1024n});
 
-    expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('77');
+    expect(await read(cgroupRoot, '/kcri/kubepods/burstable/cpu.weight')).toBe('77');
   });
 
-  test('BestEffort pods have what is left', async () => {
-    const ground = await aUnifiedGround();
+  test('the BestEffort cgroup has the minimum weight', async () => {
+    const cgroupRoot = await createV2Root();
 
-    await ensurePodCgroup(ground, '/kubepods/besteffort/podu1', {cpuShares: 2n, hugePages: new Map()});
+    await ensurePodCgroup(cgroupRoot, '/kubepods/besteffort/podu1', {cpuShares: 2n, hugePages: new Map()});
 
-    expect(await read(ground, '/kubepods/besteffort/cpu.weight')).toBe('1');
+    expect(await read(cgroupRoot, '/kubepods/besteffort/cpu.weight')).toBe('1');
   });
 
-  test('a level that is somebody else’s keeps its weight, and stays', async () => {
-    const ground = await aUnifiedGround();
-    const burstable = join(ground.mount, '/kcri/kubepods/burstable');
+  test('an existing level that kcri did not create keeps its weight', async () => {
+    const cgroupRoot = await createV2Root();
+    const burstable = join(cgroupRoot.mount, '/kcri/kubepods/burstable');
     await mkdir(burstable, {recursive: true});
     await writeFile(join(burstable, 'cpu.weight'), '500');
 
-    await ensurePodCgroup(ground, POD, LIMITS);
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 
-    expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('500');
+    expect(await read(cgroupRoot, '/kcri/kubepods/burstable/cpu.weight')).toBe('500');
   });
 
-  test('one whose limits could not all be written gets them the next time', async () => {
-    const ground = await aUnifiedGround('cpu memory hugetlb');
+  test('a cgroup whose limits were written incompletely gets them the next time', async () => {
+    const cgroupRoot = await createV2Root('cpu memory hugetlb');
     const wrong = {...LIMITS, hugePages: new Map([['no/such', 0n]])};
-    await expect(ensurePodCgroup(ground, POD, wrong)).rejects.toThrow('no such file or directory');
+    await expect(ensurePodCgroup(cgroupRoot, POD, wrong)).rejects.toThrow('no such file or directory');
 
-    await ensurePodCgroup(ground, POD, LIMITS);
-    await ensurePodCgroup(ground, POD, {...LIMITS, memoryBytes: 1n});
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
+    await ensurePodCgroup(cgroupRoot, POD, {...LIMITS, memoryBytes: 1n});
 
-    expect(await read(ground, `${POD}/hugetlb.2MB.max`)).toBe('0');
-    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+    expect(await read(cgroupRoot, `${POD}/hugetlb.2MB.max`)).toBe('0');
+    expect(await read(cgroupRoot, `${POD}/memory.max`)).toBe('134217728');
   });
 
-  test('what a killed kcri has made is finished, and is its own', async () => {
-    const ground = await aUnifiedGround();
-    const [burstable, pod] = [`${ground.mount}/kcri/kubepods/burstable`, `${ground.mount}${POD}`];
-    await new CreatedCgroups(ground.rootDir).begin([burstable, pod]);
+  test('a cgroup left incomplete by a killed kcri is completed', async () => {
+    const cgroupRoot = await createV2Root();
+    const [burstable, pod] = [`${cgroupRoot.mount}/kcri/kubepods/burstable`, `${cgroupRoot.mount}${POD}`];
+    await new CreatedCgroups(cgroupRoot.rootDir).begin([burstable, pod]);
     await mkdir(pod, {recursive: true});
 
-    await ensurePodCgroup(ground, POD, LIMITS);
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 
-    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
-    expect(await read(ground, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
-    expect(await new CreatedCgroups(ground.rootDir).hasBegun([burstable, pod])).toBe(false);
+    expect(await read(cgroupRoot, `${POD}/memory.max`)).toBe('134217728');
+    expect(await read(cgroupRoot, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
+    expect(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun([burstable, pod])).toBe(false);
   });
 
-  test('nothing is made that is not taken down before', async () => {
-    const ground = await aUnifiedGround();
-    await writeFile(join(ground.rootDir, 'cgroups.json'), 'broken');
+  test('nothing is created if the ledger cannot be written', async () => {
+    const cgroupRoot = await createV2Root();
+    await writeFile(join(cgroupRoot.rootDir, 'cgroups.json'), 'broken');
 
-    await expect(ensurePodCgroup(ground, POD, LIMITS)).rejects.toThrow('invalid file "');
+    await expect(ensurePodCgroup(cgroupRoot, POD, LIMITS)).rejects.toThrow('invalid file "');
 
-    expect(existsSync(join(ground.mount, 'kcri'))).toBe(false);
+    expect(existsSync(join(cgroupRoot.mount, 'kcri'))).toBe(false);
   });
 
-  test('what a power failure has left empty tells of nothing', async () => {
-    const ground = await aUnifiedGround();
-    await writeFile(join(ground.rootDir, 'cgroups.json'), '');
+  test('an empty ledger, as after a power failure, is ignored', async () => {
+    const cgroupRoot = await createV2Root();
+    await writeFile(join(cgroupRoot.rootDir, 'cgroups.json'), '');
 
-    await ensurePodCgroup(ground, POD, LIMITS);
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 
-    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+    expect(await read(cgroupRoot, `${POD}/memory.max`)).toBe('134217728');
   });
 
-  test('a cgroup that is there keeps its limits', async () => {
-    const ground = await aUnifiedGround();
-    await ensurePodCgroup(ground, POD, LIMITS);
+  test('an existing cgroup keeps its limits', async () => {
+    const cgroupRoot = await createV2Root();
+    await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 
-    await ensurePodCgroup(ground, POD, {...LIMITS, memoryBytes: 1n});
+    await ensurePodCgroup(cgroupRoot, POD, {...LIMITS, memoryBytes: 1n});
 
-    expect(await read(ground, `${POD}/memory.max`)).toBe('134217728');
+    expect(await read(cgroupRoot, `${POD}/memory.max`)).toBe('134217728');
   });
 });
 
 const isRoot = process.getuid?.() === 0;
 const V1_MEMORY = '/sys/fs/cgroup/memory';
 
-/** A level of its own in this machine's legacy cgroups. */
-async function aRealGround(): Promise<{ground: CgroupRoot; root: string}> {
+/** Returns a cgroup v1 root of this machine and a root path for this test. */
+async function createV1Root(): Promise<{cgroupRoot: CgroupRoot; root: string}> {
   const root = `/kcri-test-${randomBytes(4).toString('hex')}`;
   onTestFinished(() => {
     expect(existsSync(`${V1_MEMORY}${root}`)).toBe(false);
   });
-  return {ground: {mount: '/sys/fs/cgroup', version: 1, rootDir: await temporaryDirectory()}, root};
+  return {cgroupRoot: {mount: '/sys/fs/cgroup', version: 1, rootDir: await temporaryDirectory()}, root};
 }
 
-describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root and legacy cgroups)', () => {
+describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root and cgroup v1)', () => {
   const value = (root: string, controller: string, path: string): string =>
     readFileSync(`/sys/fs/cgroup/${controller}${root}${path}`, 'utf8').trim();
 
-  test('a pod’s limits hold, and all that was made goes with it', async () => {
-    const {ground, root} = await aRealGround();
+  test('the limits of a pod are effective, and all created levels are removed with it', async () => {
+    const {cgroupRoot, root} = await createV1Root();
     const path = `${root}/kubepods/burstable/podu1`;
 
-    await ensurePodCgroup(ground, path, LIMITS);
-    await ensurePodCgroup(ground, `${root}/kubepods/burstable/podu2`, {...LIMITS, cpuShares: 512n});
+    await ensurePodCgroup(cgroupRoot, path, LIMITS);
+    await ensurePodCgroup(cgroupRoot, `${root}/kubepods/burstable/podu2`, {...LIMITS, cpuShares: 512n});
 
     expect(value(root, 'cpu', '/kubepods/burstable/podu1/cpu.shares')).toBe('256');
     expect(value(root, 'cpu', '/kubepods/burstable/podu1/cpu.cfs_quota_us')).toBe('50000');
@@ -202,15 +204,15 @@ describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root an
     expect(value(root, 'pids', '/kubepods/burstable/podu1/pids.max')).toBe('100');
     expect(value(root, 'cpu', '/kubepods/burstable/cpu.shares')).toBe('768');
 
-    await removePodCgroup(ground, [`${root}/kubepods/burstable/podu2`], systemClock);
+    await removePodCgroup(cgroupRoot, [`${root}/kubepods/burstable/podu2`], systemClock);
     expect(value(root, 'cpu', '/kubepods/burstable/cpu.shares')).toBe('256');
-    await removePodCgroup(ground, [path], systemClock);
+    await removePodCgroup(cgroupRoot, [path], systemClock);
   });
 
-  test('a kcri with another root directory makes and removes the same levels without harm', async () => {
-    const {ground, root} = await aRealGround();
-    const other = {...ground, rootDir: await temporaryDirectory()};
-    const comeAndGo = async (own: CgroupRoot, path: string): Promise<void> => {
+  test('two kcri with different root directories create and remove the same levels concurrently', async () => {
+    const {cgroupRoot, root} = await createV1Root();
+    const other = {...cgroupRoot, rootDir: await temporaryDirectory()};
+    const createAndRemove = async (own: CgroupRoot, path: string): Promise<void> => {
       for (let round = 0; round < 10; round++) {
         await ensurePodCgroup(own, path, LIMITS);
         await removePodCgroup(own, [path], systemClock);
@@ -218,21 +220,21 @@ describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root an
     };
 
     await Promise.all([
-      comeAndGo(ground, `${root}/kubepods/besteffort/podu1`),
-      comeAndGo(other, `${root}/kubepods/besteffort/podu2`),
+      createAndRemove(cgroupRoot, `${root}/kubepods/besteffort/podu1`),
+      createAndRemove(other, `${root}/kubepods/besteffort/podu2`),
     ]);
   });
 
-  test('levels of somebody else’s stay, also when they come after kcri’s went', async () => {
-    const {ground, root} = await aRealGround();
+  test('levels that kcri did not create are kept, even if created after kcri removed its own', async () => {
+    const {cgroupRoot, root} = await createV1Root();
     const other = `${V1_MEMORY}${root}`;
     const path = `${root}/kubepods/podu1`;
-    await ensurePodCgroup(ground, path, LIMITS);
-    await removePodCgroup(ground, [path], systemClock);
+    await ensurePodCgroup(cgroupRoot, path, LIMITS);
+    await removePodCgroup(cgroupRoot, [path], systemClock);
     await mkdir(other);
-    await ensurePodCgroup(ground, path, LIMITS);
+    await ensurePodCgroup(cgroupRoot, path, LIMITS);
 
-    await removePodCgroup(ground, [path], systemClock);
+    await removePodCgroup(cgroupRoot, [path], systemClock);
 
     await access(other);
     expect(existsSync(`${other}/kubepods`)).toBe(false);

@@ -10,7 +10,7 @@ import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgro
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
-// Directories that are no cgroups are never busy.
+// Ordinary directories are never busy.
 vi.mock('node:fs/promises', async (load) => {
   const original = await load<typeof FsPromises>();
   return {...original, rmdir: vi.fn(original.rmdir)};
@@ -25,7 +25,7 @@ beforeEach(() => {
   vi.mocked(rmdir).mockClear();
 });
 
-async function aGround(mount: string, version: 1 | 2): Promise<CgroupRoot> {
+async function createCgroupRoot(mount: string, version: 1 | 2): Promise<CgroupRoot> {
   return {mount, version, rootDir: await temporaryDirectory()};
 }
 
@@ -37,42 +37,42 @@ const parents = podCgroupParents(podUid('u1'), {
 });
 
 test.each(['kubepods/podu1', 'kubepods/burstable/podu1', 'kubepods/besteffort/podu1'])(
-  'a pod’s cgroup is found at %s, whatever its class is now, and others stay',
+  'the cgroup %s of a pod is removed regardless of its current QoS class, and others are kept',
   async (path) => {
     const mount = await temporaryDirectory();
     await mkdir(join(mount, path, 'container'), {recursive: true});
     await mkdir(join(mount, path, '../podu2'));
-    await removePodCgroup(await aGround(mount, 2), parents, clock);
+    await removePodCgroup(await createCgroupRoot(mount, 2), parents, clock);
     expect(await readdir(join(mount, path, '..'))).toEqual(['podu2']);
     expect(clock.sleeps).toEqual([]);
   },
 );
 
-test('in the legacy layout it is removed from every hierarchy', async () => {
+test('on cgroup v1 it is removed from every hierarchy', async () => {
   const mount = await temporaryDirectory();
   for (const controller of ['cpu', 'memory'])
     await mkdir(join(mount, controller, 'kubepods/podu1'), {recursive: true});
   await mkdir(join(mount, 'pids'));
-  await removePodCgroup(await aGround(mount, 1), parents, clock);
+  await removePodCgroup(await createCgroupRoot(mount, 1), parents, clock);
   expect(await readdir(join(mount, 'cpu/kubepods'))).toEqual([]);
   expect(await readdir(join(mount, 'memory/kubepods'))).toEqual([]);
 });
 
-test('one that is busy for a moment is tried again', async () => {
+test('a busy cgroup is retried', async () => {
   const mount = await temporaryDirectory();
   await mkdir(join(mount, 'kubepods/podu1/container'), {recursive: true});
   for (let times = 0; times < 4; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
-  await removePodCgroup(await aGround(mount, 2), parents, clock);
+  await removePodCgroup(await createCgroupRoot(mount, 2), parents, clock);
   expect(await readdir(join(mount, 'kubepods'))).toEqual([]);
   expect(clock.sleeps).toEqual([100, 100, 100, 100]);
 });
 
-test('one that stays busy is named with the reason', async () => {
+test('a cgroup that stays busy is reported with a hint', async () => {
   const mount = await temporaryDirectory();
   const child = join(mount, 'kubepods/podu1/container');
   await mkdir(child, {recursive: true});
   for (let times = 0; times < 5; times++) vi.mocked(rmdir).mockRejectedValueOnce(busy);
-  const error: unknown = await removePodCgroup(await aGround(mount, 2), parents, clock).catch(
+  const error: unknown = await removePodCgroup(await createCgroupRoot(mount, 2), parents, clock).catch(
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(SystemError);

@@ -7,8 +7,8 @@ import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 const POD = '/kubepods/burstable/podu1';
 
-/** A pod's cgroup with these files; the directories are no cgroups. */
-async function aGround(version: 1 | 2, files: Readonly<Record<string, string>>): Promise<CgroupRoot> {
+/** Creates the cgroup of a pod with these files in ordinary directories. */
+async function createCgroup(version: 1 | 2, files: Readonly<Record<string, string>>): Promise<CgroupRoot> {
   const mount = await temporaryDirectory();
   if (version === 2) await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory pids');
   for (const [path, text] of Object.entries(files)) {
@@ -20,7 +20,7 @@ async function aGround(version: 1 | 2, files: Readonly<Record<string, string>>):
   return {mount, version, rootDir: await temporaryDirectory()};
 }
 
-describe('in the legacy layout', () => {
+describe('on cgroup v1', () => {
   const FILES = {
     'cpu/cpu.shares': '204\n',
     'cpu/cpu.cfs_quota_us': '20000\n',
@@ -29,8 +29,8 @@ describe('in the legacy layout', () => {
     'memory/memory.usage_in_bytes': '4096\n',
   };
 
-  test('a pod’s limits and what it uses are read', async () => {
-    expect(await readPodCgroup(await aGround(1, FILES), POD)).toEqual({
+  test('limits and usage of a pod are read', async () => {
+    expect(await readPodCgroup(await createCgroup(1, FILES), POD)).toEqual({
       cpuShares: 204n,
       cpuQuota: {quota: 20_000n, period: 100_000n},
       memoryBytes: 134_217_728n,
@@ -38,23 +38,23 @@ describe('in the legacy layout', () => {
     });
   });
 
-  test('what is no limit is none', async () => {
+  test('unlimited values are omitted', async () => {
     const unlimited = {
       'cpu/cpu.cfs_quota_us': '-1\n',
       'memory/memory.limit_in_bytes': '9223372036854771712\n',
     };
-    expect(await readPodCgroup(await aGround(1, {...FILES, ...unlimited}), POD)).toEqual({
+    expect(await readPodCgroup(await createCgroup(1, {...FILES, ...unlimited}), POD)).toEqual({
       cpuShares: 204n,
       cpuQuota: {quota: -1n, period: 100_000n},
       memoryUsageBytes: 4096n,
     });
   });
 
-  test('only what is given is set', async () => {
-    const ground = await aGround(1, FILES);
-    await setPodCgroup(ground, POD, {memoryBytes: 5n});
-    await setPodCgroup(ground, POD, {cpuQuota: {quota: 40_000n, period: 100_000n}});
-    expect(await readPodCgroup(ground, POD)).toEqual({
+  test('only the given limits are written', async () => {
+    const cgroupRoot = await createCgroup(1, FILES);
+    await setPodCgroup(cgroupRoot, POD, {memoryBytes: 5n});
+    await setPodCgroup(cgroupRoot, POD, {cpuQuota: {quota: 40_000n, period: 100_000n}});
+    expect(await readPodCgroup(cgroupRoot, POD)).toEqual({
       cpuShares: 204n,
       cpuQuota: {quota: 40_000n, period: 100_000n},
       memoryBytes: 5n,
@@ -63,7 +63,7 @@ describe('in the legacy layout', () => {
   });
 });
 
-describe('in the unified layout', () => {
+describe('on cgroup v2', () => {
   const FILES = {
     '/cpu.weight': '20\n',
     '/cpu.max': 'max 100000\n',
@@ -71,19 +71,19 @@ describe('in the unified layout', () => {
     '/memory.current': '4096\n',
   };
 
-  test('a pod’s limits and what it uses are read and set', async () => {
-    const ground = await aGround(2, FILES);
-    expect(await readPodCgroup(ground, POD)).toEqual({
+  test('limits and usage of a pod are read and written', async () => {
+    const cgroupRoot = await createCgroup(2, FILES);
+    expect(await readPodCgroup(cgroupRoot, POD)).toEqual({
       cpuShares: 501n,
       cpuQuota: {quota: -1n, period: 100_000n},
       memoryUsageBytes: 4096n,
     });
-    await setPodCgroup(ground, POD, {cpuShares: 1024n, memoryBytes: 5n});
-    expect(await readFile(join(ground.mount, POD, 'cpu.weight'), 'utf8')).toBe('39');
-    expect(await readPodCgroup(ground, POD)).toMatchObject({memoryBytes: 5n});
+    await setPodCgroup(cgroupRoot, POD, {cpuShares: 1024n, memoryBytes: 5n});
+    expect(await readFile(join(cgroupRoot.mount, POD, 'cpu.weight'), 'utf8')).toBe('39');
+    expect(await readPodCgroup(cgroupRoot, POD)).toMatchObject({memoryBytes: 5n});
   });
 });
 
-test('of a pod that has no cgroup nothing is known', async () => {
-  expect(await readPodCgroup(await aGround(1, {}), POD)).toBeUndefined();
+test('a pod without a cgroup has no values', async () => {
+  expect(await readPodCgroup(await createCgroup(1, {}), POD)).toBeUndefined();
 });

@@ -14,7 +14,7 @@ import {aContainer, aPod} from '../../pod-builders.js';
 const never = new AbortController().signal;
 const SUBJECT = 'Container "main" in Pod "web_default(11111111-2222-3333-4444-555555555555)"';
 
-interface Ran {
+interface HookOutcome {
   readonly failure: string | undefined;
   readonly events: readonly PodEvent[];
 }
@@ -27,9 +27,9 @@ async function run(
     readonly sandboxIps?: readonly string[];
     readonly signal?: AbortSignal;
   } = {},
-): Promise<Ran> {
+): Promise<HookOutcome> {
   const events: PodEvent[] = [];
-  const {execSync = succeeds, sandboxIps = ['127.0.0.1'], signal = never} = options;
+  const {execSync = succeedingExec, sandboxIps = ['127.0.0.1'], signal = never} = options;
   const runHook = createHookRunner({
     runtime: {execSync},
     clock: systemClock,
@@ -40,35 +40,35 @@ async function run(
   return {failure: await runHook(hook, signal), events};
 }
 
-const succeeds: HookContext['runtime']['execSync'] = async () => answer();
+const succeedingExec: HookContext['runtime']['execSync'] = async () => execResponse();
 
-function answer({exitCode = 0, stdout = '', stderr = ''} = {}) {
+function execResponse({exitCode = 0, stdout = '', stderr = ''} = {}) {
   return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
 }
 
 describe('an exec hook', () => {
   const handler = {exec: {command: ['sh', '-c', 'echo nope; exit 7']}};
 
-  test('runs its command in the container, without a time limit', async () => {
+  test('runs its command in the container without a timeout', async () => {
     const requests: unknown[] = [];
     const execSync: HookContext['runtime']['execSync'] = async (request) => {
       requests.push(request);
-      return answer();
+      return execResponse();
     };
 
     expect(await run(handler, {execSync})).toEqual({failure: undefined, events: []});
     expect(requests).toEqual([{containerId: 'c1', cmd: ['sh', '-c', 'echo nope; exit 7'], timeout: 0n}]);
   });
 
-  test('fails with the command’s code and words, as the kubelet puts it', async () => {
-    const execSync = async () => answer({exitCode: 7, stdout: 'nope\n', stderr: 'oh "no"'});
+  test('fails with the exit code and output of the command in the kubelet’s message', async () => {
+    const execSync = async () => execResponse({exitCode: 7, stdout: 'nope\n', stderr: 'oh "no"'});
 
     expect((await run(handler, {execSync})).failure).toBe(
       `Exec lifecycle hook ([sh -c echo nope; exit 7]) for ${SUBJECT} failed - error: command 'sh -c echo nope; exit 7' exited with 7: oh "no", message: "nope\\noh \\"no\\""`,
     );
   });
 
-  test('fails with what the runtime says', async () => {
+  test('fails with the error of the runtime', async () => {
     const execSync = async (): Promise<never> => {
       throw new CriError({
         method: 'ExecSync',
@@ -93,7 +93,7 @@ describe('an exec hook', () => {
     );
   });
 
-  test('that is cut off rejects with the reason', async () => {
+  test('that is aborted rejects with the reason', async () => {
     const reason = new Error('enough');
     const execSync = async (): Promise<never> => {
       throw new Error('cancelled');
@@ -103,7 +103,7 @@ describe('an exec hook', () => {
   });
 });
 
-test('a sleep hook takes its time, and ends early only with its wait', async () => {
+test('a sleep hook waits for its duration unless it is aborted', async () => {
   const started = performance.now();
 
   expect((await run({sleep: {seconds: 0.05}})).failure).toBeUndefined();
@@ -111,7 +111,7 @@ test('a sleep hook takes its time, and ends early only with its wait', async () 
   await expect(run({sleep: {seconds: 100}}, {signal: AbortSignal.timeout(10)})).rejects.toThrow('aborted');
 });
 
-test('a tcpSocket hook fails, as with every kubelet', async () => {
+test('a tcpSocket hook fails, as in the kubelet', async () => {
   expect((await run({tcpSocket: {port: 80, host: 'localhost'}})).failure).toBe(
     'Cannot run handler: invalid handler: tcpSocket',
   );
@@ -122,8 +122,8 @@ interface Request {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** A server on loopback until the test has finished. */
-async function listening(server: Server): Promise<number> {
+/** Listens on the loopback address until the test has finished. */
+async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -132,13 +132,13 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that answers so, its port, and what it was asked. */
-async function aServer(
+/** Starts a server with this handler; resolves with its port and received requests. */
+async function startServer(
   respond: RequestListener,
   create: (listener: RequestListener) => Server = createServer,
 ): Promise<{readonly port: number; readonly requests: readonly Request[]}> {
   const requests: Request[] = [];
-  const port = await listening(
+  const port = await listen(
     create((request, response) => {
       requests.push({url: request.url, headers: request.headers});
       respond(request, response);
@@ -148,8 +148,8 @@ async function aServer(
 }
 
 describe('an HTTP hook', () => {
-  test('asks the pod with the kubelet’s headers and those it has', async () => {
-    const {port, requests} = await aServer((_, response) => response.end('bye'));
+  test('sends the headers of the kubelet and its own', async () => {
+    const {port, requests} = await startServer((_, response) => response.end('bye'));
     const httpHeaders = [
       {name: 'X-A', value: '1'},
       {name: 'Host', value: 'web.test'},
@@ -167,30 +167,30 @@ describe('an HTTP hook', () => {
     ]);
   });
 
-  test.each([200, 404, 500])('takes the status %i for a success', async (status) => {
-    const {port} = await aServer((_, response) => response.writeHead(status).end());
+  test.each([200, 404, 500])('succeeds with the status %i', async (status) => {
+    const {port} = await startServer((_, response) => response.writeHead(status).end());
 
     expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
   });
 
-  test('reads no more than 10 KiB of an endless answer', async () => {
-    const {port} = await aServer((_, response) => {
+  test('reads at most 10 KiB of an endless response', async () => {
+    const {port} = await startServer((_, response) => {
       response.write(Buffer.alloc(11 * 1024));
     });
 
     expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
   });
 
-  test('does not wait for a long answer that is announced', async () => {
-    const {port} = await aServer((_, response) => {
+  test('does not wait for the body of a response announced as longer than 10 KiB', async () => {
+    const {port} = await startServer((_, response) => {
       response.writeHead(200, {'content-length': 11 * 1024}).flushHeaders();
     });
 
     expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
   });
 
-  test('takes an answer that breaks off for one', async () => {
-    const {port} = await aServer((request, response) => {
+  test('succeeds if the response is cut off', async () => {
+    const {port} = await startServer((request, response) => {
       response.writeHead(200, {'content-length': 100}).write('a');
       setImmediate(() => request.socket.destroy());
     });
@@ -198,9 +198,9 @@ describe('an HTTP hook', () => {
     expect((await run({httpGet: {port, path: '/'}})).failure).toBeUndefined();
   });
 
-  test('fails when nobody listens, in the kubelet’s words', async () => {
+  test('fails with the kubelet’s message if the connection is refused', async () => {
     const server = createServer();
-    const port = await listening(server);
+    const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
 
     expect((await run({httpGet: {port, path: '/x'}})).failure).toBe(
@@ -208,22 +208,22 @@ describe('an HTTP hook', () => {
     );
   });
 
-  test('fails when the server hangs up', async () => {
-    const {port} = await aServer((request) => request.socket.destroy());
+  test('fails if the server closes the connection', async () => {
+    const {port} = await startServer((request) => request.socket.destroy());
 
     expect((await run({httpGet: {port, path: '/'}})).failure).toContain(
       `Get "http://127.0.0.1:${port}/": EOF`,
     );
   });
 
-  test('fails for a port that the container doesn’t have', async () => {
+  test('fails for an unknown port name', async () => {
     expect((await run({httpGet: {port: 'web', path: '/'}})).failure).toContain(
       'failed - error: strconv.Atoi: parsing "web": invalid syntax',
     );
   });
 
-  test('needs an address: of its own, or the pod’s', async () => {
-    const {port} = await aServer((_, response) => response.end());
+  test('requires an address: its host or the IP of the pod', async () => {
+    const {port} = await startServer((_, response) => response.end());
 
     expect((await run({httpGet: {port, path: '/'}}, {sandboxIps: []})).failure).toContain(
       'failed to find networking container',
@@ -232,8 +232,8 @@ describe('an HTTP hook', () => {
     expect((await run(toHost, {sandboxIps: []})).failure).toBeUndefined();
   });
 
-  test('that is cut off rejects with the reason', async () => {
-    const {port} = await aServer(() => undefined);
+  test('that is aborted rejects with the reason', async () => {
+    const {port} = await startServer(() => undefined);
 
     await expect(run({httpGet: {port, path: '/'}}, {signal: AbortSignal.timeout(30)})).rejects.toThrow(
       'aborted',
@@ -242,8 +242,8 @@ describe('an HTTP hook', () => {
 });
 
 describe('a redirected HTTP hook', () => {
-  test('follows on the same host', async () => {
-    const {port, requests} = await aServer((request, response) => {
+  test('is followed on the same host', async () => {
+    const {port, requests} = await startServer((request, response) => {
       if (request.url === '/a') response.writeHead(302, {location: '/b?c'}).end();
       else response.end();
     });
@@ -252,8 +252,8 @@ describe('a redirected HTTP hook', () => {
     expect(requests.map(({url}) => url)).toEqual(['/a', '/b?c']);
   });
 
-  test('is done when another host is named', async () => {
-    const {port, requests} = await aServer((_, response) => {
+  test('to another host succeeds without another request', async () => {
+    const {port, requests} = await startServer((_, response) => {
       response.writeHead(301, {location: 'http://localhost:1/'}).end();
     });
 
@@ -261,15 +261,17 @@ describe('a redirected HTTP hook', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('gives up after ten requests', async () => {
-    const {port, requests} = await aServer((_, response) => response.writeHead(307, {location: '/'}).end());
+  test('fails after ten requests', async () => {
+    const {port, requests} = await startServer((_, response) =>
+      response.writeHead(307, {location: '/'}).end(),
+    );
 
     expect((await run({httpGet: {port, path: '/'}})).failure).toContain('stopped after 10 redirects');
     expect(requests).toHaveLength(10);
   });
 
-  test('goes nowhere but to web servers', async () => {
-    const {port} = await aServer((_, response) =>
+  test('fails for a scheme other than HTTP and HTTPS', async () => {
+    const {port} = await startServer((_, response) =>
       response.writeHead(302, {location: 'ftp://127.0.0.1/'}).end(),
     );
 
@@ -278,8 +280,8 @@ describe('a redirected HTTP hook', () => {
 });
 
 describe('an HTTPS hook', () => {
-  test('trusts every certificate', async () => {
-    const {port, requests} = await aServer(
+  test('accepts every certificate', async () => {
+    const {port, requests} = await startServer(
       (_, response) => response.end(),
       (listener) => createTlsServer({cert: CERTIFICATE, key: KEY}, listener),
     );
@@ -291,8 +293,8 @@ describe('an HTTPS hook', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('that is answered in HTTP is sent in HTTP, without the secret, and that is told', async () => {
-    const {port, requests} = await aServer((_, response) => response.end());
+  test('that gets an HTTP response is retried with HTTP without the Authorization header, and emits an event', async () => {
+    const {port, requests} = await startServer((_, response) => response.end());
     const httpHeaders = [
       {name: 'Authorization', value: 'Bearer secret'},
       {name: 'X-A', value: '1'},
@@ -312,7 +314,7 @@ describe('an HTTPS hook', () => {
     expect(events[0]?.fieldPath).toBeUndefined();
   });
 
-  test('fails with the first failure when HTTP is not spoken either', async () => {
+  test('fails with the first error if the server does not speak HTTP either', async () => {
     const port = await new Promise<number>((resolve) => {
       const server = createTcpServer((socket) => socket.on('error', () => undefined).end('220 ready\r\n'));
       server.listen(0, '127.0.0.1', () => {

@@ -15,9 +15,9 @@ import {syncOnce} from '../../pods/sync-once.js';
 
 const signal = new AbortController().signal;
 const exec = (script: string) => ({exec: {command: ['sh', '-c', script]}});
-const hooked = (lifecycle: object, name = 'main') => aContainerSpec(name, {lifecycle});
+const aContainerWithHook = (lifecycle: object, name = 'main') => aContainerSpec(name, {lifecycle});
 
-interface Message {
+interface CallMessage {
   readonly container_id?: string;
   readonly containerId?: string;
   readonly timeout?: string;
@@ -25,35 +25,47 @@ interface Message {
   readonly config?: {readonly metadata: {readonly name: string; readonly attempt?: number}};
 }
 
-const SHOWN = new Set(['CreateContainer', 'StartContainer', 'ExecSync', 'StopContainer', 'RemoveContainer']);
+const LISTED_METHODS = new Set([
+  'CreateContainer',
+  'StartContainer',
+  'ExecSync',
+  'StopContainer',
+  'RemoveContainer',
+]);
 
-/** What was done to containers: `CreateContainer main/1`, `ExecSync main/1: exit 7`, `StopContainer main/1: 2`. */
-function done(runtime: FakeRuntime): readonly string[] {
+/**
+ * Lists the calls for containers: `CreateContainer main/1`, `ExecSync main/1: exit 7`, `StopContainer main/1:
+ * 2`.
+ */
+function containerCalls(runtime: FakeRuntime): readonly string[] {
   const names = new Map<string | undefined, string>();
-  const calls = runtime.calls.filter(({method}) => SHOWN.has(method));
+  const calls = runtime.calls.filter(({method}) => LISTED_METHODS.has(method));
   return calls.map(({method, request, response}) => {
-    const {container_id: id, timeout, cmd, config} = request as Message;
+    const {container_id: id, timeout, cmd, config} = request as CallMessage;
     if (config !== undefined)
-      names.set((response as Message).containerId, `${config.metadata.name}/${config.metadata.attempt ?? 0}`);
+      names.set(
+        (response as CallMessage).containerId,
+        `${config.metadata.name}/${config.metadata.attempt ?? 0}`,
+      );
     const detail = method === 'StopContainer' ? timeout : cmd?.at(-1);
-    const name = names.get(id ?? (response as Message).containerId);
+    const name = names.get(id ?? (response as CallMessage).containerId);
     return detail === undefined ? `${method} ${name}` : `${method} ${name}: ${detail}`;
   });
 }
 
-const told = (events: readonly PodEvent[]): readonly string[] =>
+const describeEvents = (events: readonly PodEvent[]): readonly string[] =>
   events
     .map(({type, reason, message}) => `${type} ${reason}: ${message}`)
     .filter((text) => !/ (Pulled|Created|Started):/.test(text));
 
 describe('a postStart hook', () => {
-  test('holds up the containers that follow', async () => {
+  test('delays the containers after it', async () => {
     const {pods, runtime} = await startRegistryTestbed();
-    const containers = [hooked({postStart: exec('true')}), aContainerSpec('after')];
+    const containers = [aContainerWithHook({postStart: exec('true')}), aContainerSpec('after')];
 
     await syncOnce(pods.createSyncer(aLocalPod({containers})), signal);
 
-    expect(done(runtime)).toEqual([
+    expect(containerCalls(runtime)).toEqual([
       'CreateContainer main/0',
       'StartContainer main/0',
       'ExecSync main/0: true',
@@ -62,18 +74,21 @@ describe('a postStart hook', () => {
     ]);
   });
 
-  test('that fails ends its container, is shown as its reason, and is not told of in events', async () => {
+  test('that fails kills its container, is its waiting reason, and has events without the output', async () => {
     const {pods, runtime, events} = await startRegistryTestbed();
-    const containers = [hooked({postStart: exec('echo secret; exit 7')}), aContainerSpec('after')];
+    const containers = [
+      aContainerWithHook({postStart: exec('echo secret; exit 7')}),
+      aContainerSpec('after'),
+    ];
 
     const pass = await syncOnce(pods.createSyncer(aLocalPod({containers})), signal);
 
-    expect(done(runtime).slice(2, 5)).toEqual([
+    expect(containerCalls(runtime).slice(2, 5)).toEqual([
       'ExecSync main/0: echo secret; exit 7',
       'StopContainer main/0: 2',
       'CreateContainer after/0',
     ]);
-    expect(told(events)).toEqual([
+    expect(describeEvents(events)).toEqual([
       'Warning FailedPostStartHook: PostStartHook failed',
       'Normal Killing: FailedPostStartHook',
     ]);
@@ -88,7 +103,7 @@ describe('a postStart hook', () => {
     });
   });
 
-  test('that prints a Secret’s value is shown without it', async () => {
+  test('that prints the value of a Secret is reported with the value redacted', async () => {
     const objects: ApiObjects = {
       ...NO_OBJECTS,
       secret: () => ({
@@ -114,10 +129,10 @@ describe('a postStart hook', () => {
     }
   });
 
-  test('that is interrupted leaves its container as it is', async () => {
+  test('that is aborted leaves its container running', async () => {
     const {pods, runtime} = await startRegistryTestbed({exec: () => ({runForMs: 60_000})});
     const controller = new AbortController();
-    const containers = [hooked({postStart: exec('wait')})];
+    const containers = [aContainerWithHook({postStart: exec('wait')})];
     const syncing = syncOnce(pods.createSyncer(aLocalPod({containers})), controller.signal);
     await expect.poll(() => runtime.callsTo('ExecSync')).toHaveLength(1);
 
@@ -127,13 +142,13 @@ describe('a postStart hook', () => {
     expect(runtime.callsTo('StopContainer')).toEqual([]);
   });
 
-  test('of a sidecar is run too', async () => {
+  test('of a sidecar is run', async () => {
     const {pods, runtime} = await startRegistryTestbed();
     const sidecar = aContainerSpec('side', {restartPolicy: 'Always', lifecycle: {postStart: exec('true')}});
 
     await syncOnce(pods.createSyncer(aLocalPod({initContainers: [sidecar]})), signal);
 
-    expect(done(runtime)).toEqual([
+    expect(containerCalls(runtime)).toEqual([
       'CreateContainer side/0',
       'StartContainer side/0',
       'ExecSync side/0: true',
@@ -141,7 +156,7 @@ describe('a postStart hook', () => {
   });
 });
 
-/** A pod of that ground, running, and how it is ended. */
+/** Adopts and starts a pod on this testbed; returns its record. */
 async function aRunningPod({pods}: RegistryTestbed, fields: Parameters<typeof aLocalPod>[0]) {
   const pod = aLocalPod(fields);
   const {record} = await pods.adopt(pod, 'pod.yaml');
@@ -150,39 +165,42 @@ async function aRunningPod({pods}: RegistryTestbed, fields: Parameters<typeof aL
 }
 
 describe('a preStop hook', () => {
-  test('is run when its pod ends, within its grace period', async () => {
-    const ground = await startRegistryTestbed();
-    const {record} = await aRunningPod(ground, {containers: [hooked({preStop: exec('true')})]});
+  test('is run when its pod is deleted, within the grace period', async () => {
+    const testbed = await startRegistryTestbed();
+    const {record} = await aRunningPod(testbed, {containers: [aContainerWithHook({preStop: exec('true')})]});
 
-    await ground.pods.deletePod(record);
+    await testbed.pods.deletePod(record);
 
-    expect(done(ground.runtime).slice(2)).toEqual([
+    expect(containerCalls(testbed.runtime).slice(2)).toEqual([
       'ExecSync main/0: true',
       'StopContainer main/0: 2',
       'RemoveContainer main/0',
     ]);
   });
 
-  test('is run even when the pod has no grace period: it gets a second', async () => {
-    const ground = await startRegistryTestbed();
-    const fields = {containers: [hooked({preStop: exec('true')})], terminationGracePeriodSeconds: 0};
-    const {record} = await aRunningPod(ground, fields);
+  test('is run with one second if the grace period of the pod is 0', async () => {
+    const testbed = await startRegistryTestbed();
+    const fields = {
+      containers: [aContainerWithHook({preStop: exec('true')})],
+      terminationGracePeriodSeconds: 0,
+    };
+    const {record} = await aRunningPod(testbed, fields);
 
-    await ground.pods.deletePod(record);
+    await testbed.pods.deletePod(record);
 
-    expect(done(ground.runtime)).toContain('ExecSync main/0: true');
+    expect(containerCalls(testbed.runtime)).toContain('ExecSync main/0: true');
   });
 
-  test('is found in the runtime when the pod’s record is lost', async () => {
-    const ground = await startRegistryTestbed();
-    const containers = [hooked({preStop: exec('echo bye')})];
-    const {pod} = await aRunningPod(ground, {containers, terminationGracePeriodSeconds: 7});
+  test('is restored from the runtime if the record of the pod is lost', async () => {
+    const testbed = await startRegistryTestbed();
+    const containers = [aContainerWithHook({preStop: exec('echo bye')})];
+    const {pod} = await aRunningPod(testbed, {containers, terminationGracePeriodSeconds: 7});
     const {uid} = podRef(pod);
-    await writeFile(join(ground.node.rootDir, 'records', `${uid}.json`), '{');
+    await writeFile(join(testbed.node.rootDir, 'records', `${uid}.json`), '{');
 
-    await ground.pods.deletePod(await ground.pods.reconstructRecord(uid));
+    await testbed.pods.deletePod(await testbed.pods.reconstructRecord(uid));
 
-    expect(done(ground.runtime).slice(2, 4)).toEqual([
+    expect(containerCalls(testbed.runtime).slice(2, 4)).toEqual([
       'ExecSync main/0: echo bye',
       'StopContainer main/0: 7',
     ]);
@@ -190,18 +208,18 @@ describe('a preStop hook', () => {
 });
 
 describe('a plan', () => {
-  test('shows the commands of hooks, and neither waits nor asks', async () => {
+  test('shows exec hooks as calls, and neither waits for hooks nor runs them', async () => {
     const {runtime, node} = await startRegistryTestbed();
     using services = connect(runtime.endpoint);
     const containers = [
-      hooked({postStart: exec('echo hi')}),
-      hooked({postStart: {sleep: {seconds: 600}}}, 'sleeper'),
-      hooked({postStart: {httpGet: {port: 1, host: '127.0.0.1'}}}, 'asker'),
+      aContainerWithHook({postStart: exec('echo hi')}),
+      aContainerWithHook({postStart: {sleep: {seconds: 600}}}, 'sleeper'),
+      aContainerWithHook({postStart: {httpGet: {port: 1, host: '127.0.0.1'}}}, 'asker'),
     ];
     const pod = aLocalPod({containers, terminationGracePeriodSeconds: 600});
-    const ground = {services, node, endpoint: runtime.endpoint, runtimeName: 'fake', clock: systemClock};
+    const testbed = {services, node, endpoint: runtime.endpoint, runtimeName: 'fake', clock: systemClock};
 
-    const [plan] = await planPods({...ground, objects: NO_OBJECTS}, [pod], signal);
+    const [plan] = await planPods({...testbed, objects: NO_OBJECTS}, [pod], signal);
 
     expect(plan?.calls.map(({method}) => method)).toEqual([
       'RunPodSandbox',
@@ -213,7 +231,7 @@ describe('a plan', () => {
   });
 });
 
-describe('a rule that restarts all containers', () => {
+describe('a rule with RestartAllContainers', () => {
   const rule = {action: 'RestartAllContainers', exitCodes: {operator: 'In', values: [42]}};
   const fields = {
     restartPolicy: 'Never',
@@ -227,18 +245,18 @@ describe('a rule that restarts all containers', () => {
     ],
   };
 
-  test('ends and removes them all, keeps their logs, and begins anew in the same sandbox', async () => {
+  test('kills and removes all containers, keeps their logs, and starts new ones in the same sandbox', async () => {
     const {pods, runtime, node, events} = await startRegistryTestbed();
     const pod = aLocalPod(fields);
     const syncer = pods.createSyncer(pod);
     for (let pass = 0; pass < 4; pass++) await syncOnce(syncer, signal);
-    const before = done(runtime).length;
+    const before = containerCalls(runtime).length;
     const main = runtime.containers.find(({config}) => config.metadata?.name === 'main');
     runtime.exitContainer(main?.id ?? '', 42);
     for (let pass = 0; pass < 5; pass++) await syncOnce(syncer, signal);
 
-    expect(done(runtime).slice(before)).toEqual([
-      // Without hooks and with the least of grace periods; what made it necessary goes last.
+    expect(containerCalls(runtime).slice(before)).toEqual([
+      // Without hooks and with the minimum grace period; the triggering container last.
       ...['StopContainer other/0: 2', 'RemoveContainer other/0', 'RemoveContainer init/0'],
       ...['StopContainer side/0: 2', 'RemoveContainer side/0', 'RemoveContainer main/0'],
       ...['init', 'side', 'main', 'other'].flatMap((name) => [
@@ -246,13 +264,13 @@ describe('a rule that restarts all containers', () => {
         `StartContainer ${name}/1`,
       ]),
     ]);
-    expect(told(events)).toEqual(['Normal Killing: killing', 'Normal Killing: killing']);
+    expect(describeEvents(events)).toEqual(['Normal Killing: killing', 'Normal Killing: killing']);
     expect(runtime.callsTo('RunPodSandbox')).toHaveLength(1);
     const logs = join(node.podLogsDir, `default_web_${podRef(pod).uid}`, 'main');
     expect(await readFile(join(logs, '0.log'), 'utf8')).toBe('');
   });
 
-  test('goes on where it was interrupted', async () => {
+  test('is resumed after a failure', async () => {
     const {pods, runtime} = await startRegistryTestbed();
     const pod = aLocalPod(fields);
     for (let pass = 0; pass < 4; pass++) await syncOnce(pods.createSyncer(pod), signal);

@@ -20,25 +20,25 @@ const POD = 'default_web_u1';
 const NOW = new Date(2026, 0, 2, 3, 4, 5).getTime();
 const NAME = '0.log.20260102-030405';
 
-interface Ground {
+interface RotatorTestbed {
   readonly directory: string;
   readonly reopened: ContainerId[];
   readonly errors: string[];
   readonly clock: FakeClock;
-  /** What may change while it runs. */
+  /** Settings that a test may change while the rotator runs. */
   readonly settings: {maxSizeBytes: number};
   readonly rotate: () => Promise<void>;
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly files: () => Promise<readonly string[]>;
 }
 
-/** One container whose log is rotated from 10 bytes on; `reopen` is what the runtime does with it. */
-async function aGround(
+/** Creates one container whose log is rotated at 10 bytes; `reopen` is the runtime's ReopenContainerLog. */
+async function createRotator(
   options: Partial<LogRotationOptions> = {},
   reopen = async (log: string): Promise<void> => {
     await writeFile(log, '', {flag: 'a'});
   },
-): Promise<Ground> {
+): Promise<RotatorTestbed> {
   const podLogsDir = await temporaryDirectory();
   const directory = join(podLogsDir, POD, 'main');
   await mkdir(directory, {recursive: true});
@@ -84,8 +84,8 @@ async function aGround(
   };
 }
 
-test('a log is rotated from its limit on, and the runtime writes to a new one', async () => {
-  const {directory, rotate, files, reopened, errors} = await aGround();
+test('a log that reaches the size limit is rotated, and the runtime reopens it', async () => {
+  const {directory, rotate, files, reopened, errors} = await createRotator();
   await writeFile(join(directory, '0.log'), '123456789');
   await rotate();
   expect(await files()).toEqual(['0.log']);
@@ -99,12 +99,12 @@ test('a log is rotated from its limit on, and the runtime writes to a new one', 
   expect(errors).toEqual([]);
 });
 
-test('a small log is left with one look at it', async () => {
+test('a log below the size limit is only checked with one stat', async () => {
   const open = vi.spyOn(LogDirectory, 'open');
   onTestFinished(() => {
     open.mockRestore();
   });
-  const {directory, rotate} = await aGround();
+  const {directory, rotate} = await createRotator();
   await writeFile(join(directory, '0.log'), '123456789');
   await rotate();
   expect(open).not.toHaveBeenCalled();
@@ -113,8 +113,8 @@ test('a small log is left with one look at it', async () => {
   expect(open).toHaveBeenCalledOnce();
 });
 
-test('the one rotated before is compressed with all that is in it and the rights that it has, and the oldest go', async () => {
-  const {directory, rotate, files} = await aGround({maxFiles: 4});
+test('the previously rotated log is compressed with its content and mode, and the oldest logs are removed', async () => {
+  const {directory, rotate, files} = await createRotator({maxFiles: 4});
   await writeFile(join(directory, '0.log'), 'the newest lines');
   await writeFile(join(directory, '0.log.20260101-000003'), 'x'.repeat(300_000), {mode: 0o640});
   for (const old of ['1', '2']) await writeFile(join(directory, `0.log.20260101-00000${old}.gz`), '');
@@ -135,8 +135,8 @@ test('the one rotated before is compressed with all that is in it and the rights
   expect((await stat(compressed)).mode & 0o777).toBe(0o640);
 });
 
-test('a log that the runtime does not reopen is given its name back', async () => {
-  const {directory, rotate, files, errors} = await aGround({}, async () => {
+test('a log that the runtime fails to reopen is renamed back', async () => {
+  const {directory, rotate, files, errors} = await createRotator({}, async () => {
     throw new Error('no such container');
   });
   await writeFile(join(directory, '0.log'), '1234567890');
@@ -145,8 +145,8 @@ test('a log that the runtime does not reopen is given its name back', async () =
   expect(errors).toEqual(['Failed to rotate log for container: no such container']);
 });
 
-test('a log that the runtime reopens without saying so is not replaced', async () => {
-  const {directory, rotate, files} = await aGround({}, async (log) => {
+test('a log that the runtime reopened despite an error is kept', async () => {
+  const {directory, rotate, files} = await createRotator({}, async (log) => {
     await writeFile(log, 'new');
     throw new Error('deadline exceeded');
   });
@@ -156,15 +156,15 @@ test('a log that the runtime reopens without saying so is not replaced', async (
   expect(await readFile(join(directory, '0.log'), 'utf8')).toBe('new');
 });
 
-test('a log that is gone is made anew', async () => {
-  const {rotate, files, reopened} = await aGround();
+test('a missing log is reopened', async () => {
+  const {rotate, files, reopened} = await createRotator();
   await rotate();
   expect(reopened).toEqual(['c1']);
   expect(await files()).toEqual(['0.log']);
 });
 
-test('nothing that was rotated is replaced when two rotations fall into one second', async () => {
-  const {directory, rotate, errors, files, clock} = await aGround();
+test('two rotations within one second do not overwrite a rotated log', async () => {
+  const {directory, rotate, errors, files, clock} = await createRotator();
   for (const text of ['the first', 'the second']) {
     await writeFile(join(directory, '0.log'), `${text} lines`);
     await rotate();
@@ -180,7 +180,7 @@ test('nothing that was rotated is replaced when two rotations fall into one seco
 
 test.for<[string, string, (directory: string, victim: string) => Promise<void>]>([
   [
-    'a link in place of the log',
+    'a symbolic link in place of the log',
     '0.log" is not a regular file',
     async (directory, victim) => symlink(join(victim, '0.log'), join(directory, '0.log')),
   ],
@@ -190,7 +190,7 @@ test.for<[string, string, (directory: string, victim: string) => Promise<void>]>
     async (directory) => void execFileSync('mkfifo', [join(directory, '0.log')]),
   ],
   [
-    "a link in place of the container's directory",
+    'a symbolic link in place of the container directory',
     'main": not a directory',
     async (directory, victim) => {
       await rename(directory, `${directory}-away`);
@@ -198,7 +198,7 @@ test.for<[string, string, (directory: string, victim: string) => Promise<void>]>
     },
   ],
   [
-    "a link in place of the pod's directory",
+    'a symbolic link in place of the pod directory',
     'default_web_u1": not a directory',
     async (directory, victim) => {
       const pod = join(directory, '..');
@@ -210,20 +210,20 @@ test.for<[string, string, (directory: string, victim: string) => Promise<void>]>
       await writeFile(join(victim, '0.log'), '1234567890');
     },
   ],
-])('%s is told and not followed', async ([, text, put]) => {
-  const {directory, rotate, errors, reopened} = await aGround();
+])('%s is reported and not followed', async ([, text, replace]) => {
+  const {directory, rotate, errors, reopened} = await createRotator();
   const victim = join(await temporaryDirectory(), 'victim');
   await mkdir(victim);
   await writeFile(join(victim, '0.log'), '1234567890');
-  await put(directory, victim);
+  await replace(directory, victim);
   await rotate();
   expect(errors).toEqual([expect.stringContaining(text)]);
   expect(reopened).toEqual([]);
   expect(await readdir(victim)).toEqual(['0.log']);
 });
 
-test('a link among the rotated logs is neither compressed nor removed', async () => {
-  const {directory, rotate, files} = await aGround({maxFiles: 2});
+test('a symbolic link among the rotated logs is neither compressed nor removed', async () => {
+  const {directory, rotate, files} = await createRotator({maxFiles: 2});
   const secret = join(await temporaryDirectory(), 'secret');
   await writeFile(secret, 'nobody is to read this');
   await writeFile(join(directory, '0.log'), '1234567890');
@@ -232,23 +232,23 @@ test('a link among the rotated logs is neither compressed nor removed', async ()
   expect(await files()).toEqual(['0.log', '0.log.1', NAME]);
 });
 
-test('logs are looked after again and again, until the end', async () => {
-  const ground = await aGround({monitorIntervalMs: 3000});
+test('logs are checked at every monitor interval until aborted', async () => {
+  const testbed = await createRotator({monitorIntervalMs: 3000});
   const controller = new AbortController();
-  const ended = ground.run(controller.signal);
-  await until(() => ground.clock.sleeping > 0);
-  await writeFile(join(ground.directory, '0.log'), '1234567890');
-  await ground.clock.advance(2999);
-  expect(await ground.files()).toEqual(['0.log']);
-  await ground.clock.advance(1);
-  await until(() => ground.clock.sleeping > 0);
-  expect(ground.reopened).toEqual(['c1', 'c1']);
+  const ended = testbed.run(controller.signal);
+  await until(() => testbed.clock.sleeping > 0);
+  await writeFile(join(testbed.directory, '0.log'), '1234567890');
+  await testbed.clock.advance(2999);
+  expect(await testbed.files()).toEqual(['0.log']);
+  await testbed.clock.advance(1);
+  await until(() => testbed.clock.sleeping > 0);
+  expect(testbed.reopened).toEqual(['c1', 'c1']);
   controller.abort();
   await ended;
 });
 
-test('a negative size turns rotation off, until it changes', async () => {
-  const {run, reopened, directory, clock, settings} = await aGround({maxSizeBytes: -1});
+test('a negative size limit disables rotation until it changes', async () => {
+  const {run, reopened, directory, clock, settings} = await createRotator({maxSizeBytes: -1});
   await writeFile(join(directory, '0.log'), 'longer than ten bytes');
   const end = new AbortController();
   const ended = run(end.signal);

@@ -28,8 +28,8 @@ function valueOf(
   return samples.find((sample) => sample.name === name && isDeepStrictEqual(sample.labels, labels))?.value;
 }
 
-describe('the text of metrics', () => {
-  test('escapes what would end a label or a line', () => {
+describe('the exposition format', () => {
+  test('escapes labels and help texts', () => {
     const counter = new Counter({name: 'a_total', help: 'back\\slash\nline', labels: ['name']});
     counter.increase('say "hi"\\\n');
     const text = formatExposition([counter.family()]);
@@ -39,7 +39,7 @@ describe('the text of metrics', () => {
     expect(parseExposition(text)).toEqual([{name: 'a_total', labels: {name: 'say "hi"\\\n'}, value: 1}]);
   });
 
-  test('counts an observation in its bucket and in all above', () => {
+  test('counts an observation in its bucket and in all larger ones', () => {
     const histogram = new Histogram({name: 'h', help: 'h', buckets: [1, 2]});
     for (const value of [0.5, 1, 1.5, 7]) histogram.observe(value);
     const samples = parseExposition(formatExposition([histogram.family()]));
@@ -52,13 +52,13 @@ describe('the text of metrics', () => {
     ]);
   });
 
-  test('has exponential buckets as Prometheus', () => {
+  test('has exponential buckets like the Prometheus client', () => {
     expect(exponentialBuckets(1, 2, 4)).toEqual([1, 2, 4, 8]);
   });
 });
 
-describe('what a kubelet counts', () => {
-  test('is all readable before anything has happened', async () => {
+describe('kubelet metrics', () => {
+  test('are present before anything has been counted', async () => {
     const samples = await samplesOf(() => undefined);
     expect(valueOf(samples, 'kubelet_node_name', {node: 'node-1'})).toBe(1);
     expect(valueOf(samples, 'kubelet_started_pods_total')).toBe(0);
@@ -68,7 +68,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'nodejs_eventloop_lag_seconds')).toBeGreaterThan(0);
   });
 
-  test('started pods and containers, and why some could not be', async () => {
+  test('count started pods and containers and their errors', async () => {
     const samples = await samplesOf((registry) => {
       registry.podSynced(
         [
@@ -103,7 +103,7 @@ describe('what a kubelet counts', () => {
     ]);
   });
 
-  test('relists, their distance, and what becomes of events', async () => {
+  test('count relists, their intervals, and the events of the event stream', async () => {
     const relistClock = new FakeClock({nowMs: 10_000});
     const registry = new KubeletMetricsRegistry(relistClock, 'n');
     registry.pleg({kind: 'relisted', durationMs: 20});
@@ -123,7 +123,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_evented_pleg_connection_error_count')).toBe(2);
   });
 
-  test('how long workers take, and that no clock makes it negative', async () => {
+  test('measure pod workers without negative durations, whatever the clock', async () => {
     const samples = await samplesOf((registry) => {
       registry.workCompleted('sync', -50);
       registry.workCompleted('create', 2000);
@@ -149,7 +149,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_evictions', {eviction_signal: 'emptydirfs.limit'})).toBe(1);
   });
 
-  test('calls of the runtime, in the words of the kubelet', async () => {
+  test('count runtime operations under the names of the kubelet', async () => {
     const operations = new RuntimeOperationMetrics(clock);
     const {observer} = operations;
     const call = {service: 'runtime.v1.RuntimeService', endpoint: '', request: {runtimeHandler: 'runc'}};
@@ -174,7 +174,7 @@ describe('what a kubelet counts', () => {
     [2n ** 30n - 1n, '500MB-1GB'],
     [2n ** 30n, '1GB-5GB'],
     [2n ** 40n, 'GT100GB'],
-  ])('a pulled image of %i bytes as one of %s', async (bytes, size) => {
+  ])('count a pulled image of %i bytes in the size class %s', async (bytes, size) => {
     const samples = await samplesOf((registry) => {
       registry.imagePulled(bytes, 7000);
     });
@@ -183,7 +183,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_image_pull_duration_seconds_bucket', {...labels, le: '5'})).toBe(0);
   });
 
-  test('what is asked for of images, and which are removed', async () => {
+  test('count image requests and removed images', async () => {
     const samples = await samplesOf((registry) => {
       registry.imageEnsured({pullPolicy: 'IfNotPresent', isPresent: true, mustPull: false});
       registry.imageEnsured({pullPolicy: 'Always', isPresent: undefined, mustPull: true});
@@ -197,7 +197,7 @@ describe('what a kubelet counts', () => {
     expect(valueOf(samples, 'kubelet_image_garbage_collected_total', {reason: 'space'})).toBe(1);
   });
 
-  test('the text stays as long as it is, however many pods come and go', async () => {
+  test('do not grow with the number of pods that come and go', async () => {
     const registry = new KubeletMetricsRegistry(clock, 'n');
     const live = (index: number) => ({name: `web-${index}`, namespace: 'team', uid: `u${index}`});
     const lengths: number[] = [];
@@ -214,7 +214,7 @@ describe('what a kubelet counts', () => {
     expect(new Set(lengths).size).toBe(1);
   });
 
-  test('probes, until nothing is left of their pod', () => {
+  test('count probes until their pod is removed', () => {
     const registry = new KubeletMetricsRegistry(clock, 'n');
     const pod = {name: 'web', namespace: 'team', uid: 'u1'};
     const probe: ProbeMeasurement = {

@@ -1,13 +1,13 @@
-/** A line of numbers of an exposition. */
+/** A sample line of the Prometheus text format. */
 export interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
-  /** Ms since the epoch. */
+  /** Timestamp in ms since the epoch. */
   readonly timestampMs?: number;
 }
 
-/** A metric with all its numbers. */
+/** A metric family with its samples. */
 export interface ParsedFamily {
   readonly name: string;
   readonly help: string;
@@ -15,8 +15,8 @@ export interface ParsedFamily {
   readonly samples: readonly ParsedSample[];
 }
 
-/** What a server has answered. */
-interface Scraped {
+/** HTTP response of a metrics endpoint. */
+interface ScrapeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
@@ -31,13 +31,13 @@ const SAMPLE = new RegExp(
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(,(?!$)|$)/y;
 const SUFFIXES: Readonly<Record<string, readonly string[]>> = {histogram: ['_bucket', '_sum', '_count']};
 
-/** The samples of `parseFamilies`. */
+/** Returns the samples of all families of the text; throws as `parseFamilies`. */
 export function parseExposition(text: string): readonly ParsedSample[] {
   return parseFamilies(text).flatMap(({samples}) => samples);
 }
 
-/** The same of an answer, which has to say that it is such a text. */
-export function scraped({status, headers, body}: Scraped): readonly ParsedFamily[] {
+/** Parses the body of a response; throws if its status is not 200 or its content type is another. */
+export function parseScrape({status, headers, body}: ScrapeResponse): readonly ParsedFamily[] {
   if (status !== 200) throw new Error(`status ${status}: ${body}`);
   const type = headers['content-type'];
   if (type !== 'text/plain; version=0.0.4; charset=utf-8')
@@ -46,10 +46,10 @@ export function scraped({status, headers, body}: Scraped): readonly ParsedFamily
 }
 
 /**
- * Reads the text format 0.0.4 and throws for whatever Prometheus would not take, or would not understand as meant:
- * families without HELP or TYPE, without samples, twice, mixed, out of order or with names that clash; bad escapes;
- * series that are there twice or have other labels than their family's; counters that are no counts; histograms that
- * don't add up.
+ * Parses the Prometheus text format 0.0.4. Throws if Prometheus would reject or misinterpret the text:
+ * families without HELP, TYPE or samples, duplicate, mixed or unsorted families, conflicting names, invalid
+ * escapes, duplicate series or series with other labels than their family, counters that are not counts, and
+ * inconsistent histograms.
  */
 export function parseFamilies(text: string): readonly ParsedFamily[] {
   if (text === '') return [];
@@ -59,9 +59,9 @@ export function parseFamilies(text: string): readonly ParsedFamily[] {
   for (let next = 0; next < lines.length;) {
     const family = headOf(lines[next], lines[next + 1]);
     const end = lines.findIndex((line, index) => index >= next + 2 && line.startsWith('#'));
-    const own = lines.slice(next + 2, end === -1 ? lines.length : end);
-    next += 2 + own.length;
-    families.push({...family, samples: own.map((line) => sampleOf(family, line))});
+    const familyLines = lines.slice(next + 2, end === -1 ? lines.length : end);
+    next += 2 + familyLines.length;
+    families.push({...family, samples: familyLines.map((line) => sampleOf(family, line))});
   }
   checkNames(families);
   for (const family of families) checkFamily(family);
@@ -130,7 +130,7 @@ function checkFamily(family: ParsedFamily): void {
   else if (samples.some(({labels}) => 'le' in labels)) throw new Error(`${name} has buckets`);
 }
 
-/** All labels but a bucket's bound, in order. */
+/** Returns all labels except the bound of a bucket, sorted. */
 function ownLabels(labels: ParsedSample['labels']): readonly (readonly [string, string])[] {
   return Object.entries(labels)
     .filter(([name]) => name !== 'le')
@@ -145,7 +145,7 @@ function checkHistogram({name, samples}: ParsedFamily): void {
   const keyOf = ({labels}: ParsedSample): string => JSON.stringify(ownLabels(labels));
   for (const key of new Set(samples.map(keyOf)))
     if (
-      !addsUp(
+      !isConsistent(
         name,
         samples.filter((sample) => keyOf(sample) === key),
       )
@@ -153,22 +153,22 @@ function checkHistogram({name, samples}: ParsedFamily): void {
       throw new Error(`the histogram ${name} does not add up`);
 }
 
-/** Whether one series' samples are a whole distribution. */
-function addsUp(name: string, samples: readonly ParsedSample[]): boolean {
-  const called = (suffix: string): readonly ParsedSample[] =>
+/** Returns true if the samples of one series are a complete distribution. */
+function isConsistent(name: string, samples: readonly ParsedSample[]): boolean {
+  const samplesWith = (suffix: string): readonly ParsedSample[] =>
     samples.filter((sample) => sample.name === name + suffix);
-  const [sum, ...otherSums] = called('_sum');
-  const [count, ...otherCounts] = called('_count');
-  const buckets = called('_bucket').map(({labels, value}) => ({
+  const [sum, ...otherSums] = samplesWith('_sum');
+  const [count, ...otherCounts] = samplesWith('_count');
+  const buckets = samplesWith('_bucket').map(({labels, value}) => ({
     bound: numberOf(labels['le'] ?? 'NaN'),
     value,
   }));
   if (!Number.isFinite(sum?.value) || otherSums.length + otherCounts.length > 0) return false;
   const last = buckets.at(-1);
-  return last?.bound === Infinity && last.value === count?.value && buckets.every(risesAfter(buckets));
+  return last?.bound === Infinity && last.value === count?.value && buckets.every(isIncreasing(buckets));
 }
 
-function risesAfter(
+function isIncreasing(
   buckets: readonly {readonly bound: number; readonly value: number}[],
 ): (bucket: {readonly bound: number; readonly value: number}, index: number) => boolean {
   return ({bound, value}, index) => {

@@ -12,7 +12,7 @@ const CLUSTER = {
 };
 const EMPTY = {servers: [], searches: [], options: []};
 
-describe('a pod’s resolv.conf', () => {
+describe('resolv.conf', () => {
   test.each<[Partial<PodSpec>, object]>([
     [{}, CLUSTER],
     [{dnsPolicy: 'Default'}, HOST],
@@ -34,17 +34,17 @@ describe('a pod’s resolv.conf', () => {
       },
       {servers: ['192.0.2.53', '1.1.1.1'], searches: ['example.test', 'b'], options: ['ndots:7', 'edns0']},
     ],
-  ])('of %o', (spec, expected) => {
+  ])('of %o has the DNS config of its policy', (spec, expected) => {
     expect(podDns(aPod(spec), GOLDEN_NODE)).toEqual({config: expected, warnings: []});
   });
 
-  test('without a cluster domain has the cluster’s servers and the host’s domains', () => {
+  test('without a cluster domain has the cluster’s servers and the host’s search domains', () => {
     const {config} = podDns(aPod(), {...GOLDEN_NODE, clusterDomain: ''});
 
     expect(config).toEqual({...CLUSTER, searches: ['example.test']});
   });
 
-  test('without a cluster’s servers is the host’s, with a warning', () => {
+  test('without cluster DNS is that of the host, with a warning', () => {
     expect(podDns(aPod(), {...GOLDEN_NODE, clusterDns: []})).toEqual({
       config: HOST,
       warnings: [
@@ -57,7 +57,7 @@ describe('a pod’s resolv.conf', () => {
   });
 });
 
-test('without a resolv.conf a pod asks itself, in each of the node’s families', () => {
+test('without a host resolv.conf has the loopback addresses of the node’s families', () => {
   const node = {...GOLDEN_NODE, resolvConf: undefined, nodeIps: ['192.0.2.2', '2001:db8::2']};
 
   expect(podDns(aPod({dnsPolicy: 'Default'}), node).config).toEqual({
@@ -68,12 +68,12 @@ test('without a resolv.conf a pod asks itself, in each of the node’s families'
   expect(podDns(aPod(), node).config.searches).toEqual(CLUSTER.searches.slice(0, 3));
 });
 
-describe('the limits of resolv.conf', () => {
+describe('resolv.conf is limited to', () => {
   function withSearches(searches: readonly string[]): ReturnType<typeof podDns> {
     return podDns(aPod({dnsPolicy: 'None', dnsConfig: {nameservers: ['1.1.1.1'], searches}}), GOLDEN_NODE);
   }
 
-  test('are three servers', () => {
+  test('three nameservers', () => {
     const nameservers = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'];
 
     const {config, warnings} = podDns(aPod({dnsPolicy: 'None', dnsConfig: {nameservers}}), GOLDEN_NODE);
@@ -88,21 +88,21 @@ describe('the limits of resolv.conf', () => {
     ]);
   });
 
-  test('are 32 search domains', () => {
+  test('32 search domains', () => {
     const {config, warnings} = withSearches(Array.from({length: 33}, (_, index) => `d${index}`));
 
     expect(config.searches).toHaveLength(32);
     expect(warnings[0]?.message).toMatch(/^Search Line limits were exceeded.* line is: d0 d1 .* d31$/);
   });
 
-  test('are 253 characters a domain', () => {
+  test('253 characters per search domain', () => {
     const {config, warnings} = withSearches(['a', 'x'.repeat(254), 'x'.repeat(253)]);
 
     expect(config.searches).toEqual(['a', 'x'.repeat(253)]);
     expect(warnings).toHaveLength(1);
   });
 
-  test('are 2048 characters together, cut from the end', () => {
+  test('2048 characters of search domains, truncated at the end', () => {
     const domains = Array.from({length: 10}, (_, index) => `${index}`.repeat(250));
 
     const {config} = withSearches(domains);

@@ -6,7 +6,7 @@ import {makePortMappings} from '../../../../src/kubelet/managers/network/port-ma
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../pod-builders.js';
 
-describe('a pod’s host name', () => {
+describe('the hostname of a pod', () => {
   test.each([
     [{}, {hostname: 'web', domain: ''}],
     [{hostname: 'h'}, {hostname: 'h', domain: ''}],
@@ -19,20 +19,20 @@ describe('a pod’s host name', () => {
     expect(podHostname(aPod(spec), GOLDEN_NODE)).toEqual(expected);
   });
 
-  test('is cut to 63 characters, and has no dash or dot at its end then', () => {
+  test('is truncated to 63 characters without a trailing dash or dot', () => {
     const name = `${'a'.repeat(60)}-.-b`;
 
     expect(podHostname(aPod({}, {name}), GOLDEN_NODE).hostname).toBe('a'.repeat(60));
   });
 
-  test('of 63 characters stays', () => {
+  test('of 63 characters is not truncated', () => {
     const name = 'a'.repeat(63);
 
     expect(podHostname(aPod({}, {name}), GOLDEN_NODE).hostname).toBe(name);
   });
 });
 
-describe('a pod’s addresses', () => {
+describe('pod IPs', () => {
   test.each([
     [['10.0.0.1', 'fd00::1'], ['192.0.2.2'], ['10.0.0.1', 'fd00::1']],
     [['fd00::1', '10.0.0.1'], ['192.0.2.2'], ['10.0.0.1', 'fd00::1']],
@@ -41,24 +41,24 @@ describe('a pod’s addresses', () => {
     [['fd00::1'], ['192.0.2.2'], ['fd00::1']],
     [['<pod IP>'], ['192.0.2.2'], ['<pod IP>']],
     [[], [], []],
-  ])('%j on a node %j are shown as %j', (podIps, nodeIps, expected) => {
+  ])('%j on a node with %j are sorted as %j', (podIps, nodeIps, expected) => {
     expect(sortPodIps(podIps, nodeIps)).toEqual(expected);
   });
 });
 
-describe('a container’s ports', () => {
+describe('the port mappings of a container', () => {
   const mapped = (ports: readonly ContainerPort[]): unknown =>
     makePortMappings(aPod({containers: [aContainer({ports})]})).map(
       ({containerPort, hostPort, hostIp, protocol}) => [containerPort, hostPort, hostIp, protocol].join(' '),
     );
 
-  test('are mapped with and without a port of the host', () => {
+  test('include ports with and without a host port', () => {
     expect(
       mapped([{containerPort: 80}, {containerPort: 53, hostPort: 53, protocol: 'UDP', hostIP: '::1'}]),
     ).toEqual(['80 0  TCP', '53 53 ::1 UDP']);
   });
 
-  test('are mapped once', () => {
+  test('have no duplicates', () => {
     expect(
       mapped([
         {containerPort: 80},

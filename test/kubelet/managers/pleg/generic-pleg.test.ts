@@ -18,7 +18,7 @@ const other = aContainer({
 const startRuntime = (): Promise<FakeRuntime> => FakeRuntime.start({containers: [main, other]});
 
 describe('a relist', () => {
-  test('finds running containers, and those that have died since', async () => {
+  test('finds running containers and those that died since the last relist', async () => {
     await using runtime = await startRuntime();
     await using testbed = await startGenericPleg(runtime);
     await until(() => testbed.events.length === 4);

@@ -36,13 +36,13 @@ function aSubject({
   return {kind, probe, pod, container, kubeletStartedAtMs: startedAtMs, willRestart: (code) => code !== 0};
 }
 
-function aSeen(fields: Partial<ContainerStatus> = {}, phase: PodStatus['phase'] = 'Running'): PodStatus {
+function aPodStatus(fields: Partial<ContainerStatus> = {}, phase: PodStatus['phase'] = 'Running'): PodStatus {
   const main = {name: 'main', image: 'busybox:1', imageID: '', restartCount: 0, ready: false};
   const status = {...main, containerID: 'containerd://c1', state: running, started: true, ...fields};
   return {phase, containerStatuses: [status]};
 }
 
-const begin = (
+const decide = (
   subject: SubjectFields,
   status: PodStatus,
   {memory = KNOWN, afterMs = 0}: {readonly memory?: ProbeWorkerState; readonly afterMs?: number} = {},
@@ -51,48 +51,68 @@ const begin = (
   return [next, ...results];
 };
 
-describe('a round', () => {
+describe('a probe worker', () => {
   test.each<[string, SubjectFields, PodStatus, string[]]>([
-    ['probes a container that has started', {}, aSeen(), ['probe']],
-    ['waits for a container of which there is no instance', {}, aSeen({containerID: ''}), ['wait']],
-    ['waits for a container of which nothing is known', {}, {phase: 'Pending'}, ['wait']],
-    ['is the last one of a pod that has succeeded', {}, aSeen({}, 'Succeeded'), ['end']],
-    ['is the last one of a pod that has failed', {}, aSeen({}, 'Failed'), ['end']],
-    ['waits for the startup probe', {}, aSeen({started: false}), ['wait']],
-    ['of readiness waits for it too', {kind: 'readiness'}, aSeen({started: false}), ['wait']],
-    ['of the startup probe probes until then', {kind: 'startup'}, aSeen({started: false}), ['probe']],
-    ['of the startup probe waits for another instance from then on', {kind: 'startup'}, aSeen(), ['wait']],
-    ['fails a container that waits', {}, aSeen({state: {waiting: {}}}), ['wait', 'Failure']],
+    ['probes a container that has started', {}, aPodStatus(), ['probe']],
+    ['waits for a container without an instance', {}, aPodStatus({containerID: ''}), ['wait']],
+    ['waits for a container without a status', {}, {phase: 'Pending'}, ['wait']],
+    ['ends for a pod that has succeeded', {}, aPodStatus({}, 'Succeeded'), ['end']],
+    ['ends for a pod that has failed', {}, aPodStatus({}, 'Failed'), ['end']],
+    ['waits for the startup probe', {}, aPodStatus({started: false}), ['wait']],
     [
-      'fails a container that has ended and comes again',
+      'for readiness waits for the startup probe',
+      {kind: 'readiness'},
+      aPodStatus({started: false}),
+      ['wait'],
+    ],
+    [
+      'for startup probes until the container has started',
+      {kind: 'startup'},
+      aPodStatus({started: false}),
+      ['probe'],
+    ],
+    [
+      'for startup waits for another instance after the container has started',
+      {kind: 'startup'},
+      aPodStatus(),
+      ['wait'],
+    ],
+    [
+      'reports a failure for a waiting container',
       {},
-      aSeen({state: {terminated: {exitCode: 1}}}),
+      aPodStatus({state: {waiting: {}}}),
       ['wait', 'Failure'],
     ],
     [
-      'is the last one of a container that has ended for good',
+      'reports a failure for an exited container that will be restarted',
       {},
-      aSeen({state: {terminated: {exitCode: 0}}}),
+      aPodStatus({state: {terminated: {exitCode: 1}}}),
+      ['wait', 'Failure'],
+    ],
+    [
+      'ends for an exited container that will not be restarted',
+      {},
+      aPodStatus({state: {terminated: {exitCode: 0}}}),
       ['end', 'Failure'],
     ],
   ])('%s', (_title, subject, status, expected) => {
-    expect(begin(subject, status)).toEqual(expected);
+    expect(decide(subject, status)).toEqual(expected);
   });
 
   test.each([
     [4999, 'wait'],
     [5000, 'probe'],
-  ])('waits for the initial delay, in whole seconds: after %i ms it is %s', (afterMs, expected) => {
-    expect(begin({probe: {initialDelaySeconds: 5}}, aSeen(), {afterMs})).toEqual([expected]);
+  ])('waits for the initial delay in whole seconds: after %i ms it decides to %s', (afterMs, expected) => {
+    expect(decide({probe: {initialDelaySeconds: 5}}, aPodStatus(), {afterMs})).toEqual([expected]);
   });
 
   test.each<[ProbeKind, string[]]>([
     ['liveness', ['end', 'Success']],
     ['startup', ['end', 'Success']],
     ['readiness', ['probe']],
-  ])('of %s in a pod that is being deleted', (kind, expected) => {
+  ])('for %s in a pod that is being deleted', (kind, expected) => {
     const pod = aPod({}, {deletionTimestamp: '2026-05-01T12:00:00Z'});
-    expect(begin({kind, pod}, aSeen({started: true}))).toEqual(expected);
+    expect(decide({kind, pod}, aPodStatus({started: true}))).toEqual(expected);
   });
 });
 
@@ -101,41 +121,43 @@ describe('a new instance', () => {
     ['liveness', 'Success'],
     ['readiness', 'Failure'],
     ['startup', 'Unknown'],
-  ])('has the first %s result %s', (kind, initial) => {
-    expect(begin({kind}, aSeen(), {memory: INITIAL_WORKER_STATE})[1]).toBe(initial);
+  ])('has the initial %s result %s', (kind, initial) => {
+    expect(decide({kind}, aPodStatus(), {memory: INITIAL_WORKER_STATE})[1]).toBe(initial);
   });
 
-  test('ends the wait of a worker on hold', () => {
+  test('releases a worker that is on hold', () => {
     const memory = {id: containerId('c0'), onHold: true, lastResult: 'Failure', resultRun: 0} as const;
-    expect(begin({}, aSeen(), {memory})).toEqual(['probe', 'Success']);
-    expect(begin({}, aSeen(), {memory: {...memory, id}})).toEqual(['wait']);
+    expect(decide({}, aPodStatus(), {memory})).toEqual(['probe', 'Success']);
+    expect(decide({}, aPodStatus(), {memory: {...memory, id}})).toEqual(['wait']);
   });
 
   test.each<[string, number, string[]]>([
-    ['more than 10 s before the kubelet keeps what was known of it', STARTED + 10_001, ['probe']],
-    ['10 s before the kubelet begins anew', STARTED + 10_000, ['probe', 'Success']],
-  ])('that was there %s', (_title, startedAtMs, expected) => {
-    expect(begin({startedAtMs}, aSeen(), {memory: INITIAL_WORKER_STATE})).toEqual(expected);
+    ['more than 10 s before the kubelet keeps its previous state', STARTED + 10_001, ['probe']],
+    ['10 s before the kubelet starts with the initial result', STARTED + 10_000, ['probe', 'Success']],
+  ])('that started %s', (_title, startedAtMs, expected) => {
+    expect(decide({startedAtMs}, aPodStatus(), {memory: INITIAL_WORKER_STATE})).toEqual(expected);
   });
 
   test.each<[string, Container, string[]]>([
     ['a sidecar', aContainer({restartPolicy: 'Always'}), ['wait', 'Success']],
     ['a container', aContainer(), ['wait']],
-  ])('of %s that had started before the kubelet', (_title, container, expected) => {
+  ])('of %s that started before the kubelet', (_title, container, expected) => {
     const subject = {kind: 'startup', container, startedAtMs: STARTED + 60_000} as const;
-    expect(begin(subject, aSeen(), {memory: INITIAL_WORKER_STATE})).toEqual(expected);
+    expect(decide(subject, aPodStatus(), {memory: INITIAL_WORKER_STATE})).toEqual(expected);
   });
 });
 
-describe('results count', () => {
-  /** F and S: what probes find in turn; upper case where it counts, a dot where the worker is on hold. */
-  const play = (kind: ProbeKind, probe: Probe, found: string): string => {
+describe('probe results', () => {
+  /**
+   * Plays probe results, f or s; upper case if the result counts, followed by a dot if the worker is on hold.
+   */
+  const playResults = (kind: ProbeKind, probe: Probe, letters: string): string => {
     let memory = KNOWN;
-    const own = aContainer({[`${kind}Probe`]: probe})[`${kind}Probe`] ?? {};
-    return Array.from(found)
+    const fullProbe = aContainer({[`${kind}Probe`]: probe})[`${kind}Probe`] ?? {};
+    return Array.from(letters)
       .map((letter) => {
         const result = letter === 'f' ? 'Failure' : 'Success';
-        const end = recordProbeResult({kind, probe: own}, memory, result);
+        const end = recordProbeResult({kind, probe: fullProbe}, memory, result);
         memory = end.memory;
         return `${end.counts ? letter.toUpperCase() : letter}${memory.onHold ? '.' : ''}`;
       })
@@ -143,16 +165,16 @@ describe('results count', () => {
   };
 
   test.each<[string, ProbeKind, Probe, string, string]>([
-    ['failures at their threshold', 'readiness', {failureThreshold: 3}, 'fffff', 'ffFFF'],
-    ['successes at theirs', 'readiness', {successThreshold: 2}, 'ssss', 'sSSS'],
-    ['those in a row only', 'readiness', {failureThreshold: 2, successThreshold: 2}, 'fsfsffss', 'fsfsfFsS'],
-    ['by the defaults', 'readiness', {}, 'sff', 'Sff'],
-    ['of liveness until it fails', 'liveness', {failureThreshold: 2}, 'ssff', 'SSfF.'],
-    ['of the startup probe once, the success', 'startup', {failureThreshold: 3}, 'ffs', 'ffS.'],
-    ['of the startup probe once, the failure', 'startup', {failureThreshold: 2}, 'ff', 'fF.'],
-    ['anew after a hold', 'liveness', {failureThreshold: 2}, 'ffff', 'fF.fF.'],
-  ])('%s', (...[, kind, probe, found, expected]) => {
-    expect(play(kind, probe, found)).toBe(expected);
+    ['count at the failure threshold', 'readiness', {failureThreshold: 3}, 'fffff', 'ffFFF'],
+    ['count at the success threshold', 'readiness', {successThreshold: 2}, 'ssss', 'sSSS'],
+    ['count only in a row', 'readiness', {failureThreshold: 2, successThreshold: 2}, 'fsfsffss', 'fsfsfFsS'],
+    ['count with the default thresholds', 'readiness', {}, 'sff', 'Sff'],
+    ['count for liveness until a failure', 'liveness', {failureThreshold: 2}, 'ssff', 'SSfF.'],
+    ['count once for a successful startup probe', 'startup', {failureThreshold: 3}, 'ffs', 'ffS.'],
+    ['count once for a failed startup probe', 'startup', {failureThreshold: 2}, 'ff', 'fF.'],
+    ['are counted from the start after a hold', 'liveness', {failureThreshold: 2}, 'ffff', 'fF.fF.'],
+  ])('%s', (...[, kind, probe, letters, expected]) => {
+    expect(playResults(kind, probe, letters)).toBe(expected);
   });
 });
 
@@ -163,17 +185,47 @@ describe('a running instance', () => {
 
   test.each<[string, Partial<Container>, Results, string]>([
     ['without probes has started and is ready', {}, {}, 'started ready'],
-    ['that is not probed yet', both, {}, ''],
-    ['whose startup probe goes on', both, {startup: 'Unknown', readiness: 'Success'}, ''],
-    ['whose startup probe has failed', both, {startup: 'Failure'}, ''],
-    ['that has started', both, {startup: 'Success', readiness: 'Failure'}, 'started'],
-    ['that is ready', both, {startup: 'Success', readiness: 'Success'}, 'started ready'],
-    ['that has only to start', {startupProbe: probe}, {startup: 'Success'}, 'started ready'],
-    ['that has only to be ready', {readinessProbe: probe}, {}, 'started'],
-    ['that was ready before the kubelet came', both, {before: {started: true, ready: true}}, 'started ready'],
-    ['that had started before', both, {before: {started: true, ready: false}}, 'started'],
+    ['that has not been probed has not started', both, {}, ''],
     [
-      'that was ready and has failed since',
+      'whose startup probe has no result has not started',
+      both,
+      {startup: 'Unknown', readiness: 'Success'},
+      '',
+    ],
+    ['whose startup probe has failed has not started', both, {startup: 'Failure'}, ''],
+    [
+      'whose startup probe has succeeded has started',
+      both,
+      {startup: 'Success', readiness: 'Failure'},
+      'started',
+    ],
+    [
+      'whose probes have succeeded is ready',
+      both,
+      {startup: 'Success', readiness: 'Success'},
+      'started ready',
+    ],
+    [
+      'with only a startup probe is ready when started',
+      {startupProbe: probe},
+      {startup: 'Success'},
+      'started ready',
+    ],
+    ['with only a readiness probe has started', {readinessProbe: probe}, {}, 'started'],
+    [
+      'that was ready before the kubelet started is ready',
+      both,
+      {before: {started: true, ready: true}},
+      'started ready',
+    ],
+    [
+      'that had started before the kubelet started has started',
+      both,
+      {before: {started: true, ready: false}},
+      'started',
+    ],
+    [
+      'that was ready before the kubelet started and has failed since is not ready',
       both,
       {before: {started: true, ready: true}, readiness: 'Failure'},
       'started',

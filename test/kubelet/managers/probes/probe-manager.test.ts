@@ -7,39 +7,39 @@ import {ProbeManager} from '../../../../src/kubelet/managers/probes/probe-manage
 import {FakeClock} from '../../../fakes/fake-clock.js';
 import {aContainer, aPod, UID} from '../../pod-builders.js';
 
-const HALF = 2 ** 31;
+const RANDOM_HALF = 2 ** 31;
 const uid = podUid(UID);
 const probe = (fields: Partial<Probe> = {}): Probe => ({exec: {command: ['check']}, ...fields});
 
-interface Ground {
+interface ProbeTestbed {
   readonly clock: FakeClock;
   readonly manager: ProbeManager;
   readonly probes: PodProbes;
-  /** When which command was run, in seconds. */
+  /** The command and the time in seconds of each run. */
   readonly runs: string[];
-  readonly told: string[];
-  /** What commands end with. */
+  readonly updates: string[];
+  /** Exit code of the commands. */
   exitCode: number;
-  /** What commands wait for. */
+  /** Delays the commands until it resolves. */
   hang: Promise<void> | undefined;
 }
 
-function aGround(random = 0): Ground {
+function createTestbed(random = 0): ProbeTestbed {
   const clock = new FakeClock();
   const manager = new ProbeManager({clock, random: () => random, willRestart: () => true});
-  const [runs, told]: [string[], string[]] = [[], []];
-  manager.subscribe(({probe: kind, status}: ProbeUpdate) => told.push(`${kind} ${status}`));
+  const [runs, updates]: [string[], string[]] = [[], []];
+  manager.subscribe(({probe: kind, status}: ProbeUpdate) => updates.push(`${kind} ${status}`));
   const execSync = async ({cmd = []}: {readonly cmd?: readonly string[]}) => {
     runs.push(`${cmd.join(' ')} ${clock.now() / 1000}`);
-    await ground.hang;
-    return {exitCode: ground.exitCode, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0)};
+    await testbed.hang;
+    return {exitCode: testbed.exitCode, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0)};
   };
   const probes = manager.createPodProbes({runtime: {execSync}, events: () => undefined});
-  const ground: Ground = {clock, manager, probes, runs, told, exitCode: 0, hang: undefined};
-  return ground;
+  const testbed: ProbeTestbed = {clock, manager, probes, runs, updates, exitCode: 0, hang: undefined};
+  return testbed;
 }
 
-function aProbed(fields: Partial<Container>, spec: Partial<PodSpec> = {}): Pod {
+function aProbedPod(fields: Partial<Container>, spec: Partial<PodSpec> = {}): Pod {
   return aPod({containers: [aContainer(fields)], ...spec});
 }
 
@@ -49,133 +49,133 @@ function aStatusOf(fields: Partial<ContainerStatus> = {}): PodStatus {
   return {phase: 'Running', containerStatuses: [{...main, started: true, ready: false, ...fields}]};
 }
 
-const passSeconds = async (clock: FakeClock, seconds: number): Promise<void> => {
+const advanceSeconds = async (clock: FakeClock, seconds: number): Promise<void> => {
   await clock.advance(0);
   for (let each = 0; each < seconds; each++) await clock.advance(1000);
 };
 
-test('a container is probed at once, and then period by period however long a probe takes', async () => {
-  const ground = aGround();
-  ground.probes.add(aProbed({livenessProbe: probe({periodSeconds: 3})}), aStatusOf());
-  await passSeconds(ground.clock, 4);
+test('a container is probed immediately and then in every period, no matter how long a probe takes', async () => {
+  const testbed = createTestbed();
+  testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 3})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 4);
   let release = (): void => undefined;
-  ground.hang = new Promise((resolve) => (release = resolve));
-  await passSeconds(ground.clock, 9);
-  ground.hang = undefined;
+  testbed.hang = new Promise((resolve) => (release = resolve));
+  await advanceSeconds(testbed.clock, 9);
+  testbed.hang = undefined;
   release();
-  await passSeconds(ground.clock, 6);
+  await advanceSeconds(testbed.clock, 6);
 
-  // What was missed while the probe of second 6 took until 13 is made up for once.
-  expect(ground.runs).toEqual(['check 0', 'check 3', 'check 6', 'check 13', 'check 15', 'check 18']);
+  // The periods missed while the probe of second 6 ran until second 13 are made up for once.
+  expect(testbed.runs).toEqual(['check 0', 'check 3', 'check 6', 'check 13', 'check 15', 'check 18']);
 });
 
-test('soon after a start the first probes are spread over a period, later they are not', async () => {
-  const ground = aGround(HALF);
-  ground.probes.add(aProbed({livenessProbe: probe({periodSeconds: 4})}), aStatusOf());
-  await passSeconds(ground.clock, 3);
-  expect(ground.runs).toEqual(['check 2']);
-  ground.manager.remove(uid);
-  await passSeconds(ground.clock, 2);
-  ground.probes.add(aProbed({livenessProbe: probe({periodSeconds: 4})}), aStatusOf());
-  await passSeconds(ground.clock, 1);
-  expect(ground.runs).toEqual(['check 2', 'check 5']);
+test('first probes are spread over a period soon after the start of the kubelet and not later', async () => {
+  const testbed = createTestbed(RANDOM_HALF);
+  testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 4})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 3);
+  expect(testbed.runs).toEqual(['check 2']);
+  testbed.manager.remove(uid);
+  await advanceSeconds(testbed.clock, 2);
+  testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 4})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.runs).toEqual(['check 2', 'check 5']);
 });
 
-test('what is unhealthy is told once, and probed again when there is another instance', async () => {
-  const ground = aGround();
-  ground.exitCode = 1;
-  const pod = aProbed({livenessProbe: probe({periodSeconds: 1, failureThreshold: 2})});
-  ground.probes.add(pod, aStatusOf());
-  await passSeconds(ground.clock, 5);
-  expect(ground.runs).toEqual(['check 0', 'check 1']);
-  expect(ground.told).toEqual(['liveness unhealthy']);
-  expect(ground.manager.results.liveness.get(containerId('c1'))).toBe('Failure');
+test('a failed liveness probe is reported once and resumes with the next instance', async () => {
+  const testbed = createTestbed();
+  testbed.exitCode = 1;
+  const pod = aProbedPod({livenessProbe: probe({periodSeconds: 1, failureThreshold: 2})});
+  testbed.probes.add(pod, aStatusOf());
+  await advanceSeconds(testbed.clock, 5);
+  expect(testbed.runs).toEqual(['check 0', 'check 1']);
+  expect(testbed.updates).toEqual(['liveness unhealthy']);
+  expect(testbed.manager.results.liveness.get(containerId('c1'))).toBe('Failure');
 
-  ground.probes.observe(pod, aStatusOf({containerID: 'x://c2'}));
-  await passSeconds(ground.clock, 1);
-  expect(ground.runs).toHaveLength(3);
-  expect(ground.manager.results.liveness.get(containerId('c1'))).toBeUndefined();
-  expect(ground.manager.results.liveness.get(containerId('c2'))).toBe('Success');
+  testbed.probes.observe(pod, aStatusOf({containerID: 'x://c2'}));
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.runs).toHaveLength(3);
+  expect(testbed.manager.results.liveness.get(containerId('c1'))).toBeUndefined();
+  expect(testbed.manager.results.liveness.get(containerId('c2'))).toBe('Success');
 });
 
-test('readiness and start are told as they change', async () => {
-  const ground = aGround();
-  const pod = aProbed({
+test('changes of startup and readiness results are reported', async () => {
+  const testbed = createTestbed();
+  const pod = aProbedPod({
     startupProbe: probe({exec: {command: ['up']}, periodSeconds: 1}),
     readinessProbe: probe({exec: {command: ['ready']}, periodSeconds: 5}),
   });
-  ground.probes.add(pod, aStatusOf({started: false}));
-  await passSeconds(ground.clock, 1);
-  expect(ground.told).toEqual(['startup unstarted', 'readiness not ready', 'startup started']);
+  testbed.probes.add(pod, aStatusOf({started: false}));
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.updates).toEqual(['startup unstarted', 'readiness not ready', 'startup started']);
   const container = pod.spec.containers[0]!;
   const instance = {container, id: containerId('c1'), before: undefined};
-  expect(ground.probes.readinessOf(instance)).toEqual({started: true, ready: false});
+  expect(testbed.probes.readinessOf(instance)).toEqual({started: true, ready: false});
 
-  // The status that tells of it has the container probed at once, not with the period.
-  ground.probes.observe(pod, aStatusOf());
-  await passSeconds(ground.clock, 1);
-  expect(ground.runs).toEqual(['up 0', 'ready 1']);
-  expect(ground.told.at(-1)).toBe('readiness ready');
-  expect(ground.probes.readinessOf(instance)).toEqual({started: true, ready: true});
+  // The status with started: true triggers a probe immediately instead of with the next period.
+  testbed.probes.observe(pod, aStatusOf());
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.runs).toEqual(['up 0', 'ready 1']);
+  expect(testbed.updates.at(-1)).toBe('readiness ready');
+  expect(testbed.probes.readinessOf(instance)).toEqual({started: true, ready: true});
 
-  // The same status again is no reason to probe.
-  ground.probes.observe(pod, aStatusOf());
-  await passSeconds(ground.clock, 6);
-  expect(ground.runs).toEqual(['up 0', 'ready 1', 'ready 6']);
+  // The same status again does not trigger a probe.
+  testbed.probes.observe(pod, aStatusOf());
+  await advanceSeconds(testbed.clock, 6);
+  expect(testbed.runs).toEqual(['up 0', 'ready 1', 'ready 6']);
 });
 
-test('a pod that is about to end is probed for readiness only, its sidecars for all', async () => {
-  const ground = aGround();
-  const every = (name: string): Partial<Container> => ({
+test('a terminating pod is only probed for readiness, except for its sidecars', async () => {
+  const testbed = createTestbed();
+  const probesOf = (name: string): Partial<Container> => ({
     livenessProbe: probe({exec: {command: [name, 'live']}, periodSeconds: 1}),
     readinessProbe: probe({exec: {command: [name, 'ready']}, periodSeconds: 1}),
   });
-  const side = aContainer({name: 'side', restartPolicy: 'Always', ...every('side')});
-  const pod = aProbed(every('main'), {initContainers: [side, aContainer({name: 'setup'})]});
+  const side = aContainer({name: 'side', restartPolicy: 'Always', ...probesOf('side')});
+  const pod = aProbedPod(probesOf('main'), {initContainers: [side, aContainer({name: 'setup'})]});
   const {containerStatuses: main} = aStatusOf();
   const {containerStatuses: sidecar} = aStatusOf({name: 'side', containerID: 'x://c2'});
-  ground.probes.add(pod, {containerStatuses: main!, initContainerStatuses: sidecar!});
-  await passSeconds(ground.clock, 1);
-  ground.probes.stopLivenessAndStartup(pod);
-  ground.runs.length = 0;
-  await passSeconds(ground.clock, 1);
-  expect(ground.runs.toSorted()).toEqual(['main ready 2', 'side live 2', 'side ready 2']);
+  testbed.probes.add(pod, {containerStatuses: main!, initContainerStatuses: sidecar!});
+  await advanceSeconds(testbed.clock, 1);
+  testbed.probes.stopLivenessAndStartup(pod);
+  testbed.runs.length = 0;
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.runs.toSorted()).toEqual(['main ready 2', 'side live 2', 'side ready 2']);
 
-  ground.probes.remove(pod);
-  await passSeconds(ground.clock, 3);
-  expect(ground.runs).toHaveLength(3);
-  expect(ground.clock.sleeping).toBe(0);
-  expect(ground.manager.results.liveness.get(containerId('c2'))).toBeUndefined();
+  testbed.probes.remove(pod);
+  await advanceSeconds(testbed.clock, 3);
+  expect(testbed.runs).toHaveLength(3);
+  expect(testbed.clock.sleeping).toBe(0);
+  expect(testbed.manager.results.liveness.get(containerId('c2'))).toBeUndefined();
 });
 
-test('a probe that ends after its pod counts for nothing, and one of an abandoned pod is cut off', async () => {
-  const ground = aGround();
-  ground.exitCode = 1;
+test('the result of a probe that ends after its pod was removed is discarded', async () => {
+  const testbed = createTestbed();
+  testbed.exitCode = 1;
   let release = (): void => undefined;
-  ground.hang = new Promise((resolve) => (release = resolve));
-  ground.probes.add(aProbed({livenessProbe: probe({failureThreshold: 1})}), aStatusOf());
-  await passSeconds(ground.clock, 1);
-  ground.manager.abandon(uid);
+  testbed.hang = new Promise((resolve) => (release = resolve));
+  testbed.probes.add(aProbedPod({livenessProbe: probe({failureThreshold: 1})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 1);
+  testbed.manager.abandon(uid);
   release();
-  await passSeconds(ground.clock, 1);
-  expect(ground.told).toEqual([]);
-  expect(ground.manager.results.liveness.get(containerId('c1'))).toBeUndefined();
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.updates).toEqual([]);
+  expect(testbed.manager.results.liveness.get(containerId('c1'))).toBeUndefined();
 });
 
-test('a cleanup ends the probes of pods that nobody wants', async () => {
-  const ground = aGround();
-  ground.probes.add(aProbed({livenessProbe: probe({periodSeconds: 1})}), aStatusOf());
-  await passSeconds(ground.clock, 1);
-  ground.manager.cleanupPods((each) => each === uid);
-  await passSeconds(ground.clock, 1);
-  expect(ground.runs).toHaveLength(3);
-  ground.manager.cleanupPods(() => false);
-  await passSeconds(ground.clock, 3);
-  expect(ground.runs).toHaveLength(3);
+test('cleanupPods ends the probes of pods that are no longer desired', async () => {
+  const testbed = createTestbed();
+  testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 1})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 1);
+  testbed.manager.cleanupPods((each) => each === uid);
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.runs).toHaveLength(3);
+  testbed.manager.cleanupPods(() => false);
+  await advanceSeconds(testbed.clock, 3);
+  expect(testbed.runs).toHaveLength(3);
 });
 
-test('five hundred pods with three probes each have one timer a probe, and none afterwards', async () => {
-  const ground = aGround();
+test('500 pods with three probes each use one timer per probe and none after they are removed', async () => {
+  const testbed = createTestbed();
   const all = {
     livenessProbe: probe({periodSeconds: 1}),
     readinessProbe: probe({periodSeconds: 1}),
@@ -185,29 +185,29 @@ test('five hundred pods with three probes each have one timer a probe, and none 
     aPod({containers: [aContainer(all)]}, {uid: `${UID.slice(0, -3)}${String(index).padStart(3, '0')}`}),
   );
   pods.forEach((pod, index) => {
-    ground.probes.add(pod, aStatusOf({containerID: `x://c${index}`}));
-    ground.probes.add(pod, aStatusOf({containerID: `x://c${index}`}));
+    testbed.probes.add(pod, aStatusOf({containerID: `x://c${index}`}));
+    testbed.probes.add(pod, aStatusOf({containerID: `x://c${index}`}));
   });
-  await passSeconds(ground.clock, 3);
-  expect(ground.clock.sleeping).toBe(1500);
-  // Startup probes of what has started are not run.
-  expect(ground.runs).toHaveLength(4 * 1000);
-  ground.manager.cleanupPods(() => false);
-  await passSeconds(ground.clock, 1);
-  expect(ground.clock.sleeping).toBe(0);
+  await advanceSeconds(testbed.clock, 3);
+  expect(testbed.clock.sleeping).toBe(1500);
+  // Startup probes of started containers are not run.
+  expect(testbed.runs).toHaveLength(4 * 1000);
+  testbed.manager.cleanupPods(() => false);
+  await advanceSeconds(testbed.clock, 1);
+  expect(testbed.clock.sleeping).toBe(0);
 });
 
-test('how probes stand is known: what counts, the last one, and what comes next', async () => {
-  const ground = aGround();
-  const pod = aProbed({
+test('states reports the effective result, the last result and the next run of each probe', async () => {
+  const testbed = createTestbed();
+  const pod = aProbedPod({
     livenessProbe: probe({periodSeconds: 2, failureThreshold: 2}),
     readinessProbe: probe({initialDelaySeconds: 60}),
   });
-  const states = (): unknown => ground.manager.states(uid);
-  ground.probes.add(pod, aStatusOf());
-  await passSeconds(ground.clock, 3);
+  const states = (): unknown => testbed.manager.states(uid);
+  testbed.probes.add(pod, aStatusOf());
+  await advanceSeconds(testbed.clock, 3);
   const readiness = {container: 'main', kind: 'readiness', counts: 'Failure', last: undefined, inARow: 0};
-  const [ready, live] = ground.manager.states(uid);
+  const [ready, live] = testbed.manager.states(uid);
   expect(ready).toMatchObject({...readiness, waitsFor: 'its time'});
   expect(live).toEqual({
     container: 'main',
@@ -220,18 +220,18 @@ test('how probes stand is known: what counts, the last one, and what comes next'
     waitsFor: undefined,
   });
 
-  ground.exitCode = 1;
-  await passSeconds(ground.clock, 2);
+  testbed.exitCode = 1;
+  await advanceSeconds(testbed.clock, 2);
   expect(states()).toMatchObject([
     {},
     {counts: 'Success', last: {result: 'Failure'}, inARow: 1, threshold: 2},
   ]);
-  await passSeconds(ground.clock, 2);
+  await advanceSeconds(testbed.clock, 2);
   expect(states()).toMatchObject([{}, {counts: 'Failure', waitsFor: 'another instance'}]);
 
-  ground.probes.observe(pod, aStatusOf({containerID: 'x://c2'}));
-  await passSeconds(ground.clock, 2);
+  testbed.probes.observe(pod, aStatusOf({containerID: 'x://c2'}));
+  await advanceSeconds(testbed.clock, 2);
   expect(states()).toMatchObject([{}, {waitsFor: undefined, inARow: 1}]);
-  ground.manager.remove(uid);
+  testbed.manager.remove(uid);
   expect(states()).toEqual([]);
 });

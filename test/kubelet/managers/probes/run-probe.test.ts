@@ -21,21 +21,24 @@ interface RunOptions {
   readonly isEnding?: () => boolean;
 }
 
-const succeeds: ExecSync = async () => answer();
+const succeedingExec: ExecSync = async () => execResponse();
 
-function answer({exitCode = 0, stdout = '', stderr = ''} = {}) {
+function execResponse({exitCode = 0, stdout = '', stderr = ''} = {}) {
   return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
 }
 
-/** What a probe of the container `main` at 127.0.0.1 brings, and the events it is told by. */
+/**
+ * Runs a probe of the container `main` at 127.0.0.1; resolves with its result, followed by the emitted
+ * events.
+ */
 async function run(
   probe: Probe,
-  {kind = 'liveness', container = {}, execSync = succeeds, isEnding}: RunOptions = {},
+  {kind = 'liveness', container = {}, execSync = succeedingExec, isEnding}: RunOptions = {},
 ): Promise<readonly (string | undefined)[]> {
-  const told: string[] = [];
+  const emitted: string[] = [];
   const events: ProbeServices['events'] = ({reason, message, fieldPath, type}) => {
     expect([type, fieldPath]).toEqual(['Warning', 'spec.containers{main}']);
-    told.push(`${reason}: ${message}`);
+    emitted.push(`${reason}: ${message}`);
   };
   const io = {runtime: {execSync}, events, clock: systemClock};
   const subject = {
@@ -46,7 +49,7 @@ async function run(
     probe,
   } as const;
   const instance = {id: containerId('c1'), podIp: '127.0.0.1', ...(isEnding && {isTerminating: isEnding})};
-  return [await runProbe(io, subject, instance, new AbortController().signal), ...told];
+  return [await runProbe(io, subject, instance, new AbortController().signal), ...emitted];
 }
 
 async function portOf(server: Server): Promise<number> {
@@ -58,16 +61,17 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const serving = async (listener: RequestListener): Promise<number> => await portOf(createServer(listener));
+const startHttpServer = async (listener: RequestListener): Promise<number> =>
+  await portOf(createServer(listener));
 
-describe('a command', () => {
+describe('an exec probe', () => {
   const exec = {command: ['cat', '$(FILE)', '$(OTHER)', '$$(FILE)']};
 
-  test('runs in the container with its timeout, and knows variables with values', async () => {
+  test('runs the command in the container with its timeout and expands variables with literal values', async () => {
     const requests: unknown[] = [];
     const execSync: ExecSync = async (request) => {
       requests.push(request);
-      return answer({stdout: 'fine'});
+      return execResponse({stdout: 'fine'});
     };
     const env = [{name: 'FILE', value: '/ok'}];
 
@@ -75,9 +79,12 @@ describe('a command', () => {
     expect(requests).toEqual([{containerId: 'c1', cmd: ['cat', '/ok', '$(OTHER)', '$(FILE)'], timeout: 7n}]);
   });
 
-  test('that ends with another code than 0 fails with what it says, up to 10 KiB', async () => {
-    const said = {exitCode: 3, stdout: 'out\n', stderr: 'x'.repeat(20_000)};
-    const [result, event = ''] = await run({exec}, {kind: 'startup', execSync: async () => answer(said)});
+  test('with a nonzero exit code fails with up to 10 KiB of its output', async () => {
+    const response = {exitCode: 3, stdout: 'out\n', stderr: 'x'.repeat(20_000)};
+    const [result, event = ''] = await run(
+      {exec},
+      {kind: 'startup', execSync: async () => execResponse(response)},
+    );
 
     expect(result).toBe('Failure');
     expect(event.startsWith('Unhealthy: Startup probe failed: out\nxxx')).toBe(true);
@@ -91,7 +98,7 @@ describe('a command', () => {
     };
   };
 
-  test('that takes too long fails', async () => {
+  test('that exceeds its timeout fails', async () => {
     const probe = {exec: {command: ['sleep', '9']}, timeoutSeconds: 65};
     expect(await run(probe, {execSync: fails('DEADLINE_EXCEEDED')})).toEqual([
       'Failure',
@@ -99,7 +106,7 @@ describe('a command', () => {
     ]);
   });
 
-  test('that can not be run is tried three times, and counts for nothing', async () => {
+  test('that cannot be run is tried three times and has no result', async () => {
     const calls: unknown[] = [];
     expect(await run({exec}, {execSync: fails('NOT_FOUND', calls)})).toEqual([
       undefined,
@@ -108,12 +115,12 @@ describe('a command', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('that can not be run in a pod that is being ended is no news', async () => {
+  test('that cannot be run in a terminating pod emits no event', async () => {
     expect(await run({exec}, {execSync: fails('NOT_FOUND'), isEnding: () => true})).toEqual([undefined]);
   });
 });
 
-describe('an HTTP GET', () => {
+describe('an HTTP probe', () => {
   test.each([
     [200, ['Success']],
     [
@@ -122,14 +129,14 @@ describe('an HTTP GET', () => {
     ],
     [400, ['Failure', 'Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 400']],
     [500, ['Failure', 'Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 500']],
-  ])('that is answered by %i', async (code, expected) => {
-    const port = await serving((_, response) => response.writeHead(code).end('hi'));
+  ])('with the status code %i', async (code, expected) => {
+    const port = await startHttpServer((_, response) => response.writeHead(code).end('hi'));
     expect(await run({httpGet: {port, path: '/'}}, {kind: 'readiness'})).toEqual(expected);
   });
 
-  test('goes to the named port with the headers of a probe', async () => {
+  test('uses the named port and the headers of a kubelet probe', async () => {
     const seen: unknown[] = [];
-    const port = await serving(({url, headers}, response) => {
+    const port = await startHttpServer(({url, headers}, response) => {
       seen.push([url, headers]);
       response.end();
     });
@@ -156,8 +163,8 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('follows to the same host, and is warned of another one', async () => {
-    const port = await serving((request, response) => {
+  test('follows redirects to the same host, and warns about redirects to another host', async () => {
+    const port = await startHttpServer((request, response) => {
       if (request.url === '/there') response.end();
       else if (request.url === '/here') response.writeHead(302, {location: '/there'}).end();
       else response.writeHead(302, {location: 'http://elsewhere.test/'}).end('away');
@@ -169,22 +176,22 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('trusts every certificate', async () => {
+  test('accepts every certificate', async () => {
     const server = createTlsServer({cert: CERTIFICATE, key: KEY}, (_, response) => response.end());
     const port = await portOf(server);
     expect(await run({httpGet: {port, path: '/', scheme: 'HTTPS'}})).toEqual(['Success']);
   });
 
-  test('of a server that is silent takes no longer than it may', async () => {
-    const port = await serving(() => undefined);
+  test('of a server that does not respond fails after its timeout', async () => {
+    const port = await startHttpServer(() => undefined);
     expect(await run({httpGet: {port, path: '/x'}, timeoutSeconds: 1})).toEqual([
       'Failure',
       `Unhealthy: Liveness probe failed: Get "http://127.0.0.1:${port}/x": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
     ]);
   });
 
-  test('whose redirect is not answered in time names the target of the redirect', async () => {
-    const port = await serving((request, response) => {
+  test('whose redirect times out is reported with the URL of the redirect', async () => {
+    const port = await startHttpServer((request, response) => {
       if (request.url === '/here') response.writeHead(302, {location: '/there'}).end();
     });
     expect(await run({httpGet: {port, path: '/here'}, timeoutSeconds: 1})).toEqual([
@@ -193,8 +200,8 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('whose body is not complete in time is not executed', async () => {
-    const port = await serving((_, response) => {
+  test('whose response body times out has no result', async () => {
+    const port = await startHttpServer((_, response) => {
       response.writeHead(200, {'content-length': 100}).write('a');
     });
     expect(await run({httpGet: {port, path: '/x'}, timeoutSeconds: 1})).toEqual([
@@ -203,7 +210,7 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('whose connection is reset names both ends of the connection', async () => {
+  test('whose connection is reset is reported with both addresses', async () => {
     const port = await portOf(
       createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
     );
@@ -214,7 +221,7 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('to a host name names the IP address that refused the connection', async () => {
+  test('to a hostname is reported with the IP address that refused the connection', async () => {
     const [result, event] = await run({httpGet: {host: 'localhost', port: 1, path: '/'}});
     expect([result, event]).toEqual([
       'Failure',
@@ -224,8 +231,8 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('whose answer breaks off counts for nothing', async () => {
-    const port = await serving((_, response) => {
+  test('whose response is cut off has no result', async () => {
+    const port = await startHttpServer((_, response) => {
       response.writeHead(200, {'content-length': 100}).write('a', () => response.destroy());
     });
     expect(await run({httpGet: {port, path: '/x'}})).toEqual([
@@ -234,8 +241,8 @@ describe('an HTTP GET', () => {
     ]);
   });
 
-  test('reads no more than 10 KiB', async () => {
-    const port = await serving((_, response) => response.writeHead(300).end('y'.repeat(50_000)));
+  test('reads at most 10 KiB', async () => {
+    const port = await startHttpServer((_, response) => response.writeHead(300).end('y'.repeat(50_000)));
     const [, event = ''] = await run({httpGet: {port, path: '/'}});
     expect(event.replace(/[^y]/g, '')).toHaveLength(10 * 1024 + 1);
   });
@@ -249,11 +256,11 @@ describe('an HTTP GET', () => {
       'nosuch',
       /^Unhealthy: Liveness probe errored and resulted in unknown state: strconv.Atoi: parsing "nosuch": invalid syntax$/,
     ],
-  ])('to the port %s', async (port, expected) => {
+  ])('of the port %s is reported with the error', async (port, expected) => {
     expect((await run({httpGet: {port, path: '/'}}))[1]).toMatch(expected);
   });
 
-  test('of a server that speaks something else fails', async () => {
+  test('of a server that does not speak HTTP fails', async () => {
     const port = await portOf(createTcpServer((socket) => socket.end('what?\r\n')));
     const [result, event] = await run({httpGet: {port, path: '/'}});
     expect([result, event]).toEqual([
@@ -263,8 +270,8 @@ describe('an HTTP GET', () => {
   });
 });
 
-describe('a TCP connection', () => {
-  test('that can be opened is a success, and is closed', async () => {
+describe('a TCP probe', () => {
+  test('succeeds if the connection can be opened, and closes it', async () => {
     const closed: boolean[] = [];
     const server = createTcpServer((socket) => socket.on('close', (hadError) => closed.push(hadError)));
     const port = await portOf(server);
@@ -276,12 +283,12 @@ describe('a TCP connection', () => {
   test.each([
     [{port: 1}, 'Failure', 'failed: dial tcp 127.0.0.1:1: connect: connection refused'],
     [{port: 0}, undefined, 'errored and resulted in unknown state: invalid port number: 0'],
-  ])('%j', async (tcpSocket, result, words) => {
+  ])('%j is reported with the error', async (tcpSocket, result, words) => {
     expect(await run({tcpSocket})).toEqual([result, `Unhealthy: Liveness probe ${words}`]);
   });
 });
 
-describe('a gRPC health check', () => {
+describe('a gRPC probe', () => {
   const bytes = (value: Buffer): Buffer => value;
   const HEALTH: ServiceDefinition = {
     check: {
@@ -296,7 +303,7 @@ describe('a gRPC health check', () => {
   };
   type Reply = Buffer | {readonly code: status; readonly details: string} | 'silence';
 
-  async function grpcServing(reply: Reply | 'nothing', requests: unknown[] = []): Promise<number> {
+  async function startGrpcServer(reply: Reply | 'nothing', requests: unknown[] = []): Promise<number> {
     const server = new GrpcServer();
     onTestFinished(() => {
       server.forceShutdown();
@@ -320,9 +327,9 @@ describe('a gRPC health check', () => {
     });
   }
 
-  test('of a service that serves is a success', async () => {
+  test('of a serving service succeeds', async () => {
     const requests: unknown[] = [];
-    const port = await grpcServing(Buffer.from([0x12, 1, 65, 0x08, 1]), requests);
+    const port = await startGrpcServer(Buffer.from([0x12, 1, 65, 0x08, 1]), requests);
     expect(await run({grpc: {port, service: 'web'}})).toEqual(['Success']);
     expect(await run({grpc: {port}})).toEqual(['Success']);
     expect(requests).toEqual([
@@ -332,11 +339,11 @@ describe('a gRPC health check', () => {
   });
 
   test.each<[string, Reply | 'nothing', string]>([
-    ['does not serve', Buffer.from([8, 2]), 'service unhealthy (responded with "NOT_SERVING")'],
-    ['says nothing', Buffer.alloc(0), 'service unhealthy (responded with "UNKNOWN")'],
-    ['says what nobody knows', Buffer.from([8, 9]), 'service unhealthy (responded with "9")'],
+    ['is not serving', Buffer.from([8, 2]), 'service unhealthy (responded with "NOT_SERVING")'],
+    ['responds with an empty message', Buffer.alloc(0), 'service unhealthy (responded with "UNKNOWN")'],
+    ['responds with an unknown status', Buffer.from([8, 9]), 'service unhealthy (responded with "9")'],
     [
-      'sends garbage',
+      'responds with garbage',
       Buffer.from([0x12, 200]),
       'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: the message is truncated',
     ],
@@ -346,30 +353,35 @@ describe('a gRPC health check', () => {
       'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): The server does not implement the method /grpc.health.v1.Health/Check',
     ],
     [
-      'refuses',
+      'denies permission',
       {code: status.PERMISSION_DENIED, details: 'no'},
       'error: health rpc probe failed: rpc error: code = PermissionDenied desc = no',
     ],
-    ['is silent', 'silence', 'timeout: health rpc did not complete within 1s'],
+    ['does not respond', 'silence', 'timeout: health rpc did not complete within 1s'],
   ])('of a server that %s fails', async (_title, reply, words) => {
-    const port = await grpcServing(reply);
+    const port = await startGrpcServer(reply);
     expect(await run({grpc: {port}, timeoutSeconds: 1})).toEqual([
       'Failure',
       `Unhealthy: Liveness probe failed: ${words}`,
     ]);
   });
 
-  test.each(['nobody', 'a server that speaks something else'])('of %s fails in time', async (who) => {
-    const port =
-      who === 'nobody' ? 1 : await portOf(createTcpServer((socket) => socket.on('error', () => undefined)));
-    expect(await run({grpc: {port}, timeoutSeconds: 1})).toEqual([
-      'Failure',
-      `Unhealthy: Liveness probe failed: timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
-    ]);
-  });
+  test.each(['a closed port', 'a server that does not speak gRPC'])(
+    'of %s fails at its timeout',
+    async (target) => {
+      const port =
+        target === 'a closed port'
+          ? 1
+          : await portOf(createTcpServer((socket) => socket.on('error', () => undefined)));
+      expect(await run({grpc: {port}, timeoutSeconds: 1})).toEqual([
+        'Failure',
+        `Unhealthy: Liveness probe failed: timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
+      ]);
+    },
+  );
 });
 
-test('a TCP connection that is not opened in time fails', async () => {
+test('a TCP probe whose connection times out fails', async () => {
   const timeout = new AbortController();
   const target = {container: aContainer(), podIp: '::1'};
   const probing = probeTcp({port: 9}, target, timeout.signal);
@@ -377,19 +389,19 @@ test('a TCP connection that is not opened in time fails', async () => {
   expect(await probing).toEqual({result: 'failure', output: 'dial tcp [::1]:9: i/o timeout'});
 });
 
-test('a probe without a handler is not executed', async () => {
+test('a probe without a handler has no result', async () => {
   expect(await run({})).toEqual([
     undefined,
     'Unhealthy: Liveness probe errored and resulted in unknown state: missing probe handler for web_default(11111111-2222-3333-4444-555555555555):main',
   ]);
 });
 
-test('a probe that is given up rejects with the reason', async () => {
+test('an aborted probe rejects with the reason', async () => {
   const reason = new Error('enough');
-  const port = await serving(() => undefined);
+  const port = await startHttpServer(() => undefined);
   for (const probe of [{httpGet: {port, path: '/'}}, {grpc: {port: 1}}]) {
     const controller = new AbortController();
-    const io = {runtime: {execSync: succeeds}, events: () => undefined, clock: systemClock};
+    const io = {runtime: {execSync: succeedingExec}, events: () => undefined, clock: systemClock};
     const subject = {
       pod: aPod(),
       container: aContainer(),

@@ -25,7 +25,7 @@ const OBJECTS = createApiObjects(
   ['f.yaml'],
 );
 
-test('a container’s secret texts are the values of the Secrets that its variables name', () => {
+test('the secret values of a container are those of all Secrets in its environment', () => {
   const container = aContainer({
     env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'a', key: 'k'}}}],
     envFrom: [{secretRef: {name: 'b'}}, {secretRef: {name: 'none', optional: true}}],
@@ -43,52 +43,54 @@ test.each([
   ['its line: second line', ['first line\nsecond line\n'], 'its line: ***'],
   ['{"cmd":"me\\u003chunter2"}', ['me<hunter2'], '{"cmd":"***"}'],
   ['a x b', ['x', ''], 'a x b'],
-])('%j without %j is %j', (message, texts, masked) => {
+])('%j without %j is masked as %j', (message, texts, masked) => {
   const secrets = new PodRedactor();
   secrets.setReferencedValues(texts);
   expect(secrets.mask(message)).toBe(masked);
 });
 
-test('what a container runs with is masked however often it was replaced since', () => {
+test('the values of a running container are masked however often they were rotated since', () => {
   const secrets = new PodRedactor();
   secrets.addStartedValues('main', ['started-with']);
   for (let n = 0; n < 1000; n += 1) secrets.setReferencedValues([`rotated-${n}-`]);
   expect(secrets.mask('started-with rotated-999- rotated-998- rotated-0-')).toBe('*** *** *** rotated-0-');
 });
 
-test('what is told of a pod’s texts does not grow with the starts and rotations that it has seen', () => {
-  let told: readonly string[] = [];
-  const secrets = new PodRedactor((texts) => (told = texts));
+test('the number of reported values does not grow with starts and rotations', () => {
+  let reported: readonly string[] = [];
+  const secrets = new PodRedactor((texts) => (reported = texts));
   for (let n = 0; n < 1000; n += 1) {
     secrets.setReferencedValues([`rotated-${n}-`]);
     secrets.addStartedValues('main', [`rotated-${n}-`]);
   }
-  expect(told).toContain('rotated-999-');
-  expect(told.length).toBeLessThan(250);
+  expect(reported).toContain('rotated-999-');
+  expect(reported.length).toBeLessThan(250);
 });
 
-test('a daemon hides what its pods run with and what was replaced lately, and forgets the rest', () => {
-  let hidden: readonly string[] = [];
-  const ours = new Set([podUid('a'), podUid('b')]);
+test('a registry keeps the values of managed pods and recent rotations, and forgets the rest', () => {
+  let registered: readonly string[] = [];
+  const managed = new Set([podUid('a'), podUid('b')]);
   const secrets = new SecretRegistry(
-    (uid) => ours.has(uid),
-    (texts) => (hidden = texts),
+    (uid) => managed.has(uid),
+    (texts) => (registered = texts),
   );
   secrets.setPodValues(podUid('a'), ['of a']);
   for (let n = 0; n < 1000; n += 1) secrets.setObjectValues([`rotated-${n}-`]);
-  expect(hidden).toEqual(expect.arrayContaining(['of a', 'rotated-999-', 'rotated-998-']));
-  expect(hidden.length).toBeLessThan(250);
-  ours.delete(podUid('a'));
+  expect(registered).toEqual(expect.arrayContaining(['of a', 'rotated-999-', 'rotated-998-']));
+  expect(registered.length).toBeLessThan(250);
+  managed.delete(podUid('a'));
   secrets.setPodValues(podUid('b'), ['of b']);
-  expect(hidden).toContain('of b');
-  expect(hidden).not.toContain('of a');
+  expect(registered).toContain('of b');
+  expect(registered).not.toContain('of a');
 });
 
-test('what is shown has a Secret’s keys, and in place of their values where they come from', () => {
-  const shown = redactSecretObjects(OBJECTS);
+test('redacted API objects have the keys of Secrets, with a placeholder for each value', () => {
+  const redacted = redactSecretObjects(OBJECTS);
 
-  expect(Buffer.from(shown.secret('default', 'a')?.data?.['k'] ?? []).toString()).toBe('<k of the Secret a>');
-  expect(Object.keys(shown.secret('default', 'a')?.data ?? {})).toEqual(['k', 'l']);
-  expect(shown.secret('default', 'none')).toBeUndefined();
-  expect(shown.sources).toEqual(['f.yaml']);
+  expect(Buffer.from(redacted.secret('default', 'a')?.data?.['k'] ?? []).toString()).toBe(
+    '<k of the Secret a>',
+  );
+  expect(Object.keys(redacted.secret('default', 'a')?.data ?? {})).toEqual(['k', 'l']);
+  expect(redacted.secret('default', 'none')).toBeUndefined();
+  expect(redacted.sources).toEqual(['f.yaml']);
 });

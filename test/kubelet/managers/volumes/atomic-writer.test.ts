@@ -22,23 +22,23 @@ async function write(
   await writeAtomically(directory, payload, {now: NOW, setOwnership});
 }
 
-/** What whoever uses the volume reads under each name, `dir/name` in directories. */
+/** Reads the files that a consumer of the volume sees, by path. */
 async function content(directory: string): Promise<Readonly<Record<string, string>>> {
   const names = (await readdir(directory)).filter((name) => !name.startsWith('..'));
-  const read = names.map(async (name) => {
+  const entries = names.map(async (name) => {
     const path = join(directory, name);
     if (!(await stat(path)).isDirectory()) return {[name]: await readFile(path, 'utf8')};
     const inner = await content(path);
     return Object.fromEntries(Object.entries(inner).map(([below, text]) => [`${name}/${below}`, text]));
   });
-  return Object.assign({}, ...(await Promise.all(read))) as Readonly<Record<string, string>>;
+  return Object.assign({}, ...(await Promise.all(entries))) as Readonly<Record<string, string>>;
 }
 
 async function version(directory: string): Promise<string> {
   return await readlink(join(directory, '..data'));
 }
 
-test('files are links into a directory that is named after the time', async () => {
+test('files are symbolic links through ..data into a timestamped directory', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: '1', 'b/c': '2', 'b/d/e': '3'}));
   expect(await version(directory)).toMatch(/^\.\.2026_01_31_23_59_58\.\w{6}$/);
@@ -48,7 +48,7 @@ test('files are links into a directory that is named after the time', async () =
   expect(await content(directory)).toEqual({a: '1', 'b/c': '2', 'b/d/e': '3'});
 });
 
-test('files have exactly the mode that they are given, and directories 0755, whatever the umask is', async () => {
+test('files have exactly the given mode and directories 0755, regardless of the umask', async () => {
   const before = process.umask(0o077);
   onTestFinished(() => void process.umask(before));
   const directory = await temporaryDirectory();
@@ -64,7 +64,7 @@ test('files have exactly the mode that they are given, and directories 0755, wha
 test.each([
   ['nothing has changed', files({a: '1', 'b/c': '2'})],
   ['only a mode has changed', files({a: '1', 'b/c': '2'}, 0o600)],
-])('nothing is written when %s', async (_title, payload) => {
+])('nothing is written if %s', async (_title, payload) => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: '1', 'b/c': '2'}));
   const before = await version(directory);
@@ -77,13 +77,13 @@ test.each([
 
 test.each([
   ['a changed file', {a: '2', 'b/c': '2'}],
-  ['a file more', {a: '1', 'b/c': '2', d: ''}],
-  ['a file less', {a: '1'}],
-  ['a file less in a directory that stays', {a: '1', 'b/x': '2'}],
+  ['an added file', {a: '1', 'b/c': '2', d: ''}],
+  ['a removed file', {a: '1'}],
+  ['a file replaced in the same directory', {a: '1', 'b/x': '2'}],
   ['a directory in place of a file', {'a/b': '1', 'b/c': '2'}],
   ['a file in place of a directory', {a: '1', b: '2'}],
-  ['nothing at all', {}],
-])('%s makes a new version, and nothing of the old one is left', async (_title, contents) => {
+  ['an empty payload', {}],
+])('%s creates a new version, and nothing remains of the old one', async (_title, contents) => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: '1', 'b/c': '2'}));
   const before = await version(directory);
@@ -94,20 +94,20 @@ test.each([
   expect((await readdir(directory)).filter((name) => name.startsWith('..'))).toHaveLength(2);
 });
 
-test('the new version is complete before anybody sees it, and its owner is set', async () => {
+test('the new version is complete and its ownership set before it becomes visible', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: 'old', b: 'old'}));
-  const seen: unknown[] = [];
+  const observed: unknown[] = [];
   await write(directory, files({a: 'new', b: 'new'}), async () => {
     const versions = (await readdir(directory)).filter((name) => /^\.\.\d/.test(name));
-    const fresh = versions.find((name) => name !== seen[0]) ?? '';
-    seen.push(await content(directory), versions.length, await readdir(join(directory, fresh)));
+    const fresh = versions.find((name) => name !== observed[0]) ?? '';
+    observed.push(await content(directory), versions.length, await readdir(join(directory, fresh)));
   });
-  expect(seen).toEqual([{a: 'old', b: 'old'}, 2, ['a', 'b']]);
+  expect(observed).toEqual([{a: 'old', b: 'old'}, 2, ['a', 'b']]);
   expect(await content(directory)).toEqual({a: 'new', b: 'new'});
 });
 
-test('a write that fails leaves the old version, and nothing else', async () => {
+test('a failed write keeps the old version and leaves nothing else behind', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: 'old'}));
   const failing = write(directory, files({a: 'new', b: 'new'}), async () => {
@@ -118,7 +118,7 @@ test('a write that fails leaves the old version, and nothing else', async () => 
   expect(await content(directory)).toEqual({a: 'old'});
 });
 
-test('who holds a file of the old version open goes on reading that', async () => {
+test('an open file of the old version stays readable', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({a: 'old'}));
   const {open} = await import('node:fs/promises');
@@ -128,8 +128,8 @@ test('who holds a file of the old version open goes on reading that', async () =
   expect(await file.readFile('utf8')).toBe('old');
 });
 
-describe('what a killed process left is cleared away:', () => {
-  test('a version that was never switched to, and a link that was never renamed', async () => {
+describe('after a kill, the next write removes', () => {
+  test('an unused version and a temporary link', async () => {
     const directory = await temporaryDirectory();
     await write(directory, files({a: '1'}));
     await mkdir(join(directory, '..2026_01_01_00_00_00.abcdef'));
@@ -138,7 +138,7 @@ describe('what a killed process left is cleared away:', () => {
     expect((await readdir(directory)).sort()).toEqual([await version(directory), '..data', 'a'].sort());
   });
 
-  test('names that were not yet linked, or not yet removed, although the files are up to date', async () => {
+  test('links of removed files and restores missing ones, even if the files are up to date', async () => {
     const directory = await temporaryDirectory();
     await write(directory, files({a: '1'}));
     await rename(join(directory, 'a'), join(directory, 'gone'));
@@ -148,7 +148,7 @@ describe('what a killed process left is cleared away:', () => {
   });
 });
 
-test("what isn't the writer's own stays: a mount point, and links to elsewhere", async () => {
+test('mount points and links to other places are kept', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'mount/point'), {recursive: true});
   await symlink('/etc', join(directory, 'elsewhere'));
@@ -158,8 +158,8 @@ test("what isn't the writer's own stays: a mount point, and links to elsewhere",
   expect(await readlink(join(directory, 'elsewhere'))).toBe('/etc');
 });
 
-describe('a hostile link', () => {
-  test('in place of ..data is not followed, and what it leads to is not removed', async () => {
+describe('a symbolic link planted by a container', () => {
+  test('in place of ..data is not followed, and its target is not removed', async () => {
     const directory = await temporaryDirectory();
     const outside = await temporaryDirectory();
     await writeFile(join(outside, 'a'), '1');
@@ -169,7 +169,7 @@ describe('a hostile link', () => {
     expect(await readdir(outside)).toEqual(['a']);
   });
 
-  test('in place of a version or of a file is replaced', async () => {
+  test('in place of a version or a file is replaced', async () => {
     const directory = await temporaryDirectory();
     const outside = await temporaryDirectory();
     await writeFile(join(outside, 'a'), '1');
@@ -195,13 +195,13 @@ test.each([
   ['..data', "invalid path: must not start with '..': ..data"],
   ['x'.repeat(256), 'invalid path: filenames must be less than or equal to 255 characters'],
   ['x/'.repeat(2049), 'invalid path: must be less than or equal to 4096 characters'],
-])('the path %j is refused and nothing is written', async (path, message) => {
+])('the path %j is rejected and nothing is written', async (path, message) => {
   const directory = await temporaryDirectory();
   await expect(write(directory, files({good: '1', [path]: '2'}))).rejects.toThrow(message);
   expect(await readdir(directory)).toEqual([]);
 });
 
-test('a path may begin with two dots below the root', async () => {
+test('a path may start with two dots below the root', async () => {
   const directory = await temporaryDirectory();
   await write(directory, files({'a/..b': '1', './c//d': '2'}));
   expect(await readFile(join(directory, 'a/..b'), 'utf8')).toBe('1');

@@ -10,19 +10,19 @@ import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 const OWNER = {podUid: 'u1', containerName: 'main'};
 
-interface Ground {
+interface VolumeTestbed {
   readonly node: {readonly rootDir: string};
   readonly volume: string;
   readonly outside: string;
-  /** Mounts a part of the volume and gives where. */
+  /** Mounts the sub-path of the volume and resolves with its target. */
   readonly bind: (path: string, fields?: Partial<SubPathMount>, mounter?: Mounter) => Promise<string>;
 }
 
-/** A volume beside a directory that nothing may reach. */
-async function aGround(): Promise<Ground> {
+/** Creates a volume, and a directory outside of it that must not be reached. */
+async function createVolume(): Promise<VolumeTestbed> {
   const directory = await temporaryDirectory();
   const [rootDir, volume, outside] = ['root', 'volume', 'outside'].map((name) => join(directory, name));
-  for (const made of [volume!, outside!]) await mkdir(made);
+  for (const created of [volume!, outside!]) await mkdir(created);
   await writeFile(join(outside!, 'secret'), 'secret');
   onTestFinished(async () => {
     await unmountBelow(rootDir!);
@@ -48,7 +48,7 @@ async function aGround(): Promise<Ground> {
 const PREPARE = 'failed to prepare subPath for volumeMount "v" of container "main"';
 const CREATE = 'failed to create subPath directory for volumeMount "v" of container "main"';
 
-test('parts are mounted at places of their own', () => {
+test('each sub-path mount has its own target', () => {
   const mount = {volumeName: 'v', volumePath: '/v', path: 'x', propagation: 'None'} as const;
   expect([
     ...subPathTargets({rootDir: '/r'}, OWNER, [
@@ -62,54 +62,55 @@ test('parts are mounted at places of their own', () => {
 });
 
 test.each([
-  ['an existing place outside', 'OUTSIDE', 'link', PREPARE],
+  ['an existing directory outside', 'OUTSIDE', 'link', PREPARE],
   ['a file outside', 'OUTSIDE/secret', 'link', PREPARE],
   ['the parent', '..', 'link/outside', PREPARE],
-  ['a place outside that is not there', '/no/such/place', 'link', CREATE],
-  ['a new place outside', 'OUTSIDE', 'link/new', CREATE],
+  ['a missing directory outside', '/no/such/place', 'link', CREATE],
+  ['a new directory outside', 'OUTSIDE', 'link/new', CREATE],
   ['nothing', 'nothing', 'link', CREATE],
-  ["the machine's root through proc", '/proc/self/root', 'link/etc', PREPARE],
-])('a planted link to %s is refused in the words of the kubelet', async (_title, target, path, message) => {
-  const {volume, outside, bind, node} = await aGround();
+  ['the root of the machine through /proc', '/proc/self/root', 'link/etc', PREPARE],
+])('a symbolic link to %s is rejected with the kubelet’s message', async (_title, target, path, message) => {
+  const {volume, outside, bind, node} = await createVolume();
   await symlink(target.replace('OUTSIDE', outside), join(volume, 'link'));
   await expect(bind(path)).rejects.toThrow(message);
   expect(await readdir(outside)).toEqual(['secret']);
   expect(existsSync(join(node.rootDir, 'pods/u1/volume-subpaths'))).toBe(false);
 });
 
-test('a refusal tells what is wrong as a hint', async () => {
-  const {volume, outside, bind} = await aGround();
+test('the rejection of a symbolic link has a hint with its path', async () => {
+  const {volume, outside, bind} = await createVolume();
   await symlink(outside, join(volume, 'link'));
   await expect(bind('link')).rejects.toMatchObject({
     hint: `the link "${volume}/link" leads out of "${volume}"`,
   });
 });
 
-test('a file is no directory to go through', async () => {
-  const {volume, bind} = await aGround();
+test('a file in place of a parent directory is rejected', async () => {
+  const {volume, bind} = await createVolume();
   await writeFile(join(volume, 'file'), '');
   await expect(bind('file/below')).rejects.toThrow(PREPARE);
 });
 
-test('a volume that is not there is named as the kubelet does', async () => {
-  const {volume, bind} = await aGround();
+test('a missing volume is rejected with the kubelet’s message', async () => {
+  const {volume, bind} = await createVolume();
   await rmdir(volume);
   await expect(bind('a')).rejects.toThrow(`stat ${volume}: no such file or directory`);
 });
 
-/** Only root can mount. */
+/** Mounting requires root. */
 describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
-  test('a directory is made with the mode of the volume and mounted', async () => {
-    const {volume, bind} = await aGround();
+  test('a missing directory is created with the mode of the volume and mounted', async () => {
+    const {volume, bind} = await createVolume();
     await chmod(volume, 0o2775);
     const target = await bind('x/y');
     await writeFile(join(target, 'file'), 'shared');
     expect(await readFile(join(volume, 'x/y/file'), 'utf8')).toBe('shared');
-    for (const made of ['x', 'x/y']) expect((await stat(join(volume, made))).mode & 0o7777).toBe(0o2775);
+    for (const created of ['x', 'x/y'])
+      expect((await stat(join(volume, created))).mode & 0o7777).toBe(0o2775);
   });
 
-  test('a file, a FIFO and a device are mounted as what they are', async () => {
-    const {volume, bind} = await aGround();
+  test('a file, a FIFO and a device are mounted with their file type', async () => {
+    const {volume, bind} = await createVolume();
     await writeFile(join(volume, 'file'), 'content');
     execFileSync('mkfifo', [join(volume, 'fifo')]);
     execFileSync('mknod', [join(volume, 'null'), 'c', '1', '3']);
@@ -118,8 +119,8 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect((await stat(await bind('null', {index: 2}))).isCharacterDevice()).toBe(true);
   });
 
-  test('links that stay in the volume are followed, as those of a ConfigMap', async () => {
-    const {volume, bind} = await aGround();
+  test('links within the volume are followed, as for the files of a ConfigMap', async () => {
+    const {volume, bind} = await createVolume();
     await mkdir(join(volume, '..stamp'));
     await writeFile(join(volume, '..stamp/key'), 'value');
     await symlink('..stamp', join(volume, '..data'));
@@ -127,15 +128,15 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readFile(await bind('key'), 'utf8')).toBe('value');
   });
 
-  test('a volume may itself be reached through a link', async () => {
-    const {volume, bind} = await aGround();
+  test('the path of the volume may contain a symbolic link', async () => {
+    const {volume, bind} = await createVolume();
     await writeFile(join(volume, 'file'), 'content');
     await symlink(volume, `${volume}-link`);
     expect(await readFile(await bind('file', {volumePath: `${volume}-link`}), 'utf8')).toBe('content');
   });
 
-  test('what is mounted already is kept, and replaced once another thing is there', async () => {
-    const {volume, bind} = await aGround();
+  test('an existing mount is kept, and replaced when the sub-path is another file', async () => {
+    const {volume, bind} = await createVolume();
     const mounts: string[] = [];
     const counting: Mounter = {
       ...systemMounter,
@@ -155,8 +156,8 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(found).toHaveLength(1);
   });
 
-  test('what a killed process left of a place is made anew', async () => {
-    const {volume, bind} = await aGround();
+  test('a target with the wrong file type is recreated', async () => {
+    const {volume, bind} = await createVolume();
     await writeFile(join(volume, 'file'), 'content');
     const target = await bind('file');
     await systemMounter.unmount(target);
@@ -165,16 +166,16 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readFile(await bind('file'), 'utf8')).toBe('content');
   });
 
-  test('a mount that shows another thing than was opened is taken down again', async () => {
-    const {volume, outside, bind} = await aGround();
+  test('a mount of another file than the opened one is unmounted again', async () => {
+    const {volume, outside, bind} = await createVolume();
     await mkdir(join(volume, 'x'));
-    const fooled: Mounter = {
+    const misdirected: Mounter = {
       ...systemMounter,
       bind: async (_fd, path) => {
         execFileSync('mount', ['--bind', outside, path]);
       },
     };
-    await expect(bind('x', {}, fooled)).rejects.toThrow(PREPARE);
+    await expect(bind('x', {}, misdirected)).rejects.toThrow(PREPARE);
     expect((await systemMounter.list()).filter(({path}) => path.includes('volume-subpaths/v/main'))).toEqual(
       [],
     );
@@ -185,17 +186,20 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     ['None', false],
     ['HostToContainer', true],
     ['Bidirectional', true],
-  ] as const)('what is mounted below the volume later is seen with %s: %s', async (propagation, seen) => {
-    const {volume, bind} = await aGround();
-    execFileSync('mount', ['--bind', volume, volume]);
-    execFileSync('mount', ['--make-shared', volume]);
-    onTestFinished(async () => {
-      await unmountBelow(volume);
-    });
-    await mkdir(join(volume, 'x/later'), {recursive: true});
-    const target = await bind('x', {propagation});
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(volume, 'x/later')]);
-    await writeFile(join(volume, 'x/later/file'), '');
-    expect(existsSync(join(target, 'later/file'))).toBe(seen);
-  });
+  ] as const)(
+    'with propagation %s, a later mount below the volume is visible: %s',
+    async (propagation, visible) => {
+      const {volume, bind} = await createVolume();
+      execFileSync('mount', ['--bind', volume, volume]);
+      execFileSync('mount', ['--make-shared', volume]);
+      onTestFinished(async () => {
+        await unmountBelow(volume);
+      });
+      await mkdir(join(volume, 'x/later'), {recursive: true});
+      const target = await bind('x', {propagation});
+      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(volume, 'x/later')]);
+      await writeFile(join(volume, 'x/later/file'), '');
+      expect(existsSync(join(target, 'later/file'))).toBe(visible);
+    },
+  );
 });

@@ -30,13 +30,13 @@ test.each<[string, MountPropagationMode | undefined, boolean]>([
   ['e', 'HostToContainer', true],
   ['e', 'Bidirectional', true],
   ['h', 'Bidirectional', false],
-])('a mount of %s with %s wants the pod’s volumes shared: %s', (name, propagation, wanted) => {
+])('a mount of %s with %s needs shared volumes of the pod: %s', (name, propagation, wanted) => {
   expect(hasMountPropagation(aPodThatMounts(name, propagation))).toBe(wanted);
 });
 
-/** Only root can mount. */
-describe.skipIf(process.getuid?.() !== 0)('on a machine whose mounts are private (needs root)', () => {
-  async function aGround(propagation: 'private' | 'shared') {
+/** Mounting requires root. */
+describe.skipIf(process.getuid?.() !== 0)('on a machine with private mounts (needs root)', () => {
+  async function createPodDir(propagation: 'private' | 'shared') {
     const rootDir = join(await realpath(await temporaryDirectory()), 'root');
     await mkdir(rootDir);
     execFileSync('mount', ['--bind', rootDir, rootDir]);
@@ -55,28 +55,28 @@ describe.skipIf(process.getuid?.() !== 0)('on a machine whose mounts are private
     return {node: {rootDir}, uid: pod.metadata.uid ?? '', dir, volume, pod, below};
   }
 
-  test('volumes become shared, once, with what is mounted there already, and that goes with the pod', async () => {
-    const {node, uid, dir, volume, pod, below} = await aGround('private');
+  test('the volumes directory is made shared once, with existing mounts, and unmounted with the pod', async () => {
+    const {node, uid, dir, volume, pod, below} = await createPodDir('private');
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', volume]);
     await ensureSharedVolumes(node, pod);
     await ensureSharedVolumes(node, pod);
-    const seen = below().map(({path, isShared}) => [path.slice(dir.length), isShared]);
-    expect(seen).toContainEqual(['/volumes', true]);
-    expect(seen).toContainEqual(['/volumes/kubernetes.io~empty-dir/e', true]);
-    expect(seen.filter(([path]) => path === '/volumes')).toHaveLength(1);
+    const propagations = below().map(({path, isShared}) => [path.slice(dir.length), isShared]);
+    expect(propagations).toContainEqual(['/volumes', true]);
+    expect(propagations).toContainEqual(['/volumes/kubernetes.io~empty-dir/e', true]);
+    expect(propagations.filter(([path]) => path === '/volumes')).toHaveLength(1);
     await removePodDir(node, uid);
     expect({below: below(), left: existsSync(dir)}).toEqual({below: [], left: false});
   });
 
-  test('what was bound by a killed process is shared by the next', async () => {
-    const {node, dir, pod, below} = await aGround('private');
+  test('a volumes directory bound by a killed process is made shared', async () => {
+    const {node, dir, pod, below} = await createPodDir('private');
     execFileSync('mount', ['--bind', join(dir, 'volumes'), join(dir, 'volumes')]);
     await ensureSharedVolumes(node, pod);
     expect(below().map(({path, isShared}) => [path, isShared])).toEqual([[join(dir, 'volumes'), true]]);
   });
 
-  test('where mounts are shared already nothing is mounted', async () => {
-    const {node, pod, below} = await aGround('shared');
+  test('nothing is mounted if the root directory is already shared', async () => {
+    const {node, pod, below} = await createPodDir('shared');
     await ensureSharedVolumes(node, pod);
     expect(below()).toEqual([]);
   });

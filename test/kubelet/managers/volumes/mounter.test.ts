@@ -13,7 +13,7 @@ import {
 } from '../../../../src/kubelet/managers/volumes/mounter.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
-test('a line of mountinfo gives the mount, with and without optional fields', () => {
+test('a line of mountinfo is parsed with and without optional fields', () => {
   const text = [
     '27 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
     '36 27 0:3 /sub /var/lib/a\\040b\\011c\\134d rw shared:1 master:2 - tmpfs tmpfs rw,size=4k',
@@ -43,23 +43,19 @@ function mounts(...entries: readonly (readonly [number, number, string])[]): rea
 test.each([
   ['nothing', mounts([1, 0, '/'], [2, 1, '/dir2'], [3, 1, '/dirx/a']), []],
   ['the directory itself', mounts([1, 0, '/'], [2, 1, '/dir']), [2]],
+  ['nested mounts before the outer ones', mounts([1, 0, '/'], [2, 1, '/dir/a'], [3, 2, '/dir/a/b']), [3, 2]],
+  ['stacked mounts from the top', mounts([2, 1, '/dir/a'], [3, 2, '/dir/a'], [4, 3, '/dir/a']), [4, 3, 2]],
   [
-    'deeper ones before those that they stand in',
-    mounts([1, 0, '/'], [2, 1, '/dir/a'], [3, 2, '/dir/a/b']),
-    [3, 2],
-  ],
-  ['stacked ones from the top', mounts([2, 1, '/dir/a'], [3, 2, '/dir/a'], [4, 3, '/dir/a']), [4, 3, 2]],
-  [
-    'a hiding one before a hidden one',
+    'the hiding mount before the hidden one',
     mounts([2, 1, '/dir/a/b'], [3, 2, '/dir/a/b/c'], [4, 1, '/dir/a']),
     [4, 3, 2],
   ],
-  ['a moved one before that which it was moved into', mounts([5, 9, '/dir/a/b'], [9, 1, '/dir/a']), [5, 9]],
-])('in the order of unmounting: %s', (_title, all, ids) => {
+  ['a moved mount before the one that contains it', mounts([5, 9, '/dir/a/b'], [9, 1, '/dir/a']), [5, 9]],
+])('unmountOrder returns %s', (_title, all, ids) => {
   expect(unmountOrder(all, '/dir').map(({id}) => id)).toEqual(ids);
 });
 
-test('a mount that stays although it was unmounted is an error, not an endless loop', async () => {
+test('a mount that remains after its unmount is an error instead of an endless loop', async () => {
   const directory = await temporaryDirectory();
   const path = join(directory, 'volume');
   const mounter: Mounter = {
@@ -70,22 +66,22 @@ test('a mount that stays although it was unmounted is an error, not an endless l
   await expect(unmountBelow(directory, mounter)).rejects.toThrow(`"${path}" is still mounted`);
 });
 
-test('below a directory that is not there nothing is unmounted', async () => {
+test('nothing is unmounted below a missing directory', async () => {
   const directory = await temporaryDirectory();
   await expect(unmountBelow(join(directory, 'none/deeper'))).resolves.toBeUndefined();
 });
 
-/** Only root can mount. */
+/** Mounting requires root. */
 describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
   function mount(...args: readonly string[]): void {
     execFileSync('mount', args);
-    // Whatever the test has left mounted.
+    // Unmounts everything that the test left mounted.
     onTestFinished(async () => {
       await unmountBelow(args.at(-1)!);
     });
   }
 
-  test('stacked, nested and hidden mounts all go, and what was bound stays', async () => {
+  test('stacked, nested and hidden mounts are unmounted, and the bound directory is kept', async () => {
     const directory = await temporaryDirectory();
     const [outside, volumes] = [join(directory, 'outside'), join(directory, 'pod/a b\\c')];
     await mkdir(outside);
@@ -102,7 +98,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readFile(join(outside, 'canary'), 'utf8')).toBe('alive');
   });
 
-  test('mounts are found through a link above the directory', async () => {
+  test('mounts are found through a symbolic link above the directory', async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, 'real/pod/v'), {recursive: true});
     await symlink(join(directory, 'real'), join(directory, 'link'));
@@ -112,7 +108,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await isMountPoint(join(directory, 'link/pod/v'), systemMounter)).toBe(false);
   });
 
-  test('a mount beside the directory stays', async () => {
+  test('a mount beside the directory is kept', async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, 'pod'));
     await mkdir(join(directory, 'pod2'));
@@ -121,7 +117,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await isMountPoint(join(directory, 'pod2'), systemMounter)).toBe(true);
   });
 
-  test('a busy mount is named, with how to find who uses it', async () => {
+  test('a busy mount is reported with a command that lists its users', async () => {
     const directory = await temporaryDirectory();
     const path = join(directory, 'pod/v');
     await mkdir(path, {recursive: true});
@@ -138,7 +134,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     }
   });
 
-  test('a tmpfs that cannot be mounted says why', async () => {
+  test('a failed tmpfs mount is reported with its cause', async () => {
     const path = join(await temporaryDirectory(), 'none');
     await expect(systemMounter.mount('tmpfs', path, 'size=4096')).rejects.toThrow(
       `mounting a tmpfs at "${path}": mount point does not exist`,

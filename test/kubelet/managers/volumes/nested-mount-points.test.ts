@@ -3,7 +3,7 @@ import type {Container, VolumeMount} from '../../../../src/api/types/v1-pod.js';
 import {nestedMountPoints} from '../../../../src/kubelet/managers/volumes/nested-mount-points.js';
 import {aPodWith} from './volume-fixtures.js';
 
-/** Of the volume `v`, with mounts as in `name:path`. */
+/** Returns the nested mount points of the volume `v` with mounts written as `name:path`. */
 function nested(...mounts: readonly string[]): readonly string[] {
   const volumeMounts = mounts.map((mount): VolumeMount => {
     const [name = '', mountPath = ''] = mount.split(':');
@@ -16,14 +16,14 @@ function nested(...mounts: readonly string[]): readonly string[] {
 test.each([
   ['none', ['v:/etc/v', 'o:/etc/o'], []],
   ['one', ['o:/etc/v/in/o', 'v:/etc/v/'], ['in/o']],
-  ['the outer of two', ['v:/v', 'a:/v/a', 'b:/v/a/b', 'c:/v/a-c'], ['a', 'a-c']],
-  ['no neighbour of a similar name', ['v:/v', 'o:/vo'], []],
-  ['after the path is cleaned', ['v:/v', 'o:/x/../v//o'], ['o']],
-])('volumes in the volume: %s', (_title, mounts, expected) => {
+  ['only the outer of two nested paths', ['v:/v', 'a:/v/a', 'b:/v/a/b', 'c:/v/a-c'], ['a', 'a-c']],
+  ['none for a sibling path with the same prefix', ['v:/v', 'o:/vo'], []],
+  ['one after cleaning the path', ['v:/v', 'o:/x/../v//o'], ['o']],
+])('nested mount points: %s', (_title, mounts, expected) => {
   expect(nested(...mounts)).toEqual(expected);
 });
 
-test('those of init containers count too, and one that is in both is one', () => {
+test('those of init containers are included, and duplicates are removed', () => {
   const container = (name: string, ...inner: readonly string[]): Container => ({
     name,
     image: 'i',
@@ -39,6 +39,6 @@ test('those of init containers count too, and one that is in both is one', () =>
   expect(nestedMountPoints(pod, 'v')).toEqual(['a', 'b', 'c']);
 });
 
-test('a mount path that climbs out of the container is refused', () => {
+test('a mount path outside the container root is rejected', () => {
   expect(() => nested('v:../../etc', 'o:../../etc/o')).toThrow('invalid container mount point ../../etc');
 });

@@ -1,7 +1,7 @@
 import type {ApiObject} from '../../../../src/api/types/v1-objects.js';
 import {createApiObjects, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
 
-/** The ConfigMap `settings` with texts, and with bytes that are given as texts. */
+/** Creates the ConfigMap `settings` with `data` and, from texts, `binaryData`. */
 export function aConfigMap(
   data: Readonly<Record<string, string>>,
   binary: Readonly<Record<string, string>> = {},
@@ -16,7 +16,7 @@ export function aConfigMap(
   };
 }
 
-/** The Secret `keys`. */
+/** Creates the Secret `keys`. */
 export function aSecret(data: Readonly<Record<string, string>>): ApiObject {
   const bytes = Object.entries(data).map(([key, text]) => [key, Buffer.from(text)]);
   return {
@@ -27,12 +27,12 @@ export function aSecret(data: Readonly<Record<string, string>>): ApiObject {
   };
 }
 
-/** What pods may refer to. */
+/** Creates the API objects that pods can refer to. */
 export function objects(...all: readonly ApiObject[]): ApiObjects {
   return createApiObjects(all, ['pod.yaml']);
 }
 
-/** One of each. */
+/** The ConfigMap `settings` and the Secret `keys`. */
 export const OBJECTS = objects(
   aConfigMap({a: '1', b: '2'}, {bytes: '\xff'}),
   aSecret({password: 'hunter2', user: 'me'}),

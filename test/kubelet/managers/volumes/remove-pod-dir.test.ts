@@ -18,40 +18,40 @@ import {aHost, aPodWith} from './volume-fixtures.js';
 const signal = new AbortController().signal;
 
 test.each<[string, Partial<MountPoint>, string, boolean]>([
-  ['a volume in memory', {}, 'volumes/kubernetes.io~empty-dir/m', true],
-  ['a volume of huge pages', {fileSystem: 'hugetlbfs'}, 'volumes/kubernetes.io~empty-dir/m', true],
-  ['a secret', {}, 'volumes/kubernetes.io~secret/s', true],
-  ['a part of a volume', {fileSystem: 'ext4', root: '/dir'}, 'volume-subpaths/v/main/0', true],
-  ['what came to a part of a volume', {isSlave: true}, 'volume-subpaths/v/main/12/a/b', true],
+  ['a memory volume', {}, 'volumes/kubernetes.io~empty-dir/m', true],
+  ['a huge page volume', {fileSystem: 'hugetlbfs'}, 'volumes/kubernetes.io~empty-dir/m', true],
+  ['a Secret volume', {}, 'volumes/kubernetes.io~secret/s', true],
+  ['a sub-path mount', {fileSystem: 'ext4', root: '/dir'}, 'volume-subpaths/v/main/0', true],
+  ['a mount propagated into a sub-path mount', {isSlave: true}, 'volume-subpaths/v/main/12/a/b', true],
   ['a disk in place of a volume', {fileSystem: 'ext4'}, 'volumes/kubernetes.io~empty-dir/m', false],
   [
-    'a part of another tmpfs in place of a volume',
+    'a subdirectory of another tmpfs in place of a volume',
     {root: '/dir'},
     'volumes/kubernetes.io~empty-dir/m',
     false,
   ],
-  ['a mount in a volume', {}, 'volumes/kubernetes.io~empty-dir/m/a', false],
-  ['a mount of another kind of name', {}, 'volumes/mine/m', false],
-  ['a mount on all volumes', {}, 'volumes/kubernetes.io~empty-dir', false],
-  ['a mount in a part of a volume', {}, 'volume-subpaths/v/main/0/a', false],
-  ['a mount beside the parts of volumes', {}, 'volume-subpaths/v/main/precious', false],
-  ['a mount on all parts of volumes', {}, 'volume-subpaths', false],
+  ['a mount within a volume', {}, 'volumes/kubernetes.io~empty-dir/m/a', false],
+  ['a mount with an unknown volume plugin', {}, 'volumes/mine/m', false],
+  ['a mount over all volumes of a plugin', {}, 'volumes/kubernetes.io~empty-dir', false],
+  ['a mount within a sub-path mount', {}, 'volume-subpaths/v/main/0/a', false],
+  ['a mount beside the sub-path mounts', {}, 'volume-subpaths/v/main/precious', false],
+  ['a mount over all sub-path mounts', {}, 'volume-subpaths', false],
   [
-    'the volumes on themselves',
+    'the volumes directory bound to itself',
     {path: '/root/pods/a-uid/volumes', root: '/disk/root/pods/a-uid/volumes'},
     'volumes',
     true,
   ],
   [
-    'the volumes of another pod',
+    'the volumes directory of another pod',
     {path: '/root/pods/a-uid/volumes', root: '/root/pods/b-uid/volumes'},
     'volumes',
     false,
   ],
-  ['a mount on the volumes', {path: '/root/pods/a-uid/volumes'}, 'volumes', false],
-  ['a mount on the pod', {}, '', false],
-  ['a mount elsewhere', {}, 'etc-hosts', false],
-])('%s: own or not', (_title, fields, below, own) => {
+  ['a mount over the volumes directory', {path: '/root/pods/a-uid/volumes'}, 'volumes', false],
+  ['a mount over the pod directory', {}, '', false],
+  ['a mount at another path', {}, 'etc-hosts', false],
+])('%s is a mount of the pod: %s', (_title, fields, below, own) => {
   const mount = {
     id: 2,
     parentId: 1,
@@ -64,7 +64,7 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   expect(isPodMount({...mount, ...fields}, below)).toBe(own);
 });
 
-test('what a person is told to run holds no command that a container has made the name of its mount', async () => {
+test('the unmount command in the hint quotes a mount path chosen by a container', async () => {
   const dir = await realpath(await temporaryDirectory());
   const mount = {id: 2, parentId: 1, root: '/', fileSystem: 'tmpfs', isSlave: false, isShared: false};
   const path = `${dir}/volumes/x$(reboot); reboot`;
@@ -74,19 +74,22 @@ test('what a person is told to run holds no command that a container has made th
   });
 });
 
-/** Only root can mount. */
+/** Mounting requires root. */
 describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
   const MEMORY = 'volumes/kubernetes.io~empty-dir/memory';
   const DISK = 'volumes/kubernetes.io~empty-dir/disk';
 
-  interface Ground {
+  interface PodDirTestbed {
     readonly node: {readonly rootDir: string};
     readonly dir: string;
-    readonly precious: string;
+    readonly foreign: string;
   }
 
-  /** A pod with a volume on disk and one in memory, a part of each mounted, and precious files elsewhere. */
-  async function aPodDir(): Promise<Ground> {
+  /**
+   * Creates a pod with a disk and a memory volume, a sub-path mount of each, and foreign files at another
+   * path.
+   */
+  async function aPodDir(): Promise<PodDirTestbed> {
     const directory = await temporaryDirectory();
     const node = {
       rootDir: join(directory, 'root'),
@@ -97,87 +100,87 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     onTestFinished(async () => {
       await unmountBelow(node.rootDir);
     });
-    const [dir, precious] = [join(node.rootDir, 'pods/u1'), join(directory, 'precious')];
-    await mkdir(join(precious, 'sub'), {recursive: true});
-    await writeFile(join(precious, 'file'), 'precious');
-    await writeFile(join(precious, 'sub/file'), 'precious');
+    const [dir, foreign] = [join(node.rootDir, 'pods/u1'), join(directory, 'precious')];
+    await mkdir(join(foreign, 'sub'), {recursive: true});
+    await writeFile(join(foreign, 'file'), 'precious');
+    await writeFile(join(foreign, 'sub/file'), 'precious');
     const pod = aPodWith([
       {name: 'disk', emptyDir: {}},
       {name: 'memory', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
     ]);
     const volumes = await mountVolumes(pod, aHost(node), signal);
-    const parts = [...volumes].map(([volumeName, {hostPath: volumePath}], index) => ({
+    const subPathMounts = [...volumes].map(([volumeName, {hostPath: volumePath}], index) => ({
       ...{index, volumeName, volumePath, path: 'part'},
       propagation: 'None' as const,
     }));
-    await bindSubPaths(node, {podUid: 'u1', containerName: 'main'}, parts);
+    await bindSubPaths(node, {podUid: 'u1', containerName: 'main'}, subPathMounts);
     for (const volume of [DISK, MEMORY]) {
       await mkdir(join(dir, volume, 'a/b'), {recursive: true});
       await writeFile(join(dir, volume, 'a/b/file'), '');
     }
-    return {node, dir, precious};
+    return {node, dir, foreign};
   }
 
-  /** Binds the precious directory to where it must not be, and gives how to undo it. */
-  async function bindPrecious({dir, precious}: Ground, below: string): Promise<() => void> {
+  /** Binds the foreign directory over a path of the pod, and returns a function that unmounts it. */
+  async function bindForeign({dir, foreign}: PodDirTestbed, below: string): Promise<() => void> {
     await mkdir(join(dir, below), {recursive: true});
-    execFileSync('mount', ['--bind', precious, join(dir, below)]);
+    execFileSync('mount', ['--bind', foreign, join(dir, below)]);
     return () => execFileSync('umount', [join(dir, below)]);
   }
 
-  async function preciousFiles({precious}: Ground): Promise<readonly string[]> {
-    return [
-      await readFile(join(precious, 'file'), 'utf8'),
-      await readFile(join(precious, 'sub/file'), 'utf8'),
-    ];
+  async function foreignFiles({foreign}: PodDirTestbed): Promise<readonly string[]> {
+    return [await readFile(join(foreign, 'file'), 'utf8'), await readFile(join(foreign, 'sub/file'), 'utf8')];
   }
 
-  async function mountsIn({dir}: Ground): Promise<readonly string[]> {
+  async function mountsIn({dir}: PodDirTestbed): Promise<readonly string[]> {
     return (await systemMounter.list()).map(({path}) => path).filter((path) => path.startsWith(dir));
   }
 
-  test('what kcri has mounted is unmounted, and all is removed', async () => {
-    const ground = await aPodDir();
-    await removePodDir(ground.node, 'u1');
-    expect([await mountsIn(ground), await readdir(join(ground.node.rootDir, 'pods'))]).toEqual([[], []]);
+  test('mounts of kcri are unmounted and everything is removed', async () => {
+    const testbed = await aPodDir();
+    await removePodDir(testbed.node, 'u1');
+    expect([await mountsIn(testbed), await readdir(join(testbed.node.rootDir, 'pods'))]).toEqual([[], []]);
   });
 
-  const PLACES = [
+  const FOREIGN_MOUNTS = [
     ['in a volume on disk', `${DISK}/a/b`],
     ['in a volume in memory', `${MEMORY}/a/b`],
     ['over a volume on disk', DISK],
     ['over a volume in memory', MEMORY],
     ['beside the volumes', 'volumes/kubernetes.io~empty-dir/precious'],
-    ['beside the parts of volumes', 'volume-subpaths/precious'],
-    ['in a part of a volume', 'volume-subpaths/memory/main/1/precious'],
-    ['among the plugins', 'plugins/precious'],
+    ['beside the sub-path mounts', 'volume-subpaths/precious'],
+    ['in a sub-path mount', 'volume-subpaths/memory/main/1/precious'],
+    ['in the plugins directory', 'plugins/precious'],
     ['over the whole pod', ''],
   ] as const;
 
-  test.each(PLACES)("somebody's mount %s keeps all that is there until it is gone", async (_title, below) => {
-    const ground = await aPodDir();
-    const mountsBefore = await mountsIn(ground);
-    const unmount = await bindPrecious(ground, below);
+  test.each(FOREIGN_MOUNTS)(
+    'a foreign mount %s keeps its files and blocks the removal until it is unmounted',
+    async (_title, below) => {
+      const testbed = await aPodDir();
+      const mountsBefore = await mountsIn(testbed);
+      const unmount = await bindForeign(testbed, below);
 
-    await expect(removePodDir(ground.node, 'u1')).rejects.toMatchObject({
-      message: expect.stringContaining('is a mount that kcri did not create') as string,
-      hint: expect.stringContaining(`"umount ${join(ground.dir, below)}"`) as string,
-    });
-    expect(await preciousFiles(ground)).toEqual(['precious', 'precious']);
-    unmount();
-    expect(await mountsIn(ground)).toEqual(mountsBefore);
+      await expect(removePodDir(testbed.node, 'u1')).rejects.toMatchObject({
+        message: expect.stringContaining('is a mount that kcri did not create') as string,
+        hint: expect.stringContaining(`"umount ${join(testbed.dir, below)}"`) as string,
+      });
+      expect(await foreignFiles(testbed)).toEqual(['precious', 'precious']);
+      unmount();
+      expect(await mountsIn(testbed)).toEqual(mountsBefore);
 
-    await removePodDir(ground.node, 'u1');
-    expect(await preciousFiles(ground)).toEqual(['precious', 'precious']);
-    expect([await mountsIn(ground), await readdir(join(ground.node.rootDir, 'pods'))]).toEqual([[], []]);
-  });
+      await removePodDir(testbed.node, 'u1');
+      expect(await foreignFiles(testbed)).toEqual(['precious', 'precious']);
+      expect([await mountsIn(testbed), await readdir(join(testbed.node.rootDir, 'pods'))]).toEqual([[], []]);
+    },
+  );
 
   test.each([
     ['None', true],
     ['HostToContainer', true],
     ['Bidirectional', false],
   ] as const)(
-    'with a part of a volume with %s, what the node mounted below it stays there',
+    'with a sub-path mount with propagation %s, a mount of the host below it is kept',
     async (propagation, removed) => {
       const {node, dir} = await aPodDir();
       const host = await realpath(await temporaryDirectory());
@@ -196,7 +199,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
       if (removed) await removal;
       else {
         await expect(removal).rejects.toThrow('that kcri did not create');
-        // The advice is good: what is unmounted here is not unmounted there.
+        // As the hint says, unmounting in the pod does not unmount on the host.
         execFileSync('umount', [join(dir, 'volume-subpaths/host/main/7/disk')]);
         await removePodDir(node, 'u1');
       }
@@ -205,31 +208,31 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     },
   );
 
-  test('nothing is unmounted where a container has made a name lead meanwhile', async () => {
-    const {node, dir, precious} = await aPodDir();
+  test('a symbolic link planted by a container during the removal is not followed', async () => {
+    const {node, dir, foreign} = await aPodDir();
     const host = join(await temporaryDirectory(), 'host');
     await mkdir(join(host, 'part/way/disk'), {recursive: true});
     execFileSync('mount', ['--bind', '--make-shared', host, host]);
     onTestFinished(async () => {
       await unmountBelow(host);
-      await unmountBelow(precious);
+      await unmountBelow(foreign);
     });
     const propagation = 'HostToContainer' as const;
     const mount = {index: 7, volumeName: 'host', volumePath: host, path: 'part', propagation};
     await bindSubPaths(node, {podUid: 'u1', containerName: 'main'}, [mount]);
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(host, 'part/way/disk')]);
-    await mkdir(join(precious, 'disk'));
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(precious, 'disk')]);
-    let isExchanged = false;
+    await mkdir(join(foreign, 'disk'));
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', join(foreign, 'disk')]);
+    let isReplaced = false;
     const mounter = {
       ...systemMounter,
       list: async () => {
         const mounts = await systemMounter.list();
-        if (!isExchanged) {
+        if (!isReplaced) {
           await rename(join(host, 'part/way'), join(host, 'part/moved'));
-          await symlink(precious, join(host, 'part/way'));
+          await symlink(foreign, join(host, 'part/way'));
         }
-        isExchanged = true;
+        isReplaced = true;
         return mounts;
       },
     };
@@ -237,12 +240,12 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     await removePodDir(node, 'u1', mounter);
 
     const left = (await systemMounter.list()).map(({path}) => path);
-    expect(left).toContain(join(precious, 'disk'));
+    expect(left).toContain(join(foreign, 'disk'));
     expect(left).toContain(join(host, 'part/moved/disk'));
     expect(existsSync(dir)).toBe(false);
   });
 
-  /** Kills its own process before the N-th change of the tear-down. */
+  /** Kills its own process before the N-th file system change of the removal. */
   const KILLED_REMOVAL = `
     import fs from 'node:fs/promises';
     import processes from 'node:child_process';
@@ -275,16 +278,19 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     ],
   ];
 
-  /** Removes in a process that is killed after so many changes; true when it came to its end. */
-  type RemoveAndKill = (ground: Ground, afterChanges: number) => boolean;
+  /**
+   * Removes the pod directory in a process that is killed after this many changes; returns true if it
+   * completed.
+   */
+  type RemoveAndKill = (testbed: PodDirTestbed, afterChanges: number) => boolean;
 
-  async function aKiller(): Promise<RemoveAndKill> {
+  async function createRemover(): Promise<RemoveAndKill> {
     const scripts = await temporaryDirectory();
     await transpile(MODULES, scripts);
-    return (ground, afterChanges) => removeAndKill(scripts, ground, afterChanges);
+    return (testbed, afterChanges) => removeAndKill(scripts, testbed, afterChanges);
   }
 
-  function removeAndKill(scripts: string, {node}: Ground, afterChanges: number): boolean {
+  function removeAndKill(scripts: string, {node}: PodDirTestbed, afterChanges: number): boolean {
     const args = ['--input-type=module', '-e', KILLED_REMOVAL, node.rootDir, String(afterChanges)];
     const {
       signal: killedBy,
@@ -296,20 +302,23 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
   }
 
   test(
-    'a removal that is killed at any step is finished by the next one, and never through a mount',
+    'a removal killed at any step is completed by the next one, and never crosses a mount',
     {timeout: 60_000},
     async () => {
-      const kill = await aKiller();
+      const kill = await createRemover();
       let steps = 0;
       for (let ended = false; !ended; steps++) {
-        const ground = await aPodDir();
-        ended = kill(ground, steps);
-        const unmount = await bindPrecious(ground, `${DISK}/a/b`);
-        await expect(removePodDir(ground.node, 'u1')).rejects.toThrow('that kcri did not create');
+        const testbed = await aPodDir();
+        ended = kill(testbed, steps);
+        const unmount = await bindForeign(testbed, `${DISK}/a/b`);
+        await expect(removePodDir(testbed.node, 'u1')).rejects.toThrow('that kcri did not create');
         unmount();
-        await removePodDir(ground.node, 'u1');
-        expect(await preciousFiles(ground)).toEqual(['precious', 'precious']);
-        expect([await mountsIn(ground), existsSync(ground.dir)], `after ${steps} steps`).toEqual([[], false]);
+        await removePodDir(testbed.node, 'u1');
+        expect(await foreignFiles(testbed)).toEqual(['precious', 'precious']);
+        expect([await mountsIn(testbed), existsSync(testbed.dir)], `after ${steps} steps`).toEqual([
+          [],
+          false,
+        ]);
       }
       expect(steps).toBeGreaterThan(15);
     },

@@ -10,7 +10,7 @@ import type {
 import {logPodFields} from '../../../field-log.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 
-/** A pod whose one container mounts all the volumes. */
+/** Creates a pod whose only container mounts all these volumes. */
 export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}): Pod {
   const main: Container = {
     name: 'main',
@@ -25,7 +25,7 @@ export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}
   });
 }
 
-/** What the volumes of a node are made from. */
+/** Creates the volume host of a node. */
 export function aHost(node: VolumeFacts, objects: ApiObjects = NO_OBJECTS): VolumeHost {
   return createVolumeHost({...GOLDEN_NODE, ...node}, objects, systemClock);
 }

@@ -26,7 +26,7 @@ function volumeDir({rootDir}: VolumeFacts, name: string): string {
   return `${rootDir}/pods/u1/volumes/kubernetes.io~empty-dir/${name}`;
 }
 
-test('an emptyDir is a directory for everybody, whatever the umask is', async () => {
+test('an emptyDir is a directory with mode 0777, regardless of the umask', async () => {
   const before = process.umask(0o077);
   onTestFinished(() => {
     process.umask(before);
@@ -47,7 +47,7 @@ test('an emptyDir keeps its content when it is mounted again', async () => {
   expect(await readFile(join(volumeDir(node, 'a'), 'data'), 'utf8')).toBe('kept');
 });
 
-test('an emptyDir that a killed process began is finished', async () => {
+test('an emptyDir that a killed process left incomplete is completed', async () => {
   const node = await aNode();
   await mkdir(volumeDir(node, 'a'), {recursive: true, mode: 0o700});
   await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
@@ -60,7 +60,7 @@ test('a volume without a source is an emptyDir', async () => {
   expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
 });
 
-test('volumes that no container mounts are not set up; those of init containers are', async () => {
+test('only volumes that containers or init containers mount are set up', async () => {
   const node = await aNode();
   const pod = aPodWith([{name: 'a'}, {name: 'b'}, {name: 'c'}], {
     containers: [{name: 'main', image: 'i', volumeMounts: [{name: 'c', mountPath: '/c'}]}],
@@ -73,7 +73,7 @@ test('volumes that no container mounts are not set up; those of init containers 
   ]);
 });
 
-test('planning volumes gives what mounting gives, and makes nothing', async () => {
+test('planning volumes returns the same as mounting and creates nothing', async () => {
   const node = await aNode();
   const pod = aPodWith([
     {name: 'a', emptyDir: {}},
@@ -85,7 +85,7 @@ test('planning volumes gives what mounting gives, and makes nothing', async () =
   expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
 });
 
-test('a hostPath that is not as its type says fails in the words of the FailedMount event', async () => {
+test('a hostPath that does not match its type fails with the message of the FailedMount event', async () => {
   const node = await aNode();
   const pod = aPodWith([{name: 'v', hostPath: {path: `${node.rootDir}/missing`, type: 'Directory'}}]);
   await expect(mountVolumes(pod, aHost(node), signal)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ test('a hostPath that is not as its type says fails in the words of the FailedMo
   });
 });
 
-test('a volume that fails does not keep the others from being set up, and the first failure is told', async () => {
+test('a failed volume does not prevent the others from being set up, and the first failure is reported', async () => {
   const node = await aNode();
   const missing = (name: string): Volume => ({name, hostPath: {path: `/none/${name}`, type: 'Directory'}});
   const pod = aPodWith([missing('x'), {name: 'a', emptyDir: {}}, missing('y')]);
@@ -131,19 +131,19 @@ test('aborting stops before the next volume', async () => {
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
-test('a kernel without noswap gets the tmpfs without it', async () => {
+test('a memory volume is mounted without noswap if the kernel does not support it', async () => {
   const node = await aNode();
-  const asked: string[] = [];
+  const requestedOptions: string[] = [];
   const mounter: Mounter = {
     ...systemMounter,
     mount: async (_fileSystem, _path, options) => {
-      asked.push(options);
+      requestedOptions.push(options);
       if (options.includes('noswap')) throw new SystemError('wrong fs type, bad option');
     },
   };
   const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
   await mountVolumes(pod, {...aHost(node), mounter}, signal);
-  expect(asked).toEqual(['size=4194304,noswap', 'size=4194304']);
+  expect(requestedOptions).toEqual(['size=4194304,noswap', 'size=4194304']);
 });
 
 test('removing the directory of a pod that has none does nothing', async () => {
@@ -152,7 +152,7 @@ test('removing the directory of a pod that has none does nothing', async () => {
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
-test('removing the directory of a pod follows no link out of it', async () => {
+test('removing the directory of a pod does not follow links out of it', async () => {
   const node = await aNode();
   const outside = await temporaryDirectory();
   await writeFile(join(outside, 'canary'), 'alive');
@@ -164,11 +164,11 @@ test('removing the directory of a pod follows no link out of it', async () => {
   expect(await readdir(outside)).toEqual(['canary']);
 });
 
-/** Only root can mount. */
+/** Mounting requires root. */
 describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () => {
   const pod = aPodWith([{name: 'm', emptyDir: {medium: 'Memory', sizeLimit: '4Mi'}}]);
 
-  test('a memory volume is a tmpfs of its size, mounted once', async () => {
+  test('a memory volume is a tmpfs with its size limit, mounted once', async () => {
     const node = await aNode();
     await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
@@ -181,7 +181,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
   });
 
-  test('a volume of huge pages is a hugetlbfs with that size of page, mounted once', async () => {
+  test('a huge page volume is a hugetlbfs with its page size, mounted once', async () => {
     const node = await aNode();
     const containers = [
       {
@@ -199,7 +199,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
   });
 
-  test('a memory volume that is gone after a reboot is mounted again, although it was marked as ready', async () => {
+  test('a memory volume that disappeared in a reboot is mounted again although it is marked as ready', async () => {
     const node = await aNode();
     await mountVolumes(pod, aHost(node), signal);
     await unmountBelow(volumeDir(node, 'm'));
@@ -215,7 +215,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readdir(`${node.rootDir}/pods`)).toEqual([]);
   });
 
-  test('when a volume stays mounted nothing is removed', async () => {
+  test('nothing is removed while a volume cannot be unmounted', async () => {
     const node = await aNode();
     await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
@@ -229,7 +229,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
   });
 
-  test('a mount that the kernel list does not show is not removed through either', async () => {
+  test('a mount missing from the kernel’s list is not removed through', async () => {
     const node = await aNode();
     await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');

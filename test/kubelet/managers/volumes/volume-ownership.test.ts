@@ -7,25 +7,25 @@ import {groupMode, setVolumeOwnership} from '../../../../src/kubelet/managers/vo
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 test.each([
-  ['a file to be written', groupMode(0o100600, false, false), 0o660],
-  ['a file to be read', groupMode(0o100400, false, true), 0o440],
-  ['a program', groupMode(0o104755, false, false), 0o4775],
-  ['a directory to be written', groupMode(0o040777, true, false), 0o2777],
-  ['a directory to be read', groupMode(0o040700, true, true), 0o2750],
+  ['a writable file', groupMode(0o100600, false, false), 0o660],
+  ['a read-only file', groupMode(0o100400, false, true), 0o440],
+  ['an executable file', groupMode(0o104755, false, false), 0o4775],
+  ['a writable directory', groupMode(0o040777, true, false), 0o2777],
+  ['a read-only directory', groupMode(0o040700, true, true), 0o2750],
   ['a memory volume', groupMode(0o041777, true, false), 0o3777],
-])('the mode of %s', (_title, mode, expected) => {
+])('the group permissions of %s', (_title, mode, expected) => {
   expect(mode.toString(8)).toBe(expected.toString(8));
 });
 
-test('without an fsGroup everything stays as it is', async () => {
+test('without an fsGroup nothing is changed', async () => {
   const path = await temporaryDirectory();
   const before = await stat(path);
   await setVolumeOwnership(path, {fsGroup: undefined, readOnly: false});
   expect((await stat(path)).ctimeMs).toBe(before.ctimeMs);
 });
 
-/** Only root can give files away. */
-describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () => {
+/** Changing the owner of files requires root. */
+describe.skipIf(process.getuid?.() !== 0)('with real ownership (needs root)', () => {
   const FS_GROUP = 4242;
 
   async function ownership(path: string): Promise<readonly [gid: number, mode: string]> {
@@ -33,7 +33,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () =>
     return [gid, (mode & 0o7777).toString(8)];
   }
 
-  test('everything in the volume gets the group, and its rights', async () => {
+  test('all files of the volume get the group and its permissions', async () => {
     const volume = await temporaryDirectory();
     await mkdir(join(volume, 'a/b'), {recursive: true, mode: 0o700});
     await writeFile(join(volume, 'a/b/file'), '', {mode: 0o600});
@@ -45,7 +45,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () =>
     expect(await ownership(join(volume, 'pipe'))).toEqual([FS_GROUP, '660']);
   });
 
-  test('links are given away themselves; what they lead to stays as it is', async () => {
+  test('the group of symbolic links is changed, but not of their targets', async () => {
     const volume = await temporaryDirectory();
     const outside = await temporaryDirectory();
     await writeFile(join(outside, 'file'), '', {mode: 0o600});
@@ -59,7 +59,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () =>
     expect((await ownership(join(volume, 'dangling')))[0]).toBe(FS_GROUP);
   });
 
-  test('a volume that is a link is not followed', async () => {
+  test('a volume that is a symbolic link is not followed', async () => {
     const outside = await temporaryDirectory();
     const volume = join(await temporaryDirectory(), 'volume');
     await symlink(outside, volume);
@@ -67,7 +67,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () =>
     expect((await ownership(outside))[0]).toBe(0);
   });
 
-  test('what is mounted in the volume is left alone', async () => {
+  test('mounts in the volume are skipped', async () => {
     const volume = await temporaryDirectory();
     const outside = await temporaryDirectory();
     onTestFinished(() => unmountBelow(volume));
@@ -79,7 +79,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real owners (needs root)', () =>
     expect((await ownership(volume))[0]).toBe(FS_GROUP);
   });
 
-  test('names that are no text are no obstacle', async () => {
+  test('file names that are not UTF-8 are supported', async () => {
     const volume = await temporaryDirectory();
     const path = Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe])]);
     await writeFile(path, '');

@@ -8,15 +8,15 @@ import type {StartEnvironment} from '../../../../../src/kubelet/managers/kuberun
 import type {SyncContext} from '../../../../../src/kubelet/managers/kuberuntime/sync-context.js';
 import {aContainer, aPod, aStatus, anInstance, UID} from '../../../pod-builders.js';
 
-const WHO = `web_default(${UID})`;
+const POD_NAME = `web_default(${UID})`;
 
-/** Creates an instance of a container that exited at that second. */
+/** Creates an instance of a container that exited at this time. */
 function exited(seconds: number, name = 'main'): RuntimeContainerStatus {
   const instance = anInstance(name, 'CONTAINER_EXITED', {exitCode: 1});
   return {...instance, cri: {...instance.cri, finishedAt: BigInt(seconds) * 1_000_000_000n}};
 }
 
-/** Checks the back-off of containers at times that a test sets. */
+/** Checks the back-off of containers at the times that a test sets. */
 class BackOffFixture {
   readonly log: string[] = [];
   readonly #backoff = new Backoff(10_000, 300_000);
@@ -63,19 +63,19 @@ test('a container in back-off has the kubelet’s message and a retry time', () 
 
   expect(fixture.start(since + 4, [exited(since + 3)])).toEqual({
     reason: 'CrashLoopBackOff',
-    message: `back-off 10s restarting failed container=main pod=${WHO}`,
+    message: `back-off 10s restarting failed container=main pod=${POD_NAME}`,
     retryAt: (since + 13) * 1000,
     backOffMs: 10_000,
   });
   expect(fixture.log).toEqual([
-    `Warning BackOff Back-off restarting failed container main in pod ${WHO} [spec.containers{main}]`,
+    `Warning BackOff Back-off restarting failed container main in pod ${POD_NAME} [spec.containers{main}]`,
   ]);
 });
 
-describe('a container starts at once', () => {
+describe('a container is started without a delay', () => {
   test.each<[string, readonly RuntimeContainerStatus[]]>([
-    ['if it has not run', []],
-    ['if it runs', [anInstance('main', 'CONTAINER_RUNNING')]],
+    ['if it has no instance', []],
+    ['if it is running', [anInstance('main', 'CONTAINER_RUNNING')]],
     ['if another one crashed', [exited(0, 'other')]],
   ])('%s', (_title, instances) => {
     const fixture = new BackOffFixture();

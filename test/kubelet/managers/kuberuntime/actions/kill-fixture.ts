@@ -17,7 +17,10 @@ export const preStop: Lifecycle = {preStop: {exec: {command: ['bye']}}};
 /** Time that a stop takes in milliseconds, or its error. */
 type Stop = number | Error;
 
-/** Runtime, hooks and clock of the kill tests; `log` has what happened, with times in seconds. */
+/**
+ * Fakes of the runtime, hooks and clock for tests of kills; `log` has the recorded calls and events with
+ * times in seconds.
+ */
 export class KillFixture {
   readonly clock = new FakeClock();
   readonly log: string[] = [];
@@ -33,17 +36,17 @@ export class KillFixture {
       runtime: {
         stopContainer: async ({containerId: id = '', timeout} = {}, {signal} = {}) => {
           this.#record(`stop ${id} within ${timeout} s`);
-          const how = this.stops.get(id) ?? 0;
-          if (how instanceof Error) throw how;
-          if (how > 0) await this.clock.sleep(how, signal);
+          const outcome = this.stops.get(id) ?? 0;
+          if (outcome instanceof Error) throw outcome;
+          if (outcome > 0) await this.clock.sleep(outcome, signal);
           this.#record(`${id} ended`);
           return {};
         },
         stopPodSandbox: async ({podSandboxId: id = ''} = {}, {signal} = {}) => {
           this.#record(`stop ${id}`);
-          const how = this.stops.get(id) ?? 0;
-          if (how instanceof Error) throw how;
-          if (how > 0) await this.clock.sleep(how, signal);
+          const outcome = this.stops.get(id) ?? 0;
+          if (outcome instanceof Error) throw outcome;
+          if (outcome > 0) await this.clock.sleep(outcome, signal);
           return {};
         },
       } as Partial<KubeRuntimeService> as KubeRuntimeService,
@@ -66,18 +69,18 @@ export class KillFixture {
     return this.hookFails.has(name) ? 'no' : undefined;
   };
 
-  /** Logs what happens, with the time. */
+  /** Adds a line with the current time to the log. */
   #record(what: string): void {
     this.log.push(`${this.clock.now() / 1000}: ${what}`);
   }
 
-  /** Advances the clock by seconds in steps of a tenth. */
+  /** Advances the clock by this many seconds in steps of 0.1 s. */
   async seconds(count: number): Promise<void> {
     await this.clock.advance(0);
     for (let step = 0; step < count * 10; step++) await this.clock.advance(100);
   }
 
-  /** Starts killing the container `main` of a pod with this lifecycle. */
+  /** Starts to kill the container `main` of a pod with this lifecycle. */
   async start(lifecycle: Lifecycle, request: Partial<KillRequest> = {}): Promise<SyncResult> {
     const pod = aPod({containers: [aContainer({lifecycle})], terminationGracePeriodSeconds: 10});
     return await killContainer(this.context, pod, {id: containerId('c1'), name: 'main', ...request});

@@ -10,8 +10,8 @@ import {aContainer, aPod, aStatus, anInstance} from '../../../pod-builders.js';
 import {criErrorWithCode, KillFixture, preStop} from './kill-fixture.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
-describe('a container that is killed', () => {
-  test('is stopped with its grace period, and an event is recorded', async () => {
+describe('a killed container', () => {
+  test('is stopped with its grace period, and an event is emitted', async () => {
     const fixture = new KillFixture();
 
     expect(await fixture.kill({}, 0)).toEqual({action: 'KillContainer', target: 'main'});
@@ -67,7 +67,7 @@ describe('a container that is killed', () => {
 });
 
 describe('a preStop hook', () => {
-  test('runs first, and its whole seconds are deducted from the grace period', async () => {
+  test('runs first, and its whole seconds are subtracted from the grace period', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('main', 3700);
 
@@ -112,7 +112,7 @@ describe('a preStop hook', () => {
     expect(fixture.clock.sleeping).toBe(0);
   });
 
-  test('that is a sleep does not fail when it is cut off', async () => {
+  test('that is a sleep does not fail when it is cut short', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('main', 60_000);
 
@@ -130,7 +130,7 @@ describe('a preStop hook', () => {
     expect(fixture.log).toContain('0: stop c1 within 2 s');
   });
 
-  test('has a second with a grace period of one second', async () => {
+  test('has one second with a grace period of one second', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('main', 800);
 
@@ -139,7 +139,7 @@ describe('a preStop hook', () => {
     expect(fixture.log.slice(1)).toEqual(['0: hook of main', '0.8: stop c1 within 2 s', '0.8: c1 ended']);
   });
 
-  test('is cancelled with the kill', async () => {
+  test('is aborted with the kill', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('main', 5000);
     const killing = fixture.start(preStop);
@@ -152,7 +152,7 @@ describe('a preStop hook', () => {
   });
 
   test.each([true, false])(
-    'of a container that the pod spec does not have comes from its annotations: %s',
+    'of a container that is not in the pod spec is restored from annotations: %s',
     async (has) => {
       const fixture = new KillFixture();
       const instance = anInstance('old', RUNNING);
@@ -167,12 +167,12 @@ describe('a preStop hook', () => {
   );
 });
 
-/** Creates a sidecar of that name. */
+/** Creates a sidecar with this name. */
 function aSidecar(name: string, fields: Partial<Container> = {}): Container {
   return aContainer({name, restartPolicy: 'Always', ...fields});
 }
 
-test('only sidecars wait: for the containers and for the next sidecar', () => {
+test('only sidecars wait for other containers: for the regular ones and for the next sidecar', () => {
   const pod = aPod({
     initContainers: [aSidecar('s1'), aContainer({name: 'init'}), aSidecar('s2'), aSidecar('s3')],
     containers: [aContainer({name: 'a'}), aContainer({name: 'b'})],
@@ -193,7 +193,7 @@ interface Ending {
   readonly grace?: number;
 }
 
-describe('a pod that is killed', () => {
+describe('a killed pod', () => {
   const withSidecars: Pod = aPod({
     initContainers: [aSidecar('s1', {lifecycle: preStop}), aSidecar('s2', {lifecycle: preStop})],
     containers: [aContainer({lifecycle: preStop})],
@@ -213,7 +213,7 @@ describe('a pod that is killed', () => {
 
   const withoutEvents = ({log}: KillFixture) => log.filter((line) => !line.includes('Killing'));
 
-  test('runs all hooks at once and stops its sidecars last and in reverse', async () => {
+  test('runs all hooks concurrently and stops its sidecars last, in reverse order', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('main', 1500);
     fixture.stops.set('main-0', 1000);
@@ -235,7 +235,7 @@ describe('a pod that is killed', () => {
     ]);
   });
 
-  test('stops all containers at once without sidecars', async () => {
+  test('without sidecars stops all containers concurrently', async () => {
     const fixture = new KillFixture();
     const pod = aPod({
       containers: [aContainer(), aContainer({name: 'b'})],
@@ -254,7 +254,7 @@ describe('a pod that is killed', () => {
     ]);
   });
 
-  test('does not wait for containers that do not run', async () => {
+  test('does not wait for containers that are not running', async () => {
     const fixture = new KillFixture();
     const status = aStatus([anInstance('main', 'CONTAINER_EXITED'), anInstance('s1', RUNNING)]);
 
@@ -284,7 +284,7 @@ describe('a pod that is killed', () => {
     expect(fixture.log).toContain('10: stop s1-0 within 2 s');
   });
 
-  test('deducts hooks and waiting from the given grace period', async () => {
+  test('subtracts hooks and waiting from the given grace period', async () => {
     const fixture = new KillFixture();
     fixture.hookTakes.set('s1', 1200);
     fixture.stops.set('main-0', 2500);

@@ -18,10 +18,10 @@ function aPodThatMounts(reference: string, mount: object = {}, pullPolicy = 'IfN
   });
 }
 
-const told = (events: readonly PodEvent[]): readonly (readonly string[])[] =>
+const summarizeEvents = (events: readonly PodEvent[]): readonly (readonly string[])[] =>
   events.map(({reason, fieldPath = 'the pod'}) => [fieldPath, reason]);
 
-test('an image volume is mounted by the runtime, by its id and read-only', async () => {
+test('an image volume is mounted read-only by image ID', async () => {
   const content = anImage({name: CONTENT});
   const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX}), content]});
   const pod = aPodThatMounts(CONTENT, {subPathExpr: '$(A)/y'});
@@ -34,13 +34,13 @@ test('an image volume is mounted by the runtime, by its id and read-only', async
     image: {image: content.id, userSpecifiedImage: CONTENT, annotations: pod.metadata.annotations},
     imageSubPath: 'x/y',
   });
-  expect(told(events).slice(0, 2)).toEqual([
+  expect(summarizeEvents(events).slice(0, 2)).toEqual([
     ['the pod', 'Pulled'],
     ['spec.containers{main}', 'Pulled'],
   ]);
 });
 
-test('the image of a volume is pulled when it is missing', async () => {
+test('the missing image of a volume is pulled', async () => {
   const {pods, runtime} = await startRegistryTestbed({
     images: [anImage({name: BUSYBOX})],
     registry: [anImage({name: CONTENT})],
@@ -49,7 +49,7 @@ test('the image of a volume is pulled when it is missing', async () => {
   expect(runtime.callsTo('PullImage')).toMatchObject([{request: {image: {image: CONTENT}}}]);
 });
 
-test('a volume without its image stops the containers that mount it, and no other', async () => {
+test('a missing image with pull policy Never only blocks the containers that mount the volume', async () => {
   const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX})]});
   const {results, status} = await syncOnce(
     pods.createSyncer(aPodThatMounts('localhost:5000/none:1', {}, 'Never')),
@@ -61,7 +61,7 @@ test('a volume without its image stops the containers that mount it, and no othe
     ['other', undefined],
   ]);
   expect(runtime.containers.map(({config}) => config.metadata?.name)).toEqual(['other']);
-  expect(told(events).slice(0, 2)).toEqual([
+  expect(summarizeEvents(events).slice(0, 2)).toEqual([
     ['the pod', 'ErrImageNeverPull'],
     ['spec.containers{main}', 'Failed'],
   ]);

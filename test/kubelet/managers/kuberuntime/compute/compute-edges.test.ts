@@ -30,7 +30,7 @@ test('a sandbox without an attempt counts as the first', () => {
   expect(computePodActions(aPod(), aStatus([], [sandbox])).attempt).toBe(1);
 });
 
-test('dead sandboxes beside a ready one are left alone', () => {
+test('dead sandboxes beside a ready one are ignored', () => {
   const sandboxes = [aSandboxStatus({attempt: 1}), aSandboxStatus({state: 'SANDBOX_NOTREADY'})];
 
   expect(formatPodActions(computePodActions(aPod(), aStatus([anInstance('main', RUNNING)], sandboxes)))).toBe(
@@ -38,7 +38,7 @@ test('dead sandboxes beside a ready one are left alone', () => {
   );
 });
 
-test('a pod that ends because its last container is killed has the reason', () => {
+test('a pod that is killed because its last container is killed keeps the kill reason', () => {
   const liveness = new Map([[containerId('main-0'), 'Failure' as const]]);
 
   const actions = computePodActions(aPod({restartPolicy: 'Never'}), aStatus([anInstance('main', RUNNING)]), {
@@ -49,7 +49,7 @@ test('a pod that ends because its last container is killed has the reason', () =
   expect(formatPodActions(actions)).toBe('kill pod, kill main (LivenessProbe)');
 });
 
-test('only the first init container starts, even if it is a sidecar', () => {
+test('only the first init container is started, even if it is a sidecar', () => {
   const pod = aPod({initContainers: [sidecar('s1'), aContainer({name: 'i2'}), sidecar('s3')]});
 
   expect(formatPodActions(computePodActions(pod, aStatus()))).toBe('init s1');
@@ -84,7 +84,7 @@ test('a failed init container is not restarted while its pod is being deleted', 
   );
 });
 
-describe('a rule for the exit code 0', () => {
+describe('a restart rule for the exit code 0', () => {
   const pod = (action: 'Restart' | 'RestartAllContainers') => {
     const exitCodes = {operator: 'In', values: [0]} as const;
     return aPod({
@@ -124,7 +124,7 @@ test.each([
   [EXITED, true, true],
   [UNKNOWN, false, true],
 ] as const)(
-  'a container that is %s: its pod was initialized %s, it should be started %s',
+  'for a container in the state %s: any regular container created is %s, should be started is %s',
   (state, was, should) => {
     const instance = state && anInstance('main', state);
 

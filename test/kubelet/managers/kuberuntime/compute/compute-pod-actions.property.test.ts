@@ -12,8 +12,8 @@ import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../po
 const STATES = ['CONTAINER_CREATED', 'CONTAINER_RUNNING', 'CONTAINER_EXITED', 'CONTAINER_UNKNOWN'] as const;
 
 const initContainer = fc.record({sidecar: fc.boolean()});
-/** Nothing of their own, or a rule for the exit code 1. */
-const ownPolicies = fc.constantFrom<Partial<Container>[]>(
+/** Generates no container policy, or a restart rule for the exit code 1. */
+const containerPolicies = fc.constantFrom<Partial<Container>[]>(
   {},
   ...(['Restart', 'RestartAllContainers'] as const).map((action) => ({
     restartPolicy: 'Never' as const,
@@ -24,7 +24,7 @@ const pods = fc
   .record({
     restartPolicy: fc.constantFrom('Always', 'OnFailure', 'Never'),
     init: fc.array(initContainer, {maxLength: 3}),
-    containers: fc.array(ownPolicies, {minLength: 1, maxLength: 3}),
+    containers: fc.array(containerPolicies, {minLength: 1, maxLength: 3}),
     hostNetwork: fc.boolean(),
   })
   .map(({restartPolicy, init, containers, hostNetwork}) =>
@@ -47,20 +47,22 @@ const instance = fc.option(
 );
 const sandboxes = fc.array(fc.constantFrom('SANDBOX_READY', 'SANDBOX_NOTREADY'), {maxLength: 3});
 
-/** A pod and anything that may be found of it in a runtime. */
-const worlds = pods.chain((pod) =>
+/** Generates a pod and a runtime status that it may have. */
+const podsWithStatus = pods.chain((pod) =>
   fc.record({
     pod: fc.constant(pod),
-    status: fc.tuple(fc.array(instance, {minLength: 6, maxLength: 6}), sandboxes).map(([found, states]) => {
-      const containers = allContainers(pod).flatMap(({name}, index) => {
-        const fields = found[index];
-        return fields == null ? [] : [anInstance(name, fields.state, fields)];
-      });
-      const attempts = states.map((state, index) =>
-        aSandboxStatus({state, attempt: states.length - index - 1}),
-      );
-      return aStatus(containers, attempts);
-    }),
+    status: fc
+      .tuple(fc.array(instance, {minLength: 6, maxLength: 6}), sandboxes)
+      .map(([initialStatus, states]) => {
+        const containers = allContainers(pod).flatMap(({name}, index) => {
+          const fields = initialStatus[index];
+          return fields == null ? [] : [anInstance(name, fields.state, fields)];
+        });
+        const attempts = states.map((state, index) =>
+          aSandboxStatus({state, attempt: states.length - index - 1}),
+        );
+        return aStatus(containers, attempts);
+      }),
   }),
 );
 
@@ -72,10 +74,10 @@ function isInit(pod: Pod, name: string): boolean {
   return pod.spec.initContainers?.some((container) => container.name === name) ?? false;
 }
 
-/** What a runtime looks like after the actions. */
-function carryOut(pod: Pod, status: RuntimePodStatus, actions: PodActions): RuntimePodStatus {
+/** Returns the runtime status after the actions. */
+function applyActions(pod: Pod, status: RuntimePodStatus, actions: PodActions): RuntimePodStatus {
   const killed = new Set(actions.containersToKill.map(({id}) => id));
-  // When the whole pod is killed, what is to begin anew is removed by the next sync.
+  // When the whole pod is killed, containers to reset are removed by the next sync.
   const removed = new Set(actions.killPod ? [] : actions.containersToReset.map(({instance}) => instance.id));
   const isLive = ({state}: RuntimeContainerStatus): boolean => state === 'CONTAINER_RUNNING';
   const after = status.containers
@@ -102,7 +104,7 @@ function stopped(container: RuntimeContainerStatus, exitCode: number): RuntimeCo
   return {...container, state: 'CONTAINER_EXITED', cri: {...container.cri, exitCode}};
 }
 
-/** Init containers that run to their end have done so. */
+/** Marks running init containers other than sidecars as succeeded. */
 function initContainersSucceed(pod: Pod, status: RuntimePodStatus): RuntimePodStatus {
   const ends = pod.spec.initContainers?.filter(({restartPolicy}) => restartPolicy === undefined) ?? [];
   const containers = status.containers.map((container) =>
@@ -113,51 +115,51 @@ function initContainersSucceed(pod: Pod, status: RuntimePodStatus): RuntimePodSt
   return {...status, containers};
 }
 
-test('the same facts give the same actions', () => {
+test('equal inputs give equal actions', () => {
   fc.assert(
-    fc.property(worlds, ({pod, status}) => {
+    fc.property(podsWithStatus, ({pod, status}) => {
       expect(computePodActions(pod, structuredClone(status))).toEqual(computePodActions(pod, status));
     }),
   );
 });
 
-test('what is started is not running, or is killed first', () => {
+test('a container is only started if it is not running or is killed first', () => {
   fc.assert(
-    fc.property(worlds, ({pod, status}) => {
+    fc.property(podsWithStatus, ({pod, status}) => {
       const actions = computePodActions(pod, status);
       const killed = new Set(actions.containersToKill.map(({name}) => name));
       const running = status.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
 
-      const twice = [...actions.initContainersToStart, ...actions.containersToStart].filter(
+      const startedTwice = [...actions.initContainersToStart, ...actions.containersToStart].filter(
         ({name}) =>
           running.some((container) => container.name === name) && !killed.has(name) && !actions.killPod,
       );
 
-      expect(twice).toEqual([]);
+      expect(startedTwice).toEqual([]);
     }),
   );
 });
 
-/** Carries out what has to be done until that is nothing, or the pod has ended. */
+/** Applies the computed actions until there are none or the pod has ended. */
 function settle(
   pod: Pod,
-  found: RuntimePodStatus,
+  initialStatus: RuntimePodStatus,
 ): {readonly status: RuntimePodStatus; readonly last: PodActions} {
-  let status = found;
+  let status = initialStatus;
   let last = computePodActions(pod, status);
   for (let pass = 0; pass < 20 && !isFinished(last); pass++) {
-    status = initContainersSucceed(pod, carryOut(pod, status, last));
+    status = initContainersSucceed(pod, applyActions(pod, status, last));
     last = computePodActions(pod, status);
   }
-  return {status: carryOut(pod, status, last), last};
+  return {status: applyActions(pod, status, last), last};
 }
 
 const isFinished = ({killPod, createSandbox}: PodActions): boolean => killPod && !createSandbox;
 
-test('carrying the actions out ends with nothing more to do, or with the pod', () => {
+test('applying the actions repeatedly ends without further actions or with a killed pod', () => {
   fc.assert(
-    fc.property(worlds, ({pod, status: found}) => {
-      const {status, last} = settle(pod, found);
+    fc.property(podsWithStatus, ({pod, status: initialStatus}) => {
+      const {status, last} = settle(pod, initialStatus);
 
       if (isFinished(last))
         expect(status.containers.filter(({state}) => state === 'CONTAINER_RUNNING')).toEqual([]);

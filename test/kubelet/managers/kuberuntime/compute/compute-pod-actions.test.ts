@@ -24,7 +24,7 @@ describe('a new sandbox', () => {
   const exited = (exitCode: number): RuntimeContainerStatus => anInstance('main', EXITED, {exitCode});
 
   test.each([
-    ['is the first', [], [], 'kill pod, create sandbox 0, start main'],
+    ['is created as the first one', [], [], 'kill pod, create sandbox 0, start main'],
     ['replaces one that is not ready', [notReady], [], 'kill pod, create sandbox 1, start main'],
     [
       'replaces several ready ones',
@@ -39,7 +39,7 @@ describe('a new sandbox', () => {
       'kill pod, create sandbox 1, start main',
     ],
     [
-      'is not needed when the runtime tells nothing of the network',
+      'is not needed if the runtime reports no network status',
       [aSandboxStatus({network: undefined})],
       [],
       'start main',
@@ -48,13 +48,13 @@ describe('a new sandbox', () => {
     expect(formatPodActions(computePodActions(aPod(), aStatus(containers, sandboxes)))).toBe(expected);
   });
 
-  test('names the sandbox that it replaces', () => {
+  test('has the ID of the sandbox that it replaces', () => {
     const actions = computePodActions(aPod(), aStatus([], [notReady]));
 
     expect(actions).toMatchObject({sandboxId: 'sandbox-0', attempt: 1});
   });
 
-  test('replaces one of the wrong network without naming it', () => {
+  test('replaces one with the wrong network mode without its ID', () => {
     const pod = aPod({hostNetwork: true});
 
     const actions = computePodActions(pod, aStatus());
@@ -62,7 +62,7 @@ describe('a new sandbox', () => {
     expect(actions).toMatchObject({createSandbox: true, attempt: 1, sandboxId: undefined});
   });
 
-  test('is not needed for a pod in the host’s network, which has no address of its own', () => {
+  test('is not needed for a pod in the host network, whose sandbox has no address', () => {
     const options = {network: 'NODE', pid: 'CONTAINER', ipc: 'POD', targetId: ''} as const;
     const sandbox = aSandboxStatus({
       network: {ip: '', additionalIps: []},
@@ -78,34 +78,39 @@ describe('a new sandbox', () => {
   });
 
   test.each<[string, RestartPolicy, RuntimeContainerStatus[], string]>([
-    ['Never does not begin again', 'Never', [exited(1)], 'kill pod'],
+    ['a failed container is not restarted under Never', 'Never', [exited(1)], 'kill pod'],
     [
-      'Never tries a sandbox again that had no container',
+      'a sandbox that had no container is replaced under Never',
       'Never',
       [],
       'kill pod, create sandbox 1, start main',
     ],
     [
-      'OnFailure begins again what failed',
+      'a failed container is restarted under OnFailure',
       'OnFailure',
       [exited(1)],
       'kill pod, create sandbox 1, start main',
     ],
-    ['OnFailure leaves what succeeded', 'OnFailure', [exited(0)], 'kill pod'],
+    ['a succeeded container is not restarted under OnFailure', 'OnFailure', [exited(0)], 'kill pod'],
     [
-      'OnFailure begins again what ran',
+      'a running container is restarted under OnFailure',
       'OnFailure',
       [anInstance('main', RUNNING)],
       'kill pod, create sandbox 1, start main',
     ],
-    ['Always begins again what succeeded', 'Always', [exited(0)], 'kill pod, create sandbox 1, start main'],
+    [
+      'a succeeded container is restarted under Always',
+      'Always',
+      [exited(0)],
+      'kill pod, create sandbox 1, start main',
+    ],
   ])('after a dead one: %s', (_title, restartPolicy, containers, expected) => {
     const pod = aPod({restartPolicy, containers: [main]});
 
     expect(formatPodActions(computePodActions(pod, aStatus(containers, [notReady])))).toBe(expected);
   });
 
-  test('leaves out only those that succeeded', () => {
+  test('starts all containers except those that succeeded', () => {
     const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
 
     expect(formatPodActions(computePodActions(pod, aStatus([exited(0)], [notReady])))).toBe(
@@ -113,7 +118,7 @@ describe('a new sandbox', () => {
     );
   });
 
-  test('takes the exit code of what has not exited for 0, as the kubelet does', () => {
+  test('treats a container that has not exited as one with exit code 0, as the kubelet does', () => {
     const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
     const created = anInstance('main', CREATED, {exitCode: 255});
 
@@ -122,7 +127,7 @@ describe('a new sandbox', () => {
     );
   });
 
-  test('heeds a container’s own restart policy', () => {
+  test('respects the restart policy of a container', () => {
     const pod = aPod({
       restartPolicy: 'Always',
       containers: [aContainer({restartPolicy: 'OnFailure'}), other],
@@ -133,7 +138,7 @@ describe('a new sandbox', () => {
     );
   });
 
-  test('begins with the first init container alone', () => {
+  test('starts only the first init container', () => {
     const pod = aPod({initContainers: [aContainer({name: 'i1'}), aContainer({name: 'i2'})]});
 
     expect(formatPodActions(computePodActions(pod, aStatus([], [])))).toBe(
@@ -141,7 +146,7 @@ describe('a new sandbox', () => {
     );
   });
 
-  test('of a pod with init containers is made although all containers succeeded, unless they were created', () => {
+  test('is created for a pod with init containers unless all containers were created and succeeded', () => {
     const pod = aPod({restartPolicy: 'OnFailure', initContainers: [aContainer({name: 'i1'})]});
 
     const both = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
@@ -156,16 +161,16 @@ describe('a new sandbox', () => {
   });
 });
 
-describe('a container in a sandbox that stays', () => {
+describe('a container in an existing sandbox', () => {
   const policies: readonly RestartPolicy[] = ['Always', 'OnFailure', 'Never'];
   const rows: readonly [string, ContainerState | undefined, number, readonly [string, string, string]][] = [
-    ['is started when it never ran', undefined, 0, ['start main', 'start main', 'start main']],
-    ['is started when it was only created', CREATED, 0, ['start main', 'start main', 'start main']],
-    ['is left running', RUNNING, 0, ['', '', '']],
-    ['that succeeded', EXITED, 0, ['start main', 'kill pod', 'kill pod']],
-    ['that failed', EXITED, 1, ['start main', 'start main', 'kill pod']],
+    ['is started if it was never created', undefined, 0, ['start main', 'start main', 'start main']],
+    ['is started if it was only created', CREATED, 0, ['start main', 'start main', 'start main']],
+    ['is kept if it is running', RUNNING, 0, ['', '', '']],
+    ['is restarted after a success by policy', EXITED, 0, ['start main', 'kill pod', 'kill pod']],
+    ['is restarted after a failure by policy', EXITED, 1, ['start main', 'start main', 'kill pod']],
     [
-      'of which nobody knows whether it runs',
+      'is killed and restarted in an unknown state',
       UNKNOWN,
       0,
       [
@@ -191,7 +196,7 @@ describe('a container in a sandbox that stays', () => {
     ['definition changed', 'Never', undefined, 'Changed'],
     ['failed liveness probe', 'Always', failed('liveness', 'main-0'), 'LivenessProbe'],
     ['failed startup probe', 'OnFailure', failed('startup', 'main-0'), 'StartupProbe'],
-  ])('is replaced when it %s, policy %s', (text, restartPolicy, probes, reason) => {
+  ])('is restarted when it %s, policy %s', (text, restartPolicy, probes, reason) => {
     const image = probes === undefined ? 'busybox:0' : 'busybox:1';
     const status = aStatus([anInstance('main', RUNNING, {image})]);
 
@@ -201,7 +206,7 @@ describe('a container in a sandbox that stays', () => {
     expect(actions.containersToKill[0]?.message).toBe(`Container main ${text}, will be restarted`);
   });
 
-  test('is killed for good by a failing probe when nothing restarts it', () => {
+  test('is killed by a failing probe without a restart under Never', () => {
     const pod = aPod({restartPolicy: 'Never', containers: [aContainer(), aContainer({name: 'other'})]});
     const status = aStatus([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
 
@@ -217,7 +222,7 @@ describe('a container in a sandbox that stays', () => {
     expect(formatPodActions(computePodActions(pod, aStatus([anInstance('main', EXITED)])))).toBe('kill pod');
   });
 
-  test('is judged by its newest instance', () => {
+  test('is evaluated by its newest instance', () => {
     const status = aStatus([
       anInstance('main', RUNNING, {restartCount: 1}),
       anInstance('main', EXITED, {exitCode: 1}),
@@ -226,7 +231,7 @@ describe('a container in a sandbox that stays', () => {
     expect(formatPodActions(computePodActions(aPod(), status))).toBe('');
   });
 
-  test('is killed in an unknown state with the kubelet’s words', () => {
+  test('is killed in an unknown state with the kubelet’s message', () => {
     const actions = computePodActions(aPod(), aStatus([anInstance('main', UNKNOWN)]));
 
     expect(actions.containersToKill[0]?.message).toBe(
@@ -234,7 +239,7 @@ describe('a container in a sandbox that stays', () => {
     );
   });
 
-  test('starts beside others that stay, in the Pod’s order', () => {
+  test('is started beside running ones in the order of the spec', () => {
     const names = ['c', 'a', 'b'];
     const pod = aPod({containers: names.map((name) => aContainer({name}))});
 
@@ -261,7 +266,7 @@ describe('a container in a sandbox that stays', () => {
   });
 });
 
-test('restart rules count only beside a container’s own policy', () => {
+test('restart rules without a restart policy of the container are ignored', () => {
   const exitCodes = {operator: 'In', values: [42]} as const;
   const container = aContainer({restartPolicyRules: [{action: 'Restart', exitCodes}]});
   const pod = aPod({restartPolicy: 'Never', containers: [container]});
@@ -278,52 +283,67 @@ describe('init containers', () => {
     aPod({restartPolicy, initContainers: [i1, i2]});
 
   test.each<[string, RestartPolicy, RuntimeContainerStatus[], string]>([
-    ['begin with the first', 'Always', [], 'init i1'],
-    ['wait for the one that runs', 'Always', [anInstance('i1', RUNNING)], ''],
-    ['go on after a success', 'Always', [anInstance('i1', EXITED)], 'init i2'],
+    ['start with the first', 'Always', [], 'init i1'],
+    ['wait for a running one', 'Always', [anInstance('i1', RUNNING)], ''],
+    ['continue after a success', 'Always', [anInstance('i1', EXITED)], 'init i2'],
     [
-      'are followed by the containers',
+      'are followed by the regular containers',
       'Always',
       [anInstance('i2', EXITED), anInstance('i1', EXITED)],
       'start main',
     ],
     [
-      'are followed by the containers although earlier ones are gone',
+      'are followed by the regular containers even if earlier ones were removed',
       'Always',
       [anInstance('i2', EXITED)],
       'start main',
     ],
-    ['are tried again after a failure', 'OnFailure', [anInstance('i1', EXITED, {exitCode: 1})], 'init i1'],
-    ['end the pod by a failure under Never', 'Never', [anInstance('i1', EXITED, {exitCode: 1})], 'kill pod'],
+    ['are retried after a failure', 'OnFailure', [anInstance('i1', EXITED, {exitCode: 1})], 'init i1'],
     [
-      'count one killed for its memory as failed',
+      'fail the pod after a failure under Never',
+      'Never',
+      [anInstance('i1', EXITED, {exitCode: 1})],
+      'kill pod',
+    ],
+    [
+      'count as failed under Never when OOM killed with the exit code 0',
       'Never',
       [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
       'kill pod',
     ],
     [
-      'try one killed for its memory again only by its exit code',
+      'are not retried under OnFailure when OOM killed with the exit code 0',
       'OnFailure',
       [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
       'kill pod',
     ],
     [
-      'try one killed for its memory always again under Always',
+      'are retried under Always when OOM killed with the exit code 0',
       'Always',
       [anInstance('i1', EXITED, {reason: 'OOMKilled'})],
       'init i1',
     ],
-    ['are started when they were only created', 'Always', [anInstance('i1', CREATED)], 'init i1'],
+    ['are started when only created', 'Always', [anInstance('i1', CREATED)], 'init i1'],
     [
-      'are killed and started again in an unknown state',
+      'are killed and restarted in an unknown state',
       'OnFailure',
       [anInstance('i1', UNKNOWN)],
       'kill i1 (Unknown), init i1',
     ],
-    ['end the pod in an unknown state under Never', 'Never', [anInstance('i1', UNKNOWN)], 'kill pod'],
-    ['are over once a container runs', 'Always', [anInstance('main', RUNNING)], ''],
-    ['are over once a container was created', 'Always', [anInstance('main', CREATED)], 'start main'],
-    ['run again when a container has only exited', 'Always', [anInstance('main', EXITED)], 'init i1'],
+    ['fail the pod in an unknown state under Never', 'Never', [anInstance('i1', UNKNOWN)], 'kill pod'],
+    ['are complete once a regular container is running', 'Always', [anInstance('main', RUNNING)], ''],
+    [
+      'are complete once a regular container was created',
+      'Always',
+      [anInstance('main', CREATED)],
+      'start main',
+    ],
+    [
+      'run again when the only regular container has exited',
+      'Always',
+      [anInstance('main', EXITED)],
+      'init i1',
+    ],
   ])('%s', (_title, restartPolicy, containers, expected) => {
     expect(formatPodActions(computePodActions(pod(restartPolicy), aStatus(containers)))).toBe(expected);
   });
@@ -337,27 +357,27 @@ describe('sidecars', () => {
   const all = [anInstance('s1', RUNNING), anInstance('i2', EXITED), anInstance('s3', RUNNING)];
 
   test.each([
-    ['let the next one start as soon as they run', [anInstance('s1', RUNNING)], 'init i2'],
-    ['are the last step before the containers', all, 'start main'],
+    ['let the next init container start as soon as they are running', [anInstance('s1', RUNNING)], 'init i2'],
+    ['are followed by the regular containers', all, 'start main'],
     [
-      'are brought back while a later init container runs',
+      'are restarted while a later init container is running',
       [anInstance('s1', EXITED), anInstance('i2', RUNNING)],
       'init s1',
     ],
-    ['are brought back when they are gone', [anInstance('i2', RUNNING)], 'init s1'],
-    ['are brought back beside running containers', [anInstance('main', RUNNING)], 'init s1, init s3'],
+    ['are restarted when they were removed', [anInstance('i2', RUNNING)], 'init s1'],
+    ['are restarted beside running regular containers', [anInstance('main', RUNNING)], 'init s1, init s3'],
     [
-      'are brought back after a success',
+      'are restarted after a success',
       [...all.slice(0, 2), anInstance('s3', EXITED), anInstance('main', RUNNING)],
       'init s3',
     ],
     [
-      'are killed and brought back in an unknown state',
+      'are killed and restarted in an unknown state',
       [...all.slice(0, 2), anInstance('s3', UNKNOWN), anInstance('main', RUNNING)],
       'kill s3 (Unknown), init s3',
     ],
     [
-      'are replaced when their image changed',
+      'are restarted when their image changed',
       [...all.slice(0, 2), anInstance('s3', RUNNING, {image: 'busybox:0'}), anInstance('main', RUNNING)],
       'kill s3 (Changed), init s3',
     ],
@@ -365,7 +385,7 @@ describe('sidecars', () => {
     expect(formatPodActions(computePodActions(pod, aStatus(containers)))).toBe(expected);
   });
 
-  test('end with the pod’s containers', () => {
+  test('are killed when the regular containers have ended', () => {
     const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
 
     expect(formatPodActions(computePodActions(never, aStatus([...all, anInstance('main', EXITED)])))).toBe(
@@ -373,7 +393,7 @@ describe('sidecars', () => {
     );
   });
 
-  test('are not brought back when the pod’s containers have ended', () => {
+  test('are not restarted when the regular containers have ended', () => {
     const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
     const ended = [anInstance('s1', EXITED), ...all.slice(1), anInstance('main', EXITED)];
 
@@ -381,10 +401,10 @@ describe('sidecars', () => {
   });
 
   test.each([
-    ['wait for a startup probe that has not run', undefined, ''],
-    ['wait for a startup probe that is undecided', 'Unknown' as const, ''],
-    ['are through when the startup probe succeeds', 'Success' as const, 'start main'],
-    ['are replaced when the startup probe fails', 'Failure' as const, 'kill s1 (StartupProbe), init s1'],
+    ['wait for a startup probe without a result', undefined, ''],
+    ['wait for a startup probe with an unknown result', 'Unknown' as const, ''],
+    ['let the regular containers start when the startup probe succeeds', 'Success' as const, 'start main'],
+    ['are restarted when the startup probe fails', 'Failure' as const, 'kill s1 (StartupProbe), init s1'],
   ])('%s', (_title, result, expected) => {
     const probes = {
       liveness: new Map(),
@@ -396,7 +416,7 @@ describe('sidecars', () => {
     );
   });
 
-  test('are replaced when the liveness probe fails, and still let the next one start', () => {
+  test('are restarted when the liveness probe fails, and still let the next init container start', () => {
     const actions = computePodActions(pod, aStatus([anInstance('s1', RUNNING)]), failed('liveness', 's1-0'));
 
     expect(formatPodActions(actions)).toBe('kill s1 (LivenessProbe), init s1, init i2');

@@ -18,7 +18,7 @@ const resources = (cpu: string, memory: string): ResourceRequirements => ({
 const named = (name: string, cpu: string, memory: string, fields: Partial<Container> = {}): Container =>
   aContainer({name, resources: resources(cpu, memory), ...fields});
 
-/** What is resized of a pod that was given something else, as `memory: a b; cpu: c; pod`. */
+/** Describes the resize actions of a pod that had other resources, as `memory: a b; cpu: c; pod`. */
 function resize(before: Pod, pod: Pod, status = allRunning(pod)): string {
   const {resize: actions} = computePodActions(pod, status, NO_PROBE_RESULTS, {
     actuated: allocationOf(before),
@@ -36,12 +36,12 @@ function allRunning({spec}: Pod): ReturnType<typeof aStatus> {
 
 describe('running containers', () => {
   test.each<[string, Container, Container, string]>([
-    ['nothing new', named('a', '1', '1Gi'), named('a', '1000m', '1024Mi'), ''],
+    ['nothing without a change', named('a', '1', '1Gi'), named('a', '1000m', '1024Mi'), ''],
     ['CPU', named('a', '1', '1Gi'), named('a', '2', '1Gi'), 'memory: ; cpu: a'],
     ['memory', named('a', '1', '1Gi'), named('a', '1', '2Gi'), 'memory: a; cpu: '],
     ['both', named('a', '1', '1Gi'), named('a', '2', '2Gi'), 'memory: a; cpu: a'],
     [
-      'a request of CPU alone',
+      'CPU when only the request changes',
       named('a', '1', '1Gi'),
       aContainer({
         name: 'a',
@@ -50,7 +50,7 @@ describe('running containers', () => {
       'memory: ; cpu: a',
     ],
     [
-      'a request of memory alone',
+      'memory when only the request changes',
       named('a', '1', '1Gi'),
       aContainer({
         name: 'a',
@@ -62,13 +62,13 @@ describe('running containers', () => {
     expect(resize(aPod({containers: [before]}), aPod({containers: [now]}))).toBe(expected);
   });
 
-  test('that get less go before those that get more', () => {
+  test('with decreases are updated before those with increases', () => {
     const before = aPod({containers: ['a', 'b', 'c'].map((name) => named(name, '2', '2Gi'))});
     const now = aPod({containers: [named('a', '3', '1Gi'), named('b', '1', '3Gi'), named('c', '1', '1Gi')]});
     expect(resize(before, now)).toBe('memory: c a b; cpu: c b a');
   });
 
-  test('that are sidecars are updated too, other init containers are not', () => {
+  test('are updated if they are regular containers or sidecars, but not if they are init containers', () => {
     const pod = (cpu: string): Pod =>
       aPod({
         initContainers: [named('init', cpu, '1Gi'), named('side', cpu, '1Gi', {restartPolicy: 'Always'})],
@@ -82,19 +82,19 @@ describe('running containers', () => {
     expect(resize(pod('1'), pod('2'), status)).toBe('memory: ; cpu: side');
   });
 
-  test('of which nothing is known are left', () => {
+  test('without actuated resources are not updated', () => {
     const pod = aPod({containers: [named('a', '1', '1Gi')]});
     expect(computePodActions(pod, allRunning(pod)).resize).toBeUndefined();
     expect(resize(aPod({containers: [named('b', '2', '1Gi')]}), pod)).toBe('');
   });
 });
 
-describe('a container that says so', () => {
+describe('a container with resizePolicy RestartContainer', () => {
   const policy = (resourceName: 'cpu' | 'memory'): Partial<Container> => ({
     resizePolicy: [{resourceName, restartPolicy: 'RestartContainer'}],
   });
 
-  test('is started anew, and makes the pod follow', () => {
+  test('is restarted, and the pod cgroup is updated', () => {
     const before = aPod({containers: [named('a', '1', '1Gi')]});
     const pod = aPod({containers: [named('a', '1', '2Gi', policy('memory'))]});
     const actions = computePodActions(pod, allRunning(pod), NO_PROBE_RESULTS, {
@@ -105,14 +105,14 @@ describe('a container that says so', () => {
     expect(resize(before, pod)).toBe('memory: ; cpu: ; pod');
   });
 
-  test('of something else is updated', () => {
+  test('for another resource is updated in place', () => {
     const before = aPod({containers: [named('a', '1', '1Gi')]});
     expect(resize(before, aPod({containers: [named('a', '1', '2Gi', policy('cpu'))]}))).toBe(
       'memory: a; cpu: ',
     );
   });
 
-  test('and is a sidecar is started anew beside the others', () => {
+  test('that is a sidecar is restarted beside the regular containers', () => {
     const pod = (memory: string): Pod =>
       aPod({
         initContainers: [named('side', '1', memory, {restartPolicy: 'Always', ...policy('memory')})],
@@ -125,8 +125,8 @@ describe('a container that says so', () => {
   });
 });
 
-describe('a pod follows', () => {
-  test('a container that is started with more than its last instance had', () => {
+describe('the pod cgroup is updated', () => {
+  test('when a container is restarted with more resources than its last instance had', () => {
     const before = aPod({containers: [named('a', '1', '1Gi')]});
     const pod = aPod({containers: [named('a', '2', '1Gi')]});
     const died = aStatus([anInstance('a', 'CONTAINER_EXITED', {exitCode: 1})]);
@@ -136,20 +136,20 @@ describe('a pod follows', () => {
     );
   });
 
-  test('what it asks for as a whole, and containers without limits of their own with it', () => {
+  test('when pod-level resources change, along with containers without limits', () => {
     const pod = (cpu: string): Pod =>
       aPod({resources: {limits: {cpu}, requests: {cpu}}, containers: [aContainer({name: 'a'})]});
     expect(resize(pod('1'), pod('2'))).toBe('memory: ; cpu: a; pod');
   });
 
-  test('nothing when it ends', () => {
+  test('unless the pod ends', () => {
     const before = aPod({restartPolicy: 'Never', containers: [named('a', '1', '1Gi')]});
     const pod = aPod({restartPolicy: 'Never', containers: [named('a', '2', '1Gi')]});
     expect(resize(before, pod, aStatus([anInstance('a', 'CONTAINER_EXITED')]))).toBe('');
   });
 });
 
-test('a resize is in progress while something that runs lacks what it was granted', () => {
+test('a resize is in progress while a running container does not have its allocated resources', () => {
   const before = allocationOf(aPod({containers: [named('a', '1', '1Gi')]}));
   const pod = aPod({containers: [named('a', '2', '1Gi')]});
   expect(isResizeInProgress(pod, allRunning(pod), before)).toBe(true);

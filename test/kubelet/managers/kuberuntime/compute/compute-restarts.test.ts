@@ -18,13 +18,13 @@ const EXITED = 'CONTAINER_EXITED';
 const exited = (name: string, exitCode: number, restartCount = 0): RuntimeContainerStatus =>
   anInstance(name, EXITED, {exitCode, restartCount});
 
-describe('a container’s own restart policy', () => {
+describe('the restart policy of a container', () => {
   test.each<[RestartPolicy, RestartPolicy, number, string]>([
     ['Always', 'Never', 0, 'start main'],
     ['OnFailure', 'Never', 1, 'start main'],
     ['OnFailure', 'Always', 0, 'kill pod'],
     ['Never', 'Always', 1, 'kill pod'],
-  ])('%s overrides its pod’s %s, exit code %i: %s', (restartPolicy, pods, exitCode, expected) => {
+  ])('%s overrides the pod’s %s, exit code %i: %s', (restartPolicy, pods, exitCode, expected) => {
     const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy})]});
 
     expect(formatPodActions(computePodActions(pod, aStatus([exited('main', exitCode)])))).toBe(expected);
@@ -33,7 +33,7 @@ describe('a container’s own restart policy', () => {
   test.each<[RestartPolicy, RestartPolicy, string]>([
     ['OnFailure', 'Never', 'kill main (LivenessProbe), start main'],
     ['Never', 'Always', 'kill main (LivenessProbe)'],
-  ])('%s overrides its pod’s %s when a probe fails: %s', (restartPolicy, pods, expected) => {
+  ])('%s overrides the pod’s %s when a probe fails: %s', (restartPolicy, pods, expected) => {
     const other = aContainer({name: 'other'});
     const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy}), other]});
     const status = aStatus([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
@@ -47,7 +47,7 @@ describe('a container’s own restart policy', () => {
     ['Never', 'Always', exited('i1', 1), 'kill pod'],
     ['Never', 'Always', anInstance('i1', 'CONTAINER_UNKNOWN'), 'kill pod'],
     ['OnFailure', 'Never', anInstance('i1', 'CONTAINER_UNKNOWN'), 'kill i1 (Unknown), init i1'],
-  ])('%s of an init container overrides its pod’s %s', (restartPolicy, pods, instance, expected) => {
+  ])('%s of an init container overrides the pod’s %s', (restartPolicy, pods, instance, expected) => {
     const pod = aPod({restartPolicy: pods, initContainers: [aContainer({name: 'i1', restartPolicy})]});
 
     expect(formatPodActions(computePodActions(pod, aStatus([instance])))).toBe(expected);
@@ -72,7 +72,7 @@ const rule = (
 });
 
 /** Creates a container that is restarted only by these rules. */
-function ruled(name: string, ...restartPolicyRules: readonly ContainerRestartRule[]): Container {
+function aRuledContainer(name: string, ...restartPolicyRules: readonly ContainerRestartRule[]): Container {
   return aContainer({name, restartPolicy: 'Never', restartPolicyRules});
 }
 
@@ -80,7 +80,7 @@ test.each([
   [3, 'init i1'],
   [4, 'kill pod'],
 ])('an init container is restarted by a rule, exit code %i: %s', (exitCode, expected) => {
-  const pod = aPod({restartPolicy: 'Never', initContainers: [ruled('i1', rule('Restart', 3))]});
+  const pod = aPod({restartPolicy: 'Never', initContainers: [aRuledContainer('i1', rule('Restart', 3))]});
 
   expect(formatPodActions(computePodActions(pod, aStatus([exited('i1', exitCode)])))).toBe(expected);
 });
@@ -100,13 +100,17 @@ describe('a rule that restarts all containers', () => {
   const pod: Pod = aPod({
     restartPolicy: 'Never',
     initContainers: [aContainer({name: 'init'}), sidecar],
-    containers: [ruled('a', all), aContainer({name: 'b'}), ruled('c', rule('Restart', 42), all)],
+    containers: [
+      aRuledContainer('a', all),
+      aContainer({name: 'b'}),
+      aRuledContainer('c', rule('Restart', 42), all),
+    ],
   });
   const others = [anInstance('b', RUNNING), anInstance('side', RUNNING), exited('init', 0)];
 
   test.each<[string, readonly RuntimeContainerStatus[], string]>([
     [
-      'kills and removes all containers and init containers, and the one that triggered it last',
+      'kills and removes all containers and init containers, the triggering one last',
       [exited('a', 42), anInstance('c', RUNNING), ...others],
       'kill and remove b-0, kill and remove c-0, remove init-0, kill and remove side-0, remove a-0',
     ],
@@ -120,7 +124,7 @@ describe('a rule that restarts all containers', () => {
       [exited('a', 42), anInstance('b', 'CONTAINER_CREATED'), anInstance('c', 'CONTAINER_UNKNOWN')],
       'kill and remove b-0, kill and remove c-0, remove a-0',
     ],
-    ['continues until the container that triggered it is removed', [exited('a', 42)], 'remove a-0'],
+    ['continues until the triggering container is removed', [exited('a', 42)], 'remove a-0'],
     ['does not match another exit code', [exited('a', 1), anInstance('c', RUNNING), ...others], ''],
     [
       'does not match an instance before the last',
@@ -135,7 +139,7 @@ describe('a rule that restarts all containers', () => {
   test.each(['init', 'side'])('may belong to the init container %s', (name) => {
     const initContainers = pod.spec.initContainers?.map((container) =>
       container.name === name
-        ? {...ruled(name, all), restartPolicy: container.restartPolicy ?? 'Never'}
+        ? {...aRuledContainer(name, all), restartPolicy: container.restartPolicy ?? 'Never'}
         : container,
     );
     const status = aStatus([exited(name, 42)]);
@@ -145,7 +149,7 @@ describe('a rule that restarts all containers', () => {
     ).toBe(`remove ${name}-0`);
   });
 
-  test('continues while the pod status says that all containers restart', () => {
+  test('continues while the pod status has the condition AllContainersRestarting', () => {
     const status = aStatus([anInstance('b', RUNNING), exited('init', 0)]);
 
     expect(

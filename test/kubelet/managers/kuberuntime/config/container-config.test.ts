@@ -31,8 +31,8 @@ function anInput(
   };
 }
 
-describe('a container is configured', () => {
-  test('as the next instance of its name', () => {
+describe('the container config', () => {
+  test('has the attempt, image and log path of the instance', () => {
     const config = generateContainerConfig(anInput(aContainer()));
 
     expect(config).toMatchObject({
@@ -42,7 +42,7 @@ describe('a container is configured', () => {
     });
   });
 
-  test('with its command and arguments expanded by its environment', () => {
+  test('has the command and arguments with expanded variables', () => {
     const env = [{name: 'IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}}];
     const container = aContainer({env, command: ['$(IP)', '$$(IP)'], args: ['--ip=$(IP)', '$(NONE)']});
 
@@ -53,7 +53,7 @@ describe('a container is configured', () => {
     expect(config.envs).toEqual([{key: 'IP', value: Buffer.from('10.244.0.2')}]);
   });
 
-  test('with its streams and directory', () => {
+  test('has the streams and the working directory', () => {
     const container = aContainer({stdin: true, stdinOnce: true, tty: true, workingDir: '/srv'});
 
     expect(generateContainerConfig(anInput(container))).toMatchObject({
@@ -65,10 +65,10 @@ describe('a container is configured', () => {
   });
 });
 
-describe('its mounts', () => {
+describe('the mounts', () => {
   const mountPath = '/data';
 
-  test('come in the Pod’s order, then the hosts file, then the termination log', () => {
+  test('are in the order of the spec, followed by the hosts file and the termination log', () => {
     const volumeMounts = [
       {name: 'data', mountPath: '/z'},
       {name: 'data', mountPath: '/a'},
@@ -102,7 +102,7 @@ describe('its mounts', () => {
       {name: 'data', mountPath, mountPropagation: 'Bidirectional'},
       {propagation: 'PROPAGATION_BIDIRECTIONAL'},
     ],
-  ] as const)('of %o are %o', (mount, expected) => {
+  ] as const)('for %o are %o', (mount, expected) => {
     const volumes = new Map([
       ['data', {hostPath: '/host/data', readOnly: false}],
       ['fixed', {hostPath: '/host/fixed', readOnly: true}],
@@ -113,7 +113,7 @@ describe('its mounts', () => {
     expect(mounts?.[0]).toMatchObject(expected);
   });
 
-  test('lack the hosts file when it has none, and the log when it wants none', () => {
+  test('have no hosts file and no termination log if there are none', () => {
     const input = anInput(aContainer(), {hostsPath: undefined});
 
     const {mounts} = generateContainerConfig({
@@ -124,7 +124,7 @@ describe('its mounts', () => {
     expect(mounts).toEqual([]);
   });
 
-  test('are an error in the kubelet’s words when their volume is missing', () => {
+  test('of a missing volume are rejected with the kubelet’s message', () => {
     const container = aContainer({volumeMounts: [{name: 'none', mountPath}]});
 
     expect(() => generateContainerConfig(anInput(container))).toThrow(
@@ -132,7 +132,7 @@ describe('its mounts', () => {
     );
   });
 
-  test('are relabelled under SELinux, but for what was there before', () => {
+  test('are relabeled under SELinux, except for hostPath volumes', () => {
     const volumes = new Map(['data', 'host'].map((name) => [name, {hostPath: `/${name}`, readOnly: false}]));
     const container = aContainer({
       volumeMounts: [...volumes.keys()].map((name) => ({name, mountPath: `/${name}`})),
@@ -151,7 +151,7 @@ describe('its mounts', () => {
   });
 });
 
-test('a container that must not run as root is refused with its configuration', () => {
+test('a container with runAsNonRoot whose image runs as root is rejected', () => {
   const container = aContainer({securityContext: {runAsNonRoot: true}});
 
   expect(() => generateContainerConfig(anInput(container))).toThrow('image will run as root');

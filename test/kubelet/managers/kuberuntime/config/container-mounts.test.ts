@@ -39,19 +39,19 @@ function aContext(mounts: readonly Partial<VolumeMount>[], fields: Partial<Mount
   };
 }
 
-test('a mount shows the whole volume, or the part that was mounted for it', () => {
+test('the host path of a mount is that of the volume or of its sub-path mount', () => {
   const context = aContext([{}, {subPath: 'x'}], {subPathTargets: new Map([[1, '/parts/1']])});
   expect(containerMounts(context).map(({hostPath}) => hostPath)).toEqual(['/volumes/v', '/parts/1']);
 });
 
-test('a volume that can only be read is mounted so, whatever the mount says', () => {
-  const readable = new Map([['v', {...VOLUME, readOnly: true}]]);
-  expect(containerMounts(aContext([{readOnly: false}], {volumes: readable}))).toMatchObject([
+test('a mount of a read-only volume is read-only even if the mount is not', () => {
+  const readOnlyVolumes = new Map([['v', {...VOLUME, readOnly: true}]]);
+  expect(containerMounts(aContext([{readOnly: false}], {volumes: readOnlyVolumes}))).toMatchObject([
     {readonly: true},
   ]);
 });
 
-describe('the part of a volume is', () => {
+describe('subPath', () => {
   test.each<[Partial<VolumeMount>, string]>([
     [{}, ''],
     [{subPath: 'a/b'}, 'a/b'],
@@ -59,7 +59,7 @@ describe('the part of a volume is', () => {
     [{subPathExpr: '$(POD)/z'}, 'web/z'],
     [{subPathExpr: '$$(POD)'}, '$(POD)'],
     [{subPathExpr: 'a..b/..c'}, 'a..b/..c'],
-  ])('%j: %j', (mount, path) => {
+  ])('of %j expands to %j', (mount, path) => {
     expect(expandSubPath({name: 'v', mountPath: '/v', ...mount}, VARIABLES)).toBe(path);
   });
 
@@ -69,12 +69,12 @@ describe('the part of a volume is', () => {
     [{subPath: 'a/../b'}, "unable to provision SubPath `a/../b`: must not contain '..'"],
     [{subPathExpr: 'a/$(UP)'}, "unable to provision SubPath `a/..`: must not contain '..'"],
     [{subPathExpr: '$(NONE)/$(EMPTY)/$(NONE)'}, 'missing value for EMPTY, NONE'],
-  ])('refused in the words of the kubelet: %j', (mount, message) => {
+  ])('of %j is rejected with the kubelet’s message', (mount, message) => {
     expect(() => expandSubPath({name: 'v', mountPath: '/v', ...mount}, VARIABLES)).toThrow(message);
   });
 });
 
-test('only parts of volumes that are on the node are mounted there, each with its place among the mounts', () => {
+test('sub-path mounts are computed for volumes on the node only, with their index among the mounts', () => {
   const container = aContainer({
     env: [{name: 'DIR', value: 'here'}],
     volumeMounts: [
@@ -108,7 +108,7 @@ test.each([
 });
 
 describe('recursiveReadOnly', () => {
-  const asked = (
+  const resolve = (
     mount: Partial<VolumeMount>,
     recursiveReadOnlyMounts?: boolean,
     pod?: Pod,
@@ -129,8 +129,8 @@ describe('recursiveReadOnly', () => {
     ['IfPossible', false, false],
     ['IfPossible', undefined, false],
     ['Enabled', true, true],
-  ])('%s where the runtime can: %s gives %s', (recursiveReadOnly, supported, result) => {
-    expect(asked({...(recursiveReadOnly && {recursiveReadOnly})}, supported)).toBe(result);
+  ])('%s with support by the runtime %s is %s', (recursiveReadOnly, supported, result) => {
+    expect(resolve({...(recursiveReadOnly && {recursiveReadOnly})}, supported)).toBe(result);
   });
 
   test.each<[Partial<VolumeMount>, boolean | undefined, string]>([
@@ -138,20 +138,20 @@ describe('recursiveReadOnly', () => {
     [{}, undefined, 'not supported by the runtime'],
     [{readOnly: false}, true, 'not read-only'],
     [{mountPropagation: 'HostToContainer'}, true, 'not compatible with propagation "HostToContainer"'],
-  ])('Enabled with %j is refused where the runtime can: %s', (mount, supported, why) => {
-    expect(() => asked({recursiveReadOnly: 'Enabled', ...mount}, supported)).toThrow(
-      `failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is ${why}`,
+  ])('Enabled with %j and support by the runtime %s is rejected', (mount, supported, problem) => {
+    expect(() => resolve({recursiveReadOnly: 'Enabled', ...mount}, supported)).toThrow(
+      `failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is ${problem}`,
     );
   });
 
-  test('a static pod has none of it: without an API server a kubelet asks no runtime handler', () => {
+  test('is false for a static pod, for which the kubelet does not look up the runtime handler', () => {
     const pod = aPod({}, {annotations: {'kubernetes.io/config.source': 'file'}});
-    expect(asked({recursiveReadOnly: 'IfPossible'}, true, pod)).toBe(false);
-    expect(() => asked({recursiveReadOnly: 'Enabled'}, true, pod)).toThrow('not supported by the runtime');
+    expect(resolve({recursiveReadOnly: 'IfPossible'}, true, pod)).toBe(false);
+    expect(() => resolve({recursiveReadOnly: 'Enabled'}, true, pod)).toThrow('not supported by the runtime');
   });
 });
 
-test('with SELinux volumes of the pod are relabelled, and what was there before the pod is not', () => {
+test('volumes are relabeled under SELinux, except for hostPath volumes', () => {
   const container = aContainer({
     volumeMounts: ['v', 'h'].map((name) => ({name, mountPath: `/${name}`})),
     terminationMessagePath: '/log',

@@ -17,17 +17,17 @@ const IDENTITY = {
 describe('labels', () => {
   const pod = aPod({}, {labels: {app: 'x', 'io.kubernetes.pod.name': 'other'}});
 
-  test('of a sandbox are the Pod’s own under the pod’s identity', () => {
+  test('of a sandbox are those of the Pod, overridden by the pod identity', () => {
     expect(sandboxLabels(pod)).toEqual({app: 'x', ...IDENTITY});
   });
 
-  test('of a container are the identity and its name', () => {
+  test('of a container are the pod identity and the container name', () => {
     expect(containerLabels(pod, 'main')).toEqual({...IDENTITY, 'io.kubernetes.container.name': 'main'});
   });
 });
 
-describe('annotations of a container', () => {
-  test('say what a kubelet must know without the Pod', () => {
+describe('container annotations', () => {
+  test('have the fields that are needed without the Pod', () => {
     const pod = aPod({terminationGracePeriodSeconds: 5}, {deletionGracePeriodSeconds: 3});
 
     expect(containerAnnotations(pod, pod.spec.containers[0]!, 4)).toEqual({
@@ -40,7 +40,7 @@ describe('annotations of a container', () => {
     });
   });
 
-  test('have ports as Go writes them, whatever the manifest’s order', () => {
+  test('have the ports as Go marshals them, in any order of fields', () => {
     const ports = [
       {protocol: 'UDP', hostIP: '127.0.0.1', containerPort: 53, hostPort: 38_053, name: 'dns'},
       {containerPort: 9000, protocol: 'TCP', hostPort: 0},
@@ -51,7 +51,7 @@ describe('annotations of a container', () => {
     );
   });
 
-  test('have the preStop hook as Go writes it', () => {
+  test('have the preStop hook as Go marshals it', () => {
     const lifecycle = {
       preStop: {
         httpGet: {
@@ -72,11 +72,11 @@ describe('annotations of a container', () => {
   });
 });
 
-describe('a container’s status', () => {
+describe('a parsed container status', () => {
   const sandbox = podSandboxId('s');
   const {cri} = anInstance('main', 'CONTAINER_RUNNING');
 
-  test('tells what was written beside the container', () => {
+  test('has the restart count and hash from the annotations', () => {
     const pod = aPod();
     const labels = containerLabels(pod, 'main');
     const annotations = containerAnnotations(pod, pod.spec.containers[0]!, 7);
@@ -90,13 +90,16 @@ describe('a container’s status', () => {
     });
   });
 
-  test.each(['-1', 'many', '1e3', '99999999999999999999'])('counts the restarts "%s" as none', (text) => {
-    const annotations = {'io.kubernetes.container.restartCount': text};
+  test.each(['-1', 'many', '1e3', '99999999999999999999'])(
+    'has the restart count 0 for the annotation "%s"',
+    (text) => {
+      const annotations = {'io.kubernetes.container.restartCount': text};
 
-    expect(parseContainerStatus({...cri, annotations}, sandbox).restartCount).toBe(0);
-  });
+      expect(parseContainerStatus({...cri, annotations}, sandbox).restartCount).toBe(0);
+    },
+  );
 
-  test('of somebody else’s container has the runtime’s name and no hash', () => {
+  test('of a foreign container has the name from the runtime and no hash', () => {
     const metadata = {name: 'theirs', attempt: 0};
 
     expect(parseContainerStatus({...cri, metadata}, sandbox)).toMatchObject({name: 'theirs', hash: ''});

@@ -3,7 +3,7 @@ import {generatePodSandboxConfig} from '../../../../../src/kubelet/managers/kube
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {UID, aContainer, aPod} from '../../../pod-builders.js';
 
-test('a sandbox carries the pod’s identity and annotations', () => {
+test('the sandbox config has the identity, labels and annotations of the pod', () => {
   const pod = aPod({}, {annotations: {note: 'x'}, labels: {app: 'y'}});
 
   expect(generatePodSandboxConfig(pod, GOLDEN_NODE, 3)).toMatchObject({
@@ -15,18 +15,18 @@ test('a sandbox carries the pod’s identity and annotations', () => {
   });
 });
 
-describe('the host name', () => {
-  test('is the fully qualified one when the Pod says so', () => {
+describe('the hostname', () => {
+  test('is the FQDN with setHostnameAsFQDN', () => {
     const pod = aPod({hostname: 'h', subdomain: 'sub', setHostnameAsFQDN: true});
 
     expect(generatePodSandboxConfig(pod, GOLDEN_NODE, 0).hostname).toBe('h.sub.default.svc.cluster.local');
   });
 
-  test('is the short one of a pod without a subdomain', () => {
+  test('is the short name with setHostnameAsFQDN but without a subdomain', () => {
     expect(generatePodSandboxConfig(aPod({setHostnameAsFQDN: true}), GOLDEN_NODE, 0).hostname).toBe('web');
   });
 
-  test('is refused when the kernel can’t keep it', () => {
+  test('is rejected if it is longer than 64 characters', () => {
     const pod = aPod({hostname: 'h'.repeat(35), subdomain: 'sub', setHostnameAsFQDN: true});
     const fqdn = `${'h'.repeat(35)}.sub.default.svc.cluster.local`;
 
@@ -37,12 +37,12 @@ describe('the host name', () => {
     );
   });
 
-  test('is the node’s in the node’s network', () => {
+  test('is empty in the host network', () => {
     expect(generatePodSandboxConfig(aPod({hostNetwork: true}), GOLDEN_NODE, 0).hostname).toBe('');
   });
 });
 
-test('sysctls get dots as separators, whichever they had', () => {
+test('sysctl names are converted to dots as separators', () => {
   const names = ['kernel.shm_rmid_forced', 'net/ipv4/conf/eth0.1/x', 'net.ipv4.conf.eth0/1.y', 'plain'];
   const sysctls = names.map((name) => ({name, value: '1'}));
 
@@ -56,7 +56,7 @@ test('sysctls get dots as separators, whichever they had', () => {
   ]);
 });
 
-test('ports of containers are mapped, those of init containers not', () => {
+test('ports of regular containers are mapped, ports of init containers are not', () => {
   const pod = aPod({
     containers: [aContainer({ports: [{containerPort: 80, hostPort: 8080}]})],
     initContainers: [aContainer({name: 'init', ports: [{containerPort: 81}]})],

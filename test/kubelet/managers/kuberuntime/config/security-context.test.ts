@@ -13,69 +13,79 @@ import {UID, aContainer, aPod} from '../../../pod-builders.js';
 const ROOT: ImageUser = {uid: 0n};
 
 function effective(
-  own: SecurityContext,
-  ofPod: PodSecurityContext = {},
+  containerContext: SecurityContext,
+  podContext: PodSecurityContext = {},
   {imageUser = ROOT, node = GOLDEN_NODE} = {},
 ): ReturnType<typeof containerSecurityContext> {
-  const container = aContainer({securityContext: own});
-  const pod = aPod({containers: [container], securityContext: ofPod});
+  const container = aContainer({securityContext: containerContext});
+  const pod = aPod({containers: [container], securityContext: podContext});
   return containerSecurityContext({pod, container, imageUser, node});
 }
 
 describe('a container', () => {
   test.each<[string, SecurityContext, PodSecurityContext, object]>([
     [
-      'has its pod’s user and group',
+      'inherits the user and group of the pod',
       {},
       {runAsUser: 1, runAsGroup: 2},
       {runAsUser: {value: 1n}, runAsGroup: {value: 2n}},
     ],
-    ['has its own user rather than its pod’s', {runAsUser: 3}, {runAsUser: 1}, {runAsUser: {value: 3n}}],
+    ['overrides the user of the pod', {runAsUser: 3}, {runAsUser: 1}, {runAsUser: {value: 3n}}],
     [
-      'has its pod’s groups',
+      'inherits the supplemental groups of the pod, with fsGroup first',
       {},
       {fsGroup: 5, supplementalGroups: [7, 6]},
       {supplementalGroups: [5n, 7n, 6n]},
     ],
     [
-      'has its pod’s policy of groups',
+      'inherits supplementalGroupsPolicy',
       {},
       {supplementalGroupsPolicy: 'Strict'},
       {supplementalGroupsPolicy: 'Strict'},
     ],
     [
-      'has its own SELinux label',
+      'overrides the SELinux options of the pod',
       {seLinuxOptions: {user: 'u', role: 'r', type: 't', level: 's1'}},
       {seLinuxOptions: {level: 's0'}},
       {selinuxOptions: {user: 'u', role: 'r', type: 't', level: 's1'}},
     ],
-    ['has its own group rather than its pod’s', {runAsGroup: 4}, {runAsGroup: 2}, {runAsGroup: {value: 4n}}],
-    ['may be kept from new privileges', {allowPrivilegeEscalation: false}, {}, {noNewPrivs: true}],
-    ['gets new privileges otherwise', {allowPrivilegeEscalation: true}, {}, {noNewPrivs: false}],
+    ['overrides the group of the pod', {runAsGroup: 4}, {runAsGroup: 2}, {runAsGroup: {value: 4n}}],
     [
-      'has capabilities as they are',
+      'sets no_new_privs if privilege escalation is not allowed',
+      {allowPrivilegeEscalation: false},
+      {},
+      {noNewPrivs: true},
+    ],
+    [
+      'does not set no_new_privs if privilege escalation is allowed',
+      {allowPrivilegeEscalation: true},
+      {},
+      {noNewPrivs: false},
+    ],
+    [
+      'has its capabilities',
       {capabilities: {add: ['NET_ADMIN'], drop: ['ALL']}},
       {},
       {capabilities: {addCapabilities: ['NET_ADMIN'], dropCapabilities: ['ALL']}},
     ],
     [
-      'may be privileged',
+      'can be privileged with a read-only root filesystem',
       {privileged: true, readOnlyRootFilesystem: true},
       {},
       {privileged: true, readonlyRootfs: true},
     ],
     [
-      'has its pod’s seccomp profile',
+      'inherits the seccomp profile of the pod',
       {},
       {seccompProfile: {type: 'RuntimeDefault'}},
       {seccomp: {profileType: 'RuntimeDefault'}},
     ],
-    ['is not confined by seccomp otherwise', {}, {}, {seccomp: {profileType: 'Unconfined'}}],
-  ])('%s', (_title, own, ofPod, expected) => {
-    expect(effective(own, ofPod)).toMatchObject(expected);
+    ['is unconfined by seccomp by default', {}, {}, {seccomp: {profileType: 'Unconfined'}}],
+  ])('%s', (_title, containerContext, podContext, expected) => {
+    expect(effective(containerContext, podContext)).toMatchObject(expected);
   });
 
-  test('is confined by seccomp when the node says so', () => {
+  test('has the seccomp profile RuntimeDefault by default on a node with seccompDefault', () => {
     const node = {...GOLDEN_NODE, seccompDefault: true};
 
     expect(effective({}, {}, {node}).seccomp).toEqual({profileType: 'RuntimeDefault'});
@@ -87,12 +97,12 @@ describe('a container', () => {
   test.each<[ImageUser, object]>([
     [{uid: 33n}, {runAsUser: {value: 33n}}],
     [{username: 'nobody'}, {runAsUsername: 'nobody'}],
-  ])('is the image’s user %o when nobody says another', (imageUser, expected) => {
+  ])('runs as the user %o of the image by default', (imageUser, expected) => {
     expect(effective({}, {}, {imageUser})).toMatchObject(expected);
     expect(effective({runAsUser: 5}, {}, {imageUser})).toMatchObject({runAsUser: {value: 5n}});
   });
 
-  test('does not see what the node’s CPUs tell of themselves', () => {
+  test('has the thermal throttle paths of the CPUs masked', () => {
     const path = '/sys/devices/system/cpu/cpu0/thermal_throttle';
 
     const {maskedPaths} = effective({}, {}, {node: {...GOLDEN_NODE, thermalThrottlePaths: [path]}});
@@ -100,7 +110,7 @@ describe('a container', () => {
     expect(maskedPaths?.at(-1)).toBe(path);
   });
 
-  test('sees all of an unmasked /proc', () => {
+  test('has no masked or read-only paths with procMount Unmasked', () => {
     const context = effective({procMount: 'Unmasked'});
 
     expect([context.maskedPaths, context.readonlyPaths]).toEqual([undefined, undefined]);
@@ -132,13 +142,13 @@ describe('a container', () => {
     });
   });
 
-  test('has no AppArmor profile unless one is named', () => {
+  test('has no AppArmor profile by default', () => {
     expect(effective({})).not.toHaveProperty('apparmor');
   });
 });
 
 describe('a sandbox', () => {
-  test('has the pod’s user, groups and label', () => {
+  test('has the user, groups and SELinux options of the pod', () => {
     const securityContext = {
       runAsUser: 1,
       runAsGroup: 2,
@@ -157,7 +167,7 @@ describe('a sandbox', () => {
     });
   });
 
-  test('is privileged for a privileged init container', () => {
+  test('is privileged if an init container is privileged', () => {
     const initContainers = [aContainer({name: 'init', securityContext: {privileged: true}})];
 
     expect(sandboxSecurityContext(aPod({initContainers})).privileged).toBe(true);
@@ -170,7 +180,7 @@ describe('a sandbox', () => {
       {hostNetwork: true, hostPID: true, hostIPC: true},
       {network: 'NODE', pid: 'NODE', ipc: 'NODE'},
     ],
-  ])('with %o is in the namespaces %o', (spec, expected) => {
+  ])('with %o has the namespaces %o', (spec, expected) => {
     expect(sandboxSecurityContext(aPod(spec)).namespaceOptions).toEqual({
       ...expected,
       usernsOptions: {mode: 'NODE'},
@@ -178,12 +188,16 @@ describe('a sandbox', () => {
   });
 });
 
-describe('a container that must not run as root', () => {
-  function verify(imageUser: ImageUser, own: SecurityContext, ofPod: PodSecurityContext = {}): void {
-    const container = aContainer({securityContext: own});
-    verifyRunAsNonRoot(aPod({containers: [container], securityContext: ofPod}), container, imageUser);
+describe('a container with runAsNonRoot', () => {
+  function verify(
+    imageUser: ImageUser,
+    containerContext: SecurityContext,
+    podContext: PodSecurityContext = {},
+  ): void {
+    const container = aContainer({securityContext: containerContext});
+    verifyRunAsNonRoot(aPod({containers: [container], securityContext: podContext}), container, imageUser);
   }
-  const where = `(pod: "web_default(${UID})", container: main)`;
+  const location = `(pod: "web_default(${UID})", container: main)`;
 
   test.each<[string, ImageUser, SecurityContext]>([
     ['container has runAsNonRoot and image will run as root', ROOT, {}],
@@ -193,15 +207,15 @@ describe('a container that must not run as root', () => {
       {},
     ],
     ["container's runAsUser breaks non-root policy", {uid: 5n}, {runAsUser: 0}],
-  ])('is refused: %s', (message, imageUser, own) => {
+  ])('is rejected: %s', (message, imageUser, containerContext) => {
     expect(() => {
-      verify(imageUser, {runAsNonRoot: true, ...own});
+      verify(imageUser, {runAsNonRoot: true, ...containerContext});
     }).toThrow(
-      expect.objectContaining({name: 'ContainerConfigError', message: `${message} ${where}`}) as Error,
+      expect.objectContaining({name: 'ContainerConfigError', message: `${message} ${location}`}) as Error,
     );
   });
 
-  test('may run as another user', () => {
+  test('is accepted with a user other than root', () => {
     expect(() => {
       verify({uid: 5n}, {runAsNonRoot: true});
       verify(ROOT, {runAsNonRoot: true, runAsUser: 5});
@@ -209,7 +223,7 @@ describe('a container that must not run as root', () => {
     }).not.toThrow();
   });
 
-  test('is so by its pod’s word too', () => {
+  test('inherits runAsNonRoot from the pod', () => {
     expect(() => {
       verify(ROOT, {}, {runAsNonRoot: true});
     }).toThrow('image will run as root');

@@ -18,14 +18,14 @@ function nodeWith(handlers: Readonly<Record<string, boolean>>): NodeFacts {
   return {...GOLDEN_NODE, runtime: {...GOLDEN_NODE.runtime, handlers: new Map(features)}};
 }
 
-describe('the ids of a pod', () => {
-  test.each([undefined, true])('are the node’s with hostUsers %s', async (hostUsers) => {
+describe('the user namespace of a pod', () => {
+  test.each([undefined, true])('is that of the host with hostUsers %s', async (hostUsers) => {
     const pod = aPod(hostUsers === undefined ? {} : {hostUsers});
 
     expect(await ensureUserNamespaceMappings(pod, '', {node: nodeWith({}), files})).toBeUndefined();
   });
 
-  test('are its own when the handler can map them', async () => {
+  test('has its own mappings if the runtime handler supports user namespaces', async () => {
     const node = nodeWith({'': false, sandboxed: true});
 
     expect(await ensureUserNamespaceMappings(aPod({hostUsers: false}), 'sandboxed', {node, files})).toEqual(
@@ -45,17 +45,17 @@ describe('the ids of a pod', () => {
       {'': true, kata: false},
       'can\'t set `spec.hostUsers: false`, RuntimeClass handler "kata" does not support user namespaces',
     ],
-  ])('are refused, handler %j of %j', async (handler, handlers, problem) => {
-    const asked = ensureUserNamespaceMappings(aPod({hostUsers: false}), handler, {
+  ])('is rejected with the handler %j and the node’s handlers %j', async (handler, handlers, problem) => {
+    const mappings = ensureUserNamespaceMappings(aPod({hostUsers: false}), handler, {
       node: nodeWith(handlers),
       files,
     });
 
-    await expect(asked).rejects.toMatchObject({code: 'POD_SANDBOX_CONFIG', message: problem});
+    await expect(mappings).rejects.toMatchObject({code: 'POD_SANDBOX_CONFIG', message: problem});
   });
 });
 
-test('the runtime is told of them for the sandbox, for containers and for all that is mounted', () => {
+test('the ID mappings are set on the sandbox, the containers and all mounts', () => {
   const mounting = aContainer({volumeMounts: [{name: 'v', mountPath: '/v'}]});
   const pod = aPod({hostUsers: false, containers: [mounting], volumes: [{name: 'v', emptyDir: {}}]});
   const container = pod.spec.containers[0]!;

@@ -5,13 +5,13 @@ import {aContainer, aSandbox} from '../../../../fakes/fake-runtime.js';
 import {cpuStats, ioStats} from '../../../../../src/kubelet/managers/server/stats/summary-parts.js';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {until} from '../../../../base/until.js';
-import {scraped, type ParsedFamily, type ParsedSample} from '../../metrics/parse-exposition.js';
+import {parseScrape, type ParsedFamily, type ParsedSample} from '../../metrics/parse-exposition.js';
 import {requestAt, startServerTestbed, UID, type ServerTestbed} from '../server-testbed.js';
 
 const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/cadvisor', '/metrics/slis'];
 
 async function scrape({request}: ServerTestbed, path: string): Promise<readonly ParsedFamily[]> {
-  return scraped(await request(path));
+  return parseScrape(await request(path));
 }
 
 async function samples(testbed: ServerTestbed, path: string, name: string): Promise<readonly ParsedSample[]> {
@@ -40,7 +40,7 @@ describe('a strict parser', () => {
     const testbed = await startServerTestbed();
     await testbed.request('/healthz');
     expect(await scrape(testbed, path)).not.toEqual([]);
-    expect(scraped(await requestAt(testbed.servers.urls.readOnly ?? '', path))).not.toEqual([]);
+    expect(parseScrape(await requestAt(testbed.servers.urls.readOnly ?? '', path))).not.toEqual([]);
   });
 
   test('accepts the metrics of two pods with the same name', async () => {

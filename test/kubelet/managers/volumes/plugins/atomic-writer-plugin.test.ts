@@ -13,7 +13,7 @@ import {aConfigMap, aSecret, objects, OBJECTS} from '../object-fixtures.js';
 const MI = 1024n * 1024n;
 const FACTS = {cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI};
 
-/** Only root can mount a tmpfs and give files away. */
+/** Mounting a tmpfs and changing the owner of files require root. */
 describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
   const signal = new AbortController().signal;
   const VOLUMES: readonly Volume[] = [
@@ -39,7 +39,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     return `${uid}:${gid} ${(mode & 0o7777).toString(8)}`;
   }
 
-  test('each kind has its directory, is only read by containers, and is in memory but for configMaps', async () => {
+  test('each volume has its directory, is mounted read-only, and is a tmpfs unless it is a ConfigMap', async () => {
     const node = await aNode();
     const mounted = await mountVolumes(aPodWith(VOLUMES), aHost(node, OBJECTS), signal);
     expect([...mounted]).toEqual([
@@ -64,7 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     ]);
   });
 
-  test("everything belongs to the pod's fsGroup, which may read it, also after an update", async () => {
+  test('all files belong to the fsGroup of the pod and are readable by it, also after an update', async () => {
     const node = await aNode();
     const pod = aPodWith([...VOLUMES, {name: 'e', emptyDir: {}}], {securityContext: {fsGroup: 2000}});
     const secret = dir(node, 'secret', 's');
@@ -80,7 +80,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect(await owner(join(secret, '..data'))).toBe('0:2000 2755');
   });
 
-  test('contents follow what they are made from; what has not changed is left', async () => {
+  test('the files follow their objects, and unchanged volumes are not written', async () => {
     const node = await aNode();
     const pod = aPodWith(VOLUMES);
     await mountVolumes(pod, aHost(node, OBJECTS), signal);
@@ -97,7 +97,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect((await stat(join(dir(node, 'configmap', 'c'), '..data'))).ino).toBe(before.ino);
   });
 
-  test('an object that is gone fails in the words of the FailedMount event, and the files stay', async () => {
+  test('a deleted object fails with the message of the FailedMount event, and the files are kept', async () => {
     const node = await aNode();
     const pod = aPodWith(VOLUMES);
     await mountVolumes(pod, aHost(node, OBJECTS), signal);
@@ -108,14 +108,14 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect(await readFile(join(dir(node, 'configmap', 'c'), 'a'), 'utf8')).toBe('1');
   });
 
-  test('what can not be written is not even begun', async () => {
+  test('nothing is created for a volume that cannot be written', async () => {
     const node = await aNode();
     const pod = aPodWith([{name: 's', secret: {secretName: 'none'}}]);
     await expect(mountVolumes(pod, aHost(node, OBJECTS), signal)).rejects.toThrow('secret "none" not found');
     await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
   });
 
-  test('a volume in which another one is mounted has the mount point', async () => {
+  test('a volume that contains another mount has its mount point', async () => {
     const node = await aNode();
     const volumeMounts = [
       {name: 's', mountPath: '/etc/keys'},
@@ -129,7 +129,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect(await owner(join(dir(node, 'secret', 's'), 'run/data'))).toBe('0:0 755');
   });
 
-  test('a plan names the files that a mount would write, with their modes, and makes nothing', async () => {
+  test('a plan lists the files to be written with their modes and creates nothing', async () => {
     const node = await aNode();
     const pod = aPodWith(VOLUMES, {securityContext: {fsGroup: 2000}});
     const host = aHost(node, OBJECTS);

@@ -13,17 +13,17 @@ function memorySize(sizeLimit: string | undefined, spec: PodSpec): string | unde
 }
 
 test.each([
-  ['all that the node has for pods', undefined, {}, ALL],
-  ["the volume's sizeLimit", '4Mi', {}, 4n * MI],
-  ["the pod's memory limit", '100Mi', {limits: {memory: '64Mi'}}, 64n * MI],
-  ['the node, when the limits are higher', '2Gi', {limits: {memory: '3Gi'}}, ALL],
-  ['nothing of a sizeLimit of 0', '0', {}, ALL],
-])('the size of a memory volume: %s', (_title, sizeLimit, resources, bytes) => {
+  ['the node allocatable memory by default', undefined, {}, ALL],
+  ['its sizeLimit', '4Mi', {}, 4n * MI],
+  ['the memory limit of the pod', '100Mi', {limits: {memory: '64Mi'}}, 64n * MI],
+  ['the node allocatable memory if the limits are higher', '2Gi', {limits: {memory: '3Gi'}}, ALL],
+  ['the node allocatable memory with a sizeLimit of 0', '0', {}, ALL],
+])('the size of a memory volume is %s', (_title, sizeLimit, resources, bytes) => {
   const spec = {containers: [{name: 'main', image: 'i', resources}]};
   expect(memorySize(sizeLimit, spec)).toBe(`size=${bytes}`);
 });
 
-test("the pod's memory limit counts only when every container has one", () => {
+test('the memory limit of the pod applies only if every container has one', () => {
   const limited = {name: 'a', image: 'i', resources: {limits: {memory: '64Mi'}}};
   const unlimited = {name: 'b', image: 'i'};
   const size = (spec: PodSpec): string | undefined => memorySize(undefined, spec);
@@ -43,20 +43,30 @@ function hugePages(medium: string, ...requests: readonly ResourceList[]): unknow
 }
 
 test.each<[string, string, readonly ResourceList[], string]>([
-  ['the only size that is asked for', 'HugePages', [{'hugepages-1Gi': '1Gi'}], '1Gi'],
-  ['one size in two containers', 'HugePages', [{'hugepages-2Mi': '4Mi'}, {'hugepages-2Mi': '2Mi'}], '2Mi'],
-  ['the named one of several', 'HugePages-2Mi', [{'hugepages-1Gi': '1Gi', 'hugepages-2Mi': '2Mi'}], '2Mi'],
-  ['a size in other words', 'HugePages-2048Ki', [{'hugepages-2Mi': '2Mi'}], '2Mi'],
+  ['the only requested size', 'HugePages', [{'hugepages-1Gi': '1Gi'}], '1Gi'],
+  [
+    'the same size of two containers',
+    'HugePages',
+    [{'hugepages-2Mi': '4Mi'}, {'hugepages-2Mi': '2Mi'}],
+    '2Mi',
+  ],
+  [
+    'the named one of several sizes',
+    'HugePages-2Mi',
+    [{'hugepages-1Gi': '1Gi', 'hugepages-2Mi': '2Mi'}],
+    '2Mi',
+  ],
+  ['a size in another notation', 'HugePages-2048Ki', [{'hugepages-2Mi': '2Mi'}], '2Mi'],
 ])('huge pages are mounted with %s', (_title, medium, requests, size) => {
   expect(hugePages(medium, ...requests)).toEqual({fileSystem: 'hugetlbfs', options: [`pagesize=${size}`]});
 });
 
-test('huge pages count that an init container or the pod as a whole asks for', () => {
-  const asking = {requests: {'hugepages-2Mi': '2Mi'}};
+test('huge page requests of init containers and of the pod are included', () => {
+  const resources = {requests: {'hugepages-2Mi': '2Mi'}};
   const containers = [{name: 'main', image: 'i'}];
   const source = {medium: 'HugePages'};
-  const init = aPodWith([], {containers, initContainers: [{name: 'init', image: 'i', resources: asking}]});
-  const whole = aPodWith([], {containers, resources: asking});
+  const init = aPodWith([], {containers, initContainers: [{name: 'init', image: 'i', resources}]});
+  const whole = aPodWith([], {containers, resources});
   for (const pod of [init, whole]) expect(mediumMount({pod, source}, ALL)?.options).toEqual(['pagesize=2Mi']);
 });
 
@@ -77,6 +87,6 @@ test.each<[string, readonly ResourceList[], string]>([
     "medium: HugePages can't be used if container requests multiple huge page sizes",
   ],
   ['Paper', [{}], 'unknown storage medium "Paper"'],
-])('medium %s with %j is refused in the words of the kubelet', (medium, requests, message) => {
+])('medium %s with %j is rejected with the kubelet’s message', (medium, requests, message) => {
   expect(() => hugePages(medium, ...requests)).toThrow(message);
 });

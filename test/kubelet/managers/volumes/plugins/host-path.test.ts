@@ -8,14 +8,14 @@ import type {HostPathType} from '../../../../../src/api/types/v1-volumes.js';
 import {setUpHostPath} from '../../../../../src/kubelet/managers/volumes/plugins/host-path.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 
-// For what others do between two calls.
+// Allows a test to change files between two calls.
 vi.mock('node:fs/promises', async (load) => {
   const original = await load<typeof FsPromises>();
   return {...original, mkdir: vi.fn(original.mkdir), stat: vi.fn(original.stat)};
 });
 
-/** One of each kind. */
-async function aZoo(): Promise<(name: string) => string> {
+/** Creates a file of each kind. */
+async function createFiles(): Promise<(name: string) => string> {
   const directory = await temporaryDirectory();
   const at = (name: string): string => join(directory, name);
   await mkdir(at('directory'));
@@ -40,8 +40,8 @@ test.each<[HostPathType, string]>([
   ['FileOrCreate', 'file'],
   ['Socket', 'socket'],
   ['CharDevice', '/dev/null'],
-])('type %j takes %s', async (type, name) => {
-  const at = await aZoo();
+])('type %j accepts %s', async (type, name) => {
+  const at = await createFiles();
   await expect(setUpHostPath({path: at(name), type})).resolves.toBeUndefined();
 });
 
@@ -57,27 +57,27 @@ test.each<[HostPathType, string, string]>([
   ['Socket', 'missing', 'socket file'],
   ['CharDevice', 'file', 'character device'],
   ['BlockDevice', '/dev/null', 'block device'],
-])('type %s refuses %s in the words of the kubelet', async (type, name, noun) => {
-  const at = await aZoo();
+])('type %s rejects %s with the kubelet’s message', async (type, name, noun) => {
+  const at = await createFiles();
   await expect(setUpHostPath({path: at(name), type})).rejects.toThrow(
     `hostPath type check failed: ${at(name)} is not a ${noun}`,
   );
 });
 
-test('without a type nothing is made', async () => {
-  const at = await aZoo();
+test('nothing is created without a type', async () => {
+  const at = await createFiles();
   await setUpHostPath({path: at('missing')});
   await expect(stat(at('missing'))).rejects.toThrow('ENOENT');
 });
 
-test('DirectoryOrCreate makes the directory and those above it', async () => {
-  const at = await aZoo();
+test('DirectoryOrCreate creates the directory and its parents', async () => {
+  const at = await createFiles();
   await setUpHostPath({path: at('new/er'), type: 'DirectoryOrCreate'});
   expect((await stat(at('new/er'))).isDirectory()).toBe(true);
 });
 
-test('what is made has the modes of the kubelet, whatever the umask is', async () => {
-  const at = await aZoo();
+test('directories and files are created with the modes of the kubelet, regardless of the umask', async () => {
+  const at = await createFiles();
   const before = process.umask(0o077);
   onTestFinished(() => {
     process.umask(before);
@@ -88,46 +88,46 @@ test('what is made has the modes of the kubelet, whatever the umask is', async (
   expect(await Promise.all(modes)).toEqual([0o755, 0o755, 0o644]);
 });
 
-test('FileOrCreate makes what a link leads to', async () => {
-  const at = await aZoo();
+test('FileOrCreate creates the target of a dangling link', async () => {
+  const at = await createFiles();
   await symlink(at('new'), at('dangling'));
   await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
   expect((await stat(at('new'))).isFile()).toBe(true);
 });
 
-test('FileOrCreate makes what a link leads to that leads to another one', async () => {
-  const at = await aZoo();
+test('FileOrCreate follows a chain of links to the missing target', async () => {
+  const at = await createFiles();
   await symlink('directory/next', at('dangling'));
   await symlink('../new', at('directory/next'));
   await setUpHostPath({path: at('dangling'), type: 'FileOrCreate'});
   expect((await stat(at('new'))).mode & 0o7777).toBe(0o644);
 });
 
-/** Does something once kcri has seen that nothing is there. */
-function onceMissing(plant: () => Promise<void>): void {
+/** Runs a function right after the path was found missing. */
+function onceMissing(change: () => Promise<void>): void {
   vi.mocked(stat).mockImplementationOnce(async () => {
-    await plant();
+    await change();
     throw Object.assign(new Error('ENOENT'), {code: 'ENOENT'});
   });
 }
 
-test('FileOrCreate leaves what a link leads to that a container was quick to make', async () => {
-  const at = await aZoo();
+test('FileOrCreate does not change the target of a link that appears after the check', async () => {
+  const at = await createFiles();
   await chmod(at('file'), 0o600);
   onceMissing(() => symlink(at('file'), at('raced')));
   await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
   expect((await stat(at('file'))).mode & 0o7777).toBe(0o600);
 });
 
-test('FileOrCreate does not wait for a pipe that a container was quick to make', async () => {
-  const at = await aZoo();
+test('FileOrCreate does not open a FIFO that appears after the check', async () => {
+  const at = await createFiles();
   onceMissing(async () => void execFileSync('mkfifo', [at('raced')]));
   await setUpHostPath({path: at('raced'), type: 'FileOrCreate'});
   expect((await stat(at('raced'))).isFIFO()).toBe(true);
 });
 
-test('what a container was quick to make is checked too', async () => {
-  const at = await aZoo();
+test('a file that appears after the check is checked as well', async () => {
+  const at = await createFiles();
   onceMissing(async () => {
     await mkdir(at('raced'));
   });
@@ -136,8 +136,8 @@ test('what a container was quick to make is checked too', async () => {
   );
 });
 
-test('DirectoryOrCreate leaves what a link leads to that has come in place of the directory it made', async () => {
-  const at = await aZoo();
+test('DirectoryOrCreate does not change the target of a link that replaces the created directory', async () => {
+  const at = await createFiles();
   await chmod(at('directory'), 0o700);
   vi.mocked(mkdir).mockImplementationOnce(async (path) => {
     await mkdir(path);
@@ -151,15 +151,15 @@ test('DirectoryOrCreate leaves what a link leads to that has come in place of th
   expect((await stat(at('directory'))).mode & 0o7777).toBe(0o700);
 });
 
-test('FileOrCreate makes an empty file and keeps the content of one that is there', async () => {
-  const at = await aZoo();
+test('FileOrCreate creates an empty file and keeps the content of an existing one', async () => {
+  const at = await createFiles();
   await setUpHostPath({path: at('new'), type: 'FileOrCreate'});
   await setUpHostPath({path: at('file'), type: 'FileOrCreate'});
   expect([(await stat(at('new'))).size, (await stat(at('file'))).size]).toEqual([0, 4]);
 });
 
 test('FileOrCreate does not create the parent directory', async () => {
-  const at = await aZoo();
+  const at = await createFiles();
   await expect(setUpHostPath({path: at('new/file'), type: 'FileOrCreate'})).rejects.toThrow(
     `creating "${at('new/file')}": no such file or directory`,
   );

@@ -17,14 +17,14 @@ import {aConfigMap, objects, OBJECTS} from '../object-fixtures.js';
 const MI = 1024n * 1024n;
 const FACTS = {cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI};
 
-/** `content mode` by path. */
-function shown(payload: Payload): Readonly<Record<string, string>> {
+/** Formats a payload as `content mode` by path. */
+function formatPayload(payload: Payload): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...payload].map(([path, {data, mode}]) => [path, `${data.toString()} ${mode.toString(8)}`]),
   );
 }
 
-/** A source, and the pod with the volume of it. */
+/** Creates a volume source, and a pod with a volume of it. */
 function of<Kind extends keyof VolumeSource>(
   kind: Kind,
   source: Required<VolumeSource>[Kind],
@@ -33,19 +33,15 @@ function of<Kind extends keyof VolumeSource>(
   return {pod: aPodWith([{name: 'v', [kind]: source}], spec), source};
 }
 
-describe('a configMap volume holds', () => {
+describe('a configMap volume', () => {
   const payload = (source: ConfigMapVolumeSource, from = OBJECTS): Readonly<Record<string, string>> =>
-    shown(configMapPayload({objects: from}, of('configMap', {name: 'settings', ...source})));
+    formatPayload(configMapPayload({objects: from}, of('configMap', {name: 'settings', ...source})));
 
   test.each<[string, ConfigMapVolumeSource, Readonly<Record<string, string>>]>([
-    ['all keys, texts and bytes', {}, {a: '1 644', b: '2 644', bytes: '\xff 644'}],
+    ['has all keys of data and binaryData', {}, {a: '1 644', b: '2 644', bytes: '\xff 644'}],
+    ['has all keys with the default mode', {defaultMode: 0o400}, {a: '1 400', b: '2 400', bytes: '\xff 400'}],
     [
-      'all keys with the mode that is the default',
-      {defaultMode: 0o400},
-      {a: '1 400', b: '2 400', bytes: '\xff 400'},
-    ],
-    [
-      'only the items when there are some, with their own modes',
+      'has only the items if there are any, with their modes',
       {
         items: [
           {key: 'a', path: 'in/x', mode: 0o600},
@@ -55,7 +51,7 @@ describe('a configMap volume holds', () => {
       {'in/x': '1 600', y: '\xff 644'},
     ],
     [
-      'one key twice',
+      'has a key under two paths',
       {
         items: [
           {key: 'a', path: 'x'},
@@ -65,7 +61,7 @@ describe('a configMap volume holds', () => {
       {x: '1 644', y: '1 644'},
     ],
     [
-      'what there is of optional items',
+      'has the existing keys of optional items',
       {
         optional: true,
         items: [
@@ -75,9 +71,9 @@ describe('a configMap volume holds', () => {
       },
       {b: '2 644'},
     ],
-    ['nothing when it is optional and not there', {name: 'other', optional: true}, {}],
+    ['is empty if an optional ConfigMap is missing', {name: 'other', optional: true}, {}],
     [
-      'nothing when it is optional and not there, with items',
+      'is empty if an optional ConfigMap with items is missing',
       {name: 'other', optional: true, items: [{key: 'a', path: 'a'}]},
       {},
     ],
@@ -85,27 +81,23 @@ describe('a configMap volume holds', () => {
     expect(payload(source)).toEqual(expected);
   });
 
-  test('nothing of a ConfigMap without data', () => {
+  test('is empty for a ConfigMap without data', () => {
     expect(payload({}, objects(aConfigMap({})))).toEqual({});
   });
 
   test.each<[string, ConfigMapVolumeSource, string]>([
-    ['an object that is not there', {name: 'other'}, 'configmap "other" not found'],
+    ['a missing ConfigMap', {name: 'other'}, 'configmap "other" not found'],
+    ['a missing key', {items: [{key: 'c', path: 'c'}]}, 'configmap references non-existent config key: c'],
     [
-      'a key that is not there',
-      {items: [{key: 'c', path: 'c'}]},
-      'configmap references non-existent config key: c',
-    ],
-    [
-      'a key of every object in JavaScript',
+      'a key that every JavaScript object inherits',
       {items: [{key: 'toString', path: 'c'}]},
       'configmap references non-existent config key: toString',
     ],
-  ])('an error for %s', (_title, source, message) => {
+  ])('rejects %s', (_title, source, message) => {
     expect(() => payload(source)).toThrow(message);
   });
 
-  test('an error for a key that says of which object', () => {
+  test('has a hint with the name of the ConfigMap for a missing key', () => {
     const source = {name: 'settings', items: [{key: 'c', path: 'c'}]};
     expect(() => configMapPayload({objects: OBJECTS}, {pod: aPodWith([]), source})).toThrow(
       expect.objectContaining({
@@ -114,37 +106,37 @@ describe('a configMap volume holds', () => {
     );
   });
 
-  test('an error for an object of another namespace', () => {
+  test('rejects a ConfigMap of another namespace', () => {
     const pod = aPodWith([]);
-    const elsewhere: Pod = {...pod, metadata: {...pod.metadata, namespace: 'other'}};
-    expect(() => configMapPayload({objects: OBJECTS}, {pod: elsewhere, source: {name: 'settings'}})).toThrow(
+    const otherPod: Pod = {...pod, metadata: {...pod.metadata, namespace: 'other'}};
+    expect(() => configMapPayload({objects: OBJECTS}, {pod: otherPod, source: {name: 'settings'}})).toThrow(
       'configmap "settings" not found',
     );
   });
 });
 
-describe('a secret volume holds', () => {
+describe('a secret volume', () => {
   const payload = (source: object): Readonly<Record<string, string>> =>
-    shown(secretPayload({objects: OBJECTS}, of('secret', {secretName: 'keys', ...source})));
+    formatPayload(secretPayload({objects: OBJECTS}, of('secret', {secretName: 'keys', ...source})));
 
   test.each([
-    ['all keys', {}, {password: 'hunter2 644', user: 'me 644'}],
-    ['items', {defaultMode: 0o440, items: [{key: 'user', path: 'u'}]}, {u: 'me 440'}],
-    ['nothing when it is optional and not there', {secretName: 'other', optional: true}, {}],
+    ['has all keys', {}, {password: 'hunter2 644', user: 'me 644'}],
+    ['has the items', {defaultMode: 0o440, items: [{key: 'user', path: 'u'}]}, {u: 'me 440'}],
+    ['is empty if an optional Secret is missing', {secretName: 'other', optional: true}, {}],
   ])('%s', (_title, source, expected) => {
     expect(payload(source)).toEqual(expected);
   });
 
   test.each([
-    ['an object that is not there', {secretName: 'other'}, 'secret "other" not found'],
-    ['a key that is not there', {items: [{key: 'k', path: 'k'}]}, 'references non-existent secret key: k'],
-  ])('an error for %s, without any value', (_title, source, message) => {
+    ['a missing Secret', {secretName: 'other'}, 'secret "other" not found'],
+    ['a missing key', {items: [{key: 'k', path: 'k'}]}, 'references non-existent secret key: k'],
+  ])('rejects %s without revealing a value', (_title, source, message) => {
     expect(() => payload(source)).toThrow(message);
     expect(() => payload(source)).not.toThrow('hunter2');
   });
 });
 
-describe('a downwardAPI volume holds', () => {
+describe('a downwardAPI volume', () => {
   const metadata = {
     name: 'web',
     namespace: 'default',
@@ -178,39 +170,39 @@ describe('a downwardAPI volume holds', () => {
       ?.data.toString();
 
   test.each<[string, Partial<DownwardAPIVolumeFile>, string]>([
-    ['the name', field('metadata.name'), 'web'],
-    ['the UID', field('metadata.uid'), 'u1'],
-    ['the labels, by key', field('metadata.labels'), 'a="1"\nb="2"'],
-    ['the annotations, quoted', field('metadata.annotations'), 'lines="b\\na\\nc"\nnote="say \\"hi\\""'],
-    ['one label', field("metadata.labels['a']"), '1'],
-    ['an annotation that is not there', field("metadata.annotations['none']"), ''],
-    ['an annotation of several lines', field("metadata.annotations['lines']"), 'b\na\nc'],
-    ['a limit, rounded up to whole CPUs', resource('main', 'limits.cpu'), '1'],
-    ['a limit in thousandths', resource('main', 'limits.cpu', '1m'), '250'],
-    ['a request in mebibytes, rounded up', resource('main', 'requests.memory', '1Mi'), '2'],
+    ['has the name', field('metadata.name'), 'web'],
+    ['has the UID', field('metadata.uid'), 'u1'],
+    ['has the labels, sorted by key', field('metadata.labels'), 'a="1"\nb="2"'],
+    ['has the annotations, quoted', field('metadata.annotations'), 'lines="b\\na\\nc"\nnote="say \\"hi\\""'],
+    ['has one label', field("metadata.labels['a']"), '1'],
+    ['has an empty file for a missing annotation', field("metadata.annotations['none']"), ''],
+    ['has a multiline annotation', field("metadata.annotations['lines']"), 'b\na\nc'],
+    ['has a limit, rounded up to whole CPUs', resource('main', 'limits.cpu'), '1'],
+    ['has a limit in millicores', resource('main', 'limits.cpu', '1m'), '250'],
+    ['has a request in mebibytes, rounded up', resource('main', 'requests.memory', '1Mi'), '2'],
     [
-      'the node, not the whole pod, for a container without a limit',
+      'has the node allocatable, not the limit of the pod, for a container without a limit',
       resource('free', 'limits.memory', '1Mi'),
       '1024',
     ],
-    ['no request', resource('free', 'requests.cpu'), '0'],
+    ['has 0 for a missing request', resource('free', 'requests.cpu'), '0'],
   ])('%s', (_title, item, expected) => {
     expect(text(item)).toBe(expected);
   });
 
-  test('its own mode or that of the volume for each file', () => {
+  test('has the mode of each file or the default mode', () => {
     const items = [
       {path: './a', ...field('metadata.name')},
       {path: 'b/c', mode: 0o444, ...field('metadata.uid')},
     ];
-    expect(shown(payload({defaultMode: 0o400, items}))).toEqual({
+    expect(formatPayload(payload({defaultMode: 0o400, items}))).toEqual({
       a: 'web 400',
       'b/c': 'u1 444',
     });
     expect(payload({}).size).toBe(0);
   });
 
-  test('an error for every container that is not there', () => {
+  test('rejects all missing containers together', () => {
     const source = {
       items: [
         {path: 'a', ...resource('x', 'limits.cpu')},
@@ -221,11 +213,11 @@ describe('a downwardAPI volume holds', () => {
   });
 });
 
-describe('a projected volume holds', () => {
+describe('a projected volume', () => {
   const host = aHost({rootDir: '/none', ...FACTS}, OBJECTS);
   const name: DownwardAPIVolumeFile = {path: 'pod/name', fieldRef: {fieldPath: 'metadata.name'}};
 
-  test('all its sources with one default mode; of two files of one path the later', () => {
+  test('has the files of all sources with one default mode; of two files with one path the later wins', () => {
     const source = {
       defaultMode: 0o440,
       sources: [
@@ -244,14 +236,14 @@ describe('a projected volume holds', () => {
         {configMap: {name: 'other', optional: true}},
       ],
     };
-    expect(shown(projectedPayload(host, of('projected', source)))).toEqual({
+    expect(formatPayload(projectedPayload(host, of('projected', source)))).toEqual({
       x: 'me 440',
       y: '2 600',
       'pod/name': 'web 440',
     });
   });
 
-  test('one error for one source, and all of several in one', () => {
+  test('has one error for one failed source, and a list for several', () => {
     const payload =
       (...names: readonly string[]) =>
       () =>

@@ -32,7 +32,7 @@ describe('an env file', () => {
     ["A=''", 'A', ''],
     ["A='a'", 'B', ''],
     ['', 'A', ''],
-  ])('%j has for %s the value %j', (content, key, value) => {
+  ])('%j has for the key %s the value %j', (content, key, value) => {
     expect(parseEnvFile(content).values.get(key) ?? '').toBe(value);
   });
 
@@ -50,12 +50,12 @@ describe('an env file', () => {
     ["B='b\nc'd", 'invalid environment variable format at line 2: unexpected content after closing quote'],
     ["A='a'\nB='b\nc", 'invalid environment variable format starting at line 2: unclosed single quote'],
     [`A='a'\nB='${LONG}'`, 'line 2 is longer than 65535 bytes'],
-  ])('%j is refused', (content, message) => {
+  ])('%j is rejected', (content, message) => {
     expect(parseEnvFile(content).syntaxError).toBe(message);
     expect(parseEnvFile(content).values.has('B')).toBe(false);
   });
 
-  test('of very many lines is taken apart in time', () => {
+  test('with 80,000 lines is parsed within the time limit', () => {
     const names = Array.from({length: 80_000}, (_, index) => `A${index}`);
     const content = names.map((name) => `${name}=''\n`).join('');
 
@@ -63,7 +63,7 @@ describe('an env file', () => {
   }, 5000);
 });
 
-describe('a variable from a file', () => {
+describe('fileKeyRef', () => {
   const selector = {volumeName: 'v', path: 'a.env', key: 'A'};
   const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined => {
     const fileKeyRef = {...selector, ...fields};
@@ -72,11 +72,11 @@ describe('a variable from a file', () => {
   };
   const text = (content: string): EnvFile => ({kind: 'text', path: '/pods/v/a.env', content});
 
-  test('has the value of its key', () => {
+  test('returns the value of its key', () => {
     expect(value(text("A='a'"))).toBe('a');
   });
 
-  test('must be there unless it is optional; an empty value is none', () => {
+  test('requires a non-empty value unless it is optional', () => {
     for (const content of ["B='b'", "A=''"]) {
       expect(() => value(text(content))).toThrow(
         'environment variable key "A" not found in file "/pods/v/a.env"',
@@ -85,36 +85,39 @@ describe('a variable from a file', () => {
     }
   });
 
-  test('needs its volume', () => {
+  test('requires its volume even if it is optional', () => {
     expect(() => value(undefined, {optional: true})).toThrow(
       'cannot find the volume "v" referenced by FileKeyRef',
     );
   });
 
   test.each<[string, EnvFile, string]>([
-    ['can be read', {kind: 'unreadable', reason: 'it is larger than 1 MiB'}, 'it is larger than 1 MiB'],
-    ['is well formed', text('A=hunter2'), 'value must be enclosed in single quotes'],
-  ])('needs a file that %s; why it does not do is the hint, without what it holds', (_what, file, reason) => {
-    const error = (() => {
-      try {
-        return value(file, {optional: true});
-      } catch (thrown) {
-        return thrown;
-      }
-    })();
+    ['is readable', {kind: 'unreadable', reason: 'it is larger than 1 MiB'}, 'it is larger than 1 MiB'],
+    ['is well-formed', text('A=hunter2'), 'value must be enclosed in single quotes'],
+  ])(
+    'requires a file that %s; the reason is in the hint, without the content of the file',
+    (_what, file, reason) => {
+      const error = (() => {
+        try {
+          return value(file, {optional: true});
+        } catch (thrown) {
+          return thrown;
+        }
+      })();
 
-    expect(error).toMatchObject({
-      message: "couldn't parse env file",
-      hint: expect.stringContaining(reason) as string,
-    });
-    expect(JSON.stringify(error)).not.toContain('hunter2');
-  });
+      expect(error).toMatchObject({
+        message: "couldn't parse env file",
+        hint: expect.stringContaining(reason) as string,
+      });
+      expect(JSON.stringify(error)).not.toContain('hunter2');
+    },
+  );
 
-  test('is known in a plan by where it comes from', () => {
+  test('is a placeholder in a plan', () => {
     expect(value({kind: 'planned'})).toBe('<A of the file a.env in the volume v>');
   });
 
-  test('is read from the volume, once for all its keys, also when the container does not mount it', async () => {
+  test('reads a file once for all its keys, even if the container does not mount the volume', async () => {
     const read: string[] = [];
     const files = {
       readEnvFile: async (volume: string, path: string) => {

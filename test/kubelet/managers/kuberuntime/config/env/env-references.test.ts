@@ -37,7 +37,7 @@ function variables(fields: Partial<Container>, namespace = 'default'): Record<st
   return Object.fromEntries(makeEnvironmentVariables(context));
 }
 
-test('keys of ConfigMaps and Secrets, which are not expanded but can be', () => {
+test('values of ConfigMap and Secret keys are not expanded, but can be referenced by other variables', () => {
   expect(
     variables({
       env: [
@@ -50,7 +50,7 @@ test('keys of ConfigMaps and Secrets, which are not expanded but can be', () => 
   ).toEqual({P: 'secret', Q: '$(A)', R: 'secret/$(A)/$(S)', S: 's'});
 });
 
-test('all keys of a ConfigMap or Secret, prefixed; later ones win, and single variables over all', () => {
+test('envFrom adds all keys with a prefix; later sources override earlier ones, and env overrides both', () => {
   expect(
     variables({
       env: [
@@ -74,7 +74,7 @@ test('all keys of a ConfigMap or Secret, prefixed; later ones win, and single va
   });
 });
 
-test('a value that is not UTF-8 reaches the runtime byte by byte', () => {
+test('a value that is not UTF-8 is passed to the runtime unchanged', () => {
   const {BYTES} = variables({
     env: [{name: 'BYTES', valueFrom: {secretKeyRef: {name: 'login', key: 'BYTES'}}}],
   });
@@ -82,7 +82,7 @@ test('a value that is not UTF-8 reaches the runtime byte by byte', () => {
   expect(textToBytes(BYTES ?? '')).toEqual(Buffer.of(0x61, 0xff));
 });
 
-test('references mean objects of the pod’s own namespace', () => {
+test('references are resolved in the namespace of the pod', () => {
   expect(variables({envFrom: [{configMapRef: {name: 'settings'}}]}, 'other')).toEqual({A: 'other'});
 });
 
@@ -90,7 +90,7 @@ test.each<[string, Partial<Container>]>([
   ['a ConfigMap', {envFrom: [{configMapRef: {name: 'none', optional: true}}]}],
   ['a Secret', {envFrom: [{secretRef: {name: 'none', optional: true}}]}],
   [
-    'a ConfigMap of a key',
+    'the ConfigMap of a key',
     {env: [{name: 'A', valueFrom: {configMapKeyRef: {name: 'none', key: 'A', optional: true}}}]},
   ],
   ['a key', {env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'login', key: 'none', optional: true}}}]}],
@@ -118,7 +118,7 @@ test.each<[string, Partial<Container>]>([
   expect(() => variables(fields)).toThrow(message);
 });
 
-test('a missing object’s hint says where it was looked for', () => {
+test('the hint for a missing object lists the places searched', () => {
   const hint =
     'the Secret "default/none" must come with the Pod\'s manifests (looked for in web.yaml, objects/cm.yaml)';
 

@@ -35,7 +35,7 @@ test.each([
   ).toBe(expected);
 });
 
-test('a variable’s value is not expanded again', () => {
+test('the value of a variable is not expanded again', () => {
   expect(
     expandVariables(
       '$(A)',
@@ -60,7 +60,7 @@ describe('the environment', () => {
     return Object.fromEntries(makeEnvironmentVariables(context));
   }
 
-  test('sees only what is before', () => {
+  test('expands only variables that are defined earlier', () => {
     expect(
       values([
         {name: 'B', value: '$(A)'},
@@ -70,7 +70,7 @@ describe('the environment', () => {
     ).toEqual({B: '$(A)', A: '1', C: '1$(A)'});
   });
 
-  test('keeps the last of several of one name', () => {
+  test('keeps the last of several variables with the same name', () => {
     expect(
       values([
         {name: 'A', value: '1'},
@@ -79,7 +79,7 @@ describe('the environment', () => {
     ).toEqual({A: '12'});
   });
 
-  test('prefers a source to an empty value', () => {
+  test('prefers valueFrom to an empty value', () => {
     const valueFrom = {fieldRef: {fieldPath: 'metadata.name'}};
 
     expect(
@@ -90,12 +90,12 @@ describe('the environment', () => {
     ).toEqual({A: 'web', B: ''});
   });
 
-  test('never silently lacks a source that it cannot read', () => {
+  test('rejects an unknown source in valueFrom', () => {
     expect(() => values([{name: 'A', valueFrom: {}}])).toThrow(ContainerConfigError);
   });
 });
 
-describe('a field of the Pod', () => {
+describe('fieldRef', () => {
   const pod = aPod(
     {nodeName: 'goldennode', serviceAccountName: 'robot'},
     {labels: {b: 'say "hi"', a: 'x\ny'}, annotations: {'example.com/note': 'é'}},
@@ -128,20 +128,20 @@ describe('a field of the Pod', () => {
   });
 
   test.each(['status.phase', 'spec.restartPolicy', "spec.labels['a']", 'constructor'])(
-    '%s has no value here',
+    '%s is not supported',
     (path) => {
       expect(() => fieldRefValue(path, dualStack)).toThrow(`unsupported fieldPath: ${path}`);
     },
   );
 
-  test('is escaped as Go does it', () => {
+  test('escapes values as Go does', () => {
     expect(formatMap({k: '\u0000\u0007\v\u007f\u0085\u2028😀\u{e0001}'})).toBe(
       'k="\\x00\\a\\v\\x7f\\u0085\\u2028😀\\U000e0001"',
     );
   });
 });
 
-describe('a resource', () => {
+describe('resourceFieldRef', () => {
   const main = aContainer({
     resources: {
       requests: {cpu: '250m', memory: '32Mi', 'ephemeral-storage': '1Gi', 'hugepages-2Mi': '4Mi'},
@@ -169,11 +169,11 @@ describe('a resource', () => {
     ['limits.memory', '1Mi', '64'],
     ['requests.memory', '1M', '34'],
     ['requests.memory', '0', '33554432'],
-  ])('%s by %s is %s', (resource, divisor, expected) => {
+  ])('%s divided by %s is %s', (resource, divisor, expected) => {
     expect(value({resource, divisor})).toBe(expected);
   });
 
-  test('may be another container’s', () => {
+  test('can refer to another container', () => {
     expect(value({containerName: 'other', resource: 'limits.memory', divisor: '1Mi'})).toBe('48');
   });
 
@@ -183,18 +183,18 @@ describe('a resource', () => {
     ['limits.ephemeral-storage', '89999999851'],
     ['requests.cpu', '0'],
     ['limits.hugepages-2Mi', '0'],
-  ])('that a container doesn’t limit is what the node has: %s', (resource, expected) => {
+  ])('without a limit of the container is the node allocatable: %s', (resource, expected) => {
     expect(value({resource}, aContainer())).toBe(expected);
   });
 
-  test('that a container doesn’t limit is what the Pod has', () => {
+  test('without a limit of the container is the limit of the pod', () => {
     const limited = aPod({resources: {limits: {memory: '128Mi'}}});
     const context = {pod: limited, container: aContainer(), node: GOLDEN_NODE};
 
     expect(resourceFieldRefValue({resource: 'limits.memory', divisor: '1Mi'}, context)).toBe('128');
   });
 
-  test('that nobody knows is an error in the kubelet’s words', () => {
+  test('to an unknown resource or container is rejected with the kubelet’s message', () => {
     expect(() => value({resource: 'limits.gpu'})).toThrow('unsupported container resource : limits.gpu');
     expect(() => value({containerName: 'nobody', resource: 'limits.cpu'})).toThrow(
       'container nobody not found',

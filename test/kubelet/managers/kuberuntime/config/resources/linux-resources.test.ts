@@ -29,30 +29,34 @@ test.each([
   [1000n, 1024n, 100_000n],
   [1500n, 1536n, 150_000n],
   [300_000n, 262_144n, 30_000_000n],
-])('%d milli-CPUs are %d shares and a quota of %d µs', (milli, shares, quota) => {
+])('%d millicores are %d shares and a quota of %d µs', (milli, shares, quota) => {
   expect([milliCpuToShares(milli), milliCpuToQuota(milli)]).toEqual([shares, quota]);
 });
 
 describe('a container', () => {
   test.each<[string, ResourceRequirements, object]>([
     [
-      'asks for nothing',
+      'has the minimum shares without requests and limits',
       {},
       {cpuShares: 2n, cpuQuota: 0n, memoryLimitInBytes: 0n, memorySwapLimitInBytes: 0n},
     ],
     [
-      'weighs by its request',
+      'has shares from its CPU request and a quota from its CPU limit',
       {requests: {cpu: '250m'}, limits: {cpu: '1'}},
       {cpuShares: 256n, cpuQuota: 100_000n},
     ],
-    ['weighs little by a request of 0', {requests: {cpu: '0'}, limits: {cpu: '1'}}, {cpuShares: 2n}],
     [
-      'gets no swap on top of its memory',
+      'has the minimum shares with a CPU request of 0',
+      {requests: {cpu: '0'}, limits: {cpu: '1'}},
+      {cpuShares: 2n},
+    ],
+    [
+      'gets no swap in addition to its memory limit',
       {limits: {memory: '64Mi'}},
       {memoryLimitInBytes: 67_108_864n, memorySwapLimitInBytes: 67_108_864n},
     ],
     [
-      'has a limit for each size of huge pages',
+      'has a limit for each huge page size',
       {limits: {'hugepages-2Mi': '4Mi'}},
       {
         hugepageLimits: [
@@ -68,7 +72,7 @@ describe('a container', () => {
     expect(linuxContainerResources(pod, container, NODE)).toMatchObject(expected);
   });
 
-  test('without a request weighs by its limit', () => {
+  test('without a CPU request has shares from its CPU limit', () => {
     const container = withResources({limits: {cpu: '500m'}});
 
     expect(
@@ -76,7 +80,7 @@ describe('a container', () => {
     ).toBe(512n);
   });
 
-  test('without limits of its own has the Pod’s', () => {
+  test('without limits inherits the limits of the pod', () => {
     const container = withResources({requests: {cpu: '100m'}});
     const pod = aPod({containers: [container], resources: {limits: {cpu: '500m', memory: '128Mi'}}});
 
@@ -87,7 +91,7 @@ describe('a container', () => {
     });
   });
 
-  test('with the unified hierarchy ends as a whole for want of memory, and never swaps', () => {
+  test('on cgroup v2 sets memory.oom.group and disables swap', () => {
     const container = withResources({limits: {memory: '64Mi'}});
     const resources = linuxContainerResources(aPod({containers: [container]}), container, {
       ...NODE,
@@ -99,7 +103,7 @@ describe('a container', () => {
   });
 
   test.each([V1, V2])(
-    'is told nothing of swap by a kernel that does not account it (cgroup v$version)',
+    'gets no swap limit if the kernel does not account swap (cgroup v$version)',
     (cgroup) => {
       const container = withResources({limits: {memory: '64Mi'}});
       const node = {...NODE, cgroup: {...cgroup, swapAccounting: false}};
@@ -113,7 +117,7 @@ describe('a container', () => {
 });
 
 describe('a sandbox', () => {
-  test('is told the sum of what its containers need', () => {
+  test('has the sum of the resources of its containers', () => {
     const pod = aPod({
       containers: [
         withResources({requests: {cpu: '250m', memory: '32Mi'}, limits: {cpu: '1500m', memory: '64Mi'}}),
@@ -129,7 +133,7 @@ describe('a sandbox', () => {
     });
   });
 
-  test('is told what its hungriest init container needs beside the sidecars before it', () => {
+  test('has the resources of the largest init container and the sidecars before it', () => {
     const pod = aPod({
       containers: [withResources({limits: {cpu: '100m'}})],
       initContainers: [
@@ -141,17 +145,17 @@ describe('a sandbox', () => {
     expect(linuxSandboxResources(pod, V1).cpuQuota).toBe(300_000n);
   });
 
-  test('is told what the Pod itself asks for instead', () => {
+  test('has the pod-level resources if they are set', () => {
     const pod = aPod({resources: {requests: {cpu: '300m'}, limits: {cpu: '500m'}}});
 
     expect(linuxSandboxResources(pod, V1)).toMatchObject({cpuShares: 307n, cpuQuota: 50_000n});
   });
 
-  test('of the unified hierarchy ends a container as a whole, and leaves swap to the containers', () => {
+  test('on cgroup v2 sets memory.oom.group and no swap limit', () => {
     expect(linuxSandboxResources(aPod(), V2).unified).toEqual({'memory.oom.group': '1'});
   });
 
-  test('has no overhead unless the Pod says so', () => {
+  test('has overhead resources only if the Pod has overhead', () => {
     expect(linuxOverheadResources(aPod(), V1)).toEqual({});
     expect(linuxOverheadResources(aPod({overhead: {cpu: '250m', memory: '64Mi'}}), V1)).toMatchObject({
       cpuShares: 256n,

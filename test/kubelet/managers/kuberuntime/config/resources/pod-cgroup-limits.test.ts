@@ -17,11 +17,11 @@ const having = (...all: readonly ResourceRequirements[]): Partial<PodSpec> => ({
 });
 const half = {limits: {cpu: '500m', memory: '64Mi'}};
 
-test('a BestEffort pod has what is left of the CPU', () => {
+test('a BestEffort pod has the minimum shares and no limits', () => {
   expect(of({})).toEqual({cpuShares: 2n, hugePages: PAGES});
 });
 
-test('a Guaranteed pod has the sum of its limits', () => {
+test('a Guaranteed pod has the sum of the limits of its containers', () => {
   expect(of(having(half, half))).toEqual({
     cpuShares: 1024n,
     cpuQuota: {quota: 100_000n, period: 100_000n},
@@ -30,7 +30,7 @@ test('a Guaranteed pod has the sum of its limits', () => {
   });
 });
 
-test('a Burstable pod is bound only where each container is', () => {
+test('a Burstable pod is limited in a resource only if every container is', () => {
   const memory = {limits: {memory: '64Mi'}};
 
   expect(of(having(half, memory))).toEqual({
@@ -43,7 +43,7 @@ test('a Burstable pod is bound only where each container is', () => {
   );
 });
 
-test('limits of the pod itself bind it, whatever its containers say', () => {
+test('pod-level limits take precedence over those of the containers', () => {
   const resources = {requests: {cpu: '300m', memory: '96Mi'}, limits: {cpu: '500m', memory: '128Mi'}};
 
   expect(of({...having({}, half), resources})).toEqual({
@@ -54,7 +54,7 @@ test('limits of the pod itself bind it, whatever its containers say', () => {
   });
 });
 
-test('overhead is on top, but makes no limit', () => {
+test('overhead is added to existing limits, but does not create a limit', () => {
   const overhead = {cpu: '250m', memory: '16Mi'};
 
   expect(of({...having(half), overhead})).toMatchObject({
@@ -65,7 +65,7 @@ test('overhead is on top, but makes no limit', () => {
   expect(of({...having({requests: {cpu: '250m'}}), overhead})).toEqual({cpuShares: 512n, hugePages: PAGES});
 });
 
-test('huge pages are those asked for, of the node’s sizes, and processes as many as the node allows', () => {
+test('huge pages are limited for the sizes of the node, and PIDs to podPidsLimit', () => {
   const limits = {cpu: '1', memory: '64Mi', 'hugepages-2Mi': '4Mi', 'hugepages-64Ki': '64Ki'};
 
   expect(of(having({limits}), {...GOLDEN_NODE, podPidsLimit: 512n})).toMatchObject({

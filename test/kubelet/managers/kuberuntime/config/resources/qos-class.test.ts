@@ -8,21 +8,21 @@ import {UID, aContainer, aPod} from '../../../../pod-builders.js';
 const GIB = 1024n ** 3n;
 const FULL: ResourceRequirements = {limits: {cpu: '1', memory: '64Mi'}};
 
-describe('the quality of service is', () => {
+describe('the QoS class is', () => {
   test.each<[string, string, ResourceRequirements[]]>([
-    ['BestEffort', 'when nobody asks for anything', [{}, {}]],
-    ['BestEffort', 'when all that is asked for is nothing', [{requests: {cpu: '0'}, limits: {memory: '0'}}]],
-    ['BestEffort', 'when only other resources are asked for', [{requests: {'ephemeral-storage': '1Gi'}}]],
-    ['Guaranteed', 'when everybody limits both', [FULL, FULL]],
+    ['BestEffort', 'without requests and limits', [{}, {}]],
+    ['BestEffort', 'if all requests and limits are 0', [{requests: {cpu: '0'}, limits: {memory: '0'}}]],
+    ['BestEffort', 'if only other resources are requested', [{requests: {'ephemeral-storage': '1Gi'}}]],
+    ['Guaranteed', 'if all containers limit CPU and memory', [FULL, FULL]],
     [
       'Guaranteed',
-      'when requests equal limits in another notation',
+      'if requests equal limits in another notation',
       [{requests: {cpu: '1000m', memory: '65536Ki'}, ...FULL}],
     ],
-    ['Burstable', 'when one limits nothing', [FULL, {}]],
-    ['Burstable', 'when one limits CPU only', [{limits: {cpu: '1'}}]],
-    ['Burstable', 'when one asks for less than its limit', [{requests: {cpu: '500m'}, ...FULL}]],
-    ['Burstable', 'when there are requests only', [{requests: {cpu: '1', memory: '64Mi'}}]],
+    ['Burstable', 'if one container has no limits', [FULL, {}]],
+    ['Burstable', 'if one container limits CPU only', [{limits: {cpu: '1'}}]],
+    ['Burstable', 'if one container requests less than its limit', [{requests: {cpu: '500m'}, ...FULL}]],
+    ['Burstable', 'if there are requests only', [{requests: {cpu: '1', memory: '64Mi'}}]],
   ])('%s %s', (expected, _title, all) => {
     const containers = all.map((resources, index) => aContainer({name: `c${index}`, resources}));
 
@@ -38,7 +38,7 @@ describe('the quality of service is', () => {
     expect(computePodQosClass(pod)).toBe('Burstable');
   });
 
-  test('that of the Pod’s own resources where it has some', () => {
+  test('that of the pod-level resources if they are set', () => {
     expect(computePodQosClass(aPod({resources: FULL}))).toBe('Guaranteed');
     expect(
       computePodQosClass(
@@ -48,7 +48,7 @@ describe('the quality of service is', () => {
   });
 });
 
-describe('oom_score_adj on a node of 16 GiB is', () => {
+describe('oom_score_adj on a node with 16 GiB is', () => {
   test.each([
     ['0', 999n],
     ['64Mi', 997n],
@@ -68,7 +68,7 @@ describe('oom_score_adj on a node of 16 GiB is', () => {
     expect(oomScoreAdj(aPod({containers: [container]}), container, GIB)).toBe(-997n);
   });
 
-  test('for a sidecar no more than for the container that asks for the least', () => {
+  test('for a sidecar at most that of the container with the smallest memory request', () => {
     const sidecar = aContainer({name: 'side', restartPolicy: 'Always'});
     const main = aContainer({resources: {requests: {memory: '1Gi'}}});
     const pod = aPod({containers: [main], initContainers: [sidecar]});
@@ -76,7 +76,7 @@ describe('oom_score_adj on a node of 16 GiB is', () => {
     expect(oomScoreAdj(pod, sidecar, 16n * GIB)).toBe(938n);
   });
 
-  test('lower for a share of what the Pod asks for beyond its containers', () => {
+  test('reduced by a share of the pod-level requests that exceed those of the containers', () => {
     const pod = aPod({
       resources: {requests: {memory: '2Gi'}},
       containers: [aContainer(), aContainer({name: 'b'})],
@@ -87,9 +87,9 @@ describe('oom_score_adj on a node of 16 GiB is', () => {
 
   test.each([
     ['a static pod', {'kubernetes.io/config.source': 'file'}, 0, -997n],
-    ['a pod of system priority', {}, 2_000_000_000, -997n],
+    ['a pod of system-critical priority', {}, 2_000_000_000, -997n],
     ['any other pod', {'kubernetes.io/config.source': 'api'}, 1000, 1000n],
-  ])('of the class system-node-critical: %s', (_title, annotations, priority, expected) => {
+  ])('for the priority class system-node-critical, %s', (_title, annotations, priority, expected) => {
     const pod = aPod({priorityClassName: 'system-node-critical', priority}, {annotations});
 
     expect(oomScoreAdj(pod, aContainer(), GIB)).toBe(expected);
@@ -114,7 +114,10 @@ describe('the cgroup parent', () => {
       `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${slices}.slice`,
     ],
     ['systemd', '/a-b', guaranteed, `/a_b.slice/a_b-kubepods.slice/a_b-kubepods-pod${slices}.slice`],
-  ] as const)('with %s below "%s"', (driver, root, pod, expected) => {
-    expect(podCgroupParent(pod, {driver, root, version: 2, swapAccounting: false})).toBe(expected);
-  });
+  ] as const)(
+    'with the driver %s and the root "%s" contains the QoS class and the UID',
+    (driver, root, pod, expected) => {
+      expect(podCgroupParent(pod, {driver, root, version: 2, swapAccounting: false})).toBe(expected);
+    },
+  );
 });
