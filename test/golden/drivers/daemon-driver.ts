@@ -2,7 +2,7 @@ import {mkdir, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PodStore, type PodEvent} from '../../../src/kubelet/index.js';
 import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
-import {aKubelet} from '../../kubelet/daemon/a-kubelet.js';
+import {createTestKubelet} from '../../kubelet/daemon/create-test-kubelet.js';
 import {runCurlCommand, serveKubeletApi, type KubeletApiServer} from './serve-kubelet-api.js';
 import type {PodWithStatus} from '../canonical/canonical-pods.js';
 import {JITTER, sortPodsByName, type PodDriver, type PodDriverOptions} from './pod-driver.js';
@@ -46,7 +46,7 @@ export class DaemonDriver implements PodDriver {
 
   async start(): Promise<void> {
     await mkdir(this.#directory, {recursive: true});
-    const kubelet = aKubelet({
+    const kubelet = createTestKubelet({
       ...this.#options,
       manifestsDir: this.#directory,
       eventedPleg: true,

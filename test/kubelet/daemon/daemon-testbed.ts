@@ -10,26 +10,26 @@ import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../
 import type {ContainerRecord} from '../../fakes/runtime/runtime-records.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {AutoAdvance, FakeClock} from '../../fakes/fake-clock.js';
-import {aKubelet} from './a-kubelet.js';
+import {createTestKubelet} from './create-test-kubelet.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
-/** What a test may say of its ground. */
+/** Options of a daemon testbed. */
 export interface DaemonTestbedOptions {
   readonly runtime?: FakeRuntimeOptions;
   readonly eventedPleg?: boolean;
-  /** How long a call may take, in ms of the machine's time. */
+  /** Timeout of CRI calls, in ms of real time. */
   readonly callTimeoutMs?: number;
-  /** What counts what the kubelet does. */
+  /** Metrics of the kubelet. */
   readonly metrics?: NonNullable<KubeletOptions['metrics']>;
-  /** In the place of a new directory. */
+  /** Root directory to use instead of a new one. */
   readonly rootDir?: string;
-  /** What becomes of the runtime's events on their way. */
-  readonly mangleEvents?: (events: EventStream) => EventStream;
+  /** Transforms the runtime's event stream. */
+  readonly transformEvents?: (events: EventStream) => EventStream;
 }
 
 export type EventStream = AsyncIterable<ContainerEventResponse>;
 
-/** What was logged. */
+/** A logged message or error. */
 export interface LogEntry {
   readonly at: number;
   readonly message: string;
@@ -39,11 +39,11 @@ export interface LogEntry {
 
 const STARTED_AT_MS = Date.parse('2026-05-01T12:00:00Z');
 const CALL_TIMEOUT_MS = 20_000;
-/** In ms of the clock that steps: long after all that a kubelet waits for. */
-const PATIENCE_MS = 20 * 60_000;
-const LOOK_MS = 200;
+/** In ms of the fake clock: longer than every wait of the kubelet. */
+const WAIT_LIMIT_MS = 20 * 60_000;
+const POLL_INTERVAL_MS = 200;
 
-/** Somebody else's pod: nothing of it may be touched. */
+/** Pod of another client, which the kubelet must not change. */
 export const FOREIGN = aSandbox({
   name: 'foreign',
   namespace: 'elsewhere',
@@ -55,7 +55,10 @@ const FOREIGN_CONTAINERS = [
   aContainer({sandbox: FOREIGN, name: 'dead', state: 'CONTAINER_EXITED', exitCode: 1}),
 ];
 
-/** A kubelet with a directory of manifests, on a fake runtime that runs somebody else's pod too, and a clock that steps. */
+/**
+ * A kubelet with a manifest directory, on a fake runtime that also runs a foreign pod, with an automatically
+ * advancing clock.
+ */
 export class DaemonTestbed implements AsyncDisposable {
   readonly fake: FakeRuntime;
   readonly clock: FakeClock;
@@ -66,40 +69,41 @@ export class DaemonTestbed implements AsyncDisposable {
   readonly #seed: DaemonTestbedOptions;
   readonly #connection: Connection;
   readonly #watching = new AbortController();
-  /** How many instances of one container ran at the same time at most. */
-  mostAtOnce = 0;
+  /** Largest number of concurrently running instances of one container. */
+  maxConcurrentInstances = 0;
   #kubelet: Kubelet | undefined;
   #end = async (): Promise<void> => undefined;
 
-  private constructor(seed: DaemonTestbedOptions, fake: FakeRuntime, clock: FakeClock, directory: string) {
-    this.#seed = seed;
+  private constructor(options: DaemonTestbedOptions, fake: FakeRuntime, clock: FakeClock, directory: string) {
+    this.#seed = options;
     this.fake = fake;
     this.clock = clock;
     this.#autoAdvance = new AutoAdvance(clock);
     this.directory = directory;
-    const {callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, mangleEvents = (events: EventStream) => events} = seed;
+    const {callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, transformEvents = (events: EventStream) => events} =
+      options;
     const connection = connect(fake.endpoint, {timeoutMs});
     const {runtime} = connection;
     const getContainerEvents: typeof runtime.getContainerEvents = (...call) =>
-      mangleEvents(runtime.getContainerEvents(...call));
+      transformEvents(runtime.getContainerEvents(...call));
     this.#connection = {...connection, runtime: {...runtime, getContainerEvents}};
   }
 
-  /** One whose kubelet runs; it ends with `dispose`. */
-  static async start(seed: DaemonTestbedOptions = {}): Promise<DaemonTestbed> {
+  /** Starts a testbed with a running kubelet; disposing of it stops everything. */
+  static async start(options: DaemonTestbedOptions = {}): Promise<DaemonTestbed> {
     const directory = await mkdtemp(join(tmpdir(), 'kcri-daemon-'));
     const clock = new FakeClock({nowMs: STARTED_AT_MS});
     const fake = await FakeRuntime.start({
       sandboxes: [FOREIGN],
       containers: FOREIGN_CONTAINERS,
-      ...seed.runtime,
+      ...options.runtime,
       clock,
     });
-    const ground = new DaemonTestbed(seed, fake, clock, directory);
-    ground.#watch().catch(() => undefined); // the end
-    await mkdir(ground.manifestsDir);
-    ground.run();
-    return ground;
+    const testbed = new DaemonTestbed(options, fake, clock, directory);
+    testbed.#watch().catch(() => undefined); // aborted by dispose
+    await mkdir(testbed.manifestsDir);
+    testbed.run();
+    return testbed;
   }
 
   get rootDir(): string {
@@ -115,11 +119,11 @@ export class DaemonTestbed implements AsyncDisposable {
     return this.#kubelet.view;
   }
 
-  /** Starts a kubelet, such as after `stop`. */
+  /** Starts a kubelet, for example after `stop`. */
   run(): void {
     const {fake, clock, manifestsDir, rootDir} = this;
     const controller = new AbortController();
-    this.#kubelet = aKubelet({
+    this.#kubelet = createTestKubelet({
       connection: this.#connection,
       endpoint: fake.endpoint,
       node: {...GOLDEN_NODE, rootDir, podLogsDir: join(this.directory, 'logs')},
@@ -145,7 +149,7 @@ export class DaemonTestbed implements AsyncDisposable {
     await this.#end();
   }
 
-  /** A manifest comes or is changed, at once as a whole. */
+  /** Creates or replaces a manifest file atomically. */
   async put(file: string, text: string): Promise<void> {
     const hidden = join(this.manifestsDir, `.${file}`);
     await writeFile(hidden, text);
@@ -156,23 +160,26 @@ export class DaemonTestbed implements AsyncDisposable {
     await rm(join(this.manifestsDir, file));
   }
 
-  /** Lets time go on until the condition holds. */
+  /**
+   * Waits in fake time until the condition holds; throws with recent calls and errors after WAIT_LIMIT_MS.
+   */
   async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const end = this.clock.now() + PATIENCE_MS;
+    const end = this.clock.now() + WAIT_LIMIT_MS;
     while (!(await condition())) {
-      if (this.clock.now() > end) throw new Error(`waited in vain until ${what}\n${this.#story()}`);
-      await this.clock.sleep(LOOK_MS);
+      if (this.clock.now() > end)
+        throw new Error(`timed out waiting until ${what}\n${this.#describeState()}`);
+      await this.clock.sleep(POLL_INTERVAL_MS);
     }
   }
 
-  /** All errors that were logged, in order. */
+  /** All logged errors in order. */
   get errors(): readonly string[] {
     return this.log
       .filter((entry) => 'error' in entry)
       .map(({message, error}) => `${message}: ${error instanceof Error ? error.message : String(error)}`);
   }
 
-  /** The containers that run of kcri's pods, each as `pod/container/attempt`. */
+  /** The running containers of kcri's pods, each as `pod/container/attempt`. */
   get running(): readonly string[] {
     return this.ownContainers
       .filter(({state}) => state === 'CONTAINER_RUNNING')
@@ -190,7 +197,7 @@ export class DaemonTestbed implements AsyncDisposable {
     return `${pod}/${config.metadata?.name}/${config.metadata?.attempt}`;
   }
 
-  /** Kills the newest running instance of a container. */
+  /** Ends the newest running instance of a container. */
   kill(name: string, exitCode = 137): void {
     const found = this.ownContainers.find(
       ({config, state}) => config.metadata?.name === name && state === 'CONTAINER_RUNNING',
@@ -199,7 +206,7 @@ export class DaemonTestbed implements AsyncDisposable {
     this.fake.exitContainer(found.id, exitCode);
   }
 
-  /** The phase and the ready containers of a pod. */
+  /** Returns phase, number of ready containers and restarts of a pod. */
   statusOf(name: string): {readonly phase: string; readonly ready: number; readonly restarts: number} {
     const status =
       this.view.pods().find(({metadata}) => metadata.name === `${name}-goldennode`)?.status ?? {};
@@ -211,7 +218,7 @@ export class DaemonTestbed implements AsyncDisposable {
     };
   }
 
-  /** What there is of kcri's pods, in the runtime and on the node. */
+  /** Lists everything that exists of kcri's pods, in the runtime and on the node. */
   async listRemains(): Promise<Readonly<Record<string, readonly string[]>>> {
     return {
       sandboxes: this.fake.sandboxes.flatMap(({id, config}) =>
@@ -224,16 +231,16 @@ export class DaemonTestbed implements AsyncDisposable {
     };
   }
 
-  /** Resolves when nothing of kcri's pods is left anywhere. */
-  async untilNothingIsLeft(): Promise<void> {
+  /** Resolves when nothing of kcri's pods exists any more. */
+  async untilAllRemoved(): Promise<void> {
     await this.until(
-      'nothing is left',
+      'everything is removed',
       async () => Object.values(await this.listRemains()).flat().length === 0,
     );
   }
 
-  /** The changing calls that named something of the foreign pod. */
-  get foreignTouched(): readonly string[] {
+  /** Mutating CRI calls with an ID of the foreign pod. */
+  get callsToForeignPod(): readonly string[] {
     const ids = [FOREIGN.id, ...FOREIGN_CONTAINERS.map(({id}) => id)];
     return this.fake.calls
       .filter(({method}) => /^(Stop|Remove|Create|Start|Exec|Update|Reopen|Checkpoint)/.test(method))
@@ -250,21 +257,24 @@ export class DaemonTestbed implements AsyncDisposable {
     await rm(this.directory, {recursive: true, force: true});
   }
 
-  /** At each change of time. */
+  /** Updates maxConcurrentInstances whenever the clock advances. */
   async #watch(): Promise<void> {
     for (;;) {
       const names = this.running.map((name) => name.replace(/\/\d+$/, ''));
       for (const name of names)
-        this.mostAtOnce = Math.max(this.mostAtOnce, names.filter((other) => other === name).length);
+        this.maxConcurrentInstances = Math.max(
+          this.maxConcurrentInstances,
+          names.filter((other) => other === name).length,
+        );
       await this.clock.sleep(1, this.#watching.signal);
     }
   }
 
-  #story(): string {
+  #describeState(): string {
     const calls = this.fake.calls.slice(-30).map(({method, code}) => `${method} ${code ?? '…'}`);
     return [`running: ${this.running.join(' ')}`, ...this.errors.slice(-15), ...calls].join('\n');
   }
 }
 
-/** What is left when nothing is. */
-export const NOTHING_LEFT = {sandboxes: [], containers: [], records: [], podDirs: [], logs: []};
+/** Result of listRemains after a complete cleanup. */
+export const NOTHING_REMAINS = {sandboxes: [], containers: [], records: [], podDirs: [], logs: []};

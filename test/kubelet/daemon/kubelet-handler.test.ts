@@ -22,7 +22,7 @@ import {aContainer, aPod} from '../pod-builders.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
 /** State of the node besides the desired pods. */
-interface World {
+interface NodeState {
   readonly ready?: boolean;
   readonly admission?: boolean;
   /** Pods with a record of an earlier kubelet. */
@@ -37,7 +37,7 @@ interface World {
 const {signal} = new AbortController();
 
 /** Returns a handler whose workers and pods record what it requests of them. */
-function aHandler(world: World = {}, clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'})) {
+function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'})) {
   const {
     ready = true,
     admission: admitsPods = true,
@@ -46,7 +46,7 @@ function aHandler(world: World = {}, clock = new FakeClock({nowMs: TEST_TIME_MS,
     terminating = [],
     statuses = {},
     hangs = false,
-  } = world;
+  } = state;
   const done: string[] = [];
   const events: PodEvent[] = [];
   const known = new Set<string>();

@@ -9,7 +9,7 @@ import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {configMapManifest, podManifest} from '../managers/sources/run-source.js';
 
-test('pods of files and of a URL become updates, and what they refer to is there when they come', async () => {
+test('pods of files and a URL are delivered as updates, together with the API objects they refer to', async () => {
   const directory = await temporaryDirectory();
   await writeFile(
     join(directory, 'a.yaml'),
@@ -21,7 +21,7 @@ test('pods of files and of a URL become updates, and what they refer to is there
     server.listen(0, '127.0.0.1', resolve);
   });
   onTestFinished(() => void server.close());
-  const told: string[] = [];
+  const received: string[] = [];
   let changes = 0;
   const sources = openPodSources(
     {
@@ -35,12 +35,13 @@ test('pods of files and of a URL become updates, and what they refer to is there
     {
       update: ({op, source, pods}) => {
         const value = sources.objects.configMap('default', 'settings')?.data?.['key'] ?? 'nothing';
-        if (source === 'file') told.push(`${op} ${pods[0]?.pod.metadata.name ?? ''} with ${value}`);
-        else told.push(`${op} ${pods[0]?.pod.metadata.annotations?.['kubernetes.io/config.source'] ?? ''}`);
+        if (source === 'file') received.push(`${op} ${pods[0]?.pod.metadata.name ?? ''} with ${value}`);
+        else
+          received.push(`${op} ${pods[0]?.pod.metadata.annotations?.['kubernetes.io/config.source'] ?? ''}`);
       },
       objectsChanged: () => (changes += 1),
-      report: ({message}) => void told.push(message),
-      event: ({message}) => void told.push(message),
+      report: ({message}) => void received.push(message),
+      event: ({message}) => void received.push(message),
     },
   );
   const all = new Set(['file', 'http'] as const);
@@ -53,6 +54,6 @@ test('pods of files and of a URL become updates, and what they refer to is there
   await until(() => sources.objects.configMap('default', 'settings')?.data?.['key'] === '2');
   controller.abort();
   await run;
-  expect(told.toSorted()).toEqual(['ADD a-node1 with 1', 'ADD http']);
+  expect(received.toSorted()).toEqual(['ADD a-node1 with 1', 'ADD http']);
   expect(changes).toBe(before + 1);
 });

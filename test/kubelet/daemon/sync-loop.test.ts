@@ -16,7 +16,7 @@ const DIED: PodLifecycleEvent = {uid, type: 'ContainerDied', id: 'c1'};
 function aLoop(overrides: Partial<SyncLoopHandler> = {}) {
   const clock = new FakeClock();
   const done: string[] = [];
-  const said: {message: string; error?: string; fields?: object}[] = [];
+  const logged: {message: string; error?: string; fields?: object}[] = [];
   const handler: SyncLoopHandler = {
     handleConfig: async ({op, source}) => void done.push(`${op} of ${source}`),
     handlePleg: ({type}) => void done.push(type),
@@ -28,12 +28,12 @@ function aLoop(overrides: Partial<SyncLoopHandler> = {}) {
     ...overrides,
   };
   const logger = fakeLogger({
-    info: (message: string) => void said.push({message}),
+    info: (message: string) => void logged.push({message}),
     error: (error: unknown, message: string, fields: object = {}) =>
-      void said.push({message, error: String(error), fields}),
+      void logged.push({message, error: String(error), fields}),
   });
   const queue = new SyncLoopQueue();
-  return {loop: new SyncLoop(queue, handler, clock, logger), queue, clock, done, said};
+  return {loop: new SyncLoop(queue, handler, clock, logger), queue, clock, done, logged};
 }
 
 async function running(loop: SyncLoop, use: () => Promise<void>): Promise<void> {
@@ -90,7 +90,7 @@ test('due pods are synced every second and housekeeping runs every other second'
 
 test('ticks that were missed are not repeated', async () => {
   let finish = (): void => undefined;
-  const {loop, clock, done, said} = aLoop({
+  const {loop, clock, done, logged} = aLoop({
     handleHousekeeping: () =>
       new Promise((resolve) => {
         done.push('housekeeping');
@@ -104,7 +104,7 @@ test('ticks that were missed are not repeated', async () => {
     finish();
   });
   expect(done.filter((what) => what === 'sync').length).toBeLessThanOrEqual(3);
-  expect(said).toContainEqual({
+  expect(logged).toContainEqual({
     message: 'Housekeeping took longer than expected',
     error: 'housekeeping took too long',
     fields: {expected: '1s', actual: '28s'},
@@ -113,31 +113,31 @@ test('ticks that were missed are not repeated', async () => {
 
 test('a loop with errors handles nothing, logs them at growing intervals and then handles everything', async () => {
   let errors: readonly string[] = ['container runtime is down', 'PLEG is not healthy'];
-  const {loop, clock, done, said, queue} = aLoop({errors: () => errors});
+  const {loop, clock, done, logged, queue} = aLoop({errors: () => errors});
   queue.config({op: 'ADD', source: 'file', pods: []});
-  const toldAt: number[] = [];
+  const loggedAt: number[] = [];
   await running(loop, async () => {
     for (let ms = 0; ms <= 12_000; ms += 100) {
-      const before = said.length;
+      const before = logged.length;
       await clock.advance(100);
-      if (said.length > before) toldAt.push(clock.now());
+      if (logged.length > before) loggedAt.push(clock.now());
     }
     expect(done).toEqual([]);
     errors = [];
     await clock.advance(5000);
     await until(() => done.length > 0);
   });
-  expect(said[1]).toMatchObject({
+  expect(logged[1]).toMatchObject({
     message: 'Skipping pod synchronization',
     error: '[container runtime is down, PLEG is not healthy]',
   });
-  expect(toldAt).toEqual([100, 300, 700, 1500, 3100, 6300, 11_300]);
+  expect(loggedAt).toEqual([100, 300, 700, 1500, 3100, 6300, 11_300]);
   expect(done[0]).toBe('ADD of file');
 });
 
 test('the pause is short again after the errors are gone', async () => {
   let errors: readonly string[] = ['down'];
-  const {loop, clock, said, queue} = aLoop({errors: () => errors});
+  const {loop, clock, logged, queue} = aLoop({errors: () => errors});
   await running(loop, async () => {
     await clock.advance(100);
     await clock.advance(200);
@@ -146,9 +146,9 @@ test('the pause is short again after the errors are gone', async () => {
     errors = ['down again'];
     queue.pleg(DIED);
     await clock.advance(1000);
-    const told = said.length;
+    const loggedBefore = logged.length;
     await clock.advance(100);
-    expect(said.length).toBeGreaterThan(told);
+    expect(logged.length).toBeGreaterThan(loggedBefore);
   });
 });
 

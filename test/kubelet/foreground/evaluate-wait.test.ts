@@ -11,22 +11,22 @@ function aContainerStatus(name: string, state: ContainerState): ContainerStatus 
   return {name, state, ready: state.running !== undefined, restartCount: 0, image: '', imageID: ''};
 }
 
-interface Case {
+interface WaitCase {
   readonly phase?: PodStatus['phase'];
-  /** Why a kubelet has ended the pod. */
+  /** Reason and message of a pod that the kubelet terminated. */
   readonly end?: Pick<PodStatus, 'reason' | 'message'>;
   readonly restartPolicy?: RestartPolicy;
   readonly states: Readonly<Record<string, ContainerState>>;
   readonly failures?: readonly SyncFailure[];
   readonly wait?: WaitFor;
   readonly retry?: boolean;
-  /** Fields of the containers by their names. */
+  /** Additional fields of the containers, by name. */
   readonly fields?: Readonly<Record<string, Partial<Container>>>;
-  /** Sidecars beside the containers. */
+  /** States of sidecars, by name. */
   readonly sidecars?: Readonly<Record<string, ContainerState>>;
-  /** Readiness gates, and how their conditions are. */
+  /** Readiness gates and the status of their conditions. */
   readonly gates?: Readonly<Record<string, 'True' | 'False' | undefined>>;
-  /** Init containers that end, behind the sidecars. */
+  /** States of init containers that run to completion, listed after the sidecars. */
   readonly inits?: Readonly<Record<string, ContainerState>>;
 }
 
@@ -34,7 +34,7 @@ function statusesOf(states: Readonly<Record<string, ContainerState>>): readonly 
   return Object.entries(states).map(([name, state]) => aContainerStatus(name, state));
 }
 
-function verdict({
+function evaluate({
   phase = 'Running',
   end = {},
   restartPolicy = 'Always',
@@ -46,7 +46,7 @@ function verdict({
   sidecars = {},
   inits = {},
   gates = {},
-}: Case) {
+}: WaitCase) {
   const status = {
     phase,
     ...end,
@@ -72,7 +72,7 @@ function verdict({
   return evaluateWait(pod, {status, results}, {wait, retry});
 }
 
-/** Never restarted but after that exit code. */
+/** Restarts the container only after this exit code. */
 function ruleFor(code: number): Partial<Container> {
   const exitCodes = {operator: 'In', values: [code]} as const;
   return {restartPolicy: 'Never', restartPolicyRules: [{action: 'Restart', exitCodes}]};
@@ -81,24 +81,28 @@ function ruleFor(code: number): Partial<Container> {
 const crash: SyncFailure = {reason: 'CrashLoopBackOff', message: 'back-off'};
 const pull: SyncFailure = {reason: 'ErrImagePull', message: 'no registry'};
 
-test.each<[string, Case, object]>([
-  ['every container ready is ready', {states: {a: RUNNING, b: RUNNING}}, {kind: 'ready'}],
+test.each<[string, WaitCase, object]>([
+  ['a pod whose containers are all ready is ready', {states: {a: RUNNING, b: RUNNING}}, {kind: 'ready'}],
   [
-    'a pod whose gates are closed never becomes ready, whatever its containers are',
+    'a pod with ready containers and false readiness gates is gated',
     {states: {a: RUNNING}, gates: {x: undefined, y: 'True', z: 'False'}},
     {kind: 'gated', gates: ['x', 'z']},
   ],
-  ['a pod whose gates are open is ready', {states: {a: RUNNING}, gates: {x: 'True'}}, {kind: 'ready'}],
-  ['its containers come first', {states: {a: {waiting: {}}}, gates: {x: undefined}}, {kind: 'wait'}],
+  ['a pod with true readiness gates is ready', {states: {a: RUNNING}, gates: {x: 'True'}}, {kind: 'ready'}],
   [
-    'gates are nothing to who waits for the end',
+    'containers that are not ready take precedence over readiness gates',
+    {states: {a: {waiting: {}}}, gates: {x: undefined}},
+    {kind: 'wait'},
+  ],
+  [
+    'readiness gates are ignored when waiting for completion',
     {states: {a: RUNNING}, gates: {x: undefined}, wait: 'complete'},
     {kind: 'wait'},
   ],
-  ['one that is still waiting is waited for', {states: {a: RUNNING, b: {waiting: {}}}}, {kind: 'wait'}],
-  ['complete does not end with ready', {states: {a: RUNNING}, wait: 'complete'}, {kind: 'wait'}],
+  ['a waiting container is waited for', {states: {a: RUNNING, b: {waiting: {}}}}, {kind: 'wait'}],
+  ['a ready pod is not complete', {states: {a: RUNNING}, wait: 'complete'}, {kind: 'wait'}],
   [
-    'a succeeded pod is complete with 0, whatever was waited for',
+    'a succeeded pod is complete with exit code 0, whatever the wait condition',
     {phase: 'Succeeded', states: {a: exited(0)}},
     {kind: 'complete', exitCode: 0},
   ],
@@ -108,12 +112,12 @@ test.each<[string, Case, object]>([
     {kind: 'complete', exitCode: 7, container: 'b'},
   ],
   [
-    'a failed pod does not have the exit code of a sidecar that was stopped with it',
+    'a failed pod does not have the exit code of a stopped sidecar',
     {phase: 'Failed', states: {a: exited(0), b: exited(7)}, sidecars: {s: exited(143)}},
     {kind: 'complete', exitCode: 7, container: 'b'},
   ],
   [
-    'a failed init container comes before the containers and sidecars',
+    'the exit code of a failed init container takes precedence over containers and sidecars',
     {phase: 'Failed', states: {a: exited(7)}, inits: {i: exited(5)}, sidecars: {s: exited(143)}},
     {kind: 'complete', exitCode: 5, container: 'i'},
   ],
@@ -123,100 +127,108 @@ test.each<[string, Case, object]>([
     {kind: 'complete', exitCode: 143, container: 's'},
   ],
   [
-    'a pod that a kubelet ended says why, and has failed though none of its containers has',
+    'a pod terminated by the kubelet has failed with a reason even if no container failed',
     {phase: 'Failed', end: {reason: 'Evicted', message: 'too full. '}, states: {a: exited(0)}},
     {kind: 'complete', exitCode: 1, container: undefined, problem: 'Evicted: too full.'},
   ],
   [
-    'a reason without a message is told alone',
+    'a reason without a message is reported alone',
     {phase: 'Failed', end: {reason: 'Evicted'}, states: {a: exited(2)}},
     {kind: 'complete', exitCode: 2, container: 'a', problem: 'Evicted'},
   ],
   [
-    'a container that failed for good keeps a pod from becoming ready',
+    'a container that failed and is not restarted prevents the pod from becoming ready',
     {restartPolicy: 'Never', states: {a: RUNNING, b: exited(3)}},
     {kind: 'broken', exitCode: 3, container: 'b'},
   ],
   [
-    'a container that ended well and is not restarted is settled',
+    'a container that succeeded and is not restarted counts as ready',
     {restartPolicy: 'OnFailure', states: {a: RUNNING, b: exited(0)}},
     {kind: 'ready'},
   ],
   [
-    'a container that its own policy restarts is waited for, whatever its pod says',
+    'a container that is restarted by its own policy is waited for',
     {restartPolicy: 'Never', states: {a: exited(3)}, fields: {a: {restartPolicy: 'OnFailure'}}},
     {kind: 'wait'},
   ],
   [
-    'a container that a rule restarts is waited for',
+    'a container that is restarted by a rule is waited for',
     {restartPolicy: 'Never', states: {a: exited(3)}, fields: {a: ruleFor(3)}},
     {kind: 'wait'},
   ],
   [
-    'a container that no rule restarts has failed for good',
+    'a container that no rule restarts has failed',
     {restartPolicy: 'Always', states: {a: exited(4)}, fields: {a: ruleFor(3)}},
     {kind: 'broken', exitCode: 4, container: 'a'},
   ],
   [
-    'a container that ended well and comes again is not settled',
+    'a container that succeeded and is restarted is waited for',
     {restartPolicy: 'OnFailure', states: {a: exited(0)}, fields: {a: {restartPolicy: 'Always'}}},
     {kind: 'wait'},
   ],
   [
-    'each container has to be ready itself',
+    'a pod is not ready before every container is ready',
     {states: {a: RUNNING, b: {waiting: {}}, c: RUNNING}},
     {kind: 'wait'},
   ],
   [
-    'init containers that have ended need not be ready',
+    'completed init containers need not be ready',
     {states: {a: RUNNING}, inits: {i: exited(0)}},
     {kind: 'ready'},
   ],
-  ['sidecars have to be ready too', {states: {a: RUNNING}, sidecars: {s: {waiting: {}}}}, {kind: 'wait'}],
-  ['with its sidecars a pod is ready', {states: {a: RUNNING}, sidecars: {s: RUNNING}}, {kind: 'ready'}],
+  ['sidecars must be ready', {states: {a: RUNNING}, sidecars: {s: {waiting: {}}}}, {kind: 'wait'}],
   [
-    'a sidecar that failed is waited for, as it comes again',
+    'a pod with ready containers and sidecars is ready',
+    {states: {a: RUNNING}, sidecars: {s: RUNNING}},
+    {kind: 'ready'},
+  ],
+  [
+    'a failed sidecar is waited for because it is restarted',
     {restartPolicy: 'Never', states: {a: RUNNING}, sidecars: {s: exited(1)}},
     {kind: 'wait'},
   ],
   [
-    'what was not tried because of a limit is waited for',
+    'a transient failure is waited for',
     {states: {a: {waiting: {}}}, failures: [{...pull, transient: true}]},
     {kind: 'wait'},
   ],
-  ['a failure ends a sync without a limit', {states: {a: {waiting: {}}}, failures: [pull]}, {kind: 'failed'}],
   [
-    'the first failure that counts is told',
+    'a failure ends a sync without a time limit',
+    {states: {a: {waiting: {}}}, failures: [pull]},
+    {kind: 'failed'},
+  ],
+  [
+    'the first failure that is not transient is reported',
     {states: {a: {waiting: {}}}, failures: [{...crash, transient: true}, pull, crash]},
     {kind: 'failed', result: {failure: pull}},
   ],
   [
-    'what runs is not ready while something fails',
+    'a pod with running containers is not ready while a sync fails',
     {states: {a: RUNNING}, failures: [crash], retry: true},
     {kind: 'wait'},
   ],
   [
-    'a failure is retried when there is a limit',
+    'a failure is retried with a time limit',
     {states: {a: {waiting: {}}}, failures: [pull], retry: true},
     {kind: 'wait'},
   ],
-  ['a crash loop ends waiting for ready', {states: {a: exited(1)}, failures: [crash]}, {kind: 'failed'}],
+  ['a crash loop fails a wait for readiness', {states: {a: exited(1)}, failures: [crash]}, {kind: 'failed'}],
   [
-    'a crash loop is part of running to completion',
+    'a crash loop does not fail a wait for completion',
     {restartPolicy: 'OnFailure', states: {a: exited(1)}, failures: [crash], wait: 'complete'},
     {kind: 'wait'},
   ],
   [
-    'another failure ends waiting for completion too',
+    'another failure fails a wait for completion',
     {states: {a: {waiting: {}}}, failures: [pull], wait: 'complete'},
     {kind: 'failed'},
   ],
 ])('%s', (_, given, expected) => {
-  expect(verdict(given)).toMatchObject(expected);
+  expect(evaluate(given)).toMatchObject(expected);
 });
 
-test('a pod that ended by itself names no problem', () => {
-  expect(verdict({phase: 'Failed', states: {a: exited(7)}})).toEqual({
+test('a pod that failed by itself has no problem', () => {
+  expect(evaluate({phase: 'Failed', states: {a: exited(7)}})).toEqual({
     kind: 'complete',
     exitCode: 7,
     container: 'a',

@@ -8,13 +8,13 @@ import {
 } from '../../../src/kubelet/foreground/sync-pods.js';
 import type {PodRegistry} from '../../../src/kubelet/pods/registry/pod-registry.js';
 
-/** Pods and the runtime that they run on. */
+/** A PodRegistry and the runtime of its pods. */
 export interface SyncTestbed {
   readonly pods: PodRegistry;
   readonly connection: {readonly runtime: RuntimeService};
 }
 
-/** Syncs one pod until it is ready, unless the options say otherwise. */
+/** Syncs one pod until it is ready, unless the options have another wait condition. */
 export async function syncOnePod(
   {pods, connection: {runtime}}: SyncTestbed,
   pod: Pod,

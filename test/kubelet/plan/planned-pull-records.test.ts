@@ -11,7 +11,7 @@ const aRecord = (imageRef: string): ImagePulledRecord => ({
   credentialMapping: {'r.example/app': {nodePodsAccessible: true}},
 });
 
-test('a plan reads the records, and what it would write it reads back', async () => {
+test('a plan reads existing records and its own planned updates', async () => {
   const rootDir = await temporaryDirectory();
   const real = new FilePullRecordsAccessor(rootDir);
   await real.updatePulled('sha256:1', () => aRecord('sha256:1'));
@@ -20,18 +20,18 @@ test('a plan reads the records, and what it would write it reads back', async ()
   await real.writeIntent('r.example/under-way:1');
   const planned = new PlannedPullRecords(rootDir);
   expect(await planned.readPulled('sha256:1')).toEqual(aRecord('sha256:1'));
-  const left: string[] = [];
+  const recovered: string[] = [];
   await planned.recoverIntents((images) => {
-    left.push(...images);
+    recovered.push(...images);
     return Promise.resolve(images);
   });
-  expect([left, await planned.hasIntent('r.example/left:1')]).toEqual([['r.example/left:1'], true]);
+  expect([recovered, await planned.hasIntent('r.example/left:1')]).toEqual([['r.example/left:1'], true]);
   await planned.updatePulled('sha256:2', () => aRecord('sha256:2'));
   await planned.updatePulled('sha256:2', () => undefined);
   expect(await planned.readPulled('sha256:2')).toEqual(aRecord('sha256:2'));
 });
 
-test('a plan writes and removes nothing', async () => {
+test('a plan neither writes nor removes records', async () => {
   const rootDir = await temporaryDirectory();
   const planned = new PlannedPullRecords(rootDir);
   await planned.writeIntent();

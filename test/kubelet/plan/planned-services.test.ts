@@ -6,7 +6,7 @@ import {aContainer, anImage, BUSYBOX, FakeRuntime} from '../../fakes/fake-runtim
 const OPTIONS = {exitsAtOnce: (name: string) => name === 'setup'};
 const LABELS = {app: 'web'};
 
-async function planned(options: Parameters<typeof FakeRuntime.start>[0] = {}) {
+async function startPlannedServices(options: Parameters<typeof FakeRuntime.start>[0] = {}) {
   const fake = await FakeRuntime.start(options);
   const connection = connect(fake.endpoint);
   return {
@@ -21,9 +21,9 @@ async function planned(options: Parameters<typeof FakeRuntime.start>[0] = {}) {
 
 const sandbox = {metadata: {name: 'web', namespace: 'default', attempt: 0}, labels: LABELS};
 
-test('what is planned is read back beside what is real, and reaches no runtime', async () => {
-  await using scene = await planned({containers: [aContainer({labels: LABELS})]});
-  const {runtime, fake} = scene;
+test('planned pods are listed beside real ones without calls to the runtime', async () => {
+  await using services = await startPlannedServices({containers: [aContainer({labels: LABELS})]});
+  const {runtime, fake} = services;
   const {podSandboxId: id} = await runtime.runPodSandbox({config: sandbox});
   expect(id).toBe('<sandbox default/web/0>');
   const {status} = await runtime.podSandboxStatus({podSandboxId: id});
@@ -44,9 +44,9 @@ test('what is planned is read back beside what is real, and reaches no runtime',
 test.each([
   ['setup', 'CONTAINER_EXITED'],
   ['main', 'CONTAINER_RUNNING'],
-])('a container %s that is started is %s', async (name, state) => {
-  await using scene = await planned();
-  const {runtime} = scene;
+])('the container %s started in a plan is in the state %s', async (name, state) => {
+  await using services = await startPlannedServices();
+  const {runtime} = services;
   const {podSandboxId: id} = await runtime.runPodSandbox({config: sandbox});
   const config = {metadata: {name, attempt: 0}, image: {image: BUSYBOX}};
   const {containerId: created} = await runtime.createContainer({
@@ -58,9 +58,9 @@ test.each([
   expect((await runtime.containerStatus({containerId: created})).status).toMatchObject({state, exitCode: 0});
 });
 
-test('what is stopped or removed in the plan is so in later reads, and runs on in the runtime', async () => {
-  await using scene = await planned({containers: [aContainer()]});
-  const {runtime, fake} = scene;
+test('stops and removals are visible in the plan, but not in the runtime', async () => {
+  await using services = await startPlannedServices({containers: [aContainer()]});
+  const {runtime, fake} = services;
   const [real] = fake.containers;
   const id = containerId(real!.id);
   const sandboxId = podSandboxId(real!.sandboxId);
@@ -76,9 +76,9 @@ test('what is stopped or removed in the plan is so in later reads, and runs on i
   expect(fake.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
 });
 
-test('an image that is pulled in the plan is there afterwards', async () => {
-  await using scene = await planned({images: [], registry: [anImage()]});
-  const {images, fake} = scene;
+test('an image pulled in a plan is present afterwards', async () => {
+  await using services = await startPlannedServices({images: [], registry: [anImage()]});
+  const {images, fake} = services;
   expect((await images.imageStatus({image: {image: BUSYBOX}})).image).toBeUndefined();
   await images.pullImage({image: {image: BUSYBOX}});
   expect((await images.imageStatus({image: {image: BUSYBOX}})).image).toMatchObject({repoTags: [BUSYBOX]});

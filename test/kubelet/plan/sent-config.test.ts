@@ -11,7 +11,7 @@ const CONFIG = {
   ],
 };
 
-function shown(fields: Partial<Container>): unknown {
+function hideSecrets(fields: Partial<Container>): unknown {
   return hideSecretValues(CONFIG, [aPod({containers: [aContainer(fields)]})], 'main');
 }
 
@@ -20,27 +20,27 @@ const env = [
   {name: 'COLOR', value: 'blue'},
 ];
 
-test('a command line that repeats a Secret’s value is hidden with it', () => {
-  expect(shown({env, args: ['$(PASS)']})).toEqual({
+test('a command that contains the value of a Secret is hidden', () => {
+  expect(hideSecrets({env, args: ['$(PASS)']})).toEqual({
     command: ['<hidden>'],
     args: ['<hidden>'],
     envs: [{key: 'PASS', value: '<hidden>'}, CONFIG.envs[1]],
   });
 });
 
-test('any other command line is shown', () => {
-  expect(shown({env, args: ['$PASS']})).toMatchObject({args: ['hunter2']});
-  expect(shown({args: ['$(COLOR)']})).toEqual(CONFIG);
+test('other commands are shown', () => {
+  expect(hideSecrets({env, args: ['$PASS']})).toMatchObject({args: ['hunter2']});
+  expect(hideSecrets({args: ['$(COLOR)']})).toEqual(CONFIG);
 });
 
-test('a value from a file may be secret, and what repeats it is hidden with it', () => {
+test('values from env files and commands that contain them are hidden', () => {
   const fileKeyRef = {volumeName: 'v', path: 'a.env', key: 'k'};
   const fromFile = [
     {name: 'PASS', valueFrom: {fileKeyRef}},
     {name: 'COLOR', value: '$(PASS)'},
   ];
 
-  expect(shown({env: fromFile, args: ['$(PASS)']})).toEqual({
+  expect(hideSecrets({env: fromFile, args: ['$(PASS)']})).toEqual({
     command: ['<hidden>'],
     args: ['<hidden>'],
     envs: CONFIG.envs.map(({key}) => ({key, value: '<hidden>'})),

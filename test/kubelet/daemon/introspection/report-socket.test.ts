@@ -38,11 +38,11 @@ async function socketOf(rootDir: string): Promise<string> {
   return join(rootDir, 'kubelet', 'kubelet.sock');
 }
 
-test('what is asked for is answered, without what is secret', async () => {
+test('a query gets the report of the requested pods with secrets redacted', async () => {
   const rootDir = await temporaryDirectory();
-  const asked: (readonly PodUid[] | undefined)[] = [];
+  const requestedUids: (readonly PodUid[] | undefined)[] = [];
   const report = (uids: readonly PodUid[] | undefined): KubeletReport => {
-    asked.push(uids);
+    requestedUids.push(uids);
     return REPORT;
   };
   await using served = await serveReports(
@@ -53,10 +53,10 @@ test('what is asked for is answered, without what is secret', async () => {
   const answer = await queryKubelet(rootDir, [podUid('u1')], OPTIONS);
   expect(answer).toEqual({...REPORT, errors: ['the password is [hidden]']});
   await queryKubelet(rootDir, undefined, OPTIONS);
-  expect(asked).toEqual([['u1'], undefined]);
+  expect(requestedUids).toEqual([['u1'], undefined]);
 });
 
-test('the socket is root’s alone, whatever the root directory’s mode is, and goes with the daemon', async () => {
+test('the socket is only accessible by root, whatever the mode of the root directory, and is removed with the daemon', async () => {
   const rootDir = await temporaryDirectory();
   await chmod(rootDir, 0o755);
   const served = await serveReports(rootDir, aService());
@@ -67,7 +67,7 @@ test('the socket is root’s alone, whatever the root directory’s mode is, and
   expect(await readdir(rootDir)).toEqual([]);
 });
 
-test('a root directory with a name longer than a socket’s may be is fine, and so is what a killed daemon left', async () => {
+test('a root directory longer than a socket path and a stale socket file do not prevent serving', async () => {
   const rootDir = join(await temporaryDirectory(), 'x'.repeat(200));
   await mkdir(join(rootDir, 'kubelet'), {recursive: true});
   await writeFile(join(rootDir, 'kubelet', 'kubelet.sock'), '');
@@ -76,25 +76,25 @@ test('a root directory with a name longer than a socket’s may be is fine, and 
   expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
 });
 
-test.each(['no question', '7'.repeat(2_000_000), '{"uids":'])(
-  'who sends something else is cut off, and the next one is answered',
-  async (question) => {
+test.each(['not a query', '7'.repeat(2_000_000), '{"uids":'])(
+  'a client that sends an invalid query is disconnected, and the next one gets an answer',
+  async (query) => {
     const rootDir = await temporaryDirectory();
     await using served = await serveReports(rootDir, aService());
     expect(served).toBeDefined();
     const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
-    socket.on('error', () => undefined); // cut off while it was sending
+    socket.on('error', () => undefined); // disconnected while sending
     const answer: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => answer.push(chunk));
     const closed = new Promise((resolve) => socket.on('close', resolve));
-    socket.end(question);
+    socket.end(query);
     await closed;
     expect(Buffer.concat(answer)).toHaveLength(0);
     expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
   },
 );
 
-test('one who never ends its question does not keep the daemon from ending', async () => {
+test('a client that does not complete its query does not delay the shutdown', async () => {
   const rootDir = await temporaryDirectory();
   const served = await serveReports(rootDir, aService());
   const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
@@ -104,7 +104,7 @@ test('one who never ends its question does not keep the daemon from ending', asy
   await closed;
 });
 
-test('that there is no socket, or nobody behind it, is said', async () => {
+test('a missing socket and a socket without a server are reported', async () => {
   const rootDir = await temporaryDirectory();
   await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow('there is no "');
   await writeFile(await socketOf(rootDir), '');
@@ -117,7 +117,7 @@ test.each([
   ['', 'it has broken off its answer'],
   ['{"version":1,"pid"', 'it has broken off its answer'],
   ['{"version":2,"pid":7}', 'it says something of version 2, not 1'],
-])('of an answer that reads %j it is said that it is of no use', async (answer, message) => {
+])('the invalid response %j is rejected', async (answer, message) => {
   const rootDir = await temporaryDirectory();
   const server = createServer({allowHalfOpen: true}, (socket) => void socket.end(answer));
   onTestFinished(() => void server.close());
@@ -126,16 +126,16 @@ test.each([
   await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(message);
 });
 
-test('a daemon that stands still is not waited for', async () => {
+test('a daemon that does not respond is given up after five seconds', async () => {
   const rootDir = await temporaryDirectory();
   const server = createServer({allowHalfOpen: true}, () => undefined);
   onTestFinished(() => void server.close());
   server.listen(await socketOf(rootDir));
   await once(server, 'listening');
   const clock = new FakeClock();
-  const asked = queryKubelet(rootDir, [], {...OPTIONS, clock});
-  const refused = expect(asked).rejects.toThrow('it has not answered for 5s');
+  const query = queryKubelet(rootDir, [], {...OPTIONS, clock});
+  const rejected = expect(query).rejects.toThrow('it has not answered for 5s');
   await once(server, 'connection');
   await clock.advance(5000);
-  await refused;
+  await rejected;
 });

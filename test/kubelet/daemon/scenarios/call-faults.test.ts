@@ -2,9 +2,9 @@ import {describe, expect, test} from 'vitest';
 import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
 import {anImage, type FakeRuntime} from '../../../fakes/fake-runtime.js';
 import type {Rpc} from '../../../fakes/runtime/cri-messages.js';
-import {DaemonTestbed, NOTHING_LEFT} from '../daemon-testbed.js';
+import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
-/** All calls that the daemon makes for a pod and for itself. */
+/** All CRI calls that the daemon makes. */
 const METHODS = [
   'Status',
   'ListContainers',
@@ -23,11 +23,11 @@ const METHODS = [
   'RemovePodSandbox',
 ] as const satisfies readonly Rpc[];
 
-/** How often in turn a call goes wrong. */
+/** Number of consecutive calls with the fault. */
 const TIMES = 2;
-const FOR_EVER_MS = 1e12;
+const FOREVER_MS = 1e12;
 const LATE_MS = 7000;
-/** In ms of the machine's time. */
+/** In ms of real time. */
 const CALL_TIMEOUT_MS = 400;
 
 const FAULTS: Readonly<Record<string, (fake: FakeRuntime, rpc: Rpc) => void>> = {
@@ -41,15 +41,17 @@ const FAULTS: Readonly<Record<string, (fake: FakeRuntime, rpc: Rpc) => void>> = 
     fake.injectDelay(rpc, LATE_MS, {times: TIMES});
   },
   hangs: (fake, rpc) => {
-    fake.injectDelay(rpc, FOR_EVER_MS, {times: TIMES});
+    fake.injectDelay(rpc, FOREVER_MS, {times: TIMES});
   },
   'takes effect and hangs': (fake, rpc) => {
-    fake.injectDelay(rpc, FOR_EVER_MS, {times: TIMES, afterEffect: true});
+    fake.injectDelay(rpc, FOREVER_MS, {times: TIMES, afterEffect: true});
   },
 };
 
-/** Calls without a deadline, as a kubelet makes them: what a pod waits for then is up to who made it. */
-const isEndless = (fault: string, rpc: string): boolean =>
+/**
+ * Returns true for calls without a timeout, as in the kubelet, where a hanging call only ends with its pod.
+ */
+const hasNoTimeout = (fault: string, rpc: string): boolean =>
   fault.endsWith('hangs') && ['PullImage', 'ExecSync'].includes(rpc);
 
 const MANIFEST = aManifest({
@@ -61,53 +63,53 @@ const MANIFEST = aManifest({
 });
 
 describe.each(Object.entries(FAULTS))('when a call %s', (fault, inject) => {
-  test.concurrent.each(METHODS.filter((rpc) => !isEndless(fault, rpc)))(
-    '%s: the pod runs, once, is healed, and goes',
+  test.concurrent.each(METHODS.filter((rpc) => !hasNoTimeout(fault, rpc)))(
+    '%s: the pod starts once, is restarted after a crash, and is removed',
     async (rpc) => {
-      await using ground = await DaemonTestbed.start({
+      await using testbed = await DaemonTestbed.start({
         runtime: {registry: [anImage({name: 'localhost:5000/app:1'})]},
         callTimeoutMs: CALL_TIMEOUT_MS,
       });
-      inject(ground.fake, rpc);
+      inject(testbed.fake, rpc);
 
-      await ground.put('web.yaml', MANIFEST);
-      await ground.until('the pod runs', () => ground.statusOf('web').ready === 2);
-      const {restarts} = ground.statusOf('web');
-      ground.kill('app');
-      await ground.until(
+      await testbed.put('web.yaml', MANIFEST);
+      await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 2);
+      const {restarts} = testbed.statusOf('web');
+      testbed.kill('app');
+      await testbed.until(
         'a killed container runs again',
-        () => ground.statusOf('web').restarts > restarts && ground.statusOf('web').ready === 2,
+        () => testbed.statusOf('web').restarts > restarts && testbed.statusOf('web').ready === 2,
       );
-      expect(ground.running.map((name) => name.replace(/\/\d+$/, ''))).toEqual([
+      expect(testbed.running.map((name) => name.replace(/\/\d+$/, ''))).toEqual([
         'web-goldennode/app',
         'web-goldennode/main',
       ]);
-      await ground.remove('web.yaml');
-      await ground.untilNothingIsLeft();
+      await testbed.remove('web.yaml');
+      await testbed.untilAllRemoved();
 
-      expect(ground.fake.callsTo(rpc).length).toBeGreaterThan(0);
-      expect(ground.mostAtOnce).toBe(1);
-      expect(ground.foreignTouched).toEqual([]);
-      expect(await ground.listRemains()).toEqual(NOTHING_LEFT);
+      expect(testbed.fake.callsTo(rpc).length).toBeGreaterThan(0);
+      expect(testbed.maxConcurrentInstances).toBe(1);
+      expect(testbed.callsToForeignPod).toEqual([]);
+      expect(await testbed.listRemains()).toEqual(NOTHING_REMAINS);
     },
   );
 });
 
 test.each(['PullImage', 'ExecSync'] as const)(
-  'a %s that hangs for ever holds up no other pod, and its own can be deleted',
+  'a %s that hangs forever does not block other pods, and its own pod can be deleted',
   async (rpc) => {
-    await using ground = await DaemonTestbed.start({
+    await using testbed = await DaemonTestbed.start({
       runtime: {registry: [anImage({name: 'localhost:5000/app:1'})]},
     });
-    ground.fake.injectDelay(rpc, FOR_EVER_MS);
-    await ground.put('web.yaml', MANIFEST);
-    await ground.until('it hangs', () => ground.fake.callsTo(rpc).length === 1);
+    testbed.fake.injectDelay(rpc, FOREVER_MS);
+    await testbed.put('web.yaml', MANIFEST);
+    await testbed.until('it hangs', () => testbed.fake.callsTo(rpc).length === 1);
 
-    await ground.put('other.yaml', aManifest({name: 'other'}));
-    await ground.until('the other pod runs', () => ground.statusOf('other').ready === 1);
-    await ground.remove('web.yaml');
-    await ground.until('the pod is gone', () => ground.ownContainers.length === 1);
-    await ground.remove('other.yaml');
-    await ground.untilNothingIsLeft();
+    await testbed.put('other.yaml', aManifest({name: 'other'}));
+    await testbed.until('the other pod runs', () => testbed.statusOf('other').ready === 1);
+    await testbed.remove('web.yaml');
+    await testbed.until('the pod is gone', () => testbed.ownContainers.length === 1);
+    await testbed.remove('other.yaml');
+    await testbed.untilAllRemoved();
   },
 );

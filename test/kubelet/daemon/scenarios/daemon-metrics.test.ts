@@ -14,18 +14,18 @@ const manifest = aManifest({
   ],
 });
 
-test('a pod is counted as started once, its containers each time, and nothing stays of it', async () => {
+test('a pod is counted as started once, its containers once per start, and its series are removed with it', async () => {
   const registry = new KubeletMetricsRegistry(systemClock, 'node');
-  await using ground = await DaemonTestbed.start({metrics: registry});
+  await using testbed = await DaemonTestbed.start({metrics: registry});
   const value = async (name: string, label = ''): Promise<number> => {
-    return parseExposition(await registry.metricsText(collectKubeletGauges(ground.view)))
+    return parseExposition(await registry.metricsText(collectKubeletGauges(testbed.view)))
       .filter((sample) => sample.name === name && Object.values(sample.labels).join().includes(label))
       .reduce((sum, sample) => sum + sample.value, 0);
   };
-  await ground.put('web.json', manifest);
-  await ground.until('it runs', () => ground.running.length === 2);
-  await ground.until(
-    'it is said to run',
+  await testbed.put('web.json', manifest);
+  await testbed.until('it runs', () => testbed.running.length === 2);
+  await testbed.until(
+    'its start is measured',
     async () => (await value('kubelet_pod_start_duration_seconds_count')) === 1,
   );
   expect(await value('kubelet_started_pods_total')).toBe(1);
@@ -33,24 +33,24 @@ test('a pod is counted as started once, its containers each time, and nothing st
   expect(await value('kubelet_containers_per_pod_count_sum')).toBe(2);
   expect(await value('kubelet_running_containers', 'running')).toBe(2);
 
-  const [main] = ground.fake.containers.filter(({config}) => config.metadata?.name === 'main');
-  ground.fake.exitContainer(main?.id ?? '', 1);
-  await ground.until('it runs again', () => ground.running.includes('web-goldennode/main/1'));
-  await ground.until(
-    'the dead one is seen',
+  const [main] = testbed.fake.containers.filter(({config}) => config.metadata?.name === 'main');
+  testbed.fake.exitContainer(main?.id ?? '', 1);
+  await testbed.until('it runs again', () => testbed.running.includes('web-goldennode/main/1'));
+  await testbed.until(
+    'the dead container is counted',
     async () => (await value('kubelet_running_containers', 'exited')) === 2,
   );
-  await ground.stop();
-  ground.run();
-  await ground.until(
-    'all is seen again',
+  await testbed.stop();
+  testbed.run();
+  await testbed.until(
+    'all containers are counted again',
     async () => (await value('kubelet_running_containers', 'running')) === 2,
   );
   expect(await value('kubelet_pod_start_duration_seconds_count')).toBe(1);
   expect(await value('kubelet_started_pods_total')).toBe(1);
 
-  await ground.remove('web.json');
-  await ground.untilNothingIsLeft();
+  await testbed.remove('web.json');
+  await testbed.untilAllRemoved();
   expect(await value('kubelet_working_pods')).toBe(0);
   expect(registry.probesText()).not.toContain('web-goldennode');
 });

@@ -1,57 +1,60 @@
 import {describe, expect, test} from 'vitest';
 import {aContainerSpec, aManifest, aScene, type PodScene} from '../../../commands/pod-scene.js';
 import {aContainer, aSandbox} from '../../../fakes/fake-runtime.js';
-import {DaemonTestbed, NOTHING_LEFT} from '../daemon-testbed.js';
+import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
-/** Somebody else's pod that looks much like ours: only its UID, or that it has no label, tells them apart. */
-const NEIGHBOURS = [
-  aSandbox({name: 'web', namespace: 'default', uid: 'neighbour-uid'}),
+/** Pods of other clients that differ from ours only in their UID or in missing labels. */
+const FOREIGN_SANDBOXES = [
+  aSandbox({name: 'web', namespace: 'default', uid: 'foreign-uid'}),
   aSandbox({name: 'bare', namespace: 'default', uid: 'bare-uid', labels: {}}),
   aSandbox({name: 'stopped', namespace: 'default', uid: 'stopped-uid', state: 'SANDBOX_NOTREADY'}),
 ];
-const THEIRS = NEIGHBOURS.flatMap((sandbox) => [
+const FOREIGN_CONTAINERS = FOREIGN_SANDBOXES.flatMap((sandbox) => [
   aContainer({sandbox, name: 'main'}),
   aContainer({sandbox, name: 'main', attempt: 1, state: 'CONTAINER_EXITED', exitCode: 1}),
   aContainer({sandbox, name: 'lost', state: 'CONTAINER_UNKNOWN'}),
 ]);
-const UNHEEDING = {ignoresFilters: true, sandboxes: NEIGHBOURS, containers: THEIRS};
-const CHANGES = /^(Stop|Remove|Create|Start|Exec|Update|Reopen|Checkpoint)/;
+const IGNORES_FILTERS = {ignoresFilters: true, sandboxes: FOREIGN_SANDBOXES, containers: FOREIGN_CONTAINERS};
+const MUTATING_CALLS = /^(Stop|Remove|Create|Start|Exec|Update|Reopen|Checkpoint)/;
 
-/** The changing calls that named something of a neighbour, with its name. */
-function touched({calls}: PodScene['runtime']): readonly string[] {
-  const ids = [...NEIGHBOURS, ...THEIRS].map(({id}) => id);
+/** Returns the mutating calls with an ID of a foreign pod or container. */
+function callsToForeignPods({calls}: PodScene['runtime']): readonly string[] {
+  const ids = [...FOREIGN_SANDBOXES, ...FOREIGN_CONTAINERS].map(({id}) => id);
   return calls
-    .filter(({method}) => CHANGES.test(method))
+    .filter(({method}) => MUTATING_CALLS.test(method))
     .flatMap(({method, request}) => {
       const id = ids.find((known) => JSON.stringify(request).includes(known));
       return id === undefined ? [] : [`${method} ${id}`];
     });
 }
 
-describe('with a runtime that gives everything whatever it is asked for', () => {
-  test('sync and delete touch nothing but their pod', async () => {
-    const scene = await aScene(UNHEEDING);
+describe('with a runtime that ignores list filters', () => {
+  test('sync and delete only affect their own pod', async () => {
+    const scene = await aScene(IGNORES_FILTERS);
     const before = scene.runtime.containers.length;
     const manifest = aManifest({name: 'mine'});
 
-    for (const words of [
+    for (const args of [
       ['sync', '-'],
       ['sync', '-'],
       ['delete', 'mine'],
     ]) {
-      const {exitCode, stderr} = await scene.run(words, {stdin: manifest});
+      const {exitCode, stderr} = await scene.run(args, {stdin: manifest});
       expect({exitCode, stderr}).toMatchObject({exitCode: 0});
     }
 
-    expect(touched(scene.runtime)).toEqual([]);
+    expect(callsToForeignPods(scene.runtime)).toEqual([]);
     expect(scene.runtime.containers).toHaveLength(before);
     const {sandboxes, containers, ...own} = await scene.listLeftovers();
-    expect([sandboxes?.length, containers?.length]).toEqual([NEIGHBOURS.length, THEIRS.length]);
+    expect([sandboxes?.length, containers?.length]).toEqual([
+      FOREIGN_SANDBOXES.length,
+      FOREIGN_CONTAINERS.length,
+    ]);
     expect(own).toEqual({records: [], podDirs: [], locks: [], logs: []});
   });
 
-  test('a pod is not taken to run because others do', async () => {
-    const scene = await aScene(UNHEEDING);
+  test('a pod does not count as running because foreign pods are', async () => {
+    const scene = await aScene(IGNORES_FILTERS);
     await scene.run(['sync', '-'], {stdin: aManifest({name: 'mine'})});
     expect(scene.mutatingCalls).toEqual(['RunPodSandbox', 'CreateContainer', 'StartContainer']);
   });
@@ -59,24 +62,27 @@ describe('with a runtime that gives everything whatever it is asked for', () => 
   test.each([
     ['relists', false],
     ['events', true],
-  ])('the daemon with %s keeps, restarts, cleans up and ends its own pod only', async (_, eventedPleg) => {
-    await using ground = await DaemonTestbed.start({eventedPleg, runtime: UNHEEDING});
-    await ground.put('mine.json', aManifest({name: 'mine', containers: [aContainerSpec('only')]}));
-    await ground.until('the pod runs', () => ground.statusOf('mine').ready === 1);
+  ])('the daemon with %s runs, restarts, cleans up and deletes only its own pod', async (_, eventedPleg) => {
+    await using testbed = await DaemonTestbed.start({eventedPleg, runtime: IGNORES_FILTERS});
+    await testbed.put('mine.json', aManifest({name: 'mine', containers: [aContainerSpec('only')]}));
+    await testbed.until('the pod runs', () => testbed.statusOf('mine').ready === 1);
     for (const restarts of [1, 2, 3]) {
-      ground.kill('only');
-      await ground.until('it runs again', () => ground.statusOf('mine').restarts === restarts);
+      testbed.kill('only');
+      await testbed.until('it runs again', () => testbed.statusOf('mine').restarts === restarts);
     }
-    await ground.until('older instances are gone', () => count(ground, 'only') <= 2);
-    await ground.clock.sleep(2 * 60_000);
-    await ground.remove('mine.json');
-    await ground.until('the pod is gone', async () => (await ground.listRemains())['records']?.length === 0);
+    await testbed.until('older instances are gone', () => count(testbed, 'only') <= 2);
+    await testbed.clock.sleep(2 * 60_000);
+    await testbed.remove('mine.json');
+    await testbed.until(
+      'the pod is gone',
+      async () => (await testbed.listRemains())['records']?.length === 0,
+    );
 
-    expect(touched(ground.fake)).toEqual([]);
-    expect(ground.fake.containers).toHaveLength(THEIRS.length);
-    expect(await ground.listRemains()).toMatchObject({
-      podDirs: NOTHING_LEFT.podDirs,
-      logs: NOTHING_LEFT.logs,
+    expect(callsToForeignPods(testbed.fake)).toEqual([]);
+    expect(testbed.fake.containers).toHaveLength(FOREIGN_CONTAINERS.length);
+    expect(await testbed.listRemains()).toMatchObject({
+      podDirs: NOTHING_REMAINS.podDirs,
+      logs: NOTHING_REMAINS.logs,
     });
   });
 });

@@ -4,37 +4,38 @@ import {PodStore} from '../../../../src/kubelet/index.js';
 import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
-// That one that comes back at once counts on is tested on real runtimes, whose time is the same as the daemon's.
+// Pods that return at once and continue their attempt count are tested on real runtimes, which share the
+// daemon's clock.
 const manifest = aManifest({containers: [aContainerSpec('main')]});
-/** Of the pod's sandboxes that the runtime has. */
-const attempts = (ground: DaemonTestbed): readonly (number | undefined)[] =>
-  ground.fake.sandboxes
+/** Returns the attempts of the pod's sandboxes in the runtime. */
+const attempts = (testbed: DaemonTestbed): readonly (number | undefined)[] =>
+  testbed.fake.sandboxes
     .flatMap(({config: {metadata}}) => (metadata?.name === 'web-goldennode' ? [metadata.attempt] : []))
     .toSorted();
 
-/** A pod that ran, and of which the runtime keeps its ended sandbox and container. */
-async function withGonePod(): Promise<DaemonTestbed> {
-  const ground = await DaemonTestbed.start();
-  await ground.put('web.yaml', manifest);
-  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
-  await ground.remove('web.yaml');
-  const store = new PodStore(ground.rootDir);
-  await ground.until('the pod is gone', async () => (await store.list()).records.length === 0);
-  return ground;
+/** Starts a testbed with a deleted pod whose exited sandbox and container are still in the runtime. */
+async function startWithDeletedPod(): Promise<DaemonTestbed> {
+  const testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', manifest);
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.remove('web.yaml');
+  const store = new PodStore(testbed.rootDir);
+  await testbed.until('the pod is gone', async () => (await store.list()).records.length === 0);
+  return testbed;
 }
 
-test('what the runtime keeps goes after a while, and a pod that comes back then is a new one', async () => {
-  await using ground = await withGonePod();
-  await ground.untilNothingIsLeft();
-  await ground.put('web.yaml', manifest);
-  await ground.until('it runs', () => ground.running.includes('web-goldennode/main/0'));
-  expect(attempts(ground)).toEqual([0]);
+test('the containers of a deleted pod are removed after a while, and a pod added later starts from attempt 0', async () => {
+  await using testbed = await startWithDeletedPod();
+  await testbed.untilAllRemoved();
+  await testbed.put('web.yaml', manifest);
+  await testbed.until('it runs', () => testbed.running.includes('web-goldennode/main/0'));
+  expect(attempts(testbed)).toEqual([0]);
 });
 
-test('of a pod that is gone nothing is on the node, and the next daemon removes what the runtime keeps', async () => {
-  await using ground = await withGonePod();
-  expect(await readdir(`${ground.rootDir}/pods`)).toEqual([]);
-  await ground.stop();
-  ground.run();
-  await ground.untilNothingIsLeft();
+test('a deleted pod has no directories on the node, and the next daemon removes its containers', async () => {
+  await using testbed = await startWithDeletedPod();
+  expect(await readdir(`${testbed.rootDir}/pods`)).toEqual([]);
+  await testbed.stop();
+  testbed.run();
+  await testbed.untilAllRemoved();
 });

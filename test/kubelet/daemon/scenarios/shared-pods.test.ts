@@ -8,81 +8,81 @@ import {DaemonTestbed} from '../daemon-testbed.js';
 const MINUTE_MS = 60_000;
 const BUSY = /pod "default\/web-goldennode": another kcri \(pid \d+\) works on it just now/;
 
-/** What a kcri holds that works on the pod. */
-async function workOn(ground: DaemonTestbed): Promise<Lock> {
-  return await acquireLock(join(ground.rootDir, 'locks', 'default_web-goldennode.lock'));
+/** Acquires the pod lock as another kcri process does while it works on the pod. */
+async function lockPod(testbed: DaemonTestbed): Promise<Lock> {
+  return await acquireLock(join(testbed.rootDir, 'locks', 'default_web-goldennode.lock'));
 }
 
-const saysBusy = (ground: DaemonTestbed): boolean => ground.errors.some((error) => BUSY.test(error));
+const hasBusyError = (testbed: DaemonTestbed): boolean => testbed.errors.some((error) => BUSY.test(error));
 
-test('a pod that another kcri works on is not started before that one has ended', async () => {
-  await using ground = await DaemonTestbed.start();
-  const lock = await workOn(ground);
-  await ground.put('web.yaml', aManifest());
-  await ground.until('it is told', () => saysBusy(ground));
-  await ground.clock.sleep(MINUTE_MS);
-  expect(await ground.listRemains()).toMatchObject({sandboxes: [], records: []});
+test('a pod locked by another kcri is not started before the lock is released', async () => {
+  await using testbed = await DaemonTestbed.start();
+  const lock = await lockPod(testbed);
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('it is logged', () => hasBusyError(testbed));
+  await testbed.clock.sleep(MINUTE_MS);
+  expect(await testbed.listRemains()).toMatchObject({sandboxes: [], records: []});
   await lock[Symbol.asyncDispose]();
-  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
 });
 
-test('a pod that another kcri has begun to end before the daemon came up is left to it', async () => {
-  await using ground = await DaemonTestbed.start();
-  await ground.put('web.yaml', aManifest());
-  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
-  await ground.stop();
-  const lock = await workOn(ground);
-  ground.kill('main');
-  ground.run();
-  await ground.until('it is told', () => saysBusy(ground));
-  await ground.clock.sleep(MINUTE_MS);
-  expect(ground.running).toEqual([]);
+test('a pod whose deletion another kcri has begun is left to that process', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.stop();
+  const lock = await lockPod(testbed);
+  testbed.kill('main');
+  testbed.run();
+  await testbed.until('it is logged', () => hasBusyError(testbed));
+  await testbed.clock.sleep(MINUTE_MS);
+  expect(testbed.running).toEqual([]);
   await lock[Symbol.asyncDispose]();
-  await ground.until('it runs again', () => ground.running.includes('web-goldennode/main/1'));
+  await testbed.until('it runs again', () => testbed.running.includes('web-goldennode/main/1'));
 });
 
-test('a pod that kcri sync has taken over while no daemon ran is not ended and not changed', async () => {
-  await using ground = await DaemonTestbed.start();
-  await ground.put('web.yaml', aManifest());
-  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
-  await ground.stop();
-  const [record = ''] = (await ground.listRemains())['records'] ?? [];
-  const path = join(ground.rootDir, 'records', record);
+test('a pod claimed by kcri sync while no daemon ran is neither terminated nor changed', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.stop();
+  const [record = ''] = (await testbed.listRemains())['records'] ?? [];
+  const path = join(testbed.rootDir, 'records', record);
   const {manager, ...rest} = JSON.parse(await readFile(path, 'utf8')) as {readonly manager: string};
   expect(manager).toBe('kubelet');
-  const lock = await workOn(ground);
-  ground.run();
-  await ground.until('it is told', () => saysBusy(ground));
+  const lock = await lockPod(testbed);
+  testbed.run();
+  await testbed.until('it is logged', () => hasBusyError(testbed));
   await writeFile(path, JSON.stringify(rest));
   await lock[Symbol.asyncDispose]();
-  await ground.until('it is told whose it is', () =>
-    ground.errors.some((error) =>
+  await testbed.until('the conflict is logged', () =>
+    testbed.errors.some((error) =>
       error.includes('the pod "default/web-goldennode" of "kcri sync" is there already'),
     ),
   );
-  await ground.remove('web.yaml');
-  await ground.clock.sleep(2 * MINUTE_MS);
-  expect(ground.running).toEqual(['web-goldennode/main/0']);
-  expect((await ground.listRemains())['records']).toEqual([record]);
+  await testbed.remove('web.yaml');
+  await testbed.clock.sleep(2 * MINUTE_MS);
+  expect(testbed.running).toEqual(['web-goldennode/main/0']);
+  expect((await testbed.listRemains())['records']).toEqual([record]);
 });
 
-test('a pod that was made on another runtime is left alone, and no other of its name made beside it', async () => {
-  await using ground = await DaemonTestbed.start();
-  await ground.put('web.yaml', aManifest());
-  await ground.until('the pod runs', () => ground.statusOf('web').ready === 1);
-  await ground.stop();
-  const before = await ground.listRemains();
-  await using other = await DaemonTestbed.start({rootDir: ground.rootDir});
+test('a pod created on another runtime is ignored, and no other pod with its name is created', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.yaml', aManifest());
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.stop();
+  const before = await testbed.listRemains();
+  await using other = await DaemonTestbed.start({rootDir: testbed.rootDir});
   await other.clock.sleep(MINUTE_MS);
-  expect(await ground.listRemains()).toEqual(before);
-  const told = (): number =>
+  expect(await testbed.listRemains()).toEqual(before);
+  const errorCount = (): number =>
     other.errors.filter((error) =>
-      error.includes(`pod "default/web-goldennode": was made on "${ground.fake.endpoint}"`),
+      error.includes(`pod "default/web-goldennode": was made on "${testbed.fake.endpoint}"`),
     ).length;
-  expect(told()).toBe(1);
+  expect(errorCount()).toBe(1);
   await other.put('web.yaml', aManifest());
-  await other.until('it is told again', () => told() > 1);
+  await other.until('it is logged again', () => errorCount() > 1);
   await other.clock.sleep(MINUTE_MS);
-  expect(await ground.listRemains()).toEqual(before);
+  expect(await testbed.listRemains()).toEqual(before);
   expect(other.ownContainers).toEqual([]);
 });

@@ -10,7 +10,7 @@ const WEB: Container = {name: 'web', image: 'x', ports: [{name: 'http', containe
 const request = (action: Partial<HTTPGetAction>) =>
   createHttpGetRequest({port: 80, ...action}, WEB, '10.0.0.1', HOOK_HEADERS);
 
-describe('the address of an HTTP hook', () => {
+describe('the URL of an HTTP hook', () => {
   test.each<[Partial<HTTPGetAction>, string]>([
     [{path: '/bye'}, 'http://10.0.0.1:80/bye'],
     [{path: '/', scheme: 'HTTPS', port: 443}, 'https://10.0.0.1:443/'],
@@ -28,7 +28,7 @@ describe('the address of an HTTP hook', () => {
     [{path: '/a?b c'}, 'http://10.0.0.1:80/a?b%20c'],
     [{path: '/../a/./b'}, 'http://10.0.0.1:80/../a/./b'],
     [{path: '/100%?x#y'}, 'http://10.0.0.1:80/100%25%3Fx%23y'],
-  ])('%j is %s', (action, expected) => {
+  ])('with %j is %s', (action, expected) => {
     expect(formatRequestUrl(request(action))).toBe(expected);
   });
 
@@ -37,7 +37,7 @@ describe('the address of an HTTP hook', () => {
     ['', 'strconv.Atoi: parsing "": invalid syntax'],
     [0, 'invalid port number: 0'],
     [65_536, 'invalid port number: 65536'],
-  ])('the port %j is an error', (port, expected) => {
+  ])('with the port %j is an error', (port, expected) => {
     expect(() => request({port})).toThrow(expected);
   });
 });
@@ -48,9 +48,9 @@ describe('the headers of an HTTP hook', () => {
   const byDefault = {'user-agent': ['kube-lifecycle/1.36'], accept: ['*/*'], 'accept-encoding': ['gzip']};
 
   test.each<[string, readonly (readonly [string, string])[], object]>([
-    ['are the kubelet’s own', [], byDefault],
+    ['are those of the kubelet by default', [], byDefault],
     [
-      'are those given too, all of one name',
+      'include the given ones with all values of a name',
       [
         ['X-A', '1'],
         ['x-a', '2'],
@@ -58,7 +58,7 @@ describe('the headers of an HTTP hook', () => {
       {...byDefault, 'x-a': ['1', '2']},
     ],
     [
-      'replace the kubelet’s',
+      'override those of the kubelet',
       [
         ['User-Agent', 'me'],
         ['ACCEPT', 'text/plain'],
@@ -67,7 +67,7 @@ describe('the headers of an HTTP hook', () => {
       {'user-agent': ['me'], accept: ['text/plain'], 'accept-encoding': ['identity']},
     ],
     [
-      'take two away when they say nothing',
+      'remove User-Agent and Accept if they are empty',
       [
         ['Accept', ''],
         ['User-Agent', ''],
@@ -75,7 +75,7 @@ describe('the headers of an HTTP hook', () => {
       {'accept-encoding': ['gzip']},
     ],
     [
-      'have one host',
+      'have only the first Host',
       [
         ['Host', 'a.test'],
         ['Host', 'b.test'],
@@ -83,7 +83,7 @@ describe('the headers of an HTTP hook', () => {
       {...byDefault, host: ['a.test']},
     ],
     [
-      'leave to the client what is its own',
+      'omit those that the HTTP client sets',
       [
         ['Content-Length', '9'],
         ['Trailer', 'x'],

@@ -55,7 +55,7 @@ test.each([
   ['with buckets that are not cumulative', HISTOGRAM.replace('le="1"} 2', 'le="1"} 5')],
   ['with bounds that do not increase', HISTOGRAM.replace('le="1"} 2', 'le="1"} 2\nh_bucket{le="0.5"} 2')],
   ['with a bucket without its bound', HISTOGRAM.replace('{le="1"}', '')],
-])('a text %s is rejected', (_what, text) => {
+])('a text %s is rejected', (_title, text) => {
   expect(() => parseFamilies(text)).toThrow();
 });
 

@@ -11,7 +11,7 @@ import {
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeRuntime} from '../../../fakes/fake-runtime.js';
 
-test('of resolv.conf the last search line counts, and options are kept once', () => {
+test('the last search line of resolv.conf is used, and duplicate options are merged', () => {
   const text = [
     '# comment',
     'nameserver 192.0.2.53 ignored',
@@ -28,7 +28,7 @@ test('of resolv.conf the last search line counts, and options are kept once', ()
   });
 });
 
-test('the cgroup driver is asked of the runtime', async () => {
+test('the cgroup driver is read from the runtime', async () => {
   await using fake = await FakeRuntime.start();
   using connection = connect(fake.endpoint);
   const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
@@ -36,7 +36,7 @@ test('the cgroup driver is asked of the runtime', async () => {
   expect(fake.callsTo('RuntimeConfig')).toHaveLength(1);
 });
 
-test('a runtime without RuntimeConfig is asked for its verbose status instead', async () => {
+test('without RuntimeConfig the cgroup driver is read from the verbose runtime status', async () => {
   await using fake = await FakeRuntime.start({unimplemented: ['RuntimeConfig']});
   using connection = connect(fake.endpoint);
   const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
@@ -44,7 +44,7 @@ test('a runtime without RuntimeConfig is asked for its verbose status instead', 
   expect(fake.callsTo('Status').map(({request}) => request)).toContainEqual({verbose: true});
 });
 
-test('the node has the labels of every node and those that are asked for, and what its runtime can do', async () => {
+test('the node has the standard labels, the given labels and the features of the runtime', async () => {
   await using fake = await FakeRuntime.start({runtimeHandlers: ['kata']});
   using connection = connect(fake.endpoint);
   const facts = await readNodeFacts(connection.runtime, {
@@ -68,7 +68,7 @@ test('the node has the labels of every node and those that are asked for, and wh
   });
 });
 
-test('options replace what the machine says', async () => {
+test('options override detected facts', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-facts-'));
   try {
     const resolvConf = join(directory, 'resolv.conf');
@@ -100,9 +100,9 @@ test('options replace what the machine says', async () => {
 });
 
 test.each([
-  ['is not there', 'nothing', 'no such file or directory'],
+  ['does not exist', 'nothing', 'no such file or directory'],
   ['is a directory', '.', 'illegal operation on a directory'],
-])('a named resolv.conf that %s is an error', async (_, name, reason) => {
+])('a resolv.conf that %s is rejected with a hint', async (_, name, reason) => {
   const directory = await temporaryDirectory();
   await using fake = await FakeRuntime.start();
   using connection = connect(fake.endpoint);
@@ -114,7 +114,7 @@ test.each([
   });
 });
 
-test('a root directory below a file is an error that names it', async () => {
+test('a root directory below a file is rejected with its path', async () => {
   const file = join(await temporaryDirectory(), 'file');
   await writeFile(file, '');
   await using fake = await FakeRuntime.start();
@@ -125,7 +125,7 @@ test('a root directory below a file is an error that names it', async () => {
   });
 });
 
-test('huge pages are told by size, in bytes, the smallest first', async () => {
+test('huge pages are read in bytes by size, smallest first', async () => {
   const directory = await temporaryDirectory();
   for (const [size, count] of Object.entries({'hugepages-1048576kB': '2', 'hugepages-2048kB': '3'})) {
     await mkdir(join(directory, size));

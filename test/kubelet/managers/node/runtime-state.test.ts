@@ -10,31 +10,31 @@ const READY: readonly Condition[] = [
   ['NetworkReady', true],
 ];
 
-/** A runtime that says what the test says. */
+/** Creates the state of a runtime whose conditions the test sets. */
 function aRuntime(first: readonly Condition[] | Error = READY) {
   const clock = new FakeClock();
-  const answer = {is: first};
+  const response = {is: first};
   const state = new RuntimeState(
     {
       status: async () => {
-        if (answer.is instanceof Error) throw answer.is;
-        const conditions = answer.is.map(([type, status]) => ({type, status, reason: 'R', message: 'why'}));
+        if (response.is instanceof Error) throw response.is;
+        const conditions = response.is.map(([type, status]) => ({type, status, reason: 'R', message: 'why'}));
         return {status: {conditions}, info: {}, runtimeHandlers: []};
       },
     },
     clock,
   );
-  return {state, clock, answer};
+  return {state, clock, response};
 }
 
-test('before the runtime was asked nothing can be done', () => {
+test('the state is an error before the first check', () => {
   const {state} = aRuntime();
   expect(state.errors()).toEqual(['container runtime status check may not have completed yet']);
   expect(state.networkError).toBe('network state unknown');
 });
 
 test.each<[string, readonly Condition[], readonly string[], string | undefined]>([
-  ['all is ready', READY, [], undefined],
+  ['everything is ready', READY, [], undefined],
   [
     'the network is not ready',
     [
@@ -54,22 +54,22 @@ test.each<[string, readonly Condition[], readonly string[], string | undefined]>
     undefined,
   ],
   [
-    'it says nothing of the network',
+    'the network condition is missing',
     [['RuntimeReady', true]],
     [],
     'container runtime network not ready: NetworkReady=<nil> reason: message:',
   ],
-])('when %s', async (_, conditions, errors, networkError) => {
+])('errors when %s', async (_, conditions, errors, networkError) => {
   const {state} = aRuntime(conditions);
   await state.check(signal);
   expect(state.errors()).toEqual(errors);
   expect(state.networkError).toBe(networkError);
 });
 
-test('a runtime that was ready and is not any more says why', async () => {
-  const {state, answer} = aRuntime();
+test('a runtime that is no longer ready is an error with its reason', async () => {
+  const {state, response} = aRuntime();
   await state.check(signal);
-  answer.is = [
+  response.is = [
     ['RuntimeReady', false],
     ['NetworkReady', true],
   ];
@@ -77,31 +77,31 @@ test('a runtime that was ready and is not any more says why', async () => {
   expect(state.errors()).toEqual(['container runtime not ready: RuntimeReady=false reason:R message:why']);
 });
 
-test('a runtime that does not answer is down after thirty seconds, and told of with what it failed with', async () => {
-  const {state, clock, answer} = aRuntime();
+test('a runtime that does not respond is down after 30 s, with the error of the last check', async () => {
+  const {state, clock, response} = aRuntime();
   await state.check(signal);
-  answer.is = new Error('connection refused');
+  response.is = new Error('connection refused');
   await clock.advance(30_000);
   await state.check(signal);
   expect(state.errors()).toEqual([]);
   await clock.advance(1);
   expect(state.errors()).toEqual(['container runtime is down: connection refused']);
-  answer.is = READY;
+  response.is = READY;
   await state.check(signal);
   expect(state.errors()).toEqual([]);
 });
 
-test('a clock that is put back makes no runtime seem well for ever', async () => {
-  const {state, clock, answer} = aRuntime();
+test('a clock that is set back does not hide that the runtime is down', async () => {
+  const {state, clock, response} = aRuntime();
   await state.check(signal);
-  answer.is = new Error('gone');
+  response.is = new Error('gone');
   clock.jump(-86_400_000);
   expect(state.errors()).toEqual([]);
   await clock.advance(30_001);
   expect(state.errors()).toHaveLength(1);
 });
 
-test('the runtime is asked each five seconds until the end', async () => {
+test('the runtime is checked every five seconds until aborted', async () => {
   const {state, clock} = aRuntime();
   const stop = new AbortController();
   let checks = 0;

@@ -29,7 +29,7 @@ test.each([
   expect(hostsFileContent({...input, ...override})).toBe(STANDARD + end);
 });
 
-test("in the host's network the hosts file is the node's", () => {
+test('a pod in the host network has the hosts file of the node', () => {
   const node = '127.0.0.1 localhost\n192.0.2.9 node\n';
   const header = '# Kubernetes-managed hosts file (host network).\n';
   expect(hostNetworkHostsFileContent(node, [])).toBe(header + node);

@@ -72,9 +72,9 @@ test('a container gets a hosts file with the address, a termination log and a lo
 });
 
 test.each<[string, Partial<PodSpec>, readonly string[]]>([
-  ['without an address', {}, []],
+  ['without a pod IP', {}, []],
   [
-    'that mounts its own',
+    'that mounts /etc/hosts itself',
     {containers: [{...main, volumeMounts: [{name: 'v', mountPath: '/etc/hosts'}]}]},
     ['10.0.0.1'],
   ],
@@ -88,7 +88,7 @@ test.each<[string, Partial<PodSpec>, readonly string[]]>([
   expect(await readdir(data)).not.toContain('etc-hosts');
 });
 
-test("in the host's network the hosts file is the node's", async () => {
+test('a pod in the host network has the hosts file of the node', async () => {
   const {files} = await aNode();
   const pod = aPod({hostNetwork: true});
   await files.makePodDirs(pod);
@@ -98,7 +98,7 @@ test("in the host's network the hosts file is the node's", async () => {
   );
 });
 
-test('of a removed pod nothing is left, and other pods keep all they have', async () => {
+test('removing a pod removes everything of it and nothing of other pods', async () => {
   const {node, files} = await aNode();
   const pod = aPod();
   const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
@@ -119,13 +119,13 @@ test('of a removed pod nothing is left, and other pods keep all they have', asyn
   ]);
 });
 
-test('removing a pod of which nothing was ever made does nothing', async () => {
+test('removing a pod without files does nothing', async () => {
   const {node, files} = await aNode();
   await files.removePod(aPod());
   await expect(readdir(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
-test('the logs of one attempt are counted and removed', async () => {
+test('the next attempt follows from the logs, and the logs of an attempt can be removed', async () => {
   const {node, files} = await aNode();
   await files.makeLogDirectory(aPod());
   await mkdir(`${node.podLogsDir}/default_web_u1/main`);

@@ -40,7 +40,7 @@ function withUmask(mask: number): void {
   });
 }
 
-test('the data directories of a pod are for root and its group', async () => {
+test('the directories of a pod have mode 0750', async () => {
   withUmask(0);
   const node = await aNode();
   await makePodDirs(node, pod);
@@ -50,7 +50,7 @@ test('the data directories of a pod are for root and its group', async () => {
   expect(await Promise.all(paths.map(mode))).toEqual([0o750, 0o750, 0o750]);
 });
 
-test('a termination log can be written by any user, and each instance has its own', async () => {
+test('a termination log is writable by any user, and each instance has its own', async () => {
   withUmask(0o077);
   const node = await aNode();
   await makePodDirs(node, pod);
@@ -64,7 +64,7 @@ test('a termination log can be written by any user, and each instance has its ow
   expect(await mode(`${node.data}/containers/main`)).toBe(0o750);
 });
 
-test('a termination log never takes over a file that is there', async () => {
+test('a termination log never replaces an existing file', async () => {
   const node = await aNode();
   await makePodDirs(node, pod);
   const path = await createTerminationLog(node, pod, 'main', () => 1);
@@ -75,7 +75,7 @@ test('a termination log never takes over a file that is there', async () => {
   expect(await readFile(path, 'utf8')).toBe('last words');
 });
 
-test('the hosts file is rewritten in place, so that containers which have it see the change', async () => {
+test('the hosts file is rewritten in place, so that running containers see the change', async () => {
   const node = await aNode();
   await makePodDirs(node, pod);
   const path = await writeHostsFile(node, pod, 'one\n');
@@ -87,7 +87,7 @@ test('the hosts file is rewritten in place, so that containers which have it see
   await mounted.close();
 });
 
-test('a hosts file that a container has grown is written anew without being read', async () => {
+test('a hosts file that a container has enlarged is rewritten without being read', async () => {
   const node = await aNode();
   await makePodDirs(node, pod);
   const path = await writeHostsFile(node, pod, 'one\n');
@@ -96,7 +96,7 @@ test('a hosts file that a container has grown is written anew without being read
   expect(await readFile(path, 'utf8')).toBe('one\n');
 });
 
-test('a hosts file that says the same is not written again', async () => {
+test('a hosts file with the same content is not rewritten', async () => {
   const node = await aNode();
   await makePodDirs(node, pod);
   const path = await writeHostsFile(node, pod, 'one\n');
@@ -105,7 +105,7 @@ test('a hosts file that says the same is not written again', async () => {
   expect((await stat(path, {bigint: true})).mtimeNs).toBe(before.mtimeNs);
 });
 
-test('a container gets a hosts file once its pod has an address, unless it mounts its own', () => {
+test('a container gets a hosts file if its pod has an IP, unless it mounts its own', () => {
   const [main] = pod.spec.containers;
   const gets = (mountPath: string, podIps: readonly string[], hostNetwork = false): boolean =>
     needsHostsFile({
@@ -121,7 +121,7 @@ test('a container gets a hosts file once its pod has an address, unless it mount
   expect(gets('/etc/hosts', [], true)).toBe(false);
 });
 
-test('the log directories of a pod and its containers can be read by everybody', async () => {
+test('the log directories of a pod and its containers have mode 0755', async () => {
   withUmask(0o077);
   const node = await aNode();
   await makeLogDirectory(node, pod);
@@ -140,17 +140,17 @@ test.each([
   ['no log', [], 0],
   ['the first log', ['0.log'], 1],
   ['a rotated log only', ['2.log.20261120-101500.gz'], 3],
-  ['numbers, not texts', ['9.log', '10.log'], 11],
+  ['logs sorted by number', ['9.log', '10.log'], 11],
   ['other files', ['x.log', '7.txt', 'log', '8.log2'], 0],
 ])('the attempt after %s', async (_title, names, attempt) => {
   expect(await nextLogAttempt(await withLogs(...names), pod, 'main')).toBe(attempt);
 });
 
-test('without a log directory the first attempt is 0', async () => {
+test('the attempt without a log directory is 0', async () => {
   expect(await nextLogAttempt(await aNode(), pod, 'main')).toBe(0);
 });
 
-test('the logs of one instance go, with its rotated ones; those of others stay', async () => {
+test('all logs of one instance are removed, and those of other instances are kept', async () => {
   const node = await withLogs(
     '1.log',
     '1.log.20261120-101500',
@@ -164,7 +164,7 @@ test('the logs of one instance go, with its rotated ones; those of others stay',
   expect((await readdir(join(node.logs, 'main'))).sort()).toEqual(['0.log', '10.log', '11.log']);
 });
 
-test("all logs of a pod go; another pod's stay", async () => {
+test('all logs of a pod are removed, and those of other pods are kept', async () => {
   const node = await withLogs('0.log');
   await symlink(node.rootDir, join(node.logs, 'main', '1.log'));
   await mkdir(`${node.podLogsDir}/default_web_u10`);
@@ -175,7 +175,7 @@ test("all logs of a pod go; another pod's stay", async () => {
   expect((await stat(node.rootDir)).isDirectory()).toBe(true);
 });
 
-test('a pod whose log directory can’t have been made has no logs to remove', async () => {
+test('a pod whose name is too long for a log directory has no logs to remove', async () => {
   const long = {...pod, metadata: {...pod.metadata, name: 'a'.repeat(253)}};
   await removePodLogs(await aNode(), long);
   await expect(makeLogDirectory(await aNode(), long)).rejects.toThrow('the pod log directory "default_aaa');
@@ -184,17 +184,17 @@ test('a pod whose log directory can’t have been made has no logs to remove', a
 test.each<[string, Pod, string]>([
   ['UID', {...pod, metadata: {...pod.metadata, uid: '../x'}}, 'main'],
   ['container name', pod, '../../x'],
-])('a hostile %s never becomes a path', async (_what, hostile, containerName) => {
+])('a hostile %s is never used as a path', async (_title, hostile, containerName) => {
   const node = await aNode();
-  const refused = 'cannot be a file name';
-  await expect(createTerminationLog(node, hostile, containerName, () => 1)).rejects.toThrow(refused);
-  await expect(makeContainerLogDirectory(node, hostile, containerName)).rejects.toThrow(refused);
-  await expect(removeContainerLogs(node, hostile, containerName, 0)).rejects.toThrow(refused);
+  const message = 'cannot be a file name';
+  await expect(createTerminationLog(node, hostile, containerName, () => 1)).rejects.toThrow(message);
+  await expect(makeContainerLogDirectory(node, hostile, containerName)).rejects.toThrow(message);
+  await expect(removeContainerLogs(node, hostile, containerName, 0)).rejects.toThrow(message);
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
-/** Only root can mount. */
-describe.skipIf(process.getuid?.() !== 0)('on a file system of its own (needs root)', () => {
+/** Mounting requires root. */
+describe.skipIf(process.getuid?.() !== 0)('on a separate file system (needs root)', () => {
   async function aNodeOn(options: string): ReturnType<typeof aNode> {
     const node = await aNode();
     await mkdir(node.rootDir);
@@ -205,7 +205,7 @@ describe.skipIf(process.getuid?.() !== 0)('on a file system of its own (needs ro
     return node;
   }
 
-  test('a full disk is named, and leaves no half-made directories', async () => {
+  test('a full disk is reported with the path, and no incomplete directories remain', async () => {
     const node = await aNodeOn('nr_inodes=4');
     await expect(makePodDirs(node, pod)).rejects.toMatchObject({
       message: `creating the directory "${node.data}/plugins": no space left on device`,
@@ -214,14 +214,14 @@ describe.skipIf(process.getuid?.() !== 0)('on a file system of its own (needs ro
     expect(await readdir(node.rootDir)).toEqual([]);
   });
 
-  test('a hosts file that does not fit on the disk leaves none', async () => {
+  test('a hosts file that does not fit on the disk is removed', async () => {
     const node = await aNodeOn('size=4k');
     await makePodDirs(node, pod);
     await expect(writeHostsFile(node, pod, 'x'.repeat(20_000))).rejects.toThrow('no space left on device');
     expect((await readdir(node.data)).sort()).toEqual(['plugins', 'volumes']);
   });
 
-  test('a read-only root directory is named', async () => {
+  test('a read-only root directory is reported with its path', async () => {
     const node = await aNodeOn('ro');
     await expect(makePodDirs(node, pod)).rejects.toMatchObject({
       message: `creating the directory "${node.rootDir}/pods": read-only file system`,

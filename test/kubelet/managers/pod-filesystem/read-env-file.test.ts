@@ -22,7 +22,7 @@ async function contentOf(path: string): Promise<string> {
   return file.kind === 'text' ? file.content : `(${file.kind})`;
 }
 
-test('a file of the volume is read, also through links that stay in it', async () => {
+test('a file of the volume is read, also through links within the volume', async () => {
   await writeFile(join(volume, 'sub', 'a.env'), "A='a'");
   await symlink('sub/../sub', join(volume, 'link'));
   await symlink('link/a.env', join(volume, 'b.env'));
@@ -36,22 +36,22 @@ test('a file of the volume is read, also through links that stay in it', async (
 });
 
 test.each([
-  ['a link to a file elsewhere', 'a.env', () => join(outside, 'shadow')],
+  ['a link to a file outside', 'a.env', () => join(outside, 'shadow')],
   ['a relative link out of the volume', 'a.env', () => '../outside/shadow'],
-  ['a link of a directory', 'a.env/shadow', () => outside],
+  ['a link to a directory outside', 'a.env/shadow', () => outside],
   ['a link to itself', 'a.env', () => 'a.env'],
-  ['a link to what opens the file system', 'a.env/etc/passwd', () => '/proc/1/root'],
-])('%s is refused', async (_what, path, target) => {
+  ['a link through /proc', 'a.env/etc/passwd', () => '/proc/1/root'],
+])('%s is rejected', async (_title, path, target) => {
   await symlink(target(), join(volume, 'a.env'));
 
   expect(await contentOf(path)).toBe('(unreadable)');
 });
 
-test('a path with .. does not leave the volume', async () => {
+test('a path with .. is rejected', async () => {
   expect(await contentOf('../outside/shadow')).toBe('(unreadable)');
 });
 
-test('a pipe is not waited for', async () => {
+test('a FIFO is rejected without waiting for it', async () => {
   execFileSync('mkfifo', [join(volume, 'a.env')]);
 
   expect(await readEnvFile(volume, 'a.env')).toEqual({
@@ -63,11 +63,11 @@ test('a pipe is not waited for', async () => {
 test.each([
   ['sub', 'not a regular file'],
   ['none', expect.stringContaining('no such file or directory') as string],
-])('%s cannot be read', async (path, reason) => {
+])('%s is reported as unreadable', async (path, reason) => {
   expect(await readEnvFile(volume, path)).toEqual({kind: 'unreadable', reason});
 });
 
-test('a file is read up to a limit', async () => {
+test('a file is limited to 1 MiB', async () => {
   const limit = 1024 * 1024;
   await writeFile(join(volume, 'a.env'), Buffer.alloc(limit, 'x'));
   await writeFile(join(volume, 'b.env'), Buffer.alloc(limit + 1, 'x'));

@@ -11,14 +11,14 @@ import {aPod} from '../../pod-builders.js';
 
 const BLOCK = 65_536;
 
-interface Ground {
+interface UserNamespaceTestbed {
   readonly node: {readonly rootDir: string};
-  /** A pod whose directory is there. */
+  /** Creates the directory of a pod; resolves with the pod. */
   readonly pod: (uid: string) => Promise<Pod>;
   readonly file: (uid: string) => string;
 }
 
-async function aGround(): Promise<Ground> {
+async function createTestbed(): Promise<UserNamespaceTestbed> {
   const rootDir = await temporaryDirectory();
   return {
     node: {rootDir},
@@ -30,8 +30,8 @@ async function aGround(): Promise<Ground> {
   };
 }
 
-test('the mapping is in the pod’s directory, as the kubelet writes it, for root alone to read', async () => {
-  const {node, pod, file} = await aGround();
+test('the mappings are written to the pod directory in the format of the kubelet, readable by root only', async () => {
+  const {node, pod, file} = await createTestbed();
 
   const mapping = await allocateUserNamespace(node, await pod('u1'), () => 0);
 
@@ -41,16 +41,16 @@ test('the mapping is in the pod’s directory, as the kubelet writes it, for roo
   expect((await stat(file('u1'))).mode & 0o777).toBe(0o600);
 });
 
-test('a pod keeps its ids, whatever is free', async () => {
-  const {node, pod} = await aGround();
+test('a pod keeps its mappings', async () => {
+  const {node, pod} = await createTestbed();
   const first = await allocateUserNamespace(node, await pod('u1'), () => 7);
 
   expect(await allocateUserNamespace(node, await pod('u1'), () => 50)).toEqual(first);
   expect(await plannedUserNamespace(node, await pod('u1'))).toEqual(first);
 });
 
-test('pods that come at the same time get ids of their own', async () => {
-  const {node, pod} = await aGround();
+test('concurrently created pods get different mappings', async () => {
+  const {node, pod} = await createTestbed();
   const pods = await Promise.all(Array.from({length: 4}, (_, index) => pod(`u${index}`)));
 
   const mappings = await Promise.all(pods.map((one) => allocateUserNamespace(node, one, () => 108)));
@@ -59,8 +59,8 @@ test('pods that come at the same time get ids of their own', async () => {
   expect(hostIds).toEqual([1, 2, 109, 110]);
 });
 
-test('there are ids for 110 pods', async () => {
-  const {node, pod, file} = await aGround();
+test('110 pods can have mappings', async () => {
+  const {node, pod, file} = await createTestbed();
   await pod('others');
   const almostAll = [{hostId: BLOCK, containerId: 0, length: 109 * BLOCK}];
   await writeFile(file('others'), JSON.stringify({uidMappings: almostAll, gidMappings: almostAll}));
@@ -71,8 +71,8 @@ test('there are ids for 110 pods', async () => {
   );
 });
 
-test('ids are free again when the pod’s directory is gone', async () => {
-  const {node, pod, file} = await aGround();
+test('mappings are free again after the pod directory is removed', async () => {
+  const {node, pod, file} = await createTestbed();
   const first = await allocateUserNamespace(node, await pod('u1'), () => 0);
   expect(await allocateUserNamespace(node, await pod('u2'), () => 0)).not.toEqual(first);
 
@@ -81,8 +81,8 @@ test('ids are free again when the pod’s directory is gone', async () => {
   expect(await allocateUserNamespace(node, await pod('u3'), () => 0)).toEqual(first);
 });
 
-test('ids that overlap with another pod’s are not given, however that got them', async () => {
-  const {node, pod, file} = await aGround();
+test('IDs that overlap with those of another pod are not allocated', async () => {
+  const {node, pod, file} = await createTestbed();
   await pod('other');
   const odd = [{hostId: BLOCK + 5, containerId: 0, length: BLOCK}];
   await writeFile(file('other'), JSON.stringify({uidMappings: odd, gidMappings: odd}));
@@ -90,18 +90,18 @@ test('ids that overlap with another pod’s are not given, however that got them
   expect((await allocateUserNamespace(node, await pod('u1'), () => 0)).hostId).toBe(3 * BLOCK);
 });
 
-test('a plan says which ids a pod would get and takes none', async () => {
-  const {node, pod, file} = await aGround();
+test('a plan predicts the mappings without allocating them', async () => {
+  const {node, pod, file} = await createTestbed();
 
   expect(await plannedUserNamespace(node, await pod('u1'))).toMatchObject({hostId: BLOCK});
   await expect(stat(file('u1'))).rejects.toThrow('ENOENT');
 });
 
-describe('a file that is broken is told of, lest its ids are given to another:', () => {
+describe('an invalid mappings file blocks the allocation, because its IDs may be in use:', () => {
   const mapping = {hostId: BLOCK, containerId: 0, length: BLOCK};
   test.each<[string, string, string]>([
-    ['no JSON', '{', 'invalid user namespace mappings file'],
-    ['no mapping', '{}', 'invalid user namespace mappings file'],
+    ['invalid JSON', '{', 'invalid user namespace mappings file'],
+    ['no mappings', '{}', 'invalid user namespace mappings file'],
     ['nothing', 'null', 'invalid user namespace mappings file'],
     [
       'two mappings',
@@ -109,12 +109,12 @@ describe('a file that is broken is told of, lest its ids are given to another:',
       'invalid user namespace configuration: no more than one mapping allowed.',
     ],
     [
-      'other groups',
+      'other GIDs',
       JSON.stringify({uidMappings: [mapping], gidMappings: [{...mapping, hostId: 1}]}),
       'invalid user namespace configuration: GID and UID mapping should be identical',
     ],
     [
-      'no root',
+      'no mapping of root',
       JSON.stringify({
         uidMappings: [{...mapping, containerId: 1}],
         gidMappings: [{...mapping, containerId: 1}],
@@ -122,7 +122,7 @@ describe('a file that is broken is told of, lest its ids are given to another:',
       'invalid user namespace configuration: UID 0 must be mapped',
     ],
   ])('%s', async (_, text, problem) => {
-    const {node, pod, file} = await aGround();
+    const {node, pod, file} = await createTestbed();
     await pod('other');
     await writeFile(file('other'), text);
 

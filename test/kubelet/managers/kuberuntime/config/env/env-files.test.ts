@@ -96,7 +96,7 @@ describe('fileKeyRef', () => {
     ['is well-formed', text('A=hunter2'), 'value must be enclosed in single quotes'],
   ])(
     'requires a file that %s; the reason is in the hint, without the content of the file',
-    (_what, file, reason) => {
+    (_title, file, reason) => {
       const error = (() => {
         try {
           return value(file, {optional: true});

@@ -94,7 +94,7 @@ test.each<[string, Partial<Container>]>([
     {env: [{name: 'A', valueFrom: {configMapKeyRef: {name: 'none', key: 'A', optional: true}}}]},
   ],
   ['a key', {env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'login', key: 'none', optional: true}}}]}],
-])('%s that is optional may be missing', (_what, fields) => {
+])('%s that is optional may be missing', (_title, fields) => {
   expect(variables(fields)).toEqual({});
 });
 

@@ -5,7 +5,7 @@ import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {openPodSources, type PodEvent} from '../../../src/kubelet/index.js';
 import {Kubelet, type KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
 
-/** What a test's kubelet is made from. */
+/** Options of a test kubelet. */
 export interface TestKubeletOptions {
   readonly connection: Connection;
   readonly endpoint: string;
@@ -15,21 +15,21 @@ export interface TestKubeletOptions {
   readonly eventedPleg: boolean;
   readonly logger: Logger;
   readonly onEvent: (event: PodEvent) => void;
-  /** What is otherwise than with others. */
+  /** Options that replace the defaults of the tests. */
   readonly overrides?: Partial<KubeletOptions>;
 }
 
-/** A kubelet's own periods, in ms. */
+/** Default periods of the kubelet, in ms. */
 const CHECK_FREQUENCY_MS = 20_000;
 const SYNC_FREQUENCY_MS = 60_000;
-/** Waits that are drawn by lot are a quarter longer: the middle of what they may be. */
-const MIDDLE = 2 ** 31;
+/** Lengthens all jittered waits by a quarter, the middle of their range. */
+const RANDOM_MIDDLE = 2 ** 31;
 
-/** `kcri kubelet` with a directory of manifests, to be run by the test. */
-export function aKubelet(seed: TestKubeletOptions): Kubelet {
-  const {connection, endpoint, node, clock, manifestsDir, eventedPleg, logger, onEvent} = seed;
+/** Creates the kubelet of `kcri kubelet` with a manifest directory; the test runs it. */
+export function createTestKubelet(options: TestKubeletOptions): Kubelet {
+  const {connection, endpoint, node, clock, manifestsDir, eventedPleg, logger, onEvent} = options;
   const {runtime, images} = connection;
-  const places = {
+  const sourceOptions = {
     manifestPath: manifestsDir,
     fileCheckFrequencyMs: CHECK_FREQUENCY_MS,
     httpCheckFrequencyMs: CHECK_FREQUENCY_MS,
@@ -39,16 +39,16 @@ export function aKubelet(seed: TestKubeletOptions): Kubelet {
   return new Kubelet({
     node: {services: {runtime, images}, endpoint, node, runtimeName: 'containerd', clock},
     runtime,
-    openSources: (sink) => openPodSources(places, sink),
+    openSources: (sink) => openPodSources(sourceOptions, sink),
     logger,
     clock,
-    random: () => MIDDLE,
+    random: () => RANDOM_MIDDLE,
     syncFrequencyMs: SYNC_FREQUENCY_MS,
     admission: true,
     eventedPleg,
     stopPodsOnExit: false,
     hide: () => undefined,
     onEvent,
-    ...seed.overrides,
+    ...options.overrides,
   });
 }
