@@ -158,8 +158,8 @@ describe('pod updates of a source', () => {
   });
 });
 
-describe('a pod that the node has no room for', () => {
-  test('is shown as failed with an event, and is never started', async () => {
+describe('a pod that does not fit on the node', () => {
+  test('is reported as Failed with an event and is never started', async () => {
     const {deliver, done, events, handler} = aHandler();
     const rejected = desired('c');
     await deliver('ADD', desired('a'), desired('b'), rejected);
@@ -204,7 +204,7 @@ describe('a pod that the node has no room for', () => {
   });
 });
 
-describe('a critical pod for which there is no room', () => {
+describe('a critical pod that does not fit on the node', () => {
   const critical = desired('c', undefined, {priority: 2_000_000_000});
 
   test('preempts another pod, with an event, and starts once that pod has stopped', async () => {
@@ -301,7 +301,7 @@ test('log messages and verbosity equal the kubelet’s', async () => {
 });
 
 describe('handleSync', () => {
-  test('pods are synced that are due or past their deadline', async () => {
+  test('syncs pods that are due or past their active deadline', async () => {
     const startTime = '2026-05-01T12:00:00Z';
     const {deliver, done, due, clock, handler} = aHandler({statuses: {a: {startTime}}});
     await deliver('ADD', desired('a', undefined, {activeDeadlineSeconds: 30}), desired('b'));
@@ -322,7 +322,7 @@ describe('housekeeping', () => {
     expect(done).toEqual([]);
   });
 
-  test('kills orphaned pods that run, and removes what is left of the others', async () => {
+  test('kills running orphaned pods and removes the others', async () => {
     const {deliver, done, handler} = aHandler({
       managed: ['old', 'dead', 'a'],
       running: ['old', 'a', 'foreign'],

@@ -42,7 +42,7 @@ describe('credentials', () => {
     expect(JSON.stringify([result, fixture.eventLines()])).not.toContain('topsecret');
   });
 
-  test('that are no docker config are reported in the hint, and an invalid config is an error', async () => {
+  test('that are not a docker config are reported in the hint, and an invalid config is an error', async () => {
     const fixture = await createImageFixture(aRuntime(onlyFor('alice')));
     const plain: Secret = {...aSecret('plain', 'alice'), type: 'Opaque'};
     expect(await fixture.ensure({pullSecrets: withSecrets(plain)})).toMatchObject({

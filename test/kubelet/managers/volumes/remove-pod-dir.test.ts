@@ -51,7 +51,7 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   ['a mount over the volumes directory', {path: '/root/pods/a-uid/volumes'}, 'volumes', false],
   ['a mount over the pod directory', {}, '', false],
   ['a mount at another path', {}, 'etc-hosts', false],
-])('%s is a mount of the pod: %s', (_title, fields, below, own) => {
+])('isPodMount classifies %s', (_title, fields, below, own) => {
   const mount = {
     id: 2,
     parentId: 1,

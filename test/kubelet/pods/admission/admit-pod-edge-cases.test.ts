@@ -116,10 +116,10 @@ describe('host ports', () => {
   const sidecar = withInit({name: 'init', restartPolicy: 'Always'});
   const init = withInit({name: 'init'});
 
-  test.each<[string, Pod, boolean]>([
-    ['a sidecar', sidecar, true],
-    ['an init container that runs to completion', init, false],
-  ])('the ports of %s are reserved: %s', (_title, pod, taken) => {
+  test.each<[string, boolean, Pod]>([
+    ['a sidecar', true, sidecar],
+    ['an init container that runs to completion', false, init],
+  ])('the ports of %s are reserved: %s', (_title, taken, pod) => {
     expect(rejection(pod, {}, [listener])?.reason).toBe(taken ? 'NodePorts' : undefined);
     expect(rejection(listener, {}, [pod])?.reason).toBe(taken ? 'NodePorts' : undefined);
   });
@@ -140,14 +140,14 @@ describe('host ports', () => {
       ],
     });
 
-  test.each<[string, Pod, Pod, boolean]>([
-    ['no host port and the other pod has none either', on(undefined), on(undefined), false],
-    ['host port 0, which means none', on(0), on(0), false],
-    ['host port 1', on(1), on(1), true],
-    ['the same port on the same address', on(80, '127.0.0.1'), on(80, '127.0.0.1'), true],
-    ['a port on all addresses that another pod has on one', on(80, '0.0.0.0'), on(80, '127.0.0.1'), true],
-    ['a port on one address that another pod has on all', on(80, '127.0.0.1'), on(80, '0.0.0.0'), true],
-  ])('a pod that requests %s conflicts: %s', (_title, pod, other, taken) => {
+  test.each<[string, boolean, Pod, Pod]>([
+    ['no host port and the other pod has none either', false, on(undefined), on(undefined)],
+    ['host port 0, which means none', false, on(0), on(0)],
+    ['host port 1', true, on(1), on(1)],
+    ['the same port on the same address', true, on(80, '127.0.0.1'), on(80, '127.0.0.1')],
+    ['a port on all addresses that another pod has on one', true, on(80, '0.0.0.0'), on(80, '127.0.0.1')],
+    ['a port on one address that another pod has on all', true, on(80, '127.0.0.1'), on(80, '0.0.0.0')],
+  ])('a pod that requests %s conflicts: %s', (_title, taken, pod, other) => {
     expect(rejection(pod, {}, [other])?.reason).toBe(taken ? 'NodePorts' : undefined);
   });
 

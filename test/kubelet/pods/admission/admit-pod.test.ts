@@ -51,7 +51,7 @@ describe('sysctls', () => {
     ['4.15.0', 'net.ipv4.tcp_rmem', undefined],
     ['4.9.1', 'net.ipv4.tcp_rmem', 'SysctlForbidden'],
     ['5.0', 'net.ipv4.tcp_rmem', undefined],
-  ])('on kernel %s, %s is admitted or rejected with: %s', (kernelRelease, name, reason) => {
+  ])('on kernel %s, sysctl %s has the rejection reason %s', (kernelRelease, name, reason) => {
     expect(rejection(withSysctl(name), {kernelRelease})?.[0]).toBe(reason);
   });
 
@@ -60,7 +60,7 @@ describe('sysctls', () => {
     ['net/core/*', 'net.core.somaxconn', undefined],
     ['kernel.sem', 'kernel.sem', undefined],
     ['kernel.msgmax', 'kernel.msgmnb', 'SysctlForbidden'],
-  ])('with %s allowed, %s is admitted or rejected with: %s', (allowed, name, reason) => {
+  ])('with %s allowed, sysctl %s has the rejection reason %s', (allowed, name, reason) => {
     expect(rejection(withSysctl(name), {allowedUnsafeSysctls: [allowed]})?.[0]).toBe(reason);
   });
 
@@ -260,14 +260,14 @@ describe('resources on the node', () => {
   const listening = (hostPort: number, more: object = {}): Pod =>
     aPod({containers: [aContainer({ports: [{containerPort: 80, hostPort, ...more}]})]});
 
-  test.each<[string, Pod, boolean]>([
-    ['the same host port', listening(80), true],
-    ['another host port', listening(81), false],
-    ['no host port', listening(0), false],
-    ['the same host port on one address', listening(80, {hostIP: '127.0.0.1'}), true],
-    ['the same host port on an empty address', listening(80, {hostIP: ''}), true],
-    ['the same host port with another protocol', listening(80, {protocol: 'UDP'}), false],
-  ])('a pod with %s as another pod conflicts with it: %s', (_, pod, taken) => {
+  test.each<[string, boolean, Pod]>([
+    ['the same host port', true, listening(80)],
+    ['another host port', false, listening(81)],
+    ['no host port', false, listening(0)],
+    ['the same host port on one address', true, listening(80, {hostIP: '127.0.0.1'})],
+    ['the same host port on an empty address', true, listening(80, {hostIP: ''})],
+    ['the same host port with another protocol', false, listening(80, {protocol: 'UDP'})],
+  ])('a pod with %s as another pod conflicts with it: %s', (_, taken, pod) => {
     expect(rejection(pod, {}, [listening(80)])).toEqual(
       taken
         ? [

@@ -54,7 +54,7 @@ test.each([
     false,
   ],
   ['a record that is broken', {uid: podUid('broken')}, false],
-])('a pod with %s conflicts: %s', async (_, other, conflicts) => {
+])('conflictingPod evaluates a pod with %s', async (_, other, conflicts) => {
   const found = await new UnmanagedPods(storeOf([other]), HERE).conflictingPod(WEB, () => false);
   expect(found !== undefined).toBe(conflicts);
 });
