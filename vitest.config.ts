@@ -5,12 +5,27 @@ import {defineConfig} from 'vitest/config';
 const TARGET = `linux-${process.arch}`;
 const EXECUTABLE = fileURLToPath(new URL(`dist/binary/kcri-${TARGET}`, import.meta.url));
 
-/** Whether all end-to-end tests run on the executable, on both runtimes (`npm run test:binary`). */
-const WHOLE = process.env['KCRI_TEST_BINARY'] === 'whole';
+/** `npm run test:full` and `test:binary` run every test that can run on the bundle and the executable. */
+const IS_FULL = process.env['KCRI_TEST_SCOPE'] === 'full';
 
-/** Files that depend most on the JavaScript engine: servers, terminals, streams and watched files. */
-const ON_BINARY =
-  '{binary,exec,exec-terminal,kubelet,kubelet-servers,kubelet-streams,logs,port-forward,pull-credentials,sync,top-terminal,volumes-written,watch,websocket}';
+/** Files that change the process that runs them, such as its environment or modules, so each needs a process. */
+const ISOLATED: string[] = [];
+
+/** Tests of the CLI that bundling may break: every command once, streams, terminals, errors and workers. */
+const ON_BUNDLE = IS_FULL
+  ? ['test/{cli,commands,compat}/**/*.test.ts']
+  : [
+      'test/compat/*.test.ts',
+      'test/cli/{bundled,compiled-code,find-command,help,main}.test.ts',
+      'test/commands/{describe,events,jsonschema,logs,run}.test.ts',
+      'test/commands/{help,kubelet,plan,streaming}/*.test.ts',
+      'test/commands/sync/sync.test.ts',
+    ];
+
+/** Tests that depend most on the JavaScript engine: servers, terminals, streams, watched files. */
+const E2E_ON_BINARY = IS_FULL
+  ? '*'
+  : '{binary,exec,exec-terminal,kubelet,kubelet-servers,kubelet-streams,logs,port-forward,pull-credentials,sync,top-terminal,volumes-written,watch,websocket}';
 
 /** Timeout of `until` in end-to-end tests. */
 const KCRI_TEST_TIMEOUT_MS = '60000';
@@ -28,23 +43,33 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'], maxWorkers: '100%'},
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', ...ISOLATED],
+          isolate: false,
+          maxWorkers: '100%',
+        },
+      },
+      {
+        extends: true,
+        test: {name: 'unit-isolated', include: ISOLATED, maxWorkers: '100%', sequence: {groupOrder: 1}},
       },
       {
         extends: true,
         test: {
           name: 'bundle',
-          include: ['test/{cli,commands,compat}/**/*.test.ts'],
+          include: ON_BUNDLE,
           env: {KCRI_TEST_BUNDLE: '1'},
           maxWorkers: '100%',
-          sequence: {groupOrder: 1},
+          sequence: {groupOrder: 2},
         },
       },
       {
         extends: true,
         test: {
           name: 'binary',
-          include: ['test/{cli,commands,compat}/**/*.test.ts'],
+          include: ON_BUNDLE,
           env: {
             KCRI_TEST_WORKER: fileURLToPath(
               new URL(`dist/binary/kcri-test-worker-${TARGET}`, import.meta.url),
@@ -52,7 +77,7 @@ export default defineConfig({
             KCRI_TEST_PROGRAM: EXECUTABLE,
           },
           maxWorkers: '100%',
-          sequence: {groupOrder: 2},
+          sequence: {groupOrder: 3},
         },
       },
       {
@@ -65,7 +90,7 @@ export default defineConfig({
           // At most three at a time, since they mostly wait. Each file has its own runtime, cgroup root, directories
           // and ports, because pods with equal content have equal UIDs.
           maxWorkers: 3,
-          sequence: {groupOrder: 3},
+          sequence: {groupOrder: 4},
           testTimeout: 180_000,
           hookTimeout: 600_000,
         },
@@ -74,16 +99,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e-binary',
-          include: [`test/e2e/**/${WHOLE ? '*' : ON_BINARY}.test.ts`],
+          include: [`test/e2e/**/${E2E_ON_BINARY}.test.ts`],
           // It tests the npm package.
           exclude: ['test/e2e/package/library.test.ts'],
           env: {
             KCRI_TEST_TIMEOUT_MS,
             KCRI_TEST_PROGRAM: EXECUTABLE,
-            ...(!WHOLE && {KCRI_TEST_RUNTIMES: 'newest'}),
+            ...(!IS_FULL && {KCRI_TEST_RUNTIMES: 'newest'}),
           },
           maxWorkers: 2,
-          sequence: {groupOrder: 4},
+          sequence: {groupOrder: 5},
           testTimeout: 180_000,
           hookTimeout: 600_000,
         },

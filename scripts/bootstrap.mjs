@@ -1,6 +1,6 @@
 // `npm run demo` and `npm test`: makes a fresh machine ready (only Node.js, npm and root are needed), then runs
 // the demo or the tests. It runs before `npm ci`, so it depends on nothing. A second run finds all done.
-// Usage: node scripts/bootstrap.mjs demo|test|test:binary [arguments for vitest…]
+// Usage: node scripts/bootstrap.mjs demo|test|test:full|test:binary|ci [arguments for vitest…]
 const WANTED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);

@@ -9,6 +9,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
+import {blankNames, CODE_LOADING_NAMES} from './binary/blank-names.mjs';
 import {bytecodeOrder} from './binary/bytecode-order.mjs';
 import {fewerCompilers} from './binary/fewer-compilers.mjs';
 import {missingModules} from './binary/missing-modules.mjs';
@@ -47,7 +48,9 @@ export async function buildBinaries(targets, {name, entry, ordered = false} = KC
     const files = [];
     for (const target of targets) {
       const file = join(FOLDER, `${name}-${target}`);
-      await rename(await compile({name, target, program, order}), file);
+      const compiled = await compile({name, target, program, order});
+      await blankNames(compiled, CODE_LOADING_NAMES);
+      await rename(compiled, file);
       files.push(file);
     }
     return {files, metafile};

@@ -63,6 +63,8 @@ async function loader(chunks) {
 }
 
 if (fileURLToPath(import.meta.url) === process.argv[1]) {
+  // From now on dist is not what `npm test` last built.
+  rmSync(join(ROOT, 'dist/.built'), {force: true});
   removeOrphans(ROOT);
   const packages = listPackages(ROOT, bundledModules(await bundle()));
   await bundleLibrary(ROOT);

@@ -1,9 +1,10 @@
 /**
  * Holds what some commands load against test/startup-budget.json: modules of the bundle, their bytes, and modules
- * outside it. What is more fails with the imports that brought it; `--update` writes what there is. Bundles anew.
+ * outside it. What is more fails with the imports that brought it; `--update` writes what there is. Bundles to a folder
+ * of its own, since others may be running the bundle in dist.
  */
 import {execFile} from 'node:child_process';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -30,8 +31,8 @@ const RUN = `
   program.main(args).then((exitCode) => process.stderr.write('\\n' + JSON.stringify({exitCode, ...loaded()})));
 `;
 
-async function loadedBy(args, expected, endpoint) {
-  const command = ['-e', RUN, join(ROOT, 'dist/quick/loader.cjs'), ...args];
+async function loadedBy(folder, args, expected, endpoint) {
+  const command = ['-e', RUN, join(folder, 'loader.cjs'), ...args];
   const env = {PATH: process.env.PATH, CONTAINER_RUNTIME_ENDPOINT: endpoint};
   const {stderr} = await promisify(execFile)(process.execPath, command, {env});
   const {exitCode, chunks, outside} = JSON.parse(stderr.slice(stderr.lastIndexOf('\n')));
@@ -49,19 +50,20 @@ function entryOf({chunks, outside}, made) {
   };
 }
 
-async function measure() {
-  const {chunks, inputs} = await bundle();
+async function measure(folder) {
+  const {chunks, inputs} = await bundle(folder);
   const runtime = await startFakeRuntime();
   const now = {};
   for (const [name, {args, exitCode = 0}] of Object.entries(COMMANDS)) {
-    const loaded = await loadedBy(args(runtime.containers[0].id), exitCode, runtime.endpoint);
+    const loaded = await loadedBy(folder, args(runtime.containers[0].id), exitCode, runtime.endpoint);
     now[name] = entryOf(loaded, chunks);
   }
   await runtime[Symbol.asyncDispose]();
   return {inputs, now};
 }
 
-const {inputs, now} = await measure();
+const folder = mkdtempSync(join(ROOT, 'dist/.budget-'));
+const {inputs, now} = await measure(folder).finally(() => rmSync(folder, {recursive: true}));
 if (process.argv.includes('--update')) {
   const style = await resolveConfig(FILE);
   writeFileSync(FILE, await format(JSON.stringify(now), {...style, parser: 'json'}));

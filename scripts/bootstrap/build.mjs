@@ -1,57 +1,62 @@
-import {readdirSync, statSync, utimesSync, writeFileSync} from 'node:fs';
+import {rmSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {explainNoExecutable} from './executable-support.mjs';
+import {digestTree} from './digest-tree.mjs';
+import {restoreExecutables, storeExecutables} from './executable-cache.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
-const DIST = join(ROOT, 'dist');
-/** As old as the begin of the last build that went through: what changed meanwhile is not in it. */
-const STAMP = join(DIST, '.built');
-const INPUTS = [
+/** Contains the digest of what dist was built from. `npm run build`, which does not build all of it, removes the file. */
+const STAMP = join(ROOT, 'dist/.built');
+
+/** The program and the bundle are built from these files. */
+const PROGRAM = [
   'man',
+  'proto',
   'src',
   'scripts/bundle',
   'scripts/bundle.mjs',
-  'scripts/binary',
-  'scripts/build-binary.mjs',
-  'test/cli/worker',
   'scripts/release/packages.mjs',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
-  'node_modules/.package-lock.json',
 ];
+/** The executables are built from these too. */
+const EXECUTABLES = ['scripts/binary', 'scripts/build-binary.mjs', 'test/cli/worker'];
 
-/** Compiles src to dist, bundles that and makes executables of it, unless nothing has changed since the last time. */
+/** Compiles src to dist, bundles it and makes executables, unless dist was built from the same files. */
 export async function build() {
-  const started = new Date();
-  if (newest(INPUTS.map((input) => join(ROOT, input))) <= modifiedAt(STAMP)) return;
+  // The version of Node.js matters, because it renders the help texts.
+  const digest = `${process.version}-${digestTree(ROOT, [...PROGRAM, ...EXECUTABLES])}`;
+  if (readStamp() === digest) return;
+  rmSync(STAMP, {force: true});
   say('building (tsc, then the bundle and the executable)');
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
-  if (explainNoExecutable() === undefined)
-    await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
-  writeFileSync(STAMP, '');
-  utimesSync(STAMP, started, started);
+  if (explainNoExecutable() === undefined) await buildExecutables(digest);
+  writeFileSync(STAMP, digest);
+}
+
+async function buildExecutables(digest) {
+  if (restoreExecutables(digest)) return;
+  await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
+  storeExecutables(digest);
 }
 
 async function step(name, args) {
   const code = await run(process.execPath, args, {quiet: true});
   if (code !== 0)
-    throw new SetupError(
-      `the build failed: see what ${name} says above, put that right and run the command again.`,
-    );
+    throw new SetupError(`the build failed: fix what ${name} reports above and run the command again.`);
 }
 
-function newest(paths) {
-  return Math.max(...paths.flatMap((path) => [modifiedAt(path), ...belowOf(path)]));
+function readStamp() {
+  try {
+    return readFileSync(STAMP, 'utf8');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return undefined;
+  }
 }
 
-/** Directories count as well: they change when a file in them comes or goes. */
-function belowOf(path) {
-  if (!statSync(path).isDirectory()) return [];
-  return readdirSync(path, {recursive: true}).map((name) => modifiedAt(join(path, name)));
-}
-
-function modifiedAt(path) {
-  return statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0;
-}
+if (fileURLToPath(import.meta.url) === process.argv[1]) await build();

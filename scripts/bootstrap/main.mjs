@@ -2,24 +2,22 @@ import {runDemo} from './demo.mjs';
 import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
 import {build} from './build.mjs';
 import {SetupError, say} from './run.mjs';
-import {runTests, runTestsOfExecutable} from './tests.mjs';
+import {runTests, TEST_TASKS} from './tests.mjs';
 import {ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 
-/** What may follow `bootstrap.mjs`. */
+/** The tasks by the word that follows `bootstrap.mjs`. */
 const TASKS = {
   demo: async () => {
     await setUp();
     return runDemo();
   },
-  test: async (args) => {
-    await setUp();
-    return runTests(args, () => ensureSecondContainerd(say));
-  },
-  'test:binary': async (args) => {
-    await setUp();
-    return runTestsOfExecutable(args, () => ensureSecondContainerd(say));
-  },
+  ...Object.fromEntries(TEST_TASKS.map((task) => [task, (args) => test(task, args)])),
 };
+
+async function test(task, args) {
+  await setUp();
+  return runTests(task, args, () => ensureSecondContainerd(say));
+}
 
 /** Runs one task and gives its exit code. */
 export async function main([task = '', ...args]) {

@@ -13,20 +13,21 @@ export function say(step) {
 }
 
 /**
- * Runs a program in the checkout and gives its exit code. Its output is the person's; with `quiet`, both of its
- * streams go to stderr.
+ * Runs a program in the checkout and gives its exit code. Its output goes to this process's streams: with `quiet`, all
+ * of it to stderr; with `lines`, through a pipe, so that the program does not see a terminal.
  *
  * @param {string} program
  * @param {readonly string[]} args
- * @param {{env?: Readonly<Record<string, string>>, quiet?: boolean}} [options]
+ * @param {{env?: Readonly<Record<string, string>>, quiet?: boolean, lines?: boolean}} [options]
  * @returns {Promise<number>}
  */
-export async function run(program, args, {env = {}, quiet = false} = {}) {
+export async function run(program, args, {env = {}, quiet = false, lines = false} = {}) {
   const child = spawn(program, args, {
     cwd: ROOT,
     env: {...process.env, ...env},
-    stdio: ['ignore', quiet ? 2 : 'inherit', 'inherit'],
+    stdio: ['ignore', lines ? 'pipe' : quiet ? 2 : 'inherit', 'inherit'],
   });
+  child.stdout?.pipe(process.stdout, {end: false});
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));

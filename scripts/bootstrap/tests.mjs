@@ -5,56 +5,53 @@ import {explainNoExecutable} from './executable-support.mjs';
 import {run, say} from './run.mjs';
 import {addCounts, formatTestCount, countTests, NO_TESTS, findProblem} from './test-counts.mjs';
 
-/** The projects of vitest.config.ts that `npm test` runs: those that need no container runtime, and the others. */
-const ALL = {units: ['unit', 'bundle', 'binary'], onRuntimes: ['e2e', 'e2e-binary'], env: {}};
+const ALL = {
+  processors: ['unit', 'unit-isolated', 'bundle', 'binary'],
+  runtimes: ['e2e', 'e2e-binary'],
+  checks: false,
+  env: {},
+};
 
-/** `npm run test:binary`: all that can run the executable does. */
-const ON_EXECUTABLE = {units: ['binary'], onRuntimes: ['e2e-binary'], env: {KCRI_TEST_BINARY: 'whole'}};
+/**
+ * What each task runs: projects of vitest.config.ts, and in CI `npm run check`. Projects of `processors` keep the
+ * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time.
+ */
+const TASKS = {
+  test: ALL,
+  ci: {...ALL, checks: true},
+  'test:full': {...ALL, env: {KCRI_TEST_SCOPE: 'full'}},
+  'test:binary': {...ALL, processors: ['binary'], runtimes: ['e2e-binary'], env: {KCRI_TEST_SCOPE: 'full'}},
+};
 
-/** Those of them that run the executable. */
-const NEED_EXECUTABLE = new Set(ON_EXECUTABLE.units.concat(ON_EXECUTABLE.onRuntimes));
+/** The names of the tasks that run tests. */
+export const TEST_TASKS = Object.keys(TASKS);
+
+/** The projects that run the executable. */
+const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
 
 /** @typedef {() => Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} FetchContainerd */
 
 /**
- * Runs the tests, units first while the second containerd is fetched, and ends with the closing line. In CI it fails
- * as well when a test on a real runtime didn't run, or when there was only one runtime to run on.
+ * Runs the tests and prints their number as the last line. In CI it also fails when a test on a real runtime was
+ * skipped, or when only one runtime was available.
  *
- * @param {readonly string[]} args for vitest
+ * @param {keyof typeof TASKS} task
+ * @param {readonly string[]} args arguments for vitest
  * @param {FetchContainerd} fetchSecondContainerd
  * @returns {Promise<number>} the exit code
  */
-export async function runTests(args, fetchSecondContainerd) {
-  return await runAll(ALL, args, fetchSecondContainerd);
-}
-
-/**
- * The same with the tests that run the built program, on the executable: longer than `npm test` does.
- *
- * @param {readonly string[]} args
- * @param {FetchContainerd} fetchSecondContainerd
- * @returns {Promise<number>}
- */
-export async function runTestsOfExecutable(args, fetchSecondContainerd) {
-  return await runAll(ON_EXECUTABLE, args, fetchSecondContainerd);
-}
-
-async function runAll(projects, args, fetchSecondContainerd) {
-  const [units, secondContainerd] = await Promise.all([
-    runProjects(projects.units, args, projects.env),
-    fetchSecondContainerd(),
+export async function runTests(task, args, fetchSecondContainerd) {
+  const {processors, runtimes, checks, env} = TASKS[task];
+  const [units, onRuntimes] = await Promise.all([
+    runOnProcessors(processors, args, env, checks),
+    runOnRuntimes(runtimes, args, env, fetchSecondContainerd),
   ]);
-  const env =
-    secondContainerd === undefined
-      ? {}
-      : {KCRI_TEST_CONTAINERD: secondContainerd.folder, KCRI_TEST_RUNC: secondContainerd.runc ?? ''};
-  const onRuntimes = await runProjects(projects.onRuntimes, args, {...projects.env, ...env});
   const total = addCounts(units.count, onRuntimes.count);
   const problem = findProblem({
     total,
     onRuntimes: onRuntimes.count,
-    runtimes: secondContainerd === undefined ? 1 : 2,
-    // A run of chosen tests proves nothing about the others.
+    runtimes: onRuntimes.runtimes,
+    // A run of selected tests says nothing about the others.
     inCi: process.env.CI === 'true' && args.length === 0,
   });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
@@ -62,7 +59,21 @@ async function runAll(projects, args, fetchSecondContainerd) {
   return problem === undefined && units.code === 0 && onRuntimes.code === 0 ? 0 : 1;
 }
 
-/** One after the other. */
+async function runOnProcessors(projects, args, env, checks) {
+  const result = await runProjects(projects, args, env);
+  const code = checks ? await run(process.execPath, ['scripts/check.mjs'], {lines: true}) : 0;
+  return {...result, code: result.code || code};
+}
+
+async function runOnRuntimes(projects, args, env, fetchSecondContainerd) {
+  const second = await fetchSecondContainerd();
+  const ofSecond =
+    second === undefined ? {} : {KCRI_TEST_CONTAINERD: second.folder, KCRI_TEST_RUNC: second.runc ?? ''};
+  const result = await runProjects(projects, args, {...env, ...ofSecond});
+  return {...result, runtimes: second === undefined ? 1 : 2};
+}
+
+/** Runs projects one after the other. */
 async function runProjects(projects, args, env) {
   const reason = explainNoExecutable();
   let all = {code: 0, count: NO_TESTS};
@@ -90,11 +101,12 @@ async function runProject(project, args, env) {
     const code = await run(
       process.execPath,
       ['node_modules/vitest/vitest.mjs', 'run', ...options, '--project', project, ...args],
-      {env},
+      // Two runs share the terminal, so neither may move its cursor.
+      {env, lines: true},
     );
     return {code, count: countTests(JSON.parse(await readFile(report, 'utf8')))};
   } catch (error) {
-    // Without a report the runner itself has failed, and has said why.
+    // Without a report, vitest itself has failed and has printed the reason.
     if (error.code !== 'ENOENT') throw error;
     return {code: 1, count: {...NO_TESTS, failed: 1}};
   } finally {

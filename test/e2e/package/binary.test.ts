@@ -22,8 +22,24 @@ test('what is tested is one file', () => {
   expect(basename(KCRI_FILE)).toMatch(/^kcri-linux-/);
 });
 
-test('its help says what it runs on', async () => {
-  expect((await runKcriProcess(['--help'])).stdout).toMatch(/^ {2}kcri\/\S+ linux-\w+ bun-v\d+\.\d+\.\d+$/m);
+test.for([
+  ['BUN_BE_BUN', '1'],
+  ['BUN_OPTIONS', '--preload PLANTED'],
+  ['BUN_INSPECT_PRELOAD', 'PLANTED'],
+  ['BUN_INSPECT', 'ws+unix://PLANTED.sock'],
+  ['BUN_JSC_functionOverrides', 'PLANTED'],
+  ['NODE_OPTIONS', '--require PLANTED'],
+] as const)('runs no code that the environment variable %s names', async ([name, value]) => {
+  const planted = join(folder, 'planted.js');
+  const loaded = join(folder, 'loaded');
+  await writeFile(planted, `require('node:fs').writeFileSync(${JSON.stringify(loaded)}, '')`);
+  const {stdout, stderr} = await runKcriProcess(['--version'], {
+    env: {[name]: value.replace('PLANTED', planted)},
+  });
+  // The engine reports an option that it does not know, and does not start the program.
+  expect(stdout + stderr).toMatch(/^kcri version v\d|invalid JSC environment variable/);
+  expect(stdout + stderr).not.toContain('functionOverrides SYNTAX ERROR');
+  expect(await readdir(folder)).toEqual(['planted.js']);
 });
 
 test('nothing of the directory that it is called in is loaded or heeded', async () => {

@@ -1,0 +1,1 @@
+export declare function digestTree(root: string, paths: readonly string[]): string;
