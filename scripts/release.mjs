@@ -82,11 +82,13 @@ async function withFolder(use) {
 
 /** Puts all where a system looks for it that has the folder as its /usr/local. */
 async function layOut(folder, {program, noticesText}) {
-  const {SCRIPTS} = await import(pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href);
+  const {COMPLETION_SCRIPTS: scripts} = await import(
+    pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href
+  );
   const texts = {
-    'share/bash-completion/completions/kcri': SCRIPTS.bash,
-    'share/zsh/site-functions/_kcri': SCRIPTS.zsh,
-    'share/fish/vendor_completions.d/kcri.fish': SCRIPTS.fish,
+    'share/bash-completion/completions/kcri': scripts.bash,
+    'share/zsh/site-functions/_kcri': scripts.zsh,
+    'share/fish/vendor_completions.d/kcri.fish': scripts.fish,
     'share/doc/kcri/THIRD-PARTY-NOTICES.txt': noticesText,
   };
   for (const [name, text] of Object.entries(texts)) {

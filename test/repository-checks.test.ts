@@ -1,19 +1,8 @@
-import {spawnSync} from 'node:child_process';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-
-/** Checks of `npm run check` that a change often breaks unnoticed. */
-test.each(['imports', 'generated files', 'manual pages', 'flag table'])(
-  'the check of %s passes',
-  {timeout: 120_000},
-  (name) => {
-    const {stdout} = spawnSync(process.execPath, ['scripts/check.mjs', name], {cwd: ROOT, encoding: 'utf8'});
-    expect(stdout).toContain(`${name} … ok\nall checks passed\n`);
-  },
-);
 
 /** Returns the hand-written TypeScript files by folder. */
 function listSources(folder: string): ReadonlyMap<string, readonly string[]> {
@@ -50,3 +39,40 @@ test('every path named in a document exists', () => {
   );
   expect(missing).toEqual([]);
 });
+
+/** Matches `{a, b: c} … 'dist/x/y.js'` of imports and of `await load('x/y.js')`, where the module is one of src. */
+const IMPORT_OF_DIST =
+  /(?:import|const) \{([^}]*)\} (?:=|from)[^;']*(?:join\(ROOT, )?'(?:[./]*dist\/)?([\w/.-]+)\.js'/g;
+
+test('every name that a script imports from dist is exported there', () => {
+  const scripts = ['scripts', 'test/bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), {recursive: true, encoding: 'utf8'})
+      .filter((name) => name.endsWith('.mjs'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const imports = scripts.flatMap((script) =>
+    Array.from(readFileSync(join(ROOT, script), 'utf8').matchAll(IMPORT_OF_DIST)).flatMap(
+      ([, names = '', module = '']) =>
+        [`src/${module}.ts`, `src/cli/${module}.ts`]
+          .filter((source) => existsSync(join(ROOT, source)))
+          .flatMap((source) =>
+            names.split(',').map((name) => ({script, source, name: name.trim().split(/[ :]/)[0]!})),
+          ),
+    ),
+  );
+  expect(imports.length).toBeGreaterThan(15);
+  expect(imports.filter(({source, name}) => !exportedBy(source).includes(name))).toEqual([]);
+});
+
+/** Returns the names that a module exports, as they are written in its source. */
+function exportedBy(source: string): readonly string[] {
+  const text = readFileSync(join(ROOT, source), 'utf8');
+  const declared = text.matchAll(/^export (?:default )?(?:async )?(?:const|function\*?|class|let) (\w+)/gm);
+  const listed = text.matchAll(/^export \{([^}]*)\}/gm);
+  return [
+    ...Array.from(declared, ([, name = '']) => name),
+    ...Array.from(listed).flatMap(([, names = '']) =>
+      names.split(',').map((name) => name.trim().split(' ').at(-1)!),
+    ),
+  ];
+}
