@@ -78,14 +78,6 @@ const DIFFERENT: Readonly<Record<string, CaseParity>> = {
     },
     foreground: {kind: 'missing', why: 'kcri sync does not rotate logs'},
   },
-  'poststart-fail': {
-    daemon: EQUAL,
-    foreground: {
-      kind: 'equal',
-      settleSeconds: 33,
-      why: 'deleted after 33 s, not 30: kcri sync reads the pod again under its lock, so the sync that reports the back-off is later',
-    },
-  },
   'restart-rules': both({
     kind: 'equal',
     mayBackOff: true,

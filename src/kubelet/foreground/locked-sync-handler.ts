@@ -83,19 +83,20 @@ export class LockedSyncHandler implements PodSyncHandler {
     const wait = findWait(ref.uid);
     if (wait === undefined) return undefined;
     const aborted = signal === undefined ? wait.signal : AbortSignal.any([signal, wait.signal]);
-    try {
-      return await wait.run(async () =>
-        registry.withPodLock(ref, aborted, async () => {
+    return await wait.run<T>(async (done) => {
+      try {
+        await registry.withPodLock(ref, aborted, async () => {
           await registry.requireOwn(pod);
-          const result = await work(await this.#readStatus(pod, aborted), aborted);
+          // The worker is done before the lock is released: a lifecycle event that arrives from now on is one of after
+          // this work and causes another sync, as in the daemon.
+          done(await work(await this.#readStatus(pod, aborted), aborted));
           await handler.flush();
-          return result;
-        }),
-      );
-    } catch (error) {
-      if (!aborted.aborted) wait.observeError(error);
-      throw error;
-    }
+        });
+      } catch (error) {
+        if (!aborted.aborted) wait.observeError(error);
+        throw error;
+      }
+    });
   }
 
   /** Resolves with a status that is newer than the lock, since another process may have changed the pod before. */

@@ -59,11 +59,14 @@ export class PodWait {
     return this.#ended;
   }
 
-  /** Runs a unit of work for the pod; `release` waits for it. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const running = work();
-    this.#work = running.catch(() => undefined);
-    return await running;
+  /**
+   * Runs a unit of work after the previous one has ended. Resolves with the value that the work passes to `done`, while
+   * its end may still be awaited by the next unit and by `release`. Rejects if the work rejects before that.
+   */
+  async run<T>(work: (done: (value: T) => void) => Promise<void>): Promise<T> {
+    return await new Promise<T>((resolve, reject) => {
+      this.#work = this.#work.then(async () => work(resolve)).catch(reject);
+    });
   }
 
   /** Ends the wait: aborts the work in progress and resolves when it has stopped. */
