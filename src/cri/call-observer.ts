@@ -15,7 +15,7 @@ export interface CallWatch {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Called with each decoded response message. */
   received?(message: unknown): void;
-  /** Called once when the call ends, with the error if it failed. */
+  /** Called once when the call ends, with the error if it failed. A stream that its reader aborts has not failed. */
   ended?(error?: unknown): void;
 }
 

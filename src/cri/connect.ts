@@ -130,7 +130,8 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
         yield message;
       }
     } catch (error) {
-      failure = error;
+      // Aborting is how a reader ends a stream, as is leaving its loop.
+      if (options.signal?.aborted !== true) failure = error;
       throw error;
     } finally {
       watch?.ended(failure);
