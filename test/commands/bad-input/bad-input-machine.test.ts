@@ -65,9 +65,9 @@ describe('stdout that is closed early', () => {
   test.each([
     ['plan', '1. RunPodSandbox'],
     ['plan -o yaml', '- namespace: default'],
-    ['sync', 'default/web: '],
+    ['sync', 'default/web: sandbox '],
     ['sync -o json', '"type":"'],
-    ['sync --logs', 'default/web: '],
+    ['sync --logs', 'default/web: sandbox '],
   ])('ends a %s in peace', async (command, text) => {
     const scene = await aScene();
     const containers = Array.from({length: 40}, (_, index) => aContainerSpec(`c${index}`));

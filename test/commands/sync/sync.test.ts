@@ -13,7 +13,6 @@ describe('waiting for ready', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/\(\d+m?s\)/g, '(T)')).toBe(
       [
-        'default/web: Pending',
         'default/web: sandbox ID created (T)',
         'default/web: container setup started (T)',
         'default/web: Pending, IP 10.244.0.2',

@@ -4,6 +4,9 @@ import {containerStates, callSubject} from './pod-view.js';
 import {eventContainerName, isNotableWarning, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 
+/** Phase of a pod before its first sync, which is not printed. */
+const INITIAL_PHASE = 'Pending';
+
 /** Results of calls by CRI method; other calls are not reported. */
 const RESULTS: Readonly<Record<string, (call: CriCall, subject: string) => string>> = {
   RunPodSandbox: ({response}) => `sandbox ${String(response?.['podSandboxId']).slice(0, 13)} created`,
@@ -57,19 +60,16 @@ export class LineRenderer implements SyncRenderer {
   }
 
   status(pod: PodRef, status: PodStatus): void {
-    this.#once(
-      pod,
-      'pod',
-      `${status.phase ?? 'Pending'}${status.podIP === undefined ? '' : `, IP ${status.podIP}`}`,
-    );
+    const {phase = INITIAL_PHASE, podIP: ip} = status;
+    this.#ifChanged(pod, 'pod', ip === undefined ? phase : `${phase}, IP ${ip}`, INITIAL_PHASE);
     for (const {name, state, exists} of containerStates(status))
-      if (exists) this.#once(pod, `container ${name}`, state.state);
+      if (exists) this.#ifChanged(pod, `container ${name}`, state.state);
   }
 
-  /** Prints the text of an object if it has changed. */
-  #once(pod: PodRef, object: string, text: string): void {
+  /** Prints the text of an object if it differs from the last one, or at first from `initial`. */
+  #ifChanged(pod: PodRef, object: string, text: string, initial?: string): void {
     const key = `${pod.uid} ${object}`;
-    if (this.#seen.get(key) === text) return;
+    if ((this.#seen.get(key) ?? initial) === text) return;
     this.#seen.set(key, text);
     this.#out(`${formatPodTitle(pod)}: ${object === 'pod' ? text : `${object} ${text}`}`);
   }
