@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aContainerSpec, aManifest, aScene, aScript, type PodScene} from './pod-scene.js';
+import {runToTimeLimit} from './run-to-time-limit.js';
 
 async function described(
   scene: PodScene,
@@ -212,7 +213,11 @@ describe('describe', () => {
       aContainerSpec('main', {image: 'localhost:5000/missing:1', imagePullPolicy: 'Always'}),
     ];
     scene.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'bad \u001b[31m thing'});
-    await scene.run(['sync', '-', '--timeout', '500ms'], {stdin: aManifest({containers})});
+    await runToTimeLimit(scene, ['sync', '-'], {
+      limitMs: 500,
+      isReached: ({stderr}) => stderr.includes('ErrImagePull'),
+      stdin: aManifest({containers}),
+    });
     const {stdout} = await described(scene, ['web'], {terminal: true});
     expect(stdout).toContain('bad \\x1b[31m thing');
     expect(stdout).not.toContain('\u001b');

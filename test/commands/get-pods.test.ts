@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aScene, aContainerSpec, aManifest, aScript, onlyRecord, type PodScene} from './pod-scene.js';
+import {runToTimeLimit} from './run-to-time-limit.js';
 import {interruptAt, FAST_CLOCK} from './interrupt-watch.js';
 
 async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
@@ -133,7 +134,11 @@ describe('get pods', () => {
   test("remembers why the last sync could not start a pod's container", async () => {
     const scene = await aScene({images: []});
     const containers = [aContainerSpec('main', {image: 'localhost:5000/missing:1'})];
-    await scene.run(['sync', '-', '--timeout', '1s'], {stdin: aManifest({containers})});
+    await runToTimeLimit(scene, ['sync', '-'], {
+      limitMs: 1000,
+      isReached: ({stderr}) => stderr.includes('ErrImagePull'),
+      stdin: aManifest({containers}),
+    });
     const {stdout} = await get(scene, ['--no-headers']);
     expect(stdout).toMatch(/^web +0\/1 +(ErrImagePull|ImagePullBackOff) +0 /);
   });

@@ -10,6 +10,7 @@ import {
   NO_LEFTOVERS,
   onlyRecord,
 } from '../pod-scene.js';
+import {runToTimeLimit} from '../run-to-time-limit.js';
 
 describe('the output', () => {
   test('-o json gives one JSON object a line, the result last', async () => {
@@ -94,9 +95,10 @@ describe('the output', () => {
     const scene = await aScene();
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo up; sleep 3600')]};
     const file = await scene.write('web.json', aManifest(spec));
-    const flags = ['--logs', '--wait', 'complete', '--timeout', '3s'];
-    const {stdout, exitCode} = await scene.run(['sync', file, ...flags]);
-    expect(stdout).toContain('default/web/main | up\n');
+    const {exitCode} = await runToTimeLimit(scene, ['sync', file, '--logs', '--wait', 'complete'], {
+      limitMs: 3000,
+      isReached: ({stdout}) => stdout.includes('default/web/main | up\n'),
+    });
     expect(exitCode).toBe(124);
   });
 
@@ -105,8 +107,11 @@ describe('the output', () => {
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo up; sleep 3600')]};
     const file = await scene.write('web.json', aManifest(spec));
     await scene.run(['sync', file]);
-    const {stdout} = await scene.run(['sync', file, '--logs', '--wait', 'complete', '--timeout', '300ms']);
-    expect(stdout).toContain('default/web/main | up\n');
+    const {exitCode} = await runToTimeLimit(scene, ['sync', file, '--logs', '--wait', 'complete'], {
+      limitMs: 300,
+      isReached: ({stdout}) => stdout.includes('default/web/main | up\n'),
+    });
+    expect(exitCode).toBe(124);
   });
 });
 

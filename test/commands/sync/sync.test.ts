@@ -4,6 +4,7 @@ import {anImage} from '../../fakes/fake-runtime.js';
 import {aContainerSpec, aManifest, aScene, aScript, expectUserError, NO_LEFTOVERS} from '../pod-scene.js';
 import {until} from '../../base/until.js';
 import {realTimeClock} from '../../fakes/fake-clock.js';
+import {runToTimeLimit} from '../run-to-time-limit.js';
 
 describe('waiting for ready', () => {
   test('ends with 0 when every container runs, and shows each step as a line', async () => {
@@ -111,7 +112,10 @@ describe('waiting for complete', () => {
   test('warns of a pod that never completes', async () => {
     const scene = await aScene();
     const file = await scene.write('web.json', aManifest());
-    const {stderr, exitCode} = await scene.run(['sync', file, '--wait', 'complete', '--timeout', '300ms']);
+    const {stderr, exitCode} = await runToTimeLimit(scene, ['sync', file, '--wait', 'complete'], {
+      limitMs: 300,
+      isReached: ({stdout}) => stdout.includes('container main running'),
+    });
     expect(stderr).toContain('kcri: warning: pod "default/web" never completes: its restartPolicy is Always');
     expect(stderr).toContain('not complete after 300ms; container "main": still running');
     expect(exitCode).toBe(124);
@@ -123,7 +127,10 @@ describe('a time limit', () => {
     const scene = await aScene();
     const containers = [aContainerSpec('main'), aContainerSpec('other', {image: 'localhost:5000/nothing:1'})];
     const file = await scene.write('web.json', aManifest({containers}));
-    const {stderr, exitCode} = await scene.run(['sync', file, '--timeout', '400ms']);
+    const {stderr, exitCode} = await runToTimeLimit(scene, ['sync', file], {
+      limitMs: 400,
+      isReached: ({stderr}) => stderr.includes('Error: ImagePullBackOff'),
+    });
     expectUserError({stdout: '', stderr, exitCode});
     expect(stderr).toMatch(
       /^kcri: pod "default\/web": not ready after 400ms; container "other": (ErrImagePull|ImagePullBackOff): .*nothing:1/m,
@@ -138,7 +145,10 @@ describe('a time limit', () => {
     const scene = await aScene();
     scene.runtime.injectError('RunPodSandbox', {code: 'UNKNOWN', message: 'cni: no addresses left'});
     const file = await scene.write('web.json', aManifest());
-    const {stderr, exitCode} = await scene.run(['sync', file, '--timeout', '400ms']);
+    const {stderr, exitCode} = await runToTimeLimit(scene, ['sync', file], {
+      limitMs: 400,
+      isReached: ({stderr}) => stderr.includes('FailedCreatePodSandBox'),
+    });
     expect(stderr).toContain(
       'not ready after 400ms; CreatePodSandboxError: rpc error: code = Unknown desc = cni: no',
     );
