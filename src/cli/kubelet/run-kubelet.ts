@@ -193,10 +193,12 @@ async function startServices({
     ...self,
     ...kubelet.view.report(uids),
   });
-  const announcement = await announce(rootDir, self, {report, mask, logger}).catch((error: unknown) => {
-    end.abort();
-    throw error;
-  });
+  const announcement = await announce(rootDir, self, {report, mask, logger, clock}).catch(
+    (error: unknown) => {
+      end.abort();
+      throw error;
+    },
+  );
   signal.addEventListener('abort', () => void manager.notify('STOPPING=1'), {once: true});
   // Not awaited: pods do not wait for systemd.
   void manager.notify('READY=1', `MAINPID=${process.pid}`);

@@ -7,6 +7,7 @@ import {hasErrno, SystemError} from '../../../base/errors.js';
 import {fdPath, openDirectory} from '../../../base/fs/file-handles.js';
 import {fileError, ifPresent, makeDirectories, withFileErrors} from '../../../base/fs/files.js';
 import {createDeadline} from '../../../base/async/deadline.js';
+import {ConnectionTracker, type TrackedConnection} from '../../../base/net/connection-tracker.js';
 import type {Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {KubeletReport} from './kubelet-report.js';
@@ -27,6 +28,7 @@ export interface ReportService {
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 const directoryOf = (rootDir: string): string => join(rootDir, 'kubelet');
@@ -43,19 +45,18 @@ export async function serveReports(rootDir: string, service: ReportService): Pro
   const directory = await openDirectory(path, path);
   if (directory === undefined) throw new SystemError(`the directory ${JSON.stringify(path)} is gone`);
   try {
-    const sockets = new Set<Socket>();
+    const tracker = new ConnectionTracker(MAX_CONNECTIONS, service.clock);
     const server = await withFileErrors('listening on', join(path, SOCKET), () =>
       listenIn(directory, (socket) => {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-        answerOne(socket, service);
+        const connection = tracker.add(socket);
+        if (connection !== undefined) answerOne(connection, service);
       }),
     );
     return {
       [Symbol.asyncDispose]: async () => {
         const closed = once(server, 'close');
         server.close();
-        for (const socket of sockets) socket.destroy();
+        tracker.destroyAll();
         await closed;
         await directory.close();
         // Other files in the directory do not belong to the daemon.
@@ -79,7 +80,6 @@ async function listenIn(directory: FileHandle, take: (socket: Socket) => void): 
   // A killed daemon leaves its socket.
   await ifPresent(() => unlink(socketPath));
   const server = createServer({allowHalfOpen: true}, take);
-  server.maxConnections = MAX_CONNECTIONS;
   server.listen({path: socketPath});
   await once(server, 'listening');
   // Later errors concern single connections, such as too many open files.
@@ -89,11 +89,11 @@ async function listenIn(directory: FileHandle, take: (socket: Socket) => void): 
 }
 
 /** Answers a request, which is a line of JSON and the end of the stream. */
-function answerOne(socket: Socket, service: ReportService): void {
+function answerOne(connection: TrackedConnection, service: ReportService): void {
+  const {socket} = connection;
   const chunks: Buffer[] = [];
   let size = 0;
-  socket.setTimeout(PATIENCE_MS, () => socket.destroy());
-  socket.on('error', () => undefined); // the client has disconnected
+  connection.setLimit(PATIENCE_MS, () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > LONGEST_QUESTION) socket.destroy();

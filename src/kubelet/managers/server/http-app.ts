@@ -13,7 +13,7 @@ import {
   type KubeletResponse,
   type KubeletRequest,
 } from './kubelet-response.js';
-import type {Upgrade} from './listener.js';
+import type {Exchange, Upgrade} from './connections/request-server.js';
 import type {ServerOptions} from './http-server-options.js';
 import {findRoute, parseRequestPath, urlRootPath, type RequestPath, type Route} from './router.js';
 
@@ -24,8 +24,6 @@ export interface HttpAppOptions extends Pick<ServerOptions, 'logger' | 'metrics'
   readonly disabled: ReadonlyMap<string, string>;
   /** Authentication and authorization; undefined on a port without them. */
   readonly access: {readonly anonymous: boolean; readonly authorize: Authorize} | undefined;
-  /** Signal that aborts all requests. */
-  readonly signal: AbortSignal;
 }
 
 const METHODS: ReadonlySet<string> = new Set([
@@ -56,24 +54,16 @@ export class HttpApp {
   }
 
   /** Responds to a request. Never rejects. */
-  async respond(request: IncomingMessage, response: ServerResponse, upgrade?: Upgrade): Promise<void> {
-    const closed = new AbortController();
-    response.once('close', () => {
-      closed.abort();
-    });
-    upgrade?.socket.once('close', () => {
-      closed.abort();
-    });
-    const signal = AbortSignal.any([this.#options.signal, closed.signal]);
+  async respond({request, response, socket, signal, upgrade}: Exchange): Promise<void> {
     const startedAt = performance.now();
     const target = parseTarget(request);
     const done = this.#recordRequest(request, target?.path);
     try {
       const canUpgrade = upgrade !== undefined;
-      const result = await this.#handle(target, {raw: request, signal, canUpgrade});
+      const result = await this.#handle(target, {raw: request, socket, signal, canUpgrade});
       await send(result, response, upgrade);
     } catch (error) {
-      if (!closed.signal.aborted) this.#sendError(error, request, response);
+      if (!signal.aborted) this.#sendError(error, {request, response, socket});
     } finally {
       done((performance.now() - startedAt) / 1000);
       if (!response.writableEnded && upgrade === undefined) response.destroy();
@@ -82,14 +72,14 @@ export class HttpApp {
 
   async #handle(
     target: Target | undefined,
-    request: Pick<KubeletRequest, 'raw' | 'signal' | 'canUpgrade'>,
+    {socket, ...request}: Pick<KubeletRequest, 'raw' | 'signal' | 'canUpgrade'> & Pick<Exchange, 'socket'>,
   ): Promise<KubeletResponse> {
     if (target === undefined) throw new HttpError(400, '400 Bad Request');
     const {path, query} = target;
     const {method = ''} = request.raw;
     const root = path.parts[0] ?? '';
     if (!this.#roots.has(root)) return errorResponse(404, '404 page not found');
-    this.#authorize(request.raw, path);
+    this.#authorize(request.raw.method ?? '', path, socket);
     const disabled = this.#options.disabled.get(root);
     if (disabled !== undefined) return errorResponse(405, disabled);
     const {route, params} = findRoute(this.#options.routes, path, method);
@@ -97,12 +87,12 @@ export class HttpApp {
   }
 
   /** Throws HttpError 401 or 403 if the request is not allowed. */
-  #authorize(request: IncomingMessage, path: RequestPath): void {
+  #authorize(method: string, path: RequestPath, socket: Socket): void {
     const {access, clock} = this.#options;
     if (access === undefined) return;
-    const user = authenticate(request.socket, access.anonymous, clock.now());
+    const user = authenticate(socket, access.anonymous, clock.now());
     if (user === undefined) throw new HttpError(401, 'Unauthorized');
-    const attributes = getRequestAttributes(request.method ?? '', path.parts);
+    const attributes = getRequestAttributes(method, path.parts);
     if (access.authorize(user, attributes)) return;
     const {verb, subresources} = attributes;
     this.#logger.info(
@@ -124,7 +114,8 @@ export class HttpApp {
     });
   }
 
-  #sendError(error: unknown, {socket, method, url = ''}: IncomingMessage, response: ServerResponse): void {
+  #sendError(error: unknown, {request, response, socket}: Omit<Exchange, 'signal'>): void {
+    const {method, url = ''} = request;
     const httpError = error instanceof HttpError ? error : undefined;
     if (httpError === undefined) {
       const [path = ''] = url.split('?');
@@ -205,7 +196,9 @@ async function send(
 
 function sendBuffered(response: ServerResponse, result: Omit<BufferedResponse, 'kind'>): void {
   const body = typeof result.body === 'string' ? Buffer.from(result.body) : result.body;
-  response.writeHead(result.status, {...headersOf(result), 'content-length': body.length});
+  // The rest of a body that nobody reads is not worth a connection.
+  const connection = response.req.complete ? {} : {connection: 'close'};
+  response.writeHead(result.status, {...headersOf(result), ...connection, 'content-length': body.length});
   response.end(body);
 }
 

@@ -7,7 +7,9 @@ import {ensureServingCertificate} from './certificate/serving-certificate.js';
 import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
 import {containerLogsRoute} from './routes/container-logs-route.js';
 import {healthRoutes} from './routes/health-routes.js';
-import {listen, type Listener, type ListenOptions, type RequestHandler} from './listener.js';
+import {listen, type Listener, type ListenOptions} from './connections/listener.js';
+import type {RequestHandler} from './connections/request-server.js';
+import {TurnQueue} from './connections/turn-queue.js';
 import {metricRoutes} from './routes/metric-routes.js';
 import type {RunningServers, ServerOptions} from './http-server-options.js';
 import {configzRoute, podsRoute, runningPodsRoute} from './routes/pod-list-routes.js';
@@ -39,12 +41,14 @@ export async function startServers(
 ): Promise<RunningServers> {
   const {main, readOnly, health, clock} = options;
   const logger = options.logger.forFile('start-servers.ts');
-  const open = openRoutes(kubelet, options);
+  const open = openRoutes(kubelet, options, signal);
+  const turns = new TurnQueue();
   const listeners = new Map<keyof RunningServers['urls'], Listener>();
   const serve = (name: keyof typeof LISTEN_HINTS, app: PortOptions): ListenOptions => ({
     clock,
     hint: LISTEN_HINTS[name],
-    respond: createRequestHandler({...options, ...app, signal}),
+    schedule: name === 'health' ? turns.scheduleUrgent : turns.schedule,
+    respond: createRequestHandler({...options, ...app}),
   });
   const closeAll = async (): Promise<void> => {
     for (const listener of listeners.values()) await listener.close();
@@ -91,7 +95,7 @@ type PortOptions = Pick<HttpAppOptions, 'routes' | 'disabled' | 'access'>;
 
 function createRequestHandler(options: HttpAppOptions): RequestHandler {
   const app = new HttpApp(options);
-  return (request, response, upgrade) => app.respond(request, response, upgrade);
+  return (exchange) => app.respond(exchange);
 }
 
 async function authenticatedPortOptions(
@@ -111,8 +115,12 @@ async function authenticatedPortOptions(
 }
 
 /** Returns the routes of the authenticated and the read-only port (InstallAuthNotRequiredHandlers). */
-function openRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
-  return [...healthRoutes({kubelet, ...options}), podsRoute(kubelet), ...metricRoutes(kubelet, options)];
+function openRoutes(kubelet: ServedKubelet, options: ServerOptions, signal: AbortSignal): readonly Route[] {
+  return [
+    ...healthRoutes({kubelet, ...options}),
+    podsRoute(kubelet),
+    ...metricRoutes(kubelet, options, signal),
+  ];
 }
 
 /** Returns the debug routes, which require authentication (InstallAuthRequiredHandlers). */

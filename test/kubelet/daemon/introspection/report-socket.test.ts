@@ -30,7 +30,13 @@ const REPORT: KubeletReport = {
 const OPTIONS = {clock: systemClock, signal: new AbortController().signal};
 
 function aService(overrides: Partial<ReportService> = {}): ReportService {
-  return {report: () => REPORT, mask: (text) => text, logger: SILENT_LOGGER, ...overrides};
+  return {
+    report: () => REPORT,
+    mask: (text) => text,
+    logger: SILENT_LOGGER,
+    clock: systemClock,
+    ...overrides,
+  };
 }
 
 async function socketOf(rootDir: string): Promise<string> {

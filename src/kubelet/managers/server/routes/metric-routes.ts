@@ -1,47 +1,56 @@
 import {formatExposition, EXPOSITION_TYPE} from '../../metrics/exposition.js';
-import {jsonResponse, type KubeletResponse} from '../kubelet-response.js';
+import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
+import {shareResponse} from '../shared-response.js';
 import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
 import {collectResourceMetrics} from '../stats/resource-metrics.js';
-import {createCadvisorMetricsRoute} from '../stats/cadvisor-metrics.js';
+import {cadvisorMetrics} from '../stats/cadvisor-metrics.js';
 import {buildSummaryJson} from '../stats/stats-summary.js';
 import {UsageReader} from '../stats/usage-reader.js';
 
 /**
  * Returns the routes of /metrics, /metrics/probes, /metrics/slis, /metrics/resource, /metrics/cadvisor and
- * /stats/summary.
+ * /stats/summary. The signal aborts calls to the runtime.
  */
-export function metricRoutes(kubelet: ServedKubelet, options: ServerOptions): readonly Route[] {
+export function metricRoutes(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  signal: AbortSignal,
+): readonly Route[] {
   const {metrics} = options;
   const usage = new UsageReader(kubelet, options);
+  const summary = shareResponse(() => statsSummary(usage, options, {onlyCpuAndMemory: false, signal}));
+  const cpuAndMemory = shareResponse(() => statsSummary(usage, options, {onlyCpuAndMemory: true, signal}));
   return [
     {
       pattern: '/metrics',
-      handle: async () => metricsText(await metrics.metricsText(collectKubeletGauges(kubelet))),
+      handle: shareResponse(async () =>
+        metricsText(await metrics.metricsText(collectKubeletGauges(kubelet))),
+      ),
     },
-    {pattern: '/metrics/probes', handle: async () => Promise.resolve(metricsText(metrics.probesText()))},
-    {pattern: '/metrics/slis', handle: async () => Promise.resolve(metricsText(metrics.slisText()))},
-    {
-      pattern: '/metrics/resource',
-      handle: async ({signal}) => await resourceMetrics(usage, options, signal),
-    },
-    createCadvisorMetricsRoute(options),
+    {pattern: '/metrics/probes', handle: shareResponse(async () => metricsText(metrics.probesText()))},
+    {pattern: '/metrics/slis', handle: shareResponse(async () => metricsText(metrics.slisText()))},
+    {pattern: '/metrics/resource', handle: shareResponse(() => resourceMetrics(usage, options, signal))},
+    {pattern: '/metrics/cadvisor', handle: shareResponse(() => cadvisorMetrics(options, signal))},
     {
       pattern: '/stats/summary',
       methods: ['GET', 'POST'],
-      handle: async ({query, signal}) => {
-        const onlyCpuAndMemory = query.get('only_cpu_and_memory') === 'true';
-        return jsonResponse(
-          await buildSummaryJson(await usage.read(signal), {...options, onlyCpuAndMemory, signal}),
-        );
-      },
+      handle: ({query}) => (query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory() : summary()),
     },
   ];
 }
 
-function metricsText(body: string): KubeletResponse {
+async function statsSummary(
+  usage: UsageReader,
+  options: ServerOptions,
+  request: {readonly onlyCpuAndMemory: boolean; readonly signal: AbortSignal},
+): Promise<BufferedResponse> {
+  return jsonResponse(await buildSummaryJson(await usage.read(request.signal), {...options, ...request}));
+}
+
+function metricsText(body: string): BufferedResponse {
   return {kind: 'buffered', status: 200, body, type: EXPOSITION_TYPE};
 }
 
@@ -50,7 +59,7 @@ async function resourceMetrics(
   usage: UsageReader,
   {logger}: Pick<ServerOptions, 'logger'>,
   signal: AbortSignal,
-): Promise<KubeletResponse> {
+): Promise<BufferedResponse> {
   try {
     return metricsText(formatExposition(collectResourceMetrics(await usage.read(signal))));
   } catch (error) {

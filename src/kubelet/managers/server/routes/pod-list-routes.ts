@@ -1,15 +1,16 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {jsonResponse, type KubeletResponse} from '../kubelet-response.js';
+import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
+import {shareResponse} from '../shared-response.js';
 
 /** Returns the route of /pods, the desired pods with their status (server.go getPods). */
 export function podsRoute(kubelet: ServedKubelet): Route {
   return {
     pattern: '/pods',
     methods: ['GET'],
-    handle: async () => Promise.resolve(podList(kubelet.pods().map(withoutKind))),
+    handle: shareResponse(async () => podList(kubelet.pods().map(withoutKind))),
   };
 }
 
@@ -18,7 +19,7 @@ export function runningPodsRoute(kubelet: ServedKubelet): Route {
   return {
     pattern: '/runningpods',
     methods: ['GET'],
-    handle: async () => Promise.resolve(podList(runningPods(kubelet))),
+    handle: shareResponse(async () => podList(runningPods(kubelet))),
   };
 }
 
@@ -68,7 +69,7 @@ function ifAvailable<T>(read: () => readonly T[]): readonly T[] {
   }
 }
 
-function podList(items: readonly object[]): KubeletResponse {
+function podList(items: readonly object[]): BufferedResponse {
   const list = {kind: 'PodList', apiVersion: 'v1', metadata: {}, items: items.length === 0 ? null : items};
   return jsonResponse(`${JSON.stringify(list)}\n`);
 }

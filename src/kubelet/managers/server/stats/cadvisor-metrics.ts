@@ -1,34 +1,31 @@
 import {CriError, type Metric, type MetricDescriptor, type PodSandboxMetrics} from '../../../../cri/index.js';
 import {formatExposition, EXPOSITION_TYPE, type MetricFamily, type Sample} from '../../metrics/exposition.js';
-import {HttpError, type KubeletResponse} from '../kubelet-response.js';
+import {HttpError, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
-import type {Route} from '../router.js';
 
 /**
- * Returns the route of /metrics/cadvisor, which serves the runtime's metrics under cAdvisor's names, like a kubelet
- * with PodAndContainerStatsFromCRI (metrics/collectors/cri_metrics.go). Responds with 404 if the runtime has no such
- * metrics; kcri does not include cAdvisor.
+ * Responds with the runtime's metrics under cAdvisor's names, like a kubelet with PodAndContainerStatsFromCRI
+ * (metrics/collectors/cri_metrics.go). Rejects with HttpError 404 if the runtime has no such metrics; kcri does not
+ * include cAdvisor.
  */
-export function createCadvisorMetricsRoute({runtime}: Pick<ServerOptions, 'runtime'>): Route {
-  return {
-    pattern: '/metrics/cadvisor',
-    handle: async ({signal}): Promise<KubeletResponse> => {
-      try {
-        const [{descriptors}, {podMetrics}] = await Promise.all([
-          runtime.listMetricDescriptors({}, {signal}),
-          runtime.listPodSandboxMetrics({}, {signal}),
-        ]);
-        const body = formatExposition(toMetricFamilies(descriptors, podMetrics));
-        return {kind: 'buffered', status: 200, body, type: EXPOSITION_TYPE};
-      } catch (error) {
-        if (!(error instanceof CriError) || error.grpcCode !== 'UNIMPLEMENTED') throw error;
-        throw new HttpError(
-          404,
-          'the container runtime does not provide metrics (ListPodSandboxMetrics); use /metrics/resource or /stats/summary for CPU and memory\n',
-        );
-      }
-    },
-  };
+export async function cadvisorMetrics(
+  {runtime}: Pick<ServerOptions, 'runtime'>,
+  signal: AbortSignal,
+): Promise<BufferedResponse> {
+  try {
+    const [{descriptors}, {podMetrics}] = await Promise.all([
+      runtime.listMetricDescriptors({}, {signal}),
+      runtime.listPodSandboxMetrics({}, {signal}),
+    ]);
+    const body = formatExposition(toMetricFamilies(descriptors, podMetrics));
+    return {kind: 'buffered', status: 200, body, type: EXPOSITION_TYPE};
+  } catch (error) {
+    if (!(error instanceof CriError) || error.grpcCode !== 'UNIMPLEMENTED') throw error;
+    throw new HttpError(
+      404,
+      'the container runtime does not provide metrics (ListPodSandboxMetrics); use /metrics/resource or /stats/summary for CPU and memory\n',
+    );
+  }
 }
 
 /** Groups the runtime's metrics into families by their descriptors. */

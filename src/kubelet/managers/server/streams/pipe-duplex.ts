@@ -1,7 +1,7 @@
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../../../base/clock.js';
-import {closeGracefully} from '../graceful-close.js';
+import {closeGracefully} from '../connections/graceful-close.js';
 
 /**
  * Idle timeout in ms after the client has half-closed the connection. The client may still wait for output, or it may

@@ -3,7 +3,7 @@ import {createServer, type AddressInfo} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {HEAD_LIMIT_MS} from '../../../../../src/kubelet/managers/server/request-limits.js';
+import {HEAD_LIMIT_MS} from '../../../../../src/kubelet/managers/server/connections/request-server.js';
 import {until} from '../../../../base/until.js';
 import {requestUpgrade, dial, SpdyClient} from '../../../../e2e/harness/spdy-client.js';
 import {openChannelClient} from '../../../../e2e/harness/channel-client.js';
