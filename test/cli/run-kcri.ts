@@ -2,7 +2,8 @@ import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from './program.js';
 import {isCompat, createProcessContext, type CliContext} from '../../src/cli/context.js';
-import {logCommandLine} from '../argv-log.js';
+import {omitProvenFlag} from '../omit-flag.js';
+import {OMITTED_SUBJECT} from '../omitted-subject.js';
 
 /** Options of a run of kcri in this process. */
 export interface RunOptions {
@@ -32,7 +33,6 @@ export interface RunResult {
 
 /** Runs a command line in this process, isolated from the machine's environment, config file and runtimes. */
 export async function runKcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  logCommandLine(args);
   const stdout = collector(options.onStdout);
   const stderr = collector(options.onStderr);
   if (options.terminal === true) Object.assign(stdout.stream, {isTTY: true});
@@ -53,7 +53,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     ...(options.swapsFile !== undefined && {swapsFile: options.swapsFile}),
     defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
   };
-  const exitCode = await main(args, context);
+  const exitCode = await main(OMITTED_SUBJECT === undefined ? args : await omitProvenFlag(args), context);
   return {stdout: stdout.text(), stderr: stderr.text(), exitCode};
 }
 

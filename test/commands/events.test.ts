@@ -133,6 +133,7 @@ describe('events', () => {
     expect(exitCode).toBe(0);
   });
 
+  // Proves: events --label
   test("a container's own labels count as well", async () => {
     await using runtime = await started();
     const {stdout} = await watch(runtime, ['--label', 'tier=side'], {last: /STOPPED/});

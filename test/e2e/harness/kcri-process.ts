@@ -1,6 +1,5 @@
 import {spawn} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
-import {logCommandLine} from '../../argv-log.js';
 import {KCRI_COMMAND, throughLink} from '../../kcri-command.js';
 
 /** What a run of kcri came to. */
@@ -49,7 +48,6 @@ export async function runKcriProcess(
 
 /** Starts the built kcri as a process of its own. */
 export function startKcriProcess(args: readonly string[], options: KcriOptions = {}): KcriProcess {
-  logCommandLine(args);
   const [program, ...before] = options.program === undefined ? KCRI_COMMAND : throughLink(options.program);
   const child = spawn(program, [...before, ...args], {
     cwd: options.cwd,

@@ -1,6 +1,5 @@
 import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {logCommandLine} from '../../argv-log.js';
 import {until} from '../../base/until.js';
 
 /** A terminal, by tmux, with a shell in it. */
@@ -17,8 +16,6 @@ export class TmuxTerminal implements Disposable {
 
   /** Types text and Enter. */
   typeLine(text: string): void {
-    const kcri = /\$K (.+)$/.exec(text)?.[1];
-    if (kcri !== undefined) logCommandLine(kcri.split(/\s+/));
     this.#tmux('send-keys', '-l', text);
     this.pressKeys('Enter');
   }

@@ -173,6 +173,7 @@ describe('a sandbox', () => {
     expect(sandboxSecurityContext(aPod({initContainers})).privileged).toBe(true);
   });
 
+  // Proves: PodSpec.shareProcessNamespace
   test.each([
     [{}, {network: 'POD', pid: 'CONTAINER', ipc: 'POD'}],
     [{shareProcessNamespace: true}, {network: 'POD', pid: 'POD', ipc: 'POD'}],
