@@ -65,7 +65,7 @@ export default class Events extends BaseCommand {
         types: flags.type?.map(parseEventType),
         containers: flags.container,
         pods: flags.pod,
-        namespace: parseNamePattern(flags.namespace),
+        namespace: await parseNamePattern(flags.namespace),
         labels: parseLabels(flags.label),
       },
       since: flags.since === undefined ? BigInt(nowMs) * 1_000_000n : parseSince(flags.since, nowMs),

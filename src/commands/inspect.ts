@@ -57,7 +57,7 @@ export default class Inspect extends BaseCommand {
 const INSPECT: CommandStrategies['inspect'] = kcriInspect(async ({connections, signal}, refs, flags) => {
   const selection =
     refs.length > 0
-      ? parseContainerSelection(refs, flags, {states: 'all'})
-      : {refs, query: containerQuery(flags)};
+      ? await parseContainerSelection(refs, flags, {states: 'all'})
+      : {refs, query: await containerQuery(flags)};
   return await selectContainers(await connections.default(), selection, {signal});
 });

@@ -37,7 +37,7 @@ export default class Inspectp extends BaseCommand {
 }
 
 const INSPECTP: CommandStrategies['inspectp'] = kcriInspect(async ({connections, signal}, refs, flags) => {
-  const query = refs.length === 0 || isFiltered(flags) ? sandboxQuery(flags) : undefined;
+  const query = refs.length === 0 || isFiltered(flags) ? await sandboxQuery(flags) : undefined;
   const {runtime} = await connections.default();
   return await selectPodSandboxes(runtime, {refs, query}, {signal});
 });

@@ -54,7 +54,7 @@ export default class Logs extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Logs);
-    const selection = parseContainerSelection(args.container, flags, {states: 'all'});
+    const selection = await parseContainerSelection(args.container, flags, {states: 'all'});
     await showContainerLogs(this.services, selection, flags);
   }
 }

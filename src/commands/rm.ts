@@ -46,7 +46,7 @@ export default class Rm extends BaseCommand {
     const {args, flags} = await this.parse(Rm);
     const {force, all, 'keep-logs': keepLogs} = flags;
     const {services, signal} = this;
-    const selection = parseContainerSelection(args.container, flags, {states: 'all'});
+    const selection = await parseContainerSelection(args.container, flags, {states: 'all'});
     this.dialect.checkUsage(() => {
       rejectArgumentsWithAll(selection.refs, flags);
     });

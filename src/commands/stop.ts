@@ -42,7 +42,7 @@ export default class Stop extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Stop);
     const {signal} = this;
-    const selection = parseContainerSelection(args.container, flags, {states: 'running'});
+    const selection = await parseContainerSelection(args.container, flags, {states: 'running'});
     if (flags.all && selection.refs.length > 0)
       throw new ConflictError('cannot specify CONTAINER-ID(s) when using --all');
     if (!flags.all && selection.refs.length === 0 && selection.query === undefined)

@@ -53,7 +53,7 @@ export async function listCrictlContainers(
   signal: AbortSignal,
 ): Promise<readonly Container[]> {
   const {id = '', pod = '', image = ''} = flags;
-  const {state, labels, limit} = containerQuery({...flags, name: undefined, namespace: undefined});
+  const {state, labels, limit} = await containerQuery({...flags, name: undefined, namespace: undefined});
   const filter = {
     ...(id === '' ? {} : {id: containerId(id)}),
     ...(pod === '' ? {} : {podSandboxId: podSandboxId(pod)}),
@@ -63,7 +63,7 @@ export async function listCrictlContainers(
   const {containers} = await withErrorContext('call list containers RPC', () =>
     runtime.listContainers({filter}, {signal}),
   );
-  const {name, namespace} = containerQuery({...flags, label: undefined});
+  const {name, namespace} = await containerQuery({...flags, label: undefined});
   const ofImage = await imageUsers(images, containers, {image, signal});
   const wanted = containers.filter(
     (container) =>
@@ -131,7 +131,7 @@ export async function listCrictlSandboxes(
   signal: AbortSignal,
 ): Promise<readonly PodSandbox[]> {
   const {id = ''} = flags;
-  const {state, labels, limit} = sandboxQuery({...flags, name: undefined, namespace: undefined});
+  const {state, labels, limit} = await sandboxQuery({...flags, name: undefined, namespace: undefined});
   const filter = {
     ...(id === '' ? {} : {id: podSandboxId(id)}),
     ...(state === undefined ? {} : {state: {state}}),
@@ -140,7 +140,7 @@ export async function listCrictlSandboxes(
   const {items} = await withErrorContext('call list sandboxes RPC', () =>
     runtime.listPodSandbox({filter}, {signal}),
   );
-  const {name, namespace} = sandboxQuery(flags);
+  const {name, namespace} = await sandboxQuery(flags);
   const wanted = items.filter(
     ({metadata}) =>
       metadata !== undefined &&
@@ -168,11 +168,15 @@ export async function listCrictlImages(
     const {images: all} = await images.listImages({filter: {image: {image: name}}}, {signal});
     const ordered = sortImages(all);
     if (ordered.length === 0) return ordered;
-    return await withErrorContext('filter images', async () => filters.reduce(filtered, ordered));
+    return await withErrorContext('filter images', async () => {
+      let remaining = ordered;
+      for (const filter of filters) remaining = await filtered(remaining, filter);
+      return remaining;
+    });
   });
 }
 
-type Condition = (images: readonly Image[], value: string) => readonly Image[];
+type Condition = (images: readonly Image[], value: string) => readonly Image[] | Promise<readonly Image[]>;
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   before: (images, value) => rowsAbove(images.toReversed(), value).toReversed(),
@@ -180,8 +184,8 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     if (!/^(true|false)$/.test(value)) return [];
     return images.filter((image) => (image.repoTags.length === 0) === (value === 'true'));
   },
-  reference: (images, value) => {
-    const pattern = compileGoRegexp(value);
+  reference: async (images, value) => {
+    const pattern = await compileGoRegexp(value);
     return images.filter((image) => {
       const {repo} = repoDigest(image);
       return pattern.test(repo) || repo === value;
@@ -190,11 +194,11 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   since: (images, value) => rowsAbove(images, value),
 };
 
-function filtered(images: readonly Image[], filter: string): readonly Image[] {
+async function filtered(images: readonly Image[], filter: string): Promise<readonly Image[]> {
   const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(filter) ?? [];
   const condition = Object.hasOwn(CONDITIONS, name) ? CONDITIONS[name] : undefined;
   if (condition === undefined) throw new UsageError(`unknown filter flag: ${filter}`);
-  return condition(images, value);
+  return await condition(images, value);
 }
 
 /** Returns the images above the given one in a list, or all images if the list does not contain it. */

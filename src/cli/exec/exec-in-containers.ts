@@ -74,7 +74,7 @@ async function selectTargets(
   refs: readonly string[],
   flags: ExecFlags,
 ): Promise<readonly Target<ContainerId>[]> {
-  const selection = parseContainerSelection(refs, flags, {states: 'running'});
+  const selection = await parseContainerSelection(refs, flags, {states: 'running'});
   const targets = await selectContainers(
     await services.connections.default(),
     selection,

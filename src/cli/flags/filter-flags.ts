@@ -116,15 +116,15 @@ export function rejectEmptyFilters(flags: ContainerFilterValues): void {
     });
 }
 
-/** Returns the query for the given flags; only running containers match by default. Throws UsageError. */
-export function containerQuery(flags: ContainerFilterValues): ContainerQuery {
+/** Returns the query for the given flags; only running containers match by default. Rejects with UsageError. */
+export async function containerQuery(flags: ContainerFilterValues): Promise<ContainerQuery> {
   return {
     id: flags.id,
     pod: flags.pod,
     state: containerState(flags),
     labels: parseLabels(flags.label),
-    name: parseNamePattern(flags.name),
-    namespace: parseNamePattern(flags.namespace),
+    name: await parseNamePattern(flags.name),
+    namespace: await parseNamePattern(flags.namespace),
     image: flags.image,
     limit: limitFromFlags(flags),
   };
@@ -142,8 +142,8 @@ function containerState(flags: ContainerFilterValues): ContainerState | undefine
 /** Values of the sandbox filters. */
 export type SandboxFilterValues = Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>;
 
-/** Returns the query for the given flags. Throws UsageError. */
-export function sandboxQuery(flags: SandboxFilterValues): SandboxQuery {
+/** Returns the query for the given flags. Rejects with UsageError. */
+export async function sandboxQuery(flags: SandboxFilterValues): Promise<SandboxQuery> {
   const {state} = flags;
   const named = state === undefined ? undefined : SANDBOX_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');
@@ -151,8 +151,8 @@ export function sandboxQuery(flags: SandboxFilterValues): SandboxQuery {
     id: flags.id,
     state: named,
     labels: parseLabels(flags.label),
-    name: parseNamePattern(flags.name),
-    namespace: parseNamePattern(flags.namespace),
+    name: await parseNamePattern(flags.name),
+    namespace: await parseNamePattern(flags.namespace),
     limit: limitFromFlags(flags),
   };
 }

@@ -50,7 +50,7 @@ export type ListContainersStrategy = (services: CommandServices, flags: PsFlags)
 export const listContainersForPs: ListContainersStrategy = async (services, flags) => {
   const {connections, signal} = services;
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
-  const query = {...containerQuery(flags), fields: fieldsFor(form, flags)};
+  const query = {...(await containerQuery(flags)), fields: fieldsFor(form, flags)};
   const arrange = createSorter(flags, CONTAINER_ORDERS);
   const connection = await connections.default();
   const {runtime, images} = connection;

@@ -35,7 +35,7 @@ export type ListPodsStrategy = (services: CommandServices, flags: PodsFlags) => 
 /** kcri's list of sandboxes. */
 export const listPods: ListPodsStrategy = async (services, flags) => {
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
-  const query = {...sandboxQuery(flags), fields: fieldsFor(form, flags)};
+  const query = {...(await sandboxQuery(flags)), fields: fieldsFor(form, flags)};
   const arrange = createSorter(flags, SANDBOX_ORDERS);
   const {runtime} = await services.connections.default();
   const listed = await withContext('listing pod sandboxes', listSandboxes(runtime, query, services.signal));

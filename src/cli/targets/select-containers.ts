@@ -40,17 +40,17 @@ export interface ContainerSelectionOptions {
 }
 
 /**
- * Parses words and filter flags before any call to the runtime. Throws UsageError, also for an empty filter: an unset
+ * Parses words and filter flags before any call to the runtime. Rejects with UsageError, also for an empty filter: an unset
  * variable in a script must not select all containers.
  */
-export function parseContainerSelection(
+export async function parseContainerSelection(
   refs: readonly string[] | undefined,
   flags: ContainerFilterValues,
   {states}: ContainerSelectionOptions,
-): ContainerSelection {
+): Promise<ContainerSelection> {
   rejectEmptyFilters(flags);
   const all = states === 'all' || flags.all === true;
-  return {refs: refs ?? [], query: isFiltered(flags) ? containerQuery({...flags, all}) : undefined};
+  return {refs: refs ?? [], query: isFiltered(flags) ? await containerQuery({...flags, all}) : undefined};
 }
 
 /**

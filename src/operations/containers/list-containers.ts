@@ -10,6 +10,7 @@ import type {
   Init,
   RuntimeService,
 } from '../../cri/index.js';
+import type {TextPattern} from '../filters/go-regexp.js';
 import {hasLabels, isFullId, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
 import {matchesImageName, createImageFinder, allImageNames, usesImage} from '../images/image-matching.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
@@ -26,8 +27,8 @@ export interface ContainerQuery {
   readonly sandboxes?: ReadonlySet<string> | undefined;
   readonly state?: ContainerState | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  readonly name?: RegExp | undefined;
-  readonly namespace?: RegExp | undefined;
+  readonly name?: TextPattern | undefined;
+  readonly namespace?: TextPattern | undefined;
   /** Name of an image, with any tag if it has none, or ID prefix of an image. */
   readonly image?: string | undefined;
   /** Maximum number of containers; the newest are returned. */

@@ -5,6 +5,7 @@ import type {
   PodSandbox,
   RuntimeService,
 } from '../../cri/index.js';
+import type {TextPattern} from '../filters/go-regexp.js';
 import {matchesPattern} from '../filters/list-filters.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 
@@ -102,7 +103,7 @@ export interface EventFilter {
   readonly containers?: readonly string[] | undefined;
   /** IDs, ID prefixes, names, or `namespace/name`. */
   readonly pods?: readonly string[] | undefined;
-  readonly namespace?: RegExp | undefined;
+  readonly namespace?: TextPattern | undefined;
   /** Labels of the container or its pod. */
   readonly labels?: Labels | undefined;
 }

@@ -1,19 +1,19 @@
 import {compare} from '../../base/compare.js';
 import {messageOf, UsageError} from '../../base/errors.js';
-import {compileGoRegexp} from './go-regexp.js';
+import {compileGoRegexp, type TextPattern} from './go-regexp.js';
 
-/** Compiles an unanchored pattern in Go's syntax; undefined for no pattern. Throws UsageError with crictl's text. */
-export function parseNamePattern(pattern: string | undefined): RegExp | undefined {
+/** Compiles an unanchored pattern in Go's syntax; undefined for no pattern. Rejects with UsageError with crictl's text. */
+export async function parseNamePattern(pattern: string | undefined): Promise<TextPattern | undefined> {
   if (pattern === undefined || pattern === '') return undefined;
   try {
-    return compileGoRegexp(pattern);
+    return await compileGoRegexp(pattern);
   } catch (error) {
     throw new UsageError(`invalid regular expression "${pattern}": ${messageOf(error)}`, {cause: error});
   }
 }
 
 /** Reports whether a text contains the pattern; true without a pattern. */
-export function matchesPattern(pattern: RegExp | undefined, text: string): boolean {
+export function matchesPattern(pattern: TextPattern | undefined, text: string): boolean {
   return pattern === undefined || pattern.test(text);
 }
 

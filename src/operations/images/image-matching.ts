@@ -1,3 +1,4 @@
+import {matchesGlob} from '../../base/glob.js';
 import type {Container, Image} from '../../cri/index.js';
 
 const NONE = '<none>';
@@ -72,15 +73,10 @@ export function isDangling({repoTags: tags}: Image): boolean {
  */
 export function matchesImagePattern(image: Image, wanted: string): boolean {
   if (!wanted.includes('*')) return matchesImageName(image, wanted);
-  const pattern = new RegExp(`^${wanted.split('*').map(escaped).join('.*')}$`, 's');
   return imageReferences(image).some((known) => {
     const full = qualified(known);
-    return pattern.test(full) || pattern.test(full.replace(/^docker\.io\/(library\/)?/, ''));
+    return matchesGlob(wanted, full) || matchesGlob(wanted, full.replace(/^docker\.io\/(library\/)?/, ''));
   });
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 /** Returns the ID and all names of an image. */

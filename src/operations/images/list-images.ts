@@ -32,14 +32,14 @@ export interface ImageListOptions {
 /**
  * Returns the images that match, sorted by first tag, else first digest, else ID. The name is matched here, because
  * containerd ignores it. Calls ListImages; `before` and `since` compare build times and call ImageStatus for each
- * image. Throws UsageError for an invalid filter.
+ * image. Rejects with UsageError for an invalid filter.
  */
 export async function listImages(
   service: ImageService,
   {name, filters = [], fields}: ImageQuery,
   {signal, onNote = () => undefined}: ImageListOptions,
 ): Promise<readonly Image[]> {
-  const conditions = filters.map(parseCondition);
+  const conditions = await parseConditions(filters);
   const all = sortImages(await listAllImages(service, signal, fields && {...fields, ...NAMES}));
   const context: ConditionContext = {
     all,
@@ -96,13 +96,13 @@ interface ConditionContext {
 
 type Condition = (images: readonly Image[], context: ConditionContext) => Promise<readonly Image[]>;
 
-const CONDITIONS: Readonly<Record<string, (value: string) => Condition>> = {
+const CONDITIONS: Readonly<Record<string, (value: string) => Condition | Promise<Condition>>> = {
   dangling: (value) => {
     if (!/^(true|false)$/.test(value)) throw new UsageError(`dangling must be true or false, not "${value}"`);
     return async (images) => images.filter((image) => isDangling(image) === (value === 'true'));
   },
-  reference: (value) => {
-    const pattern = parseNamePattern(value);
+  reference: async (value) => {
+    const pattern = await parseNamePattern(value);
     return async (images) =>
       images.filter((image) => imageReferences(image).some((name) => pattern?.test(name) ?? true));
   },
@@ -110,7 +110,14 @@ const CONDITIONS: Readonly<Record<string, (value: string) => Condition>> = {
   before: (value) => relativeTo(value, 'before'),
 };
 
-function parseCondition(filter: string): Condition {
+/** Parses filters in their order. Rejects with UsageError for the first invalid one. */
+async function parseConditions(filters: readonly string[]): Promise<readonly Condition[]> {
+  const conditions: Condition[] = [];
+  for (const filter of filters) conditions.push(await parseCondition(filter));
+  return conditions;
+}
+
+async function parseCondition(filter: string): Promise<Condition> {
   const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(filter) ?? [];
   const condition = Object.hasOwn(CONDITIONS, name) ? CONDITIONS[name] : undefined;
   if (condition === undefined)
@@ -119,7 +126,7 @@ function parseCondition(filter: string): Condition {
         .map((known) => `${known}=…`)
         .join(', ')}`,
     });
-  return condition(value);
+  return await condition(value);
 }
 
 /**

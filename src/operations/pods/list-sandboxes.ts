@@ -7,6 +7,7 @@ import type {
   PodSandboxState,
   RuntimeService,
 } from '../../cri/index.js';
+import type {TextPattern} from '../filters/go-regexp.js';
 import {hasLabels, isFullId, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
 import {listAllSandboxes} from '../../cri/list-all.js';
 
@@ -16,8 +17,8 @@ export interface SandboxQuery {
   readonly id?: string | undefined;
   readonly state?: PodSandboxState | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  readonly name?: RegExp | undefined;
-  readonly namespace?: RegExp | undefined;
+  readonly name?: TextPattern | undefined;
+  readonly namespace?: TextPattern | undefined;
   /** Maximum number of sandboxes; the newest are returned. */
   readonly limit?: number | undefined;
   /** Fields needed of each sandbox, besides those of the query; default all. */

@@ -1,3 +1,5 @@
+import {matchesGlob} from '../../base/glob.js';
+
 /** Registry and path of an image, for looking up credentials. */
 export interface ImageRepository {
   /** Host and port of the registry; Docker Hub's is `docker.io`. */
@@ -45,13 +47,20 @@ export function matchScore(key: string, {host, path}: ImageRepository): number |
   const wanted = path.split('/');
   if (keyPath.some((part, index) => part !== wanted[index])) return undefined;
   if (plainHost(keyHost) === host) return 2 * keyPath.length + 1;
-  return keyHost.includes('*') && hostPattern(keyHost).test(host) ? 2 * keyPath.length : undefined;
+  return keyHost.includes('*') && matchesHost(keyHost, host) ? 2 * keyPath.length : undefined;
 }
 
 function plainHost(host: string): string {
   return DOCKER_HUB.has(host) ? 'docker.io' : host;
 }
 
-function hostPattern(host: string): RegExp {
-  return new RegExp(`^${host.replace(/[.+^$()|[\]{}\\?]/g, '\\$&').replaceAll('*', '[^.:]*')}$`);
+/** Compares hosts part by part; `*` matches within a part. */
+function matchesHost(pattern: string, host: string): boolean {
+  const [wanted, parts] = [pattern.split(HOST_SEPARATORS), host.split(HOST_SEPARATORS)];
+  return (
+    wanted.length === parts.length && wanted.every((part, index) => matchesGlob(part, parts[index] ?? ''))
+  );
 }
+
+/** Matches the separators of a host's parts, and captures them so that `split` keeps them. */
+const HOST_SEPARATORS = /([.:])/;

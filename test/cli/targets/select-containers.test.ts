@@ -23,7 +23,7 @@ async function chosen(
     ],
   });
   using cri = connect(runtime.endpoint);
-  const targets = await selectContainers(cri, parseContainerSelection(refs, flags, {states}), {signal});
+  const targets = await selectContainers(cri, await parseContainerSelection(refs, flags, {states}), {signal});
   const names = new Map(
     runtime.containers.map(({id, config}) => [
       id,

@@ -48,7 +48,7 @@ async function selectTargets(
   flags: ExecFlags,
 ): Promise<readonly Target<ContainerId>[]> {
   if (refs.length > 0) {
-    const selection = parseContainerSelection(refs, flags, {states: 'running'});
+    const selection = await parseContainerSelection(refs, flags, {states: 'running'});
     return await selectContainers(await services.connections.default(), selection, services.resolving({}));
   }
   parseLabels(flags.label);

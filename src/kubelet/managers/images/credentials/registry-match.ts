@@ -1,3 +1,5 @@
+import {matchesGlob} from '../../../../base/glob.js';
+
 /** Parsed registry location without scheme, as in docker configs and matchImages of credential providers. */
 interface RegistryLocation {
   /** Labels of the host name; in a pattern they may contain globs. */
@@ -58,10 +60,4 @@ function splitLocation(text: string): {readonly host: string; readonly path: str
     .split(':')
     .slice(1);
   return port.length > 1 || port.some((digits) => !/^\d*$/.test(digits)) ? undefined : {host, path};
-}
-
-/** Matches one label; `*` matches any characters. */
-function matchesGlob(glob: string, label: string): boolean {
-  const pattern = glob.replace(/[\\^$.+?()[\]{}|]/g, '\\$&').replaceAll('*', '.*');
-  return new RegExp(`^${pattern}$`, 's').test(label);
 }
