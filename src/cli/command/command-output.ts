@@ -1,4 +1,4 @@
-import {escapeControls} from '../../format/escape-controls.js';
+import {escapeControls, escapeControlsAsJson} from '../../format/escape-controls.js';
 import type {CliContext} from '../context.js';
 import type {Dialect} from '../dialect.js';
 import type {LiveDisplay} from '../output/live-region.js';
@@ -39,9 +39,14 @@ export class CommandOutput {
     return this.#dialect.escapesControls && this.stdout.isTerminal;
   }
 
-  /** Writes a line of data. */
+  /** Writes a line of data, such as JSON, with control characters escaped as in JSON on a terminal. */
   print(text: string): void {
-    this.stdout.write(`${text}\n`);
+    this.printData(`${text}\n`);
+  }
+
+  /** Writes data as `print` does, with its line ends. */
+  printData(text: string): void {
+    this.stdout.write(this.shouldEscapeControls ? escapeControlsAsJson(text) : text);
   }
 
   /** Writes the text of each item, which includes its line end. */

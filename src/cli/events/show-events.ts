@@ -98,7 +98,7 @@ async function showRuntimeEvents(
 /** Writes an event, and reports one that the template cannot render. */
 async function writeEvent({out, report}: CommandServices, form: EventForm, named: NamedEvent): Promise<void> {
   try {
-    out.stdout.write(
+    out.printData(
       form.kind === 'table'
         ? `${eventLine(named)}\n`
         : await formatDocument(form, 'ContainerEventResponse', named.event),

@@ -52,7 +52,7 @@ export function scrollingScreen(
   format: (text: string) => string = (text) => text,
 ): ScrollingScreen {
   return new ScrollingScreen((text) => {
-    out.stdout.write(format(text));
+    out.printData(format(text));
   }, report.warn);
 }
 

@@ -69,8 +69,7 @@ export default class GetEvents extends BaseCommand {
       show: async (events) => {
         const changed = changes.detect(events);
         if (form.kind === 'table' || form.kind === 'wide') out.printText(table.text(changed));
-        else
-          for (const event of changed) out.stdout.write(await formatObjectDocument(form, eventJson(event)));
+        else for (const event of changed) out.printData(await formatObjectDocument(form, eventJson(event)));
       },
     });
   }

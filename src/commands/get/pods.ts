@@ -93,7 +93,7 @@ export default class GetPods extends BaseCommand {
   async #showChanged(pods: readonly Pod[], layout: Layout): Promise<void> {
     const {form} = layout;
     if (isForPeople(form)) this.out.printText(this.#lines(pods, layout));
-    else for (const pod of pods) this.out.stdout.write(await formatPodDocument(form, pod));
+    else for (const pod of pods) this.out.printData(await formatPodDocument(form, pod));
   }
 }
 

@@ -9,15 +9,19 @@ import {runKcri} from '../run-kcri.js';
 
 const EVIL = 'a\x1b[2J\nb\tc';
 const SHOWN = String.raw`a\x1b[2J\nb\tc`;
-const CONTROLS = /[^\P{Cc}\n\t]/u;
+const CONTROLS = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/u;
+/** A C1 control sequence, and an override of the text direction between separators. */
+const SUBTLE = 'a\x9b2J\u2028\u202eb\u2069\x7f';
+const SUBTLE_SHOWN = String.raw`a\x9b2J\u2028\u202eb\u2069\x7f`;
+const SUBTLE_AS_JSON = String.raw`a\u009b2J\u2028\u202eb\u2069\u007f`;
 
 class Refused extends KcriError {
   readonly code = 'REFUSED';
 }
 
-async function evil(): Promise<FakeRuntime> {
-  const sandbox = aSandbox({name: EVIL});
-  return await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer({sandbox, name: EVIL})]});
+async function evil(name = EVIL): Promise<FakeRuntime> {
+  const sandbox = aSandbox({name});
+  return await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer({sandbox, name})]});
 }
 
 describe('what a runtime says', () => {
@@ -33,6 +37,58 @@ describe('what a runtime says', () => {
     expect(stdout).toContain(SHOWN);
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
   });
+
+  test.each([
+    ['ps', []],
+    ['ps', ['-o', 'name']],
+    ['inspect', ['-o', 'table']],
+  ])('has no C1 and bidirectional controls on a terminal: %s %j', async (command, flags) => {
+    await using runtime = await evil(SUBTLE);
+    const {stdout} = await runKcri([command, ...flags], {endpoint: runtime.endpoint, terminal: true});
+    expect(stdout).toContain(SUBTLE_SHOWN);
+    expect(stdout).not.toMatch(CONTROLS);
+  });
+
+  test.each([
+    ['ps', ['-o', 'json']],
+    ['inspect', []],
+    ['inspectp', ['-o', 'json']],
+    ['stats', ['-o', 'json']],
+    ['ps', ['-o', 'jsonpath={.containers[0].metadata.name}']],
+    ['ps', ['-o', 'go-template={{(index .containers 0).metadata.name}}']],
+    ['inspect', ['-o', 'go-template', '--template', '{{.status.metadata.name}}']],
+  ])('has JSON’s escapes in data on a terminal: %s %j', async (command, flags) => {
+    await using runtime = await evil(SUBTLE);
+    const {stdout} = await runKcri([command, ...flags], {endpoint: runtime.endpoint, terminal: true});
+    expect(stdout).toContain(SUBTLE_AS_JSON);
+    expect(stdout).not.toMatch(CONTROLS);
+  });
+
+  test.each([SUBTLE, 'a\u202eb'])('is escaped in YAML on a terminal', async (name) => {
+    await using runtime = await evil(name);
+    const {stdout} = await runKcri(['ps', '-o', 'yaml'], {endpoint: runtime.endpoint, terminal: true});
+    expect(stdout).toMatch(/name: .*\\u202e/i);
+    expect(stdout).not.toMatch(CONTROLS);
+  });
+
+  test('is the same JSON on a terminal as in a pipe', async () => {
+    await using runtime = await evil(SUBTLE);
+    const {endpoint} = runtime;
+    const [shown, piped] = await Promise.all([
+      runKcri(['ps', '-o', 'json'], {endpoint, terminal: true}),
+      runKcri(['ps', '-o', 'json'], {endpoint}),
+    ]);
+    expect(JSON.parse(shown.stdout)).toEqual(JSON.parse(piped.stdout));
+  });
+
+  test.each(['json', 'jsonpath={.containers[0].metadata.name}'])(
+    'is left in data as it is in a pipe: -o %s',
+    async (form) => {
+      await using runtime = await evil(SUBTLE);
+      const {stdout} = await runKcri(['ps', '-o', form], {endpoint: runtime.endpoint});
+      expect(stdout).toContain(SUBTLE);
+    },
+  );
 
   test.each([
     [false, {}],
@@ -58,7 +114,9 @@ describe('what a runtime says', () => {
     voice.warn(EVIL);
     voice.error(EVIL);
     voice.fail(new Refused(EVIL, {hint: EVIL}));
+    voice.warn(SUBTLE);
     expect(said.split(String.raw`a\x1b[2J`).length).toBeGreaterThan(5);
+    expect(said).toContain(SUBTLE_SHOWN);
     expect(said).not.toMatch(CONTROLS);
   });
 

@@ -1,5 +1,5 @@
 import type {Clock} from '../../../base/clock.js';
-import {escapeControls} from '../../../format/escape-controls.js';
+import {escapeControls, escapeControlsAsJson} from '../../../format/escape-controls.js';
 import type {Output} from '../../output/output.js';
 import type {SyncRenderer} from './sync-renderer.js';
 
@@ -18,7 +18,7 @@ export interface RendererChoice {
 export async function chooseRenderer(choice: RendererChoice): Promise<SyncRenderer> {
   const {format, warnings, stdout, stderr, colors, clock} = choice;
   const out = (line: string): void => {
-    stdout.write(`${line}\n`);
+    stdout.write(`${stdout.isTerminal ? escapeControlsAsJson(line) : line}\n`);
   };
   if (format === 'json') {
     const {JsonLinesRenderer} = await import('./json-lines-renderer.js');
