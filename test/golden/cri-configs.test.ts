@@ -22,7 +22,7 @@ import {
   type JsonObject,
 } from './canonical/canonical-calls.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenEnvironment, readGoldenCase} from './golden-cases.js';
-import {NO_REFERENCES} from '../kubelet/pod-builders.js';
+import {NO_REFERENCES} from '../kubelet/managers/kuberuntime/config/no-references.js';
 
 const POD_IP = '10.244.0.9';
 const SANDBOX_ID = 'a'.repeat(64);

@@ -3,20 +3,12 @@ import {describe, expect, test} from 'vitest';
 import {applyPodDefaults, defaultPullPolicy} from '../../../src/api/defaults/pod-defaults.js';
 import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
 import type {Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
+import {aRawPod} from '../../fakes/a-pod.js';
 
 /** Manifests, with the spec that kubelet 1.36.2 makes of them, without the fields it adds for static pods. */
 const recorded = JSON.parse(
   readFileSync(new URL('kubelet-defaults.json', import.meta.url), 'utf8'),
 ) as Record<string, {manifest: string; spec: unknown}>;
-
-function aPod(spec: Partial<PodSpec> = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'a'},
-    spec: {containers: [{name: 'c', image: 'i:1'}], ...spec},
-  };
-}
 
 test.each(Object.entries(recorded))("%s: defaults equal the kubelet's", (name, {manifest, spec}) => {
   const [document] = decodeManifest(manifest, {file: name});
@@ -46,21 +38,21 @@ test.each([
 
 describe('applyPodDefaults', () => {
   test('does not modify its argument', () => {
-    const pod = aPod({volumes: [{name: 'v'}]});
+    const pod = aRawPod({volumes: [{name: 'v'}]});
     const before = structuredClone(pod);
     applyPodDefaults(pod);
     expect(pod).toEqual(before);
   });
 
   test('sets the namespace "default" if there is none', () => {
-    expect(applyPodDefaults(aPod()).metadata.namespace).toBe('default');
-    const other: Pod = {...aPod(), metadata: {name: 'a', namespace: 'other'}};
+    expect(applyPodDefaults(aRawPod()).metadata.namespace).toBe('default');
+    const other: Pod = {...aRawPod(), metadata: {name: 'a', namespace: 'other'}};
     expect(applyPodDefaults(other).metadata.namespace).toBe('other');
   });
 
   test('accepts the deprecated serviceAccount field', () => {
-    expect(applyPodDefaults(aPod({serviceAccount: 'robot'})).spec.serviceAccountName).toBe('robot');
-    expect(applyPodDefaults(aPod()).spec).not.toHaveProperty('serviceAccountName');
+    expect(applyPodDefaults(aRawPod({serviceAccount: 'robot'})).spec.serviceAccountName).toBe('robot');
+    expect(applyPodDefaults(aRawPod()).spec).not.toHaveProperty('serviceAccountName');
   });
 
   test.each<[string, PodSpec['volumes'], unknown]>([
@@ -104,18 +96,18 @@ describe('applyPodDefaults', () => {
       [{ephemeral: {volumeClaimTemplate: {spec: {volumeMode: 'Filesystem'}}}}],
     ],
   ])('sets defaults of a volume with %s', (_what, volumes = [], expected) => {
-    expect(applyPodDefaults(aPod({volumes})).spec.volumes).toMatchObject(expected as object[]);
+    expect(applyPodDefaults(aRawPod({volumes})).spec.volumes).toMatchObject(expected as object[]);
   });
 
   test('rounds resources up to milli-units', () => {
     const container = {name: 'c', image: 'i:1', resources: {requests: {cpu: '1100u'}}};
-    const {spec} = applyPodDefaults(aPod({containers: [container]}));
+    const {spec} = applyPodDefaults(aRawPod({containers: [container]}));
     expect(spec.containers[0]?.resources).toEqual({requests: {cpu: '2m'}});
   });
 
   test("defaults a pod's requests to its containers' and then to its limits, and huge pages to limits", () => {
     const {spec} = applyPodDefaults(
-      aPod({
+      aRawPod({
         resources: {limits: {cpu: '2', memory: '1Gi'}},
         initContainers: [
           {name: 's', image: 'i:1', restartPolicy: 'Always', resources: {requests: {cpu: '100m'}}},
@@ -138,7 +130,7 @@ describe('applyPodDefaults', () => {
       name,
       value: '1',
     }));
-    const {spec} = applyPodDefaults(aPod({securityContext: {sysctls}}));
+    const {spec} = applyPodDefaults(aRawPod({securityContext: {sysctls}}));
     expect(spec.securityContext?.sysctls?.map(({name}) => name)).toEqual([
       'net.ipv4.ip_local_port_range',
       'net.ipv4.tcp_syncookies',
@@ -147,7 +139,7 @@ describe('applyPodDefaults', () => {
 
   test("does not change an ephemeral container's requests", () => {
     const container = {name: 'e', image: 'i:1', resources: {limits: {cpu: '1'}}};
-    const {spec} = applyPodDefaults(aPod({ephemeralContainers: [container]}));
+    const {spec} = applyPodDefaults(aRawPod({ephemeralContainers: [container]}));
     expect(spec.ephemeralContainers?.[0]?.resources).toEqual({limits: {cpu: '1'}});
   });
 });

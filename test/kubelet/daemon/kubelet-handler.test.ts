@@ -18,7 +18,7 @@ import type {WorkerUpdate} from '../../../src/kubelet/pods/workers/worker-state.
 import {until} from '../../base/until.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
-import {aContainer, aPod} from '../pod-builders.js';
+import {aContainer, aPod} from '../../fakes/a-pod.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
 /** State of the node besides the desired pods. */

@@ -5,7 +5,7 @@ import {SyncLoopQueue} from '../../../src/kubelet/daemon/sync-loop-queue.js';
 import {SyncLoop, type SyncLoopHandler} from '../../../src/kubelet/daemon/sync-loop.js';
 import {until} from '../../base/until.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
-import {UID} from '../pod-builders.js';
+import {UID} from '../../fakes/a-pod.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
 const uid = podUid(UID);

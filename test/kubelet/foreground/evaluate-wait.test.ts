@@ -1,8 +1,9 @@
 import {expect, test} from 'vitest';
-import type {Container, Pod, RestartPolicy} from '../../../src/api/types/v1-pod.js';
+import type {Container, RestartPolicy} from '../../../src/api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
 import type {SyncFailure, SyncResult} from '../../../src/kubelet/contract/sync-result.js';
 import {evaluateWait, type WaitFor} from '../../../src/kubelet/foreground/evaluate-wait.js';
+import {aContainer, aPod} from '../../fakes/a-pod.js';
 
 const RUNNING: ContainerState = {running: {}};
 const exited = (exitCode: number): ContainerState => ({terminated: {exitCode}});
@@ -54,20 +55,15 @@ function evaluate({
     containerStatuses: statusesOf(states),
     initContainerStatuses: statusesOf({...sidecars, ...inits}),
   };
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'p', namespace: 'default', uid: 'u1'},
-    spec: {
-      restartPolicy,
-      readinessGates: Object.keys(gates).map((conditionType) => ({conditionType})),
-      containers: Object.keys(states).map((name) => ({name, image: 'x', ...fields[name]})),
-      initContainers: [
-        ...Object.keys(sidecars).map((name) => ({name, image: 'x', restartPolicy: 'Always' as const})),
-        ...Object.keys(inits).map((name) => ({name, image: 'x'})),
-      ],
-    },
-  };
+  const pod = aPod({
+    restartPolicy,
+    readinessGates: Object.keys(gates).map((conditionType) => ({conditionType})),
+    containers: Object.keys(states).map((name) => aContainer({name, ...fields[name]})),
+    initContainers: [
+      ...Object.keys(sidecars).map((name) => aContainer({name, restartPolicy: 'Always'})),
+      ...Object.keys(inits).map((name) => aContainer({name})),
+    ],
+  });
   const results = failures.map((failure): SyncResult => ({action: 'StartContainer', target: 'a', failure}));
   return evaluateWait(pod, {status, results}, {wait, retry});
 }

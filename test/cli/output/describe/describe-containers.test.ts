@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {containerSection, seccompLines} from '../../../../src/cli/output/describe/describe-containers.js';
-import {aContainer, aPod} from '../../../kubelet/pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const PROFILE = {type: 'Localhost', localhostProfile: 'audit.json'} as const;
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {describePod} from '../../../../src/cli/output/describe/describe-pod.js';
-import {aPod} from '../../../kubelet/pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
 test('of the owners the one is told of that controls the pod', () => {
   const owner = {apiVersion: 'apps/v1', uid: 'u'};

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../../src/api/types/v1-status.js';
 import {computePodRow} from '../../../../src/cli/output/views/pod-row.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const NOW = Date.parse('2026-05-01T12:10:00Z');
 const AT = '2026-05-01T12:05:00Z';
@@ -32,32 +33,22 @@ const status = (name: string, facts: Facts): ContainerStatus => ({
 });
 
 /** A pod of containers in these states; init containers first. */
-function aPod(
+function aPodOf(
   regular: readonly Facts[],
   {
     init = [],
     ...more
   }: {init?: readonly Facts[]; status?: PodStatus; spec?: Partial<PodSpec>; metadata?: object} = {},
 ): Pod {
-  const container = (name: string, {sidecar}: Facts): Container => ({
-    name,
-    image: 'i',
-    ...(sidecar === true && {restartPolicy: 'Always'}),
-  });
+  const container = (name: string, {sidecar}: Facts): Container =>
+    aContainer({name, ...(sidecar === true && {restartPolicy: 'Always'})});
+  const spec = {
+    containers: regular.map((facts, index) => container(`c${index}`, facts)),
+    initContainers: init.map((facts, index) => container(`i${index}`, facts)),
+    ...more.spec,
+  };
   return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: 'web',
-      namespace: 'default',
-      creationTimestamp: '2026-05-01T11:00:00Z',
-      ...more.metadata,
-    },
-    spec: {
-      containers: regular.map((facts, index) => container(`c${index}`, facts)),
-      initContainers: init.map((facts, index) => container(`i${index}`, facts)),
-      ...more.spec,
-    },
+    ...aPod(spec, {creationTimestamp: '2026-05-01T11:00:00Z', ...more.metadata}),
     status: {
       phase: 'Running',
       containerStatuses: regular.map((facts, index) => status(`c${index}`, facts)),
@@ -73,115 +64,126 @@ const creating: Facts = {state: waiting('PodInitializing')};
 
 // ready, status and restarts, as printers.go printPod has them
 const ROWS: readonly (readonly [string, Pod, string])[] = [
-  ['runs', aPod([{state: running}]), '1/1 Running 0'],
-  ['is not ready', aPod([{state: running, ready: false}]), '0/1 Running 0'],
+  ['runs', aPodOf([{state: running}]), '1/1 Running 0'],
+  ['is not ready', aPodOf([{state: running, ready: false}]), '0/1 Running 0'],
   [
     'waits for nothing in particular',
-    aPod([{state: {waiting: {}}}], {status: {phase: 'Pending'}}),
+    aPodOf([{state: {waiting: {}}}], {status: {phase: 'Pending'}}),
     '0/1 Pending 0',
   ],
   [
     'crashes',
-    aPod([{state: waiting('CrashLoopBackOff'), restarts: 3, last: ended(1)}]),
+    aPodOf([{state: waiting('CrashLoopBackOff'), restarts: 3, last: ended(1)}]),
     '0/1 CrashLoopBackOff 3 (5m ago)',
   ],
-  ['was restarted, nobody knows when', aPod([{state: running, restarts: 2}]), '1/1 Running 2'],
-  ['was not restarted, though it ended before', aPod([{state: running, last: ended(1)}]), '1/1 Running 0'],
-  ['failed', aPod([{state: ended(1, 'Error')}]), '0/1 Error 0'],
-  ['ended without a reason', aPod([{state: ended(7)}]), '0/1 ExitCode:7 0'],
-  ['was killed', aPod([{state: ended(137, undefined, 9)}]), '0/1 Signal:9 0'],
+  ['was restarted, nobody knows when', aPodOf([{state: running, restarts: 2}]), '1/1 Running 2'],
+  ['was not restarted, though it ended before', aPodOf([{state: running, last: ended(1)}]), '1/1 Running 0'],
+  ['failed', aPodOf([{state: ended(1, 'Error')}]), '0/1 Error 0'],
+  ['ended without a reason', aPodOf([{state: ended(7)}]), '0/1 ExitCode:7 0'],
+  ['was killed', aPodOf([{state: ended(137, undefined, 9)}]), '0/1 Signal:9 0'],
   [
     'has completed',
-    aPod([{state: ended(0, 'Completed')}], {status: {phase: 'Succeeded'}}),
+    aPodOf([{state: ended(0, 'Completed')}], {status: {phase: 'Succeeded'}}),
     '0/1 Completed 0',
   ],
   [
     'the first container that says something counts',
-    aPod([{state: running}, {state: ended(1, 'OOMKilled')}, {state: ended(2, 'Error')}]),
+    aPodOf([{state: running}, {state: ended(1, 'OOMKilled')}, {state: ended(2, 'Error')}]),
     '1/3 OOMKilled 0',
   ],
-  ['one has completed, one runs', aPod([{state: ended(0, 'Completed')}, {state: running}]), '1/2 NotReady 0'],
+  [
+    'one has completed, one runs',
+    aPodOf([{state: ended(0, 'Completed')}, {state: running}]),
+    '1/2 NotReady 0',
+  ],
   [
     'one has completed, one runs, and it is ready',
-    aPod([{state: ended(0, 'Completed')}, {state: running}], {status: {conditions: [READY]}}),
+    aPodOf([{state: ended(0, 'Completed')}, {state: running}], {status: {conditions: [READY]}}),
     '1/2 Running 0',
   ],
   [
     'one has completed, one failed',
-    aPod([{state: ended(0, 'Completed')}, {state: ended(2, 'Error')}]),
+    aPodOf([{state: ended(0, 'Completed')}, {state: ended(2, 'Error')}]),
     '0/2 Error 0',
   ],
-  ['initializes', aPod([creating], {init: [{state: running}], status: {phase: 'Pending'}}), '0/1 Init:0/1 0'],
+  [
+    'initializes',
+    aPodOf([creating], {init: [{state: running}], status: {phase: 'Pending'}}),
+    '0/1 Init:0/1 0',
+  ],
   [
     'is at its second init container',
-    aPod([creating], {init: [{state: ended(0, 'Completed'), ready: true}, {state: running}]}),
+    aPodOf([creating], {init: [{state: ended(0, 'Completed'), ready: true}, {state: running}]}),
     '0/1 Init:1/2 0',
   ],
   [
     'an init container crashes',
-    aPod([creating], {init: [{state: waiting('CrashLoopBackOff'), restarts: 2, last: ended(1)}]}),
+    aPodOf([creating], {init: [{state: waiting('CrashLoopBackOff'), restarts: 2, last: ended(1)}]}),
     '0/1 Init:CrashLoopBackOff 2 (5m ago)',
   ],
-  ['an init container failed', aPod([creating], {init: [{state: ended(1, 'Error')}]}), '0/1 Init:Error 0'],
+  ['an init container failed', aPodOf([creating], {init: [{state: ended(1, 'Error')}]}), '0/1 Init:Error 0'],
   [
     'an init container was killed',
-    aPod([creating], {init: [{state: ended(137, undefined, 9)}]}),
+    aPodOf([creating], {init: [{state: ended(137, undefined, 9)}]}),
     '0/1 Init:Signal:9 0',
   ],
   [
     'an init container ended without a reason',
-    aPod([creating], {init: [{state: ended(3)}]}),
+    aPodOf([creating], {init: [{state: ended(3)}]}),
     '0/1 Init:ExitCode:3 0',
   ],
   [
     'is past its init containers',
-    aPod([creating], {init: [{state: ended(0, 'Completed'), ready: true}]}),
+    aPodOf([creating], {init: [{state: ended(0, 'Completed'), ready: true}]}),
     '0/1 PodInitializing 0',
   ],
   [
     'init restarts are forgotten',
-    aPod([{state: running}], {init: [{state: ended(0), restarts: 4, last: ended(1)}]}),
+    aPodOf([{state: running}], {init: [{state: ended(0), restarts: 4, last: ended(1)}]}),
     '1/1 Running 0',
   ],
   [
     'a sidecar counts',
-    aPod([{state: running, restarts: 1}], {
+    aPodOf([{state: running, restarts: 1}], {
       init: [{state: running, sidecar: true, restarts: 2, last: ended(1)}],
     }),
     '2/2 Running 3 (5m ago)',
   ],
   [
     'a sidecar has not started',
-    aPod([creating], {init: [{state: waiting('PodInitializing'), sidecar: true}]}),
+    aPodOf([creating], {init: [{state: waiting('PodInitializing'), sidecar: true}]}),
     '0/2 Init:0/1 0',
   ],
   [
     'a sidecar came down later',
-    aPod([{state: running}], {
+    aPodOf([{state: running}], {
       init: [{state: waiting('CrashLoopBackOff'), sidecar: true}],
       status: {conditions: [INITIALIZED]},
     }),
     '1/2 Init:CrashLoopBackOff 0',
   ],
-  ['is being deleted', aPod([{state: running}], {metadata: {deletionTimestamp: AT}}), '1/1 Terminating 0'],
+  ['is being deleted', aPodOf([{state: running}], {metadata: {deletionTimestamp: AT}}), '1/1 Terminating 0'],
   [
     'has ended and is being deleted',
-    aPod([{state: ended(0, 'Completed')}], {metadata: {deletionTimestamp: AT}, status: {phase: 'Succeeded'}}),
+    aPodOf([{state: ended(0, 'Completed')}], {
+      metadata: {deletionTimestamp: AT},
+      status: {phase: 'Succeeded'},
+    }),
     '0/1 Completed 0',
   ],
   [
     'its node is lost',
-    aPod([{state: running}], {metadata: {deletionTimestamp: AT}, status: {reason: 'NodeLost'}}),
+    aPodOf([{state: running}], {metadata: {deletionTimestamp: AT}, status: {reason: 'NodeLost'}}),
     '1/1 Unknown 0',
   ],
   [
     'was evicted',
-    aPod([], {spec: {containers: [{name: 'a', image: 'i'}]}, status: {phase: 'Failed', reason: 'Evicted'}}),
+    aPodOf([], {spec: {containers: [{name: 'a', image: 'i'}]}, status: {phase: 'Failed', reason: 'Evicted'}}),
     '0/1 Evicted 0',
   ],
   [
     'is held back',
-    aPod([], {
+    aPodOf([], {
       status: {
         phase: 'Pending',
         conditions: [{type: 'PodScheduled', status: 'False', reason: 'SchedulingGated'}],
@@ -199,7 +201,7 @@ describe('the row of a pod that', () => {
 });
 
 test('the other columns', () => {
-  const pod = aPod([{state: running}], {
+  const pod = aPodOf([{state: running}], {
     spec: {nodeName: 'n1', readinessGates: [{conditionType: 'a/b'}, {conditionType: 'c/d'}]},
     status: {podIPs: [{ip: '10.0.0.1'}, {ip: 'fd00::1'}], conditions: [{type: 'a/b', status: 'True'}]},
   });
@@ -210,7 +212,7 @@ test('the other columns', () => {
     nominatedNode: '<none>',
     readinessGates: '1/2',
   });
-  expect(computePodRow(aPod([]), NOW)).toMatchObject({
+  expect(computePodRow(aPodOf([]), NOW)).toMatchObject({
     ip: '<none>',
     node: '<none>',
     readinessGates: '<none>',

@@ -1,5 +1,4 @@
 import type {Secret} from '../../../../src/api/types/v1-objects.js';
-import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {
   CriError,
   imageId,
@@ -19,6 +18,7 @@ import {
 } from '../../../../src/kubelet/managers/images/image-manager.js';
 import {FilePullRecordsAccessor} from '../../../../src/kubelet/managers/images/pull-manager/pull-records-accessor.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod} from '../../../fakes/a-pod.js';
 import {FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 
 /** Default image of the tests. */
@@ -90,12 +90,7 @@ export async function createImageFixture(runtime = aRuntime(), options: Partial<
   const rootDir = await temporaryDirectory();
   const clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'});
   const events: PodEvent[] = [];
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'p', namespace: 'default', uid: 'u1', annotations: {note: 'x'}},
-    spec: {containers: []},
-  };
+  const pod = aPod({}, {name: 'p', uid: 'u1', annotations: {note: 'x'}});
   const manager = new ImageManager({clock, records: new FilePullRecordsAccessor(rootDir), ...options});
   const ensure = async (
     request: Partial<ImageRequest> = {},

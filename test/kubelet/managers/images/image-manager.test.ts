@@ -1,11 +1,11 @@
 import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {SystemError} from '../../../../src/base/errors.js';
 import type {ImageResult} from '../../../../src/kubelet/managers/images/image-manager.js';
 import {FilePullRecordsAccessor} from '../../../../src/kubelet/managers/images/pull-manager/pull-records-accessor.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod} from '../../../fakes/a-pod.js';
 import {APP, aRuntime, createImageFixture, reasonOf, pullError} from './image-fixture.js';
 
 describe('the pull policy', () => {
@@ -166,13 +166,7 @@ describe('a failed pull', () => {
       }),
     );
     await fixture.ensure();
-    const other: Pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {name: 'o', namespace: 'default', uid: 'u2'},
-      spec: {containers: []},
-    };
-    expect(reasonOf(await fixture.ensure({pod: other}))).toBe('ErrImagePull');
+    expect(reasonOf(await fixture.ensure({pod: aPod({}, {uid: 'u2'})}))).toBe('ErrImagePull');
   });
 });
 

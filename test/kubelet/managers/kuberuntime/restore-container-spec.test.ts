@@ -5,12 +5,12 @@ import {
   restoreContainerSpec,
   restoreGracePeriodSeconds,
 } from '../../../../src/kubelet/managers/kuberuntime/restore-container-spec.js';
-import {aContainer, aPod, anInstance} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {anInstance} from '../../../fakes/a-runtime-pod.js';
 
 /** Creates an instance with these annotations. */
 function annotated(annotations: Readonly<Record<string, string>>) {
-  const instance = anInstance('main', 'CONTAINER_RUNNING');
-  return {...instance, cri: {...instance.cri, annotations, image: {image: 'busybox:1'} as never}};
+  return anInstance('main', 'CONTAINER_RUNNING', {annotations});
 }
 
 test.each<[string, Partial<Container>]>([

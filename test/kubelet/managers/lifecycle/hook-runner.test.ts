@@ -9,7 +9,7 @@ import {containerId, CriError} from '../../../../src/cri/index.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {createHookRunner, type HookContext} from '../../../../src/kubelet/managers/lifecycle/hook-runner.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const never = new AbortController().signal;
 const SUBJECT = 'Container "main" in Pod "web_default(11111111-2222-3333-4444-555555555555)"';

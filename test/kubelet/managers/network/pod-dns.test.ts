@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {podDns} from '../../../../src/kubelet/managers/network/pod-dns.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
-import {UID, aPod} from '../../pod-builders.js';
+import {aPod, UID} from '../../../fakes/a-pod.js';
 
 const HOST = {servers: ['192.0.2.53'], searches: ['example.test'], options: ['ndots:2']};
 const CLUSTER = {

@@ -4,7 +4,7 @@ import {podHostname} from '../../../../src/kubelet/managers/network/pod-hostname
 import {sortPodIps} from '../../../../src/kubelet/managers/network/sort-pod-ips.js';
 import {makePortMappings} from '../../../../src/kubelet/managers/network/port-mappings.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 describe('the hostname of a pod', () => {
   test.each([

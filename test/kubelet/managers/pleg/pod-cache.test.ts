@@ -1,7 +1,8 @@
 import {describe, expect, test} from 'vitest';
-import {podSandboxId, podUid, type PodSandboxStatus} from '../../../../src/cri/index.js';
+import {podUid, type PodSandboxStatus} from '../../../../src/cri/index.js';
 import type {RuntimePodStatus} from '../../../../src/kubelet/contract/runtime-pod-status.js';
 import {RuntimePodCache} from '../../../../src/kubelet/managers/pleg/pod-cache.js';
+import {aRuntimePod, aSandboxStatus, NO_RUNTIME_POD} from '../../../fakes/a-runtime-pod.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
 const uid = podUid('uid-1');
@@ -11,11 +12,10 @@ function aStatus(
   ips: readonly string[] = [],
   state: PodSandboxStatus['state'] = 'SANDBOX_READY',
 ): RuntimePodStatus {
-  const sandbox = {id: podSandboxId('s'), state} as PodSandboxStatus;
-  return {uid, name: 'web', namespace: 'default', sandboxes: [sandbox], containers: [], ips};
+  return aRuntimePod([], {uid, sandboxes: [aSandboxStatus({state})], ips});
 }
 
-const EMPTY: RuntimePodStatus = {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
+const EMPTY: RuntimePodStatus = {...NO_RUNTIME_POD, uid};
 
 /** Creates a cache whose inspections return the result of `inspect`, and counts them. */
 async function createCache(inspect: () => RuntimePodStatus = () => aStatus()) {
@@ -56,7 +56,10 @@ describe('a request for a newer status', () => {
     await clock.advance(1000);
     cache.updateTime(2000);
     expect(await cache.getNewerThan(uid, 1999, never)).toMatchObject({ips: ['10.0.0.1']});
-    expect(await cache.getNewerThan(podUid('unknown'), 1999, never)).toEqual({...EMPTY, uid: 'unknown'});
+    expect(await cache.getNewerThan(podUid('unknown'), 1999, never)).toEqual({
+      ...NO_RUNTIME_POD,
+      uid: 'unknown',
+    });
     expect(inspections()).toBe(0);
   });
 

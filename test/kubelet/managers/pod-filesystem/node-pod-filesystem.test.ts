@@ -1,22 +1,18 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
+import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../../src/kubelet/contract/api-objects.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {NodePodFilesystem} from '../../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
-const main: Container = {name: 'main', image: 'busybox:1', volumeMounts: [{name: 'v', mountPath: '/v'}]};
+const main = aContainer({volumeMounts: [{name: 'v', mountPath: '/v'}]});
 
-function aPod(spec: Partial<PodSpec> = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'web', namespace: 'default', uid: 'u1'},
-    spec: {containers: [main], volumes: [{name: 'v', emptyDir: {}}], ...spec},
-  };
+function aMountingPod(spec: Partial<PodSpec> = {}): Pod {
+  return aPod({containers: [main], volumes: [{name: 'v', emptyDir: {}}], ...spec}, {uid: 'u1'});
 }
 
 async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data: string}> {
@@ -57,7 +53,7 @@ async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data
 
 test('a container gets a hosts file with the address, a termination log and a log directory', async () => {
   const {node, files, data} = await aNode();
-  const pod = aPod({subdomain: 'sub'});
+  const pod = aMountingPod({subdomain: 'sub'});
   await files.makePodDirs(pod);
   const made = await files.prepareContainer({pod, container: main, podIps: ['10.88.0.5'], subPaths: []});
   expect(made).toEqual({
@@ -80,7 +76,7 @@ test.each<[string, Partial<PodSpec>, readonly string[]]>([
   ],
 ])('a container %s gets no hosts file', async (_title, spec, podIps) => {
   const {files, data} = await aNode();
-  const pod = aPod(spec);
+  const pod = aMountingPod(spec);
   await files.makePodDirs(pod);
   const [container = main] = pod.spec.containers;
   const {hostsPath} = await files.prepareContainer({pod, container, podIps, subPaths: []});
@@ -90,7 +86,7 @@ test.each<[string, Partial<PodSpec>, readonly string[]]>([
 
 test('a pod in the host network has the hosts file of the node', async () => {
   const {files} = await aNode();
-  const pod = aPod({hostNetwork: true});
+  const pod = aMountingPod({hostNetwork: true});
   await files.makePodDirs(pod);
   const {hostsPath = ''} = await files.prepareContainer({pod, container: main, podIps: [], subPaths: []});
   expect(await readFile(hostsPath, 'utf8')).toBe(
@@ -100,7 +96,7 @@ test('a pod in the host network has the hosts file of the node', async () => {
 
 test('removing a pod removes everything of it and nothing of other pods', async () => {
   const {node, files} = await aNode();
-  const pod = aPod();
+  const pod = aMountingPod();
   const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
   for (const made of [pod, other]) {
     await files.makePodDirs(made);
@@ -121,16 +117,16 @@ test('removing a pod removes everything of it and nothing of other pods', async 
 
 test('removing a pod without files does nothing', async () => {
   const {node, files} = await aNode();
-  await files.removePod(aPod());
+  await files.removePod(aMountingPod());
   await expect(readdir(node.rootDir)).rejects.toThrow('ENOENT');
 });
 
 test('the next attempt follows from the logs, and the logs of an attempt can be removed', async () => {
   const {node, files} = await aNode();
-  await files.makeLogDirectory(aPod());
+  await files.makeLogDirectory(aMountingPod());
   await mkdir(`${node.podLogsDir}/default_web_u1/main`);
   await writeFile(`${node.podLogsDir}/default_web_u1/main/4.log`, '');
-  expect(await files.nextLogAttempt(aPod(), 'main')).toBe(5);
-  await files.removeContainerLogs(aPod(), 'main', 4);
-  expect(await files.nextLogAttempt(aPod(), 'main')).toBe(0);
+  expect(await files.nextLogAttempt(aMountingPod(), 'main')).toBe(5);
+  await files.removeContainerLogs(aMountingPod(), 'main', 4);
+  expect(await files.nextLogAttempt(aMountingPod(), 'main')).toBe(0);
 });

@@ -15,13 +15,9 @@ import {
   writeHostsFile,
 } from '../../../../src/kubelet/managers/pod-filesystem/pod-directories.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
-const pod: Pod = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {name: 'web', namespace: 'default', uid: 'u1'},
-  spec: {containers: [{name: 'main', image: 'busybox:1'}]},
-};
+const pod = aPod({}, {uid: 'u1'});
 
 async function aNode(): Promise<{rootDir: string; podLogsDir: string; data: string; logs: string}> {
   const directory = await temporaryDirectory();

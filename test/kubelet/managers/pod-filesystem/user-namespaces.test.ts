@@ -7,7 +7,7 @@ import {
   plannedUserNamespace,
 } from '../../../../src/kubelet/managers/pod-filesystem/user-namespaces.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {aPod} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
 const BLOCK = 65_536;
 

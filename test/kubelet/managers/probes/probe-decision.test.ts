@@ -11,7 +11,7 @@ import {
   type ProbeWorkerState,
   type ProbeDecisionSubject,
 } from '../../../../src/kubelet/managers/probes/probe-decision.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const STARTED = Date.parse('2026-05-01T12:00:00Z');
 const id = containerId('c1');

@@ -5,7 +5,7 @@ import {containerId, podUid} from '../../../../src/cri/index.js';
 import type {PodProbes, ProbeUpdate} from '../../../../src/kubelet/contract/probe-results.js';
 import {ProbeManager} from '../../../../src/kubelet/managers/probes/probe-manager.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import {aContainer, aPod, UID} from '../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../fakes/a-pod.js';
 
 const RANDOM_HALF = 2 ** 31;
 const uid = podUid(UID);

@@ -10,7 +10,7 @@ import type {ProbeKind} from '../../../../src/kubelet/contract/probe-results.js'
 import {runProbe, type ProbeServices} from '../../../../src/kubelet/managers/probes/run-probe.js';
 import {probeTcp} from '../../../../src/kubelet/managers/probes/tcp-probe.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 type ExecSync = ProbeServices['runtime']['execSync'];
 

@@ -8,7 +8,7 @@ import {
   PodRedactor,
 } from '../../../../src/kubelet/managers/redaction/pod-redactor.js';
 import {redactSecretObjects} from '../../../../src/kubelet/managers/redaction/redact-secret-objects.js';
-import {aContainer} from '../../pod-builders.js';
+import {aContainer} from '../../../fakes/a-pod.js';
 
 function secret(name: string, data: Readonly<Record<string, string>>): Secret {
   const entries = Object.entries(data).map(([key, value]) => [key, Buffer.from(value)] as const);

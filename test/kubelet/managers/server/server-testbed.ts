@@ -1,15 +1,14 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {request as httpRequest, type IncomingHttpHeaders} from 'node:http';
 import {request as httpsRequest} from 'node:https';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {onTestFinished} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
-import {connect, containerId, podSandboxId, podUid} from '../../../../src/cri/index.js';
-import type {RuntimePodStatus} from '../../../../src/kubelet/contract/runtime-pod-status.js';
+import {connect, podUid} from '../../../../src/cri/index.js';
+import {readRuntimePodStatus} from '../../../../src/kubelet/managers/kuberuntime/read-runtime-pod-status.js';
 import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
 import type {CertificatePair} from '../../../../src/kubelet/managers/server/certificate/self-signed-certificate.js';
 import type {
@@ -18,6 +17,8 @@ import type {
 } from '../../../../src/kubelet/managers/server/http-server-options.js';
 import type {ServedKubelet} from '../../../../src/kubelet/managers/server/served-kubelet.js';
 import {startServers} from '../../../../src/kubelet/managers/server/start-servers.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod} from '../../../fakes/a-pod.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../../fakes/fake-runtime.js';
 
 /** A kubelet's servers, with the pod `team/web` and its running container `main`, and the parts that tests change. */
@@ -43,10 +44,7 @@ export const UID = 'uid-of-web';
 
 export function webPod(status = runningStatus(), tty = false): Pod {
   return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'web', namespace: 'team', uid: UID},
-    spec: {containers: [{name: 'main', image: 'busybox', tty}]},
+    ...aPod({containers: [{name: 'main', image: 'busybox', tty}]}, {namespace: 'team', uid: UID}),
     status,
   };
 }
@@ -72,8 +70,7 @@ export function runningStatus(): NonNullable<Pod['status']> {
 
 /** Starts the servers on free ports; they stop when the test finishes. */
 export async function startServerTestbed(given: ServerTestbedOptions = {}): Promise<ServerTestbed> {
-  const directory = await mkdtemp(join(tmpdir(), 'kcri-server-'));
-  onTestFinished(() => rm(directory, {recursive: true}));
+  const directory = await temporaryDirectory();
   const logPath = join(directory, 'main.log');
   await writeFile(logPath, '');
   await mkdir(join(directory, 'log'));
@@ -133,32 +130,11 @@ async function servedKubelet(
   runtime: ReturnType<typeof connect>['runtime'],
   tty: boolean,
 ): Promise<ServerTestbed['kubelet']> {
-  const {status: cri} = await runtime.containerStatus({containerId: containerId('main-id')});
-  const {status: sandbox} = await runtime.podSandboxStatus({podSandboxId: podSandboxId('sandbox-id')});
-  const status: RuntimePodStatus = {
-    uid: podUid(UID),
-    name: 'web',
-    namespace: 'team',
-    ips: [],
-    sandboxes: sandbox === undefined ? [] : [sandbox],
-    containers:
-      cri === undefined
-        ? []
-        : [
-            {
-              id: cri.id,
-              sandboxId: podSandboxId('sandbox-id'),
-              name: 'main',
-              state: cri.state,
-              restartCount: 0,
-              hash: '',
-              cri,
-            },
-          ],
-  };
+  const ref = {uid: podUid(UID), name: 'web', namespace: 'team'};
+  const status = await readRuntimePodStatus(runtime, ref);
   return {
     pods: () => [webPod(runningStatus(), tty)],
-    runningPods: () => [{uid: podUid(UID), name: 'web', namespace: 'team', isRunning: true}],
+    runningPods: () => [{...ref, isRunning: true}],
     runtimeStatus: () => status,
     isActive: () => true,
     workers: () => [],

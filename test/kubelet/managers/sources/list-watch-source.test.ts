@@ -9,7 +9,7 @@ import {ListWatchSource} from '../../../../src/kubelet/managers/sources/list-wat
 import {until} from '../../../base/until.js';
 import {FakeListerWatcher} from '../../../fakes/fake-lister-watcher.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import {aPod} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 import {runSource, type RunningSource} from './run-source.js';
 
 function pod(name: string, version: number): Pod {

@@ -7,7 +7,7 @@ import {podUid, type PodUid} from '../../../../src/cri/index.js';
 import {diffPods, PodMux} from '../../../../src/kubelet/managers/sources/pod-mux.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import type {DesiredPod, PodSourceName, PodUpdate} from '../../../../src/kubelet/contract/pod-update.js';
-import {aPod} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
 const SEEN = 'kubernetes.io/config.seen';
 const SOURCE = 'kubernetes.io/config.source';

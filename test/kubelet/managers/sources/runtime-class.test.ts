@@ -7,7 +7,7 @@ import {
   applyRuntimeClass,
 } from '../../../../src/kubelet/managers/sources/runtime-class.js';
 import {lookupRuntimeHandler} from '../../../../src/kubelet/contract/lookup-runtime-handler.js';
-import {aPod} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
 function objects(fields: Partial<RuntimeClass> = {}): ReturnType<typeof createApiObjects> {
   const kata: RuntimeClass = {

@@ -1,6 +1,6 @@
 import {resolve} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import type {PodSpec} from '../../../../src/api/types/v1-pod.js';
+import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import type {ApiObject} from '../../../../src/api/types/v1-objects.js';
 import type {Volume} from '../../../../src/api/types/v1-volumes.js';
 import {messageOf} from '../../../../src/base/errors.js';
@@ -11,16 +11,15 @@ import {
   toLocalPod,
   toStaticPod,
 } from '../../../../src/kubelet/managers/sources/static-pod.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod, aRawPod} from '../../../fakes/a-pod.js';
 
 const SEEN = '2026-05-01T12:00:00Z';
 const STATIC = {nodeName: 'Node1', file: 'web.yaml', seen: SEEN};
 const LOCAL = {nodeName: 'node1', seen: SEEN};
 
 /** Returns a Pod without UID and namespace. */
-function manifest(spec: Partial<PodSpec> = {}): ReturnType<typeof aPod> {
-  const pod = aPod(spec);
-  return {...pod, metadata: {name: 'web', annotations: {note: 'x'}}};
+function manifest(spec: Partial<PodSpec> = {}): Pod {
+  return aRawPod(spec, {annotations: {note: 'x'}});
 }
 
 describe('a static pod', () => {

@@ -11,7 +11,7 @@ import {
   hasMountPropagation,
 } from '../../../../src/kubelet/managers/volumes/mount-propagation.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 function aPodThatMounts(name: string, mountPropagation?: MountPropagationMode): Pod {
   const mount = {name, mountPath: '/v', ...(mountPropagation && {mountPropagation})};

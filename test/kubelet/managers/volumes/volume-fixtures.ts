@@ -1,4 +1,4 @@
-import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
+import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import type {Volume} from '../../../../src/api/types/v1-volumes.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
@@ -7,22 +7,13 @@ import type {
   VolumeFacts,
   VolumeHost,
 } from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
-import {logPodFields} from '../../../field-log.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 
 /** Creates a pod whose only container mounts all these volumes. */
 export function aPodWith(volumes: readonly Volume[], spec: Partial<PodSpec> = {}): Pod {
-  const main: Container = {
-    name: 'main',
-    image: 'busybox:1',
-    volumeMounts: volumes.map(({name}) => ({name, mountPath: `/${name}`})),
-  };
-  return logPodFields({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'web', namespace: 'default', uid: 'u1'},
-    spec: {containers: [main], volumes, ...spec},
-  });
+  const volumeMounts = volumes.map(({name}) => ({name, mountPath: `/${name}`}));
+  return aPod({containers: [aContainer({volumeMounts})], volumes, ...spec}, {uid: 'u1'});
 }
 
 /** Creates the volume host of a node. */

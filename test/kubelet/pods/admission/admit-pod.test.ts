@@ -4,7 +4,7 @@ import type {NodeSelectorTerm} from '../../../../src/api/types/v1-scheduling.js'
 import {findRejection} from '../../../../src/kubelet/pods/admission/admit-pod.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 function rejection(
   pod: Pod,

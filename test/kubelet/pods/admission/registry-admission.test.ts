@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 import {startRegistryTestbed} from '../registry-testbed.js';
 
 const aPodRequestingCpu = (uid: string, cpu: string) =>

@@ -6,7 +6,7 @@ import {canResizePod} from '../../../../src/kubelet/pods/allocation/resize-admis
 import {allocationOf} from '../../../../src/kubelet/contract/resources/pod-allocation.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const MI = 1024n * 1024n;
 /** A node with two CPUs, and with 1000Mi above the eviction threshold. */

@@ -7,7 +7,7 @@ import type {ObjectMeta} from '../../../../src/api/types/v1-meta.js';
 import type {VolumeProjection} from '../../../../src/api/types/v1-volumes.js';
 import {FIELD_RULES} from '../../../../src/kubelet/pods/field-support/field-rules.js';
 import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 function problems(pod: Pod): readonly string[] {
   return unsupportedFields(pod).map(describeFieldError);

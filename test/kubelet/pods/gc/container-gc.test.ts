@@ -10,14 +10,13 @@ import {
   type ContainerGcPolicy,
 } from '../../../../src/kubelet/pods/gc/container-gc.js';
 import {podSandboxId} from '../../../../src/cri/index.js';
-import {aSandboxStatus, aStatus, anInstance} from '../../pod-builders.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../fakes/a-runtime-pod.js';
 
 /** Returns dead instances `name-attempt`, newest first; the attempt is also the creation time in seconds. */
 function dead(name: string, ...attempts: readonly number[]): readonly RuntimeContainerStatus[] {
-  return attempts.map((restartCount) => {
-    const instance = anInstance(name, 'CONTAINER_EXITED', {restartCount});
-    return {...instance, cri: {...instance.cri, createdAt: BigInt(restartCount) * 1_000_000_000n}};
-  });
+  return attempts.map((restartCount) =>
+    anInstance(name, 'CONTAINER_EXITED', {restartCount, createdAt: BigInt(restartCount) * 1_000_000_000n}),
+  );
 }
 
 function removedIds(
@@ -64,7 +63,7 @@ test.for<[string, readonly (readonly RuntimeContainerStatus[])[], Partial<Contai
 ])('container GC %s', ([, pods, policy, expected]) => {
   expect(
     removedIds(
-      pods.map((containers) => aStatus(containers)),
+      pods.map((containers) => aRuntimePod(containers)),
       policy,
     ),
   ).toEqual(expected);
@@ -74,11 +73,11 @@ test('only exited and unknown containers are dead', () => {
   const containers = (['CONTAINER_CREATED', 'CONTAINER_RUNNING', 'CONTAINER_UNKNOWN'] as const).map((state) =>
     anInstance(state, state),
   );
-  expect(removedIds([aStatus(containers)], {maxPerContainer: 0})).toEqual(['CONTAINER_UNKNOWN-0']);
+  expect(removedIds([aRuntimePod(containers)], {maxPerContainer: 0})).toEqual(['CONTAINER_UNKNOWN-0']);
 });
 
 test('all dead containers of an unwanted pod are removed whatever the limits, except those younger than minAgeMs', () => {
-  const status = aStatus(dead('a', 99, 1));
+  const status = aRuntimePod(dead('a', 99, 1));
   const policy = {maxPerContainer: 5, minAgeMs: 10_000};
   expect(removedIds([status], policy, {isUnwanted: true})).toEqual(['a-1']);
   expect(removedIds([status], {maxPerContainer: 5}, {isUnwanted: true})).toEqual(['a-99', 'a-1']);
@@ -87,7 +86,7 @@ test('all dead containers of an unwanted pod are removed whatever the limits, ex
 test('a sandbox that is not ready is removed if it has no containers and is not the newest', () => {
   const [old] = dead('a', 0);
   const sandboxes = [2, 1, 0].map((attempt) => aSandboxStatus({attempt, state: 'SANDBOX_NOTREADY'}));
-  const status = aStatus([...dead('a', 1), {...old!, sandboxId: podSandboxId('sandbox-1')}], sandboxes);
+  const status = aRuntimePod([...dead('a', 1), {...old!, sandboxId: podSandboxId('sandbox-1')}], {sandboxes});
   const sandboxesOf = (isUnwanted: boolean, policy = DEFAULT_CONTAINER_GC_POLICY) =>
     computeContainerGcActions([{status, isUnwanted}], policy, 0)[0]?.sandboxes;
   expect(sandboxesOf(false)).toEqual(['sandbox-1']);
@@ -96,7 +95,7 @@ test('a sandbox that is not ready is removed if it has no containers and is not 
 });
 
 test('the deletion after a container dies keeps at least one instance of it, and up to maxPerContainer', () => {
-  const podRemains = {status: aStatus(dead('a', 2, 1, 0)), isUnwanted: false};
+  const podRemains = {status: aRuntimePod(dead('a', 2, 1, 0)), isUnwanted: false};
   const left = (maxPerContainer: number) =>
     computeContainersToDelete(podRemains, {...DEFAULT_CONTAINER_GC_POLICY, maxPerContainer}).map(
       ({id}) => id,

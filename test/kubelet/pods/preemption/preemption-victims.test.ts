@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {selectPreemptionVictims} from '../../../../src/kubelet/pods/preemption/preemption-victims.js';
-import {aContainer, aPod} from '../../pod-builders.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const MI = 1024n * 1024n;
 const CRITICAL = 2_000_000_000;

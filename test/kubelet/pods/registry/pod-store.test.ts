@@ -4,6 +4,7 @@ import {expect, test} from 'vitest';
 import {podUid} from '../../../../src/cri/index.js';
 import {PodStore, type PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
   return {
@@ -17,12 +18,7 @@ function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
       podLogsDir: '/var/log/pods',
       cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: true},
     },
-    pod: {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {uid, name: 'web', namespace: 'default'},
-      spec: {containers: [{name: 'main', image: 'busybox:1', env: [{name: 'TOKEN', value: 's3cret'}]}]},
-    },
+    pod: aPod({containers: [aContainer({env: [{name: 'TOKEN', value: 's3cret'}]})]}, {uid}),
     ...override,
   };
 }

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import type {Mount} from '../../../../src/cri/index.js';
 import {readTerminationMessages} from '../../../../src/kubelet/pods/status/read-termination-messages.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {anInstance} from '../runtime-pod-builders.js';
+import {anInstance} from '../../../fakes/a-runtime-pod.js';
 
 const PATH = '/dev/termination-log';
 

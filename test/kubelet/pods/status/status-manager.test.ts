@@ -4,7 +4,8 @@ import {ALWAYS_READY} from '../../../../src/kubelet/contract/probe-results.js';
 import {NO_HISTORY} from '../../../../src/kubelet/pods/history/pod-history.js';
 import {PodStatusManager} from '../../../../src/kubelet/pods/status/status-manager.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
-import {aPod, aStatus, anInstance} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../fakes/a-runtime-pod.js';
 
 test('DeadlineExceeded is emitted once, with the first status that shows it', async () => {
   const startedAt = Date.parse('2026-05-01T12:00:00Z');
@@ -19,7 +20,7 @@ test('DeadlineExceeded is emitted once, with the first status that shows it', as
   } as unknown as ConstructorParameters<typeof PodStatusManager>[0];
   const manager = new PodStatusManager(context, NO_HISTORY, 'containerd');
   const pod = aPod({activeDeadlineSeconds: 5});
-  const runtime = aStatus([anInstance('main', 'CONTAINER_RUNNING')]);
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
   const update = async () => (await manager.updateStatus(pod, runtime, {enforcesDeadline: true})).phase;
 
   expect(await update()).toBe('Running');

@@ -12,20 +12,19 @@ import type {RuntimePodStatus} from '../../../../src/kubelet/contract/runtime-po
 import type {SyncResult} from '../../../../src/kubelet/contract/sync-result.js';
 import type {PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
 import {DEFAULT_CONTAINER_GC_POLICY} from '../../../../src/kubelet/pods/gc/container-gc.js';
-import {aPod, aSandboxStatus, UID} from '../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../runtime-pod-builders.js';
+import {aPod, UID} from '../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus, NO_RUNTIME_POD} from '../../../fakes/a-runtime-pod.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
 
 const uid = podUid(UID);
 const signal = new AbortController().signal;
-const NOTHING: RuntimePodStatus = {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
 const STARTED: SyncResult = {action: 'StartContainer', target: 'main'};
 
 /** Returns a handler whose dependencies are fakes that record their calls. */
 function createHandler({
   results = [],
   phase = 'Running',
-  seen = NOTHING,
+  seen = NO_RUNTIME_POD,
   isWanted = true,
 }: {
   results?: readonly SyncResult[];
@@ -44,7 +43,7 @@ function createHandler({
     pod: undefined as Pod | undefined,
     syncPod: async () => {
       done.push('sync');
-      return {runtime: NOTHING, status: {phase}, results};
+      return {runtime: NO_RUNTIME_POD, status: {phase}, results};
     },
     syncTerminatingPod: async (_: unknown, {isDeletion}: {isDeletion: boolean}) =>
       void done.push(isDeletion ? 'delete' : 'end'),
@@ -129,21 +128,21 @@ function createHandler({
 test('the record of a pod is written once, before anything is created for it', async () => {
   const {pods, done} = createHandler();
   const pod = aPod();
-  await pods.syncPod(pod, NOTHING, signal);
-  await pods.syncPod(pod, NOTHING, signal);
+  await pods.syncPod(pod, NO_RUNTIME_POD, signal);
+  await pods.syncPod(pod, NO_RUNTIME_POD, signal);
   expect(done).toEqual(['put record', 'sync', 'sync']);
   expect(pods.isManaged(uid)).toBe(true);
 });
 
 test('a pod is reinspected after a sync that changed it', async () => {
   const {pods, done} = createHandler({results: [STARTED]});
-  expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: false});
+  expect(await pods.syncPod(aPod(), NO_RUNTIME_POD, signal)).toMatchObject({isTerminal: false});
   expect(done).toEqual(['put record', 'sync', `look at ${uid}`]);
 });
 
 test('a pod that has succeeded is reported as terminal', async () => {
   const {pods} = createHandler({phase: 'Succeeded'});
-  expect(await pods.syncPod(aPod(), NOTHING, signal)).toMatchObject({isTerminal: true});
+  expect(await pods.syncPod(aPod(), NO_RUNTIME_POD, signal)).toMatchObject({isTerminal: true});
 });
 
 test('failures are reported together, with the end of the earliest back-off', async () => {
@@ -153,14 +152,14 @@ test('failures are reported together, with the end of the earliest back-off', as
     failure: {reason: 'CrashLoopBackOff', message: `back-off ${target}`, ...(retryAt && {retryAt})},
   });
   const {pods} = createHandler({results: [failed('a', 5000), failed('b', 2000), failed('c')]});
-  const outcome = await pods.syncPod(aPod(), NOTHING, signal);
+  const outcome = await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   expect(outcome.retryAt).toBe(2000);
   expect(String(outcome.error)).toMatch(/back-off a.*back-off b.*back-off c/);
 });
 
 test('a pod whose UID is in use by a foreign pod is rejected and left unchanged', async () => {
   const {pods, done} = createHandler();
-  const foreign = {...NOTHING, sandboxes: [aSandboxStatus()]};
+  const foreign = {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus()]};
   await expect(pods.syncPod(aPod(), foreign, signal)).rejects.toThrow(
     /a pod with the UID ".*" is in the runtime already and was not made by this kubelet/,
   );
@@ -176,11 +175,11 @@ const LATER_MS = 10_000;
 test('a deleted pod is stopped, its resources are released, and later its containers and record are removed', async () => {
   const {pods, done, time, wanted} = createHandler();
   const pod = aPod();
-  await pods.syncPod(pod, NOTHING, signal);
+  await pods.syncPod(pod, NO_RUNTIME_POD, signal);
   done.length = 0;
   wanted.is = false;
-  await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
-  await pods.syncTerminatedPod(pod, NOTHING);
+  await pods.syncTerminatingPod(pod, NO_RUNTIME_POD, {gracePeriodSeconds: 1, status: undefined});
+  await pods.syncTerminatedPod(pod, NO_RUNTIME_POD);
   await pods.removeOrphan(uid);
   expect(done).toEqual([
     ...['delete', `look at ${uid}`, 'conclude', 'remove resources'],
@@ -199,10 +198,11 @@ test('a deleted pod is stopped, its resources are released, and later its contai
 
 test('a pod that is added again soon after its removal keeps its containers', async () => {
   const {pods, done, time} = createHandler();
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await pods.removeOrphan(uid);
   done.length = 0;
-  await pods.syncPod(aPod(), {...NOTHING, sandboxes: [aSandboxStatus()]}, signal);
+  const sandboxes = [aSandboxStatus({createdAt: 0n})];
+  await pods.syncPod(aPod(), {...NO_RUNTIME_POD, sandboxes}, signal);
   expect(done).toEqual(['put record', 'sync']);
   expect(pods.presentRecords()).toHaveLength(1);
   time.ms += LATER_MS;
@@ -212,17 +212,17 @@ test('a pod that is added again soon after its removal keeps its containers', as
 
 test('a pod that is added again during its removal waits for the removal', async () => {
   const {pods, done} = createHandler();
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   done.length = 0;
   const removal = pods.removeOrphan(uid);
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await removal;
   expect(done).toEqual(['remove the rest', 'leave', 'put record', 'sync']);
 });
 
 test('a removed pod whose record another process has claimed is left to that process', async () => {
   const {pods, done, time, setStoredRecord} = createHandler();
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   const [record] = pods.presentRecords();
   await pods.removeOrphan(uid);
   setStoredRecord(record);
@@ -238,7 +238,7 @@ test.each([
   ['runs again', {isWanted: false, isLive: true}],
 ])('the containers of a removed pod that %s are not deleted', async (_, {isWanted, isLive}) => {
   const {pods, done, time, wanted, runtime} = createHandler({isWanted: false});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await pods.removeOrphan(uid);
   done.length = 0;
   wanted.is = isWanted;
@@ -251,7 +251,7 @@ test.each([
 
 test('nothing is removed of a pod that runs although the last relist did not see it', async () => {
   const {pods, done, runtime} = createHandler({isWanted: false});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   done.length = 0;
   runtime.isLive = true;
   expect(await pods.removeOrphan(uid)).toBe(true);
@@ -270,10 +270,10 @@ test.each([
 ])('a running pod created %s', async (_, ms, then, isOurs) => {
   const goneAtMs = Date.parse('2026-05-01T12:00:00Z');
   const createdAt = (BigInt(goneAtMs) + ms) * NANOS_PER_MS;
-  const seen = {...NOTHING, sandboxes: [{...aSandboxStatus(), createdAt}]};
+  const seen = {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus({createdAt})]};
   const {pods, done, time} = createHandler({isWanted: false, seen});
   time.ms = goneAtMs;
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await pods.removeOrphan(uid);
   done.length = 0;
   await pods.syncTerminatingRuntimePod(RUNS);
@@ -283,7 +283,7 @@ test.each([
 
 test('a removed pod that "kcri sync" has created again is neither terminated nor managed by the daemon', async () => {
   const {pods, done, setStoredRecord} = createHandler({isWanted: false});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   const [record] = pods.presentRecords();
   if (record === undefined) throw new Error('no record');
   await pods.removeOrphan(uid);
@@ -297,16 +297,16 @@ test('a removed pod that "kcri sync" has created again is neither terminated nor
 test('an orphaned pod is deleted, even if its manifest was removed while no daemon ran', async () => {
   const {pods, done} = createHandler({isWanted: false});
   const pod = aPod();
-  await pods.syncPod(pod, NOTHING, signal);
+  await pods.syncPod(pod, NO_RUNTIME_POD, signal);
   done.length = 0;
-  await pods.syncTerminatingPod(pod, NOTHING, {gracePeriodSeconds: 1, status: undefined});
+  await pods.syncTerminatingPod(pod, NO_RUNTIME_POD, {gracePeriodSeconds: 1, status: undefined});
   await pods.syncTerminatingRuntimePod(RUNS);
   expect(done).toEqual(['delete', `look at ${uid}`, 'delete']);
 });
 
 test('a failed removal is logged and retried', async () => {
   const {pods, logs, fails, time} = createHandler({isWanted: false});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await pods.removeOrphan(uid);
   time.ms += LATER_MS;
   fails.removing = true;
@@ -327,7 +327,7 @@ test('an unreadable record is logged and does not prevent others from being load
 test('removals of dead containers of one pod are serialized', async () => {
   const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
   const {pods, done} = createHandler({seen});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   done.length = 0;
   const rules = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};
   await Promise.all([pods.removeDeadContainers(uid, rules), pods.removeDeadContainers(uid, rules)]);
@@ -337,7 +337,7 @@ test('removals of dead containers of one pod are serialized', async () => {
 test('a waiting removal of dead containers does nothing once the pod has been removed', async () => {
   const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
   const {pods, done} = createHandler({seen});
-  await pods.syncPod(aPod(), NOTHING, signal);
+  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   done.length = 0;
   const rules = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};
   const rounds = [pods.removeDeadContainers(uid, rules), pods.removeDeadContainers(uid, rules)];

@@ -11,18 +11,12 @@ import {PodWorkers} from '../../../../src/kubelet/pods/workers/pod-workers.js';
 import type {SyncOutcome} from '../../../../src/kubelet/pods/workers/worker-state.js';
 import {until} from '../../../base/until.js';
 import {FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
-import {aPod, UID} from '../../pod-builders.js';
+import {aPod, UID} from '../../../fakes/a-pod.js';
+import {NO_RUNTIME_POD} from '../../../fakes/a-runtime-pod.js';
 
 const uid = podUid(UID);
 const running: RunningPod = {uid, name: 'web', namespace: 'default', isRunning: true};
-const emptyStatus = (id: PodUid): RuntimePodStatus => ({
-  uid: id,
-  name: '',
-  namespace: '',
-  sandboxes: [],
-  containers: [],
-  ips: [],
-});
+const emptyStatus = (id: PodUid): RuntimePodStatus => ({...NO_RUNTIME_POD, uid: id});
 
 /** Records the calls and behaves as the test defines. */
 class Handler implements PodSyncHandler {

@@ -7,7 +7,7 @@ import {
   computeRequeueDelay,
 } from '../../../../src/kubelet/pods/workers/worker-state.js';
 import {StaticPodStartQueue} from '../../../../src/kubelet/pods/workers/static-pod-start-queue.js';
-import {aPod} from '../../pod-builders.js';
+import {aPod} from '../../../fakes/a-pod.js';
 
 describe('the grace period of a terminating pod', () => {
   interface Facts {

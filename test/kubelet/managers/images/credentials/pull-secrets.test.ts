@@ -8,13 +8,9 @@ import {
   decodeDockerConfigs,
   reportMissingPullSecrets,
 } from '../../../../../src/kubelet/managers/images/credentials/pull-secrets.js';
+import {aPod} from '../../../../fakes/a-pod.js';
 
-const aPod = (spec: Partial<PodSpec> = {}): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {name: 'p', namespace: 'team', uid: 'u1'},
-  spec: {containers: [], ...spec},
-});
+const aTeamPod = (spec: Partial<PodSpec> = {}): Pod => aPod(spec, {namespace: 'team'});
 
 const aSecret = (name: string, fields: Partial<Secret> = {}): Secret => ({
   apiVersion: 'v1',
@@ -48,7 +44,7 @@ test.each([
     [aSecret('a'), aSecret('b'), anAccount('builder', 'b'), anAccount('default', 'a', 'lost')],
     [],
   );
-  const found = findPullSecrets(aPod(spec), objects);
+  const found = findPullSecrets(aTeamPod(spec), objects);
   expect(found.secrets.map(({metadata}) => metadata.name)).toEqual(names);
   expect(found.missing).toEqual(missing);
 });
@@ -56,7 +52,9 @@ test.each([
 test("missing Secrets are reported with the kubelet's event", () => {
   const events: PodEvent[] = [];
   const report = (spec: Partial<PodSpec>): void => {
-    reportMissingPullSecrets(aPod(spec), createApiObjects([aSecret('a')], []), (event) => events.push(event));
+    reportMissingPullSecrets(aTeamPod(spec), createApiObjects([aSecret('a')], []), (event) =>
+      events.push(event),
+    );
   };
   report({imagePullSecrets: [{name: 'a'}]});
   report({imagePullSecrets: [{name: 'x'}, {name: 'y'}]});
@@ -76,7 +74,10 @@ test('both types of docker configs are decoded with their Secret', () => {
     type: 'kubernetes.io/dockercfg',
     data: {'.dockercfg': Buffer.from('{"s.example":{"username":"bob","password":"s"}}')},
   });
-  const {configs, problems} = decodeDockerConfigs({secrets: [aSecret('new'), legacy], missing: []}, aPod());
+  const {configs, problems} = decodeDockerConfigs(
+    {secrets: [aSecret('new'), legacy], missing: []},
+    aTeamPod(),
+  );
   expect(configs).toEqual([
     {
       config: new Map([['r.example', {username: 'alice', password: 's', email: ''}]]),
@@ -92,7 +93,7 @@ test('both types of docker configs are decoded with their Secret', () => {
 
 test('a Secret of another type and a missing Secret are reported as problems', () => {
   const secrets = [aSecret('plain', {type: 'Opaque'})];
-  expect(decodeDockerConfigs({secrets, missing: ['gone']}, aPod())).toEqual({
+  expect(decodeDockerConfigs({secrets, missing: ['gone']}, aTeamPod())).toEqual({
     configs: [],
     problems: [
       'the Secret "team/plain" of type "Opaque" contains no docker config',
@@ -103,7 +104,7 @@ test('a Secret of another type and a missing Secret are reported as problems', (
 
 test('an invalid docker config is rejected without repeating its content', () => {
   const broken = aSecret('broken', {data: {'.dockerconfigjson': Buffer.from('{"auths":topsecret')}});
-  const decode = (): unknown => decodeDockerConfigs({secrets: [broken], missing: []}, aPod());
+  const decode = (): unknown => decodeDockerConfigs({secrets: [broken], missing: []}, aTeamPod());
   expect(decode).toThrow('the Secret "team/broken": error occurred while trying to unmarshal json');
   expect(decode).not.toThrow(/topsecret/);
 });

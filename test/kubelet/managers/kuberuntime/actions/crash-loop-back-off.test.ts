@@ -6,14 +6,15 @@ import type {SyncFailure} from '../../../../../src/kubelet/contract/sync-result.
 import {checkCrashLoopBackOff} from '../../../../../src/kubelet/managers/kuberuntime/actions/crash-loop-back-off.js';
 import type {StartEnvironment} from '../../../../../src/kubelet/managers/kuberuntime/actions/start-container.js';
 import type {SyncContext} from '../../../../../src/kubelet/managers/kuberuntime/sync-context.js';
-import {aContainer, aPod, aStatus, anInstance, UID} from '../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const POD_NAME = `web_default(${UID})`;
 
 /** Creates an instance of a container that exited at this time. */
 function exited(seconds: number, name = 'main'): RuntimeContainerStatus {
-  const instance = anInstance(name, 'CONTAINER_EXITED', {exitCode: 1});
-  return {...instance, cri: {...instance.cri, finishedAt: BigInt(seconds) * 1_000_000_000n}};
+  const finishedAt = BigInt(seconds) * 1_000_000_000n;
+  return anInstance(name, 'CONTAINER_EXITED', {exitCode: 1, finishedAt});
 }
 
 /** Checks the back-off of containers at the times that a test sets. */
@@ -35,7 +36,10 @@ class BackOffFixture {
         this.log.push(`${type} ${reason} ${message} [${fieldPath}]`);
       },
     } as Partial<SyncContext> as SyncContext;
-    const environment = {pod, status: aStatus(instances)} as Partial<StartEnvironment> as StartEnvironment;
+    const environment = {
+      pod,
+      status: aRuntimePod(instances),
+    } as Partial<StartEnvironment> as StartEnvironment;
     return checkCrashLoopBackOff(context, environment, {container, kind: 'containers'});
   }
 }

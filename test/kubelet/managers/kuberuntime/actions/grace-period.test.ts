@@ -5,7 +5,7 @@ import {
   remainingGracePeriodSeconds,
   effectiveGracePeriodSeconds,
 } from '../../../../../src/kubelet/managers/kuberuntime/actions/grace-period.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 const probe = (terminationGracePeriodSeconds: number) => ({
   exec: {command: ['x']},

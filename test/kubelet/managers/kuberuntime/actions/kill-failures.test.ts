@@ -3,7 +3,8 @@ import type {Lifecycle, Pod} from '../../../../../src/api/types/v1-pod.js';
 import {containerId} from '../../../../../src/cri/index.js';
 import {killContainer} from '../../../../../src/kubelet/managers/kuberuntime/actions/kill-container.js';
 import {killPod} from '../../../../../src/kubelet/managers/kuberuntime/actions/kill-pod.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance, UID} from '../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 import {criErrorWithCode, KillFixture, preStop} from './kill-fixture.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
@@ -41,7 +42,7 @@ describe('an aborted kill', () => {
   test('stops waiting for sandboxes', async () => {
     const fixture = new KillFixture();
     fixture.stops.set('sandbox-0', 5000);
-    const killing = killPod(fixture.context, aPod(), aStatus());
+    const killing = killPod(fixture.context, aPod(), aRuntimePod());
     await fixture.seconds(1);
 
     fixture.abort.abort(interrupted);
@@ -173,7 +174,7 @@ describe('a killed init container', () => {
   ])('has an event for its kind of container: %s', async (name, expected) => {
     const fixture = new KillFixture();
 
-    await killPod(fixture.context, pod, aStatus([anInstance(name, RUNNING)]));
+    await killPod(fixture.context, pod, aRuntimePod([anInstance(name, RUNNING)]));
 
     expect(fixture.log[0]).toBe(expected);
   });
@@ -184,7 +185,7 @@ describe('a killed init container', () => {
     const killing = killPod(
       fixture.context,
       pod,
-      aStatus([anInstance('s2', RUNNING), anInstance('i1', RUNNING)]),
+      aRuntimePod([anInstance('s2', RUNNING), anInstance('i1', RUNNING)]),
     );
     await fixture.seconds(2);
     await killing;
@@ -198,7 +199,7 @@ describe('a killed init container', () => {
     const killing = killPod(
       fixture.context,
       pod,
-      aStatus([anInstance('main', RUNNING), anInstance('s2', RUNNING)]),
+      aRuntimePod([anInstance('main', RUNNING), anInstance('s2', RUNNING)]),
     );
     await fixture.seconds(0);
 
@@ -219,7 +220,7 @@ describe('the sandboxes of a killed pod', () => {
   test('are stopped one after the other', async () => {
     const fixture = new KillFixture();
 
-    expect(await killPod(fixture.context, aPod(), aStatus([], sandboxes))).toEqual([stopped, stopped]);
+    expect(await killPod(fixture.context, aPod(), aRuntimePod([], {sandboxes}))).toEqual([stopped, stopped]);
     expect(fixture.log).toEqual(['0: stop sandbox-1', '0: stop sandbox-0']);
   });
 
@@ -227,7 +228,7 @@ describe('the sandboxes of a killed pod', () => {
     const fixture = new KillFixture();
     fixture.stops.set('sandbox-1', criErrorWithCode('NOT_FOUND'));
 
-    expect(await killPod(fixture.context, aPod(), aStatus([], sandboxes))).toEqual([stopped]);
+    expect(await killPod(fixture.context, aPod(), aRuntimePod([], {sandboxes}))).toEqual([stopped]);
   });
 
   test('that fail to stop are failed results and do not prevent the others from being stopped', async () => {
@@ -235,7 +236,7 @@ describe('the sandboxes of a killed pod', () => {
     const fixture = new KillFixture();
     fixture.stops.set('sandbox-1', cause);
 
-    expect(await killPod(fixture.context, aPod(), aStatus([], sandboxes))).toEqual([
+    expect(await killPod(fixture.context, aPod(), aRuntimePod([], {sandboxes}))).toEqual([
       {...stopped, failure: {reason: 'KillPodSandboxError', message: cause.message, cause}},
       stopped,
     ]);

@@ -9,7 +9,7 @@ import {
   type KillRequest,
 } from '../../../../../src/kubelet/managers/kuberuntime/actions/kill-container.js';
 import {FakeClock} from '../../../../fakes/fake-clock.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 /** Lifecycle with an exec preStop hook. */
 export const preStop: Lifecycle = {preStop: {exec: {command: ['bye']}}};

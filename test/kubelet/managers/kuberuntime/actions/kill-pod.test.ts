@@ -6,7 +6,8 @@ import {killContainer} from '../../../../../src/kubelet/managers/kuberuntime/act
 import {killPod} from '../../../../../src/kubelet/managers/kuberuntime/actions/kill-pod.js';
 import {containerAnnotations} from '../../../../../src/kubelet/managers/kuberuntime/config/labels.js';
 import {terminationPrerequisites} from '../../../../../src/kubelet/managers/kuberuntime/actions/termination-order.js';
-import {aContainer, aPod, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 import {criErrorWithCode, KillFixture, preStop} from './kill-fixture.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
@@ -155,9 +156,8 @@ describe('a preStop hook', () => {
     'of a container that is not in the pod spec is restored from annotations: %s',
     async (has) => {
       const fixture = new KillFixture();
-      const instance = anInstance('old', RUNNING);
       const annotations = has ? containerAnnotations(aPod(), aContainer({lifecycle: preStop}), 0) : {};
-      const status = aStatus([{...instance, cri: {...instance.cri, annotations}}]);
+      const status = aRuntimePod([anInstance('old', RUNNING, {annotations})]);
 
       await killPod(fixture.context, {...aPod(), spec: {containers: []}}, status);
 
@@ -199,7 +199,7 @@ describe('a killed pod', () => {
     containers: [aContainer({lifecycle: preStop})],
     terminationGracePeriodSeconds: 10,
   });
-  const allRun = aStatus(['main', 's1', 's2'].map((name) => anInstance(name, RUNNING)));
+  const allRun = aRuntimePod(['main', 's1', 's2'].map((name) => anInstance(name, RUNNING)));
 
   async function end(
     fixture: KillFixture,
@@ -243,7 +243,10 @@ describe('a killed pod', () => {
     });
     fixture.stops.set('main-0', 1000);
 
-    await end(fixture, 2, {pod, status: aStatus([anInstance('main', RUNNING), anInstance('b', RUNNING)])});
+    await end(fixture, 2, {
+      pod,
+      status: aRuntimePod([anInstance('main', RUNNING), anInstance('b', RUNNING)]),
+    });
 
     expect(withoutEvents(fixture)).toEqual([
       '0: stop main-0 within 10 s',
@@ -256,7 +259,7 @@ describe('a killed pod', () => {
 
   test('does not wait for containers that are not running', async () => {
     const fixture = new KillFixture();
-    const status = aStatus([anInstance('main', 'CONTAINER_EXITED'), anInstance('s1', RUNNING)]);
+    const status = aRuntimePod([anInstance('main', 'CONTAINER_EXITED'), anInstance('s1', RUNNING)]);
 
     await end(fixture, 0, {status});
 

@@ -8,7 +8,8 @@ import {
 } from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-pod-actions.js';
 import {shouldStartContainer} from '../../../../../src/kubelet/managers/kuberuntime/compute/restart-policy.js';
 import {formatPodActions} from '../format-pod-actions.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
 const EXITED = 'CONTAINER_EXITED';
@@ -20,31 +21,37 @@ test('the first sandbox is created under Never too, regardless of containers', (
   const pod = aPod({restartPolicy: 'Never'});
 
   expect(
-    formatPodActions(computePodActions(pod, aStatus([anInstance('main', EXITED, {exitCode: 1})], []))),
+    formatPodActions(
+      computePodActions(pod, aRuntimePod([anInstance('main', EXITED, {exitCode: 1})], {sandboxes: []})),
+    ),
   ).toBe('kill pod, create sandbox 0, start main');
 });
 
 test('a sandbox without an attempt counts as the first', () => {
   const sandbox = {...aSandboxStatus({state: 'SANDBOX_NOTREADY'}), metadata: undefined};
 
-  expect(computePodActions(aPod(), aStatus([], [sandbox])).attempt).toBe(1);
+  expect(computePodActions(aPod(), aRuntimePod([], {sandboxes: [sandbox]})).attempt).toBe(1);
 });
 
 test('dead sandboxes beside a ready one are ignored', () => {
   const sandboxes = [aSandboxStatus({attempt: 1}), aSandboxStatus({state: 'SANDBOX_NOTREADY'})];
 
-  expect(formatPodActions(computePodActions(aPod(), aStatus([anInstance('main', RUNNING)], sandboxes)))).toBe(
-    '',
-  );
+  expect(
+    formatPodActions(computePodActions(aPod(), aRuntimePod([anInstance('main', RUNNING)], {sandboxes}))),
+  ).toBe('');
 });
 
 test('a pod that is killed because its last container is killed keeps the kill reason', () => {
   const liveness = new Map([[containerId('main-0'), 'Failure' as const]]);
 
-  const actions = computePodActions(aPod({restartPolicy: 'Never'}), aStatus([anInstance('main', RUNNING)]), {
-    liveness,
-    startup: new Map(),
-  });
+  const actions = computePodActions(
+    aPod({restartPolicy: 'Never'}),
+    aRuntimePod([anInstance('main', RUNNING)]),
+    {
+      liveness,
+      startup: new Map(),
+    },
+  );
 
   expect(formatPodActions(actions)).toBe('kill pod, kill main (LivenessProbe)');
 });
@@ -52,7 +59,7 @@ test('a pod that is killed because its last container is killed keeps the kill r
 test('only the first init container is started, even if it is a sidecar', () => {
   const pod = aPod({initContainers: [sidecar('s1'), aContainer({name: 'i2'}), sidecar('s3')]});
 
-  expect(formatPodActions(computePodActions(pod, aStatus()))).toBe('init s1');
+  expect(formatPodActions(computePodActions(pod, aRuntimePod()))).toBe('init s1');
 });
 
 test.each([aContainer({name: 'init'}), sidecar('init')])(
@@ -60,7 +67,7 @@ test.each([aContainer({name: 'init'}), sidecar('init')])(
   (container) => {
     const pod = aPod({initContainers: [container]});
 
-    const actions = computePodActions(pod, aStatus([anInstance('init', UNKNOWN)]));
+    const actions = computePodActions(pod, aRuntimePod([anInstance('init', UNKNOWN)]));
 
     expect(actions.containersToKill).toEqual([
       {
@@ -79,9 +86,9 @@ test('a failed init container is not restarted while its pod is being deleted', 
     {deletionTimestamp: '2026-05-01T12:00:00Z'},
   );
 
-  expect(formatPodActions(computePodActions(pod, aStatus([anInstance('i1', EXITED, {exitCode: 1})])))).toBe(
-    'kill pod',
-  );
+  expect(
+    formatPodActions(computePodActions(pod, aRuntimePod([anInstance('i1', EXITED, {exitCode: 1})]))),
+  ).toBe('kill pod');
 });
 
 describe('a restart rule for the exit code 0', () => {
@@ -97,7 +104,7 @@ describe('a restart rule for the exit code 0', () => {
     ['does not match a running container', anInstance('main', RUNNING), ''],
     ['matches an exited container', anInstance('main', EXITED), 'remove main-0'],
   ])('%s', (_title, instance, expected) => {
-    expect(formatPodActions(computePodActions(pod('RestartAllContainers'), aStatus([instance])))).toBe(
+    expect(formatPodActions(computePodActions(pod('RestartAllContainers'), aRuntimePod([instance])))).toBe(
       expected,
     );
   });
@@ -106,7 +113,7 @@ describe('a restart rule for the exit code 0', () => {
 test.each<RestartPolicy>(['Always', 'OnFailure', 'Never'])(
   'a pod without a restart policy uses Always, unless its container has the policy %s',
   (restartPolicy) => {
-    const ended = aStatus([anInstance('main', EXITED)]);
+    const ended = aRuntimePod([anInstance('main', EXITED)]);
     const spec = {containers: [aContainer()]};
     const own = {containers: [aContainer({restartPolicy})]};
 
@@ -128,7 +135,7 @@ test.each([
   (state, was, should) => {
     const instance = state && anInstance('main', state);
 
-    expect(hasAnyRegularContainerCreated(aPod(), aStatus(instance && [instance]))).toBe(was);
+    expect(hasAnyRegularContainerCreated(aPod(), aRuntimePod(instance && [instance]))).toBe(was);
     expect(shouldStartContainer(aPod(), aContainer(), instance)).toBe(should);
   },
 );

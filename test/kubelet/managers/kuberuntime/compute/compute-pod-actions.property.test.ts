@@ -7,7 +7,8 @@ import type {
   RuntimePodStatus,
 } from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {computePodActions} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-pod-actions.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const STATES = ['CONTAINER_CREATED', 'CONTAINER_RUNNING', 'CONTAINER_EXITED', 'CONTAINER_UNKNOWN'] as const;
 
@@ -42,7 +43,7 @@ const instance = fc.option(
   fc.record({
     state: fc.constantFrom(...STATES),
     exitCode: fc.constantFrom(0, 1),
-    image: fc.constantFrom('busybox:1', 'busybox:0'),
+    imageName: fc.constantFrom('busybox:1', 'busybox:0'),
   }),
 );
 const sandboxes = fc.array(fc.constantFrom('SANDBOX_READY', 'SANDBOX_NOTREADY'), {maxLength: 3});
@@ -61,7 +62,7 @@ const podsWithStatus = pods.chain((pod) =>
         const attempts = states.map((state, index) =>
           aSandboxStatus({state, attempt: states.length - index - 1}),
         );
-        return aStatus(containers, attempts);
+        return aRuntimePod(containers, {sandboxes: attempts});
       }),
   }),
 );
@@ -97,7 +98,7 @@ function applyActions(pod: Pod, status: RuntimePodStatus, actions: PodActions): 
   const network = pod.spec.hostNetwork === true ? ('NODE' as const) : ('POD' as const);
   const options = {network, pid: 'CONTAINER', ipc: 'POD', targetId: ''} as const;
   const created = aSandboxStatus({attempt: actions.attempt, linux: {namespaces: {options}}});
-  return aStatus([...started, ...after], actions.createSandbox ? [created, ...old] : old);
+  return aRuntimePod([...started, ...after], {sandboxes: actions.createSandbox ? [created, ...old] : old});
 }
 
 function stopped(container: RuntimeContainerStatus, exitCode: number): RuntimeContainerStatus {

@@ -1,11 +1,12 @@
 import {describe, expect, test} from 'vitest';
-import type {Container, RestartPolicy} from '../../../../../src/api/types/v1-pod.js';
+import type {Container, Pod, RestartPolicy} from '../../../../../src/api/types/v1-pod.js';
 import {containerId, type ContainerState} from '../../../../../src/cri/index.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {computePodActions} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-pod-actions.js';
 import type {ProbeResults} from '../../../../../src/kubelet/contract/probe-results.js';
 import {formatPodActions} from '../format-pod-actions.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
 const EXITED = 'CONTAINER_EXITED';
@@ -45,11 +46,11 @@ describe('a new sandbox', () => {
       'start main',
     ],
   ])('%s', (_title, sandboxes, containers, expected) => {
-    expect(formatPodActions(computePodActions(aPod(), aStatus(containers, sandboxes)))).toBe(expected);
+    expect(formatPodActions(computePodActions(aPod(), aRuntimePod(containers, {sandboxes})))).toBe(expected);
   });
 
   test('has the ID of the sandbox that it replaces', () => {
-    const actions = computePodActions(aPod(), aStatus([], [notReady]));
+    const actions = computePodActions(aPod(), aRuntimePod([], {sandboxes: [notReady]}));
 
     expect(actions).toMatchObject({sandboxId: 'sandbox-0', attempt: 1});
   });
@@ -57,7 +58,7 @@ describe('a new sandbox', () => {
   test('replaces one with the wrong network mode without its ID', () => {
     const pod = aPod({hostNetwork: true});
 
-    const actions = computePodActions(pod, aStatus());
+    const actions = computePodActions(pod, aRuntimePod());
 
     expect(actions).toMatchObject({createSandbox: true, attempt: 1, sandboxId: undefined});
   });
@@ -71,7 +72,7 @@ describe('a new sandbox', () => {
 
     const actions = computePodActions(
       aPod({hostNetwork: true}),
-      aStatus([anInstance('main', RUNNING)], [sandbox]),
+      aRuntimePod([anInstance('main', RUNNING)], {sandboxes: [sandbox]}),
     );
 
     expect(formatPodActions(actions)).toBe('');
@@ -107,13 +108,15 @@ describe('a new sandbox', () => {
   ])('after a dead one: %s', (_title, restartPolicy, containers, expected) => {
     const pod = aPod({restartPolicy, containers: [main]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus(containers, [notReady])))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod, aRuntimePod(containers, {sandboxes: [notReady]})))).toBe(
+      expected,
+    );
   });
 
   test('starts all containers except those that succeeded', () => {
     const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([exited(0)], [notReady])))).toBe(
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([exited(0)], {sandboxes: [notReady]})))).toBe(
       'kill pod, create sandbox 1, start other',
     );
   });
@@ -122,7 +125,7 @@ describe('a new sandbox', () => {
     const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
     const created = anInstance('main', CREATED, {exitCode: 255});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([created], [notReady])))).toBe(
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([created], {sandboxes: [notReady]})))).toBe(
       'kill pod, create sandbox 1, start other',
     );
   });
@@ -133,7 +136,7 @@ describe('a new sandbox', () => {
       containers: [aContainer({restartPolicy: 'OnFailure'}), other],
     });
 
-    expect(formatPodActions(computePodActions(pod, aStatus([exited(0)], [notReady])))).toBe(
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([exited(0)], {sandboxes: [notReady]})))).toBe(
       'kill pod, create sandbox 1, start other',
     );
   });
@@ -141,7 +144,7 @@ describe('a new sandbox', () => {
   test('starts only the first init container', () => {
     const pod = aPod({initContainers: [aContainer({name: 'i1'}), aContainer({name: 'i2'})]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([], [])))).toBe(
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([], {sandboxes: []})))).toBe(
       'kill pod, create sandbox 0, init i1',
     );
   });
@@ -151,9 +154,15 @@ describe('a new sandbox', () => {
 
     const both = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
 
-    const oneKnown = computePodActions(both, aStatus([exited(0), anInstance('other', UNKNOWN)], [notReady]));
-    const unknown = computePodActions(pod, aStatus([anInstance('main', UNKNOWN)], [notReady]));
-    const known = computePodActions(pod, aStatus([exited(0)], [notReady]));
+    const oneKnown = computePodActions(
+      both,
+      aRuntimePod([exited(0), anInstance('other', UNKNOWN)], {sandboxes: [notReady]}),
+    );
+    const unknown = computePodActions(
+      pod,
+      aRuntimePod([anInstance('main', UNKNOWN)], {sandboxes: [notReady]}),
+    );
+    const known = computePodActions(pod, aRuntimePod([exited(0)], {sandboxes: [notReady]}));
 
     expect(formatPodActions(unknown)).toBe('kill pod, create sandbox 1, init i1');
     expect(formatPodActions(known)).toBe('kill pod');
@@ -187,7 +196,7 @@ describe('a container in an existing sandbox', () => {
   test.each(table)('$title, policy $policy: $expected', ({state, exitCode, policy, expected}) => {
     const containers = state === undefined ? [] : [anInstance('main', state, {exitCode})];
 
-    expect(formatPodActions(computePodActions(aPod({restartPolicy: policy}), aStatus(containers)))).toBe(
+    expect(formatPodActions(computePodActions(aPod({restartPolicy: policy}), aRuntimePod(containers)))).toBe(
       expected,
     );
   });
@@ -198,7 +207,7 @@ describe('a container in an existing sandbox', () => {
     ['failed startup probe', 'OnFailure', failed('startup', 'main-0'), 'StartupProbe'],
   ])('is restarted when it %s, policy %s', (text, restartPolicy, probes, reason) => {
     const image = probes === undefined ? 'busybox:0' : 'busybox:1';
-    const status = aStatus([anInstance('main', RUNNING, {image})]);
+    const status = aRuntimePod([anInstance('main', RUNNING, {imageName: image})]);
 
     const actions = computePodActions(aPod({restartPolicy}), status, probes);
 
@@ -208,7 +217,7 @@ describe('a container in an existing sandbox', () => {
 
   test('is killed by a failing probe without a restart under Never', () => {
     const pod = aPod({restartPolicy: 'Never', containers: [aContainer(), aContainer({name: 'other'})]});
-    const status = aStatus([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
+    const status = aRuntimePod([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
 
     const actions = computePodActions(pod, status, failed('liveness', 'main-0'));
 
@@ -219,11 +228,13 @@ describe('a container in an existing sandbox', () => {
   test('is not restarted while its pod is being deleted', () => {
     const pod = aPod({}, {deletionTimestamp: '2026-05-01T12:00:00Z'});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([anInstance('main', EXITED)])))).toBe('kill pod');
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([anInstance('main', EXITED)])))).toBe(
+      'kill pod',
+    );
   });
 
   test('is evaluated by its newest instance', () => {
-    const status = aStatus([
+    const status = aRuntimePod([
       anInstance('main', RUNNING, {restartCount: 1}),
       anInstance('main', EXITED, {exitCode: 1}),
     ]);
@@ -232,7 +243,7 @@ describe('a container in an existing sandbox', () => {
   });
 
   test('is killed in an unknown state with the kubelet’s message', () => {
-    const actions = computePodActions(aPod(), aStatus([anInstance('main', UNKNOWN)]));
+    const actions = computePodActions(aPod(), aRuntimePod([anInstance('main', UNKNOWN)]));
 
     expect(actions.containersToKill[0]?.message).toBe(
       'Container is in "unknown" state, try killing it before restart',
@@ -243,7 +254,7 @@ describe('a container in an existing sandbox', () => {
     const names = ['c', 'a', 'b'];
     const pod = aPod({containers: names.map((name) => aContainer({name}))});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([anInstance('a', RUNNING)])))).toBe(
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([anInstance('a', RUNNING)])))).toBe(
       'start c, start b',
     );
   });
@@ -260,9 +271,9 @@ describe('a container in an existing sandbox', () => {
     });
     const pod = aPod({restartPolicy: 'Always', containers: [container]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([anInstance('main', EXITED, {exitCode})])))).toBe(
-      expected,
-    );
+    expect(
+      formatPodActions(computePodActions(pod, aRuntimePod([anInstance('main', EXITED, {exitCode})]))),
+    ).toBe(expected);
   });
 });
 
@@ -272,14 +283,14 @@ test('restart rules without a restart policy of the container are ignored', () =
   const pod = aPod({restartPolicy: 'Never', containers: [container]});
 
   expect(
-    formatPodActions(computePodActions(pod, aStatus([anInstance('main', EXITED, {exitCode: 42})]))),
+    formatPodActions(computePodActions(pod, aRuntimePod([anInstance('main', EXITED, {exitCode: 42})]))),
   ).toBe('kill pod');
 });
 
 describe('init containers', () => {
   const i1 = aContainer({name: 'i1'});
   const i2 = aContainer({name: 'i2'});
-  const pod = (restartPolicy: RestartPolicy = 'Always'): ReturnType<typeof aPod> =>
+  const pod = (restartPolicy: RestartPolicy = 'Always'): Pod =>
     aPod({restartPolicy, initContainers: [i1, i2]});
 
   test.each<[string, RestartPolicy, RuntimeContainerStatus[], string]>([
@@ -345,7 +356,7 @@ describe('init containers', () => {
       'init i1',
     ],
   ])('%s', (_title, restartPolicy, containers, expected) => {
-    expect(formatPodActions(computePodActions(pod(restartPolicy), aStatus(containers)))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod(restartPolicy), aRuntimePod(containers)))).toBe(expected);
   });
 });
 
@@ -378,26 +389,26 @@ describe('sidecars', () => {
     ],
     [
       'are restarted when their image changed',
-      [...all.slice(0, 2), anInstance('s3', RUNNING, {image: 'busybox:0'}), anInstance('main', RUNNING)],
+      [...all.slice(0, 2), anInstance('s3', RUNNING, {imageName: 'busybox:0'}), anInstance('main', RUNNING)],
       'kill s3 (Changed), init s3',
     ],
   ])('%s', (_title, containers, expected) => {
-    expect(formatPodActions(computePodActions(pod, aStatus(containers)))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod, aRuntimePod(containers)))).toBe(expected);
   });
 
   test('are killed when the regular containers have ended', () => {
     const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
 
-    expect(formatPodActions(computePodActions(never, aStatus([...all, anInstance('main', EXITED)])))).toBe(
-      'kill pod',
-    );
+    expect(
+      formatPodActions(computePodActions(never, aRuntimePod([...all, anInstance('main', EXITED)]))),
+    ).toBe('kill pod');
   });
 
   test('are not restarted when the regular containers have ended', () => {
     const never = {...pod, spec: {...pod.spec, restartPolicy: 'Never' as const}};
     const ended = [anInstance('s1', EXITED), ...all.slice(1), anInstance('main', EXITED)];
 
-    expect(formatPodActions(computePodActions(never, aStatus(ended)))).toBe('kill pod');
+    expect(formatPodActions(computePodActions(never, aRuntimePod(ended)))).toBe('kill pod');
   });
 
   test.each([
@@ -411,13 +422,17 @@ describe('sidecars', () => {
       startup: new Map(result === undefined ? [] : [[containerId('s1-0'), result]]),
     };
 
-    expect(formatPodActions(computePodActions(probed, aStatus([anInstance('s1', RUNNING)]), probes))).toBe(
-      expected,
-    );
+    expect(
+      formatPodActions(computePodActions(probed, aRuntimePod([anInstance('s1', RUNNING)]), probes)),
+    ).toBe(expected);
   });
 
   test('are restarted when the liveness probe fails, and still let the next init container start', () => {
-    const actions = computePodActions(pod, aStatus([anInstance('s1', RUNNING)]), failed('liveness', 's1-0'));
+    const actions = computePodActions(
+      pod,
+      aRuntimePod([anInstance('s1', RUNNING)]),
+      failed('liveness', 's1-0'),
+    );
 
     expect(formatPodActions(actions)).toBe('kill s1 (LivenessProbe), init s1, init i2');
     expect(actions.containersToKill[0]?.message).toBe('Init container s1 failed liveness probe');

@@ -1,12 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import type {Container, Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../../src/api/types/v1-meta.js';
+import type {RuntimePodStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {allocationOf} from '../../../../../src/kubelet/contract/resources/pod-allocation.js';
 import {NO_PROBE_RESULTS} from '../../../../../src/kubelet/contract/probe-results.js';
 import {computePodActions} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-pod-actions.js';
 import {isResizeInProgress} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-resize-actions.js';
 import {formatPodActions} from '../format-pod-actions.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
 
@@ -28,8 +30,8 @@ function resize(before: Pod, pod: Pod, status = allRunning(pod)): string {
   return `memory: ${names(actions.memory)}; cpu: ${names(actions.cpu)}${actions.wholePod ? '; pod' : ''}`;
 }
 
-function allRunning({spec}: Pod): ReturnType<typeof aStatus> {
-  return aStatus(
+function allRunning({spec}: Pod): RuntimePodStatus {
+  return aRuntimePod(
     [...spec.containers, ...(spec.initContainers ?? [])].map(({name}) => anInstance(name, RUNNING)),
   );
 }
@@ -74,7 +76,7 @@ describe('running containers', () => {
         initContainers: [named('init', cpu, '1Gi'), named('side', cpu, '1Gi', {restartPolicy: 'Always'})],
         containers: [named('a', '1', '1Gi')],
       });
-    const status = aStatus([
+    const status = aRuntimePod([
       anInstance('a', RUNNING),
       anInstance('side', RUNNING),
       anInstance('init', 'CONTAINER_EXITED'),
@@ -129,11 +131,11 @@ describe('the pod cgroup is updated', () => {
   test('when a container is restarted with more resources than its last instance had', () => {
     const before = aPod({containers: [named('a', '1', '1Gi')]});
     const pod = aPod({containers: [named('a', '2', '1Gi')]});
-    const died = aStatus([anInstance('a', 'CONTAINER_EXITED', {exitCode: 1})]);
+    const died = aRuntimePod([anInstance('a', 'CONTAINER_EXITED', {exitCode: 1})]);
     expect(resize(before, pod, died)).toBe('memory: ; cpu: ; pod');
-    expect(resize(before, pod, aStatus([], [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]))).toBe(
-      'memory: ; cpu: ; pod',
-    );
+    expect(
+      resize(before, pod, aRuntimePod([], {sandboxes: [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]})),
+    ).toBe('memory: ; cpu: ; pod');
   });
 
   test('when pod-level resources change, along with containers without limits', () => {
@@ -145,7 +147,7 @@ describe('the pod cgroup is updated', () => {
   test('unless the pod ends', () => {
     const before = aPod({restartPolicy: 'Never', containers: [named('a', '1', '1Gi')]});
     const pod = aPod({restartPolicy: 'Never', containers: [named('a', '2', '1Gi')]});
-    expect(resize(before, pod, aStatus([anInstance('a', 'CONTAINER_EXITED')]))).toBe('');
+    expect(resize(before, pod, aRuntimePod([anInstance('a', 'CONTAINER_EXITED')]))).toBe('');
   });
 });
 
@@ -153,7 +155,7 @@ test('a resize is in progress while a running container does not have its alloca
   const before = allocationOf(aPod({containers: [named('a', '1', '1Gi')]}));
   const pod = aPod({containers: [named('a', '2', '1Gi')]});
   expect(isResizeInProgress(pod, allRunning(pod), before)).toBe(true);
-  expect(isResizeInProgress(pod, aStatus([]), before)).toBe(false);
+  expect(isResizeInProgress(pod, aRuntimePod([]), before)).toBe(false);
   expect(isResizeInProgress(pod, allRunning(pod), allocationOf(pod))).toBe(false);
   expect(isResizeInProgress(pod, allRunning(pod), undefined)).toBe(false);
 });

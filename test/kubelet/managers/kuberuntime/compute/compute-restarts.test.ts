@@ -10,7 +10,8 @@ import {computePodActions} from '../../../../../src/kubelet/managers/kuberuntime
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {NO_PROBE_RESULTS} from '../../../../../src/kubelet/contract/probe-results.js';
 import {formatPodActions} from '../format-pod-actions.js';
-import {aContainer, aPod, aSandboxStatus, aStatus, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNNING = 'CONTAINER_RUNNING';
 const EXITED = 'CONTAINER_EXITED';
@@ -27,7 +28,7 @@ describe('the restart policy of a container', () => {
   ])('%s overrides the pod’s %s, exit code %i: %s', (restartPolicy, pods, exitCode, expected) => {
     const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy})]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([exited('main', exitCode)])))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([exited('main', exitCode)])))).toBe(expected);
   });
 
   test.each<[RestartPolicy, RestartPolicy, string]>([
@@ -36,7 +37,7 @@ describe('the restart policy of a container', () => {
   ])('%s overrides the pod’s %s when a probe fails: %s', (restartPolicy, pods, expected) => {
     const other = aContainer({name: 'other'});
     const pod = aPod({restartPolicy: pods, containers: [aContainer({restartPolicy}), other]});
-    const status = aStatus([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
+    const status = aRuntimePod([anInstance('main', RUNNING), anInstance('other', RUNNING)]);
     const liveness = new Map([[containerId('main-0'), 'Failure' as const]]);
 
     expect(formatPodActions(computePodActions(pod, status, {liveness, startup: new Map()}))).toBe(expected);
@@ -50,7 +51,7 @@ describe('the restart policy of a container', () => {
   ])('%s of an init container overrides the pod’s %s', (restartPolicy, pods, instance, expected) => {
     const pod = aPod({restartPolicy: pods, initContainers: [aContainer({name: 'i1', restartPolicy})]});
 
-    expect(formatPodActions(computePodActions(pod, aStatus([instance])))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([instance])))).toBe(expected);
   });
 });
 
@@ -59,7 +60,7 @@ test('initialization is complete once one of several containers runs', () => {
   const pod = aPod({containers, initContainers: [aContainer({name: 'i1'})]});
 
   expect(
-    formatPodActions(computePodActions(pod, aStatus([anInstance('main', RUNNING), exited('i1', 1)]))),
+    formatPodActions(computePodActions(pod, aRuntimePod([anInstance('main', RUNNING), exited('i1', 1)]))),
   ).toBe('start other');
 });
 
@@ -82,7 +83,7 @@ test.each([
 ])('an init container is restarted by a rule, exit code %i: %s', (exitCode, expected) => {
   const pod = aPod({restartPolicy: 'Never', initContainers: [aRuledContainer('i1', rule('Restart', 3))]});
 
-  expect(formatPodActions(computePodActions(pod, aStatus([exited('i1', exitCode)])))).toBe(expected);
+  expect(formatPodActions(computePodActions(pod, aRuntimePod([exited('i1', exitCode)])))).toBe(expected);
 });
 
 test.each([
@@ -91,7 +92,7 @@ test.each([
 ] as const)('a rule without %s matches nothing', (_title, fields) => {
   const pod = aPod({containers: [aContainer(fields)]});
 
-  expect(formatPodActions(computePodActions(pod, aStatus([exited('main', 1)])))).toBe('kill pod');
+  expect(formatPodActions(computePodActions(pod, aRuntimePod([exited('main', 1)])))).toBe('kill pod');
 });
 
 describe('a rule that restarts all containers', () => {
@@ -133,7 +134,7 @@ describe('a rule that restarts all containers', () => {
     ],
     ['applies after earlier rules', [exited('c', 42), anInstance('a', RUNNING), ...others], 'start c'],
   ])('%s', (_title, containers, expected) => {
-    expect(formatPodActions(computePodActions(pod, aStatus(containers)))).toBe(expected);
+    expect(formatPodActions(computePodActions(pod, aRuntimePod(containers)))).toBe(expected);
   });
 
   test.each(['init', 'side'])('may belong to the init container %s', (name) => {
@@ -142,7 +143,7 @@ describe('a rule that restarts all containers', () => {
         ? {...aRuledContainer(name, all), restartPolicy: container.restartPolicy ?? 'Never'}
         : container,
     );
-    const status = aStatus([exited(name, 42)]);
+    const status = aRuntimePod([exited(name, 42)]);
 
     expect(
       formatPodActions(computePodActions(aPod({...pod.spec, initContainers: initContainers ?? []}), status)),
@@ -150,7 +151,7 @@ describe('a rule that restarts all containers', () => {
   });
 
   test('continues while the pod status has the condition AllContainersRestarting', () => {
-    const status = aStatus([anInstance('b', RUNNING), exited('init', 0)]);
+    const status = aRuntimePod([anInstance('b', RUNNING), exited('init', 0)]);
 
     expect(
       formatPodActions(computePodActions(pod, status, NO_PROBE_RESULTS, {restartAllContainers: true})),
@@ -158,7 +159,7 @@ describe('a rule that restarts all containers', () => {
   });
 
   test('waits for a new sandbox if one is needed', () => {
-    const status = aStatus([exited('a', 42)], [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]);
+    const status = aRuntimePod([exited('a', 42)], {sandboxes: [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]});
 
     expect(formatPodActions(computePodActions(pod, status))).toBe('kill pod, create sandbox 1, remove a-0');
   });

@@ -6,7 +6,8 @@ import {
   type ContainerConfigInput,
 } from '../../../../../src/kubelet/managers/kuberuntime/config/container-config.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {aContainer, aPod, NO_REFERENCES} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {NO_REFERENCES} from './no-references.js';
 
 function anInput(
   container: Container,

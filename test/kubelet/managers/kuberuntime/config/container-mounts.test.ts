@@ -11,7 +11,7 @@ import {
   computeSubPathMounts,
 } from '../../../../../src/kubelet/managers/kuberuntime/config/sub-path-mounts.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 const VARIABLES = new Map([
   ['POD', 'web'],

@@ -6,7 +6,8 @@ import {
   parseContainerStatus,
   sandboxLabels,
 } from '../../../../../src/kubelet/managers/kuberuntime/config/labels.js';
-import {UID, aContainer, aPod, anInstance} from '../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
+import {anInstance} from '../../../../fakes/a-runtime-pod.js';
 
 const IDENTITY = {
   'io.kubernetes.pod.name': 'web',

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {generatePodSandboxConfig} from '../../../../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {UID, aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
 
 test('the sandbox config has the identity, labels and annotations of the pod', () => {
   const pod = aPod({}, {annotations: {note: 'x'}, labels: {app: 'y'}});

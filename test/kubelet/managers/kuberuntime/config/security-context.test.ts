@@ -8,7 +8,7 @@ import {
   type ImageUser,
 } from '../../../../../src/kubelet/managers/kuberuntime/config/security-context.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {UID, aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
 
 const ROOT: ImageUser = {uid: 0n};
 

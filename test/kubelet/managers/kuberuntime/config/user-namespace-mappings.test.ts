@@ -6,7 +6,8 @@ import {generateContainerConfig} from '../../../../../src/kubelet/managers/kuber
 import {generatePodSandboxConfig} from '../../../../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
 import {ensureUserNamespaceMappings} from '../../../../../src/kubelet/managers/kuberuntime/config/user-namespace-mappings.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
-import {aContainer, aPod, NO_REFERENCES} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {NO_REFERENCES} from './no-references.js';
 
 const IDS: IdMapping = {hostId: 131_072, containerId: 0, length: 65_536};
 const files = {userNamespace: async () => IDS};

@@ -4,13 +4,10 @@ import {podUid} from '../../../../../src/cri/index.js';
 import type {WorkerSummary} from '../../../../../src/kubelet/contract/pod-worker-summary.js';
 import {collectKubeletGauges} from '../../../../../src/kubelet/managers/server/stats/kubelet-gauges.js';
 import type {ServedKubelet} from '../../../../../src/kubelet/managers/server/served-kubelet.js';
+import {aPod} from '../../../../fakes/a-pod.js';
 
-const pod = (uid: string, source: string): Pod => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {name: uid, namespace: 'team', uid, annotations: {'kubernetes.io/config.source': source}},
-  spec: {containers: [{name: 'main', image: 'busybox'}]},
-});
+const pod = (uid: string, source: string): Pod =>
+  aPod({}, {name: uid, namespace: 'team', uid, annotations: {'kubernetes.io/config.source': source}});
 
 function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): ServedKubelet {
   return {

@@ -6,7 +6,8 @@ import {
   isDeadlineNewlyExceeded,
 } from '../../../../../src/kubelet/pods/status/compute/active-deadline.js';
 import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aPod, aStatus, anInstance} from '../../../pod-builders.js';
+import {aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const startTime = '2026-05-01T12:00:00Z';
 const START = Date.parse(startTime);
@@ -27,7 +28,7 @@ test.each<[number | undefined, PodStatus, number, boolean]>([
 const statusAt = (after: number, previous: PodStatus = {}, enforcesDeadline = true): PodStatus =>
   computePodStatus({
     pod: aPod({activeDeadlineSeconds: 5}),
-    runtime: aStatus([anInstance('main', 'CONTAINER_RUNNING')]),
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
     reasons: new Map(),
     previous: {startTime, ...previous},
     node: {nodeIps: [], runtime: {handlers: new Map()}},

@@ -4,7 +4,7 @@ import {
   applyProbeResult,
   type ProbedInstance,
 } from '../../../../../src/kubelet/pods/status/compute/apply-probe-result.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 const BEFORE = '2026-05-01T12:00:00Z';
 const NOW = '2026-05-01T12:00:05Z';

@@ -4,8 +4,8 @@ import type {ResourceRequirements} from '../../../../../src/api/types/v1-meta.js
 import type {ContainerState, LinuxContainerResources} from '../../../../../src/cri/index.js';
 import {linuxContainerResources} from '../../../../../src/kubelet/managers/kuberuntime/config/resources/linux-resources.js';
 import {computeContainerResources} from '../../../../../src/kubelet/pods/status/compute/container-resources.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
-import {anInstance} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance} from '../../../../fakes/a-runtime-pod.js';
 
 const NODE = {
   cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: true},

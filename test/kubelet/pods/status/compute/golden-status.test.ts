@@ -10,7 +10,7 @@ import {toStaticPod} from '../../../../../src/kubelet/managers/sources/static-po
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {GOLDEN_CASES, GOLDEN_NODE, readGoldenCase} from '../../../../golden/golden-cases.js';
-import {anInstance, aRuntimePod, aSandbox} from '../../runtime-pod-builders.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
 const TRACES = join(import.meta.dirname, '../../../../golden/traces');
 const POD_IP = '10.88.0.5';
@@ -47,7 +47,7 @@ function instances(status: ContainerStatus): readonly RuntimeContainerStatus[] {
   if (containerID === undefined) return [];
   const linux = status.user?.linux;
   const facts = {
-    image: {image: status.image, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: ''},
+    imageName: status.image,
     imageRef: imageRef(status.imageID),
     ...(linux && {
       user: {
@@ -129,7 +129,7 @@ test.each(CASES)('the status of %s equals the recorded status', (name) => {
   const statuses = [...(recorded.containerStatuses ?? []), ...(recorded.initContainerStatuses ?? [])];
   const ended = recorded.phase === 'Succeeded' || recorded.phase === 'Failed';
   const network = pod.spec.hostNetwork === true ? 'NODE' : 'POD';
-  const sandbox = aSandbox({
+  const sandbox = aSandboxStatus({
     state: ended ? 'SANDBOX_NOTREADY' : 'SANDBOX_READY',
     linux: {namespaces: {options: {network, pid: 'CONTAINER', ipc: 'POD', targetId: ''}}},
   });

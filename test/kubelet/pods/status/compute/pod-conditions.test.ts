@@ -10,8 +10,8 @@ import {
   computePodConditions,
   type ConditionInput,
 } from '../../../../../src/kubelet/pods/status/compute/pod-conditions.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
-import {aRuntimePod} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNS: ContainerState = {running: {}};
 const ENDED: ContainerState = {terminated: {exitCode: 1}};

@@ -1,12 +1,8 @@
 import {expect, test} from 'vitest';
-import type {
-  Container,
-  ContainerRestartPolicy,
-  Pod,
-  RestartPolicy,
-} from '../../../../../src/api/types/v1-pod.js';
+import type {Container, ContainerRestartPolicy, RestartPolicy} from '../../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodPhase} from '../../../../../src/api/types/v1-status.js';
 import {computePodPhase, type PhaseInput} from '../../../../../src/kubelet/pods/status/compute/pod-phase.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 const RUNNING = {running: {}};
 const STARTING = {waiting: {reason: 'ContainerCreating'}};
@@ -45,11 +41,9 @@ function containers(
   cases: readonly ContainerCase[],
   policy?: ContainerRestartPolicy,
 ): readonly Container[] {
-  return cases.map((_, index) => ({
-    name: `${prefix}${index}`,
-    image: 'i',
-    ...(policy && {restartPolicy: policy}),
-  }));
+  return cases.map((_, index) =>
+    aContainer({name: `${prefix}${index}`, ...(policy && {restartPolicy: policy})}),
+  );
 }
 
 interface PhaseCase {
@@ -63,16 +57,11 @@ interface PhaseCase {
 
 function phase(phaseCase: PhaseCase, override: Partial<PhaseInput> = {}): PodPhase {
   const {policy = 'Always', regular, inits = [], sidecars = []} = phaseCase;
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {},
-    spec: {
-      restartPolicy: policy,
-      containers: containers('c', regular),
-      initContainers: [...containers('i', inits), ...containers('s', sidecars, 'Always')],
-    },
-  };
+  const pod = aPod({
+    restartPolicy: policy,
+    containers: containers('c', regular),
+    initContainers: [...containers('i', inits), ...containers('s', sidecars, 'Always')],
+  });
   return computePodPhase({
     pod,
     statuses: statuses('c', regular),

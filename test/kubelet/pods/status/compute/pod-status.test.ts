@@ -1,34 +1,25 @@
 import {describe, expect, test} from 'vitest';
-import type {Container, Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
+import type {Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {containerId} from '../../../../../src/cri/index.js';
 import {
   computePodStatus,
   type PodStatusInput,
 } from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {anInstance, aRuntimePod, aSandbox} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
 
-const main: Container = {name: 'main', image: 'busybox:1'};
-const init: Container = {name: 'init', image: 'busybox:1'};
-const sidecar: Container = {name: 'side', image: 'busybox:1', restartPolicy: 'Always'};
+const main = aContainer();
+const init = aContainer({name: 'init'});
+const sidecar = aContainer({name: 'side', restartPolicy: 'Always'});
 
-function aPod(spec: Partial<PodSpec> = {}): Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: 'web',
-      namespace: 'default',
-      uid: 'u1',
-      annotations: {'kubernetes.io/config.source': 'api'},
-    },
-    spec: {restartPolicy: 'Always', containers: [main], ...spec},
-  };
+function anApiPod(spec: Partial<PodSpec> = {}): Pod {
+  return aPod({containers: [main], ...spec}, {annotations: {'kubernetes.io/config.source': 'api'}});
 }
 
 function status(override: Partial<PodStatusInput> = {}): PodStatus {
   return computePodStatus({
-    pod: aPod(),
+    pod: anApiPod(),
     runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
     reasons: new Map(),
     previous: undefined,
@@ -63,7 +54,7 @@ test('podIPs has one address per family, starting with the family of the node', 
 });
 
 test('a pod in the host network has the addresses of the node', () => {
-  const pod = aPod({hostNetwork: true});
+  const pod = anApiPod({hostNetwork: true});
   expect(status({pod, runtime: aRuntimePod([], {ips: []})})).toMatchObject({podIP: '192.0.2.2'});
 });
 
@@ -85,7 +76,7 @@ test.each(['Succeeded', 'Failed'] as const)(
 
 test('a terminated pod has a terminal phase, unless it is static', () => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
-  const pod = aPod();
+  const pod = anApiPod();
   const staticPod = {
     ...pod,
     metadata: {...pod.metadata, annotations: {'kubernetes.io/config.source': 'file'}},
@@ -95,7 +86,7 @@ test('a terminated pod has a terminal phase, unless it is static', () => {
 });
 
 test('a sidecar that is not ready makes the pod unready', () => {
-  const pod = aPod({initContainers: [sidecar]});
+  const pod = anApiPod({initContainers: [sidecar]});
   const ready = status({pod}).conditions?.find(({type}) => type === 'Ready');
   expect(ready).toMatchObject({
     status: 'False',
@@ -105,7 +96,7 @@ test('a sidecar that is not ready makes the pod unready', () => {
 });
 
 test('incomplete init containers are listed in the order of the spec', () => {
-  const pod = aPod({initContainers: [{...init, name: 'z'}, sidecar, {...init, name: 'a'}]});
+  const pod = anApiPod({initContainers: [{...init, name: 'z'}, sidecar, {...init, name: 'a'}]});
   const runtime = aRuntimePod([anInstance('side', 'CONTAINER_RUNNING')]);
   const {conditions} = status({pod, runtime});
   expect(conditions?.find(({type}) => type === 'Initialized')).toMatchObject({
@@ -116,7 +107,7 @@ test('incomplete init containers are listed in the order of the spec', () => {
 });
 
 test('PodReadyToStartContainers is False without a ready sandbox', () => {
-  const runtime = aRuntimePod([], {sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
+  const runtime = aRuntimePod([], {sandboxes: [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]});
   const [first] = status({runtime}).conditions ?? [];
   expect(first).toMatchObject({type: 'PodReadyToStartContainers', status: 'False'});
 });
@@ -124,7 +115,7 @@ test('PodReadyToStartContainers is False without a ready sandbox', () => {
 test('regular containers are sorted by name, init containers keep the order of the spec', () => {
   const names = ['c', 'a', 'b'].map((name) => ({name, image: 'i'}));
   const {containerStatuses, initContainerStatuses} = status({
-    pod: aPod({containers: names, initContainers: names}),
+    pod: anApiPod({containers: names, initContainers: names}),
   });
   expect(containerStatuses?.map(({name}) => name)).toEqual(['a', 'b', 'c']);
   expect(initContainerStatuses?.map(({name}) => name)).toEqual(['c', 'a', 'b']);
@@ -179,7 +170,7 @@ test('a lost restart count is continued from the previous status', () => {
 });
 
 test('a running init container has started and is not ready, a succeeded one is ready and not started', () => {
-  const pod = aPod({initContainers: [init]});
+  const pod = anApiPod({initContainers: [init]});
   const ofInit = (state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED'): ContainerStatus | undefined =>
     status({pod, runtime: aRuntimePod([anInstance('init', state)])}).initContainerStatuses?.[0];
   expect(ofInit('CONTAINER_RUNNING')).toMatchObject({started: true, ready: false});
@@ -200,12 +191,12 @@ test.each<[string, Partial<PodSpec>, number]>([
   ['that succeeded under OnFailure', {restartPolicy: 'OnFailure'}, 0],
 ])('an old failure is not reported for a container %s', (_title, spec, exitCode) => {
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode})]);
-  const {state} = mainStatus(status({pod: aPod(spec), runtime, reasons: new Map([['main', backOff]])}));
+  const {state} = mainStatus(status({pod: anApiPod(spec), runtime, reasons: new Map([['main', backOff]])}));
   expect(state?.terminated?.exitCode).toBe(exitCode);
 });
 
 test('an old failure is not reported for an init container that has succeeded', () => {
-  const pod = aPod({initContainers: [init]});
+  const pod = anApiPod({initContainers: [init]});
   const runtime = aRuntimePod([anInstance('init', 'CONTAINER_EXITED')]);
   const [first] = status({pod, runtime, reasons: new Map([['init', backOff]])}).initContainerStatuses ?? [];
   expect(first?.state?.terminated?.exitCode).toBe(0);
@@ -246,14 +237,14 @@ test('a running container in the state CONTAINER_UNKNOWN is terminated with Cont
 });
 
 test('the terminated state is kept after the runtime removed the instance', () => {
-  const pod = aPod({restartPolicy: 'Never'});
+  const pod = anApiPod({restartPolicy: 'Never'});
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 3})]);
   const ended = status({pod, runtime});
   expect(mainStatus(status({pod, runtime: aRuntimePod([]), previous: ended}))).toEqual(mainStatus(ended));
 });
 
 test('an init container without an instance counts as completed once a regular container exists', () => {
-  const {initContainerStatuses} = status({pod: aPod({initContainers: [init]})});
+  const {initContainerStatuses} = status({pod: anApiPod({initContainers: [init]})});
   expect(initContainerStatuses?.[0]).toMatchObject({
     state: {terminated: {reason: 'Completed', exitCode: 0}},
     ready: true,
@@ -264,13 +255,13 @@ test.each([
   ['a sidecar', sidecar, 'CONTAINER_RUNNING'],
   ['an init container whose successor is in the state CONTAINER_UNKNOWN', init, 'CONTAINER_UNKNOWN'],
 ] as const)('%s without an instance is waiting', (_title, container, state) => {
-  const pod = aPod({initContainers: [container]});
+  const pod = anApiPod({initContainers: [container]});
   const {initContainerStatuses} = status({pod, runtime: aRuntimePod([anInstance('main', state)])});
   expect(initContainerStatuses?.[0]?.state).toEqual({waiting: {reason: 'PodInitializing'}});
 });
 
 test('a completed init container without an instance keeps its restart count', () => {
-  const pod = aPod({initContainers: [init]});
+  const pod = anApiPod({initContainers: [init]});
   const waits = anInstance('init', 'CONTAINER_CREATED', {restartCount: 2});
   const previous = status({pod, runtime: aRuntimePod([waits])});
   expect(status({pod, previous}).initContainerStatuses?.[0]).toMatchObject({
@@ -281,7 +272,7 @@ test('a completed init container without an instance keeps its restart count', (
 
 test('with a ready sandbox, podIPs are only its addresses', () => {
   expect(status({previous: RAN, runtime: aRuntimePod([], {ips: []})}).podIPs).toBeUndefined();
-  const stopped = aRuntimePod([], {ips: [], sandboxes: [aSandbox({state: 'SANDBOX_NOTREADY'})]});
+  const stopped = aRuntimePod([], {ips: [], sandboxes: [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]});
   expect(status({previous: RAN, runtime: stopped}).podIPs).toEqual([{ip: '10.88.0.5'}]);
 });
 
@@ -292,7 +283,10 @@ test('the termination message is appended to the message of the runtime', () => 
 });
 
 test('termination messages share 12 KiB equally and are cut at character boundaries', () => {
-  const pod = aPod({containers: [main, {...main, name: 'b'}, {...main, name: 'c'}], initContainers: [init]});
+  const pod = anApiPod({
+    containers: [main, {...main, name: 'b'}, {...main, name: 'c'}],
+    initContainers: [init],
+  });
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 1})]);
   const terminationMessages = new Map([[containerId('main-0'), `x${'é'.repeat(2000)}`]]);
   expect(mainStatus(status({pod, runtime, terminationMessages})).state?.terminated?.message).toBe(
@@ -315,7 +309,7 @@ describe('recursiveReadOnly of a read-only mount', () => {
       {name: 'v', mountPath: '/v', readOnly: true, ...(mode && {recursiveReadOnly: mode})},
       {name: 'w', mountPath: '/w'},
     ];
-    const made = aPod({containers: [{...main, volumeMounts}]});
+    const made = anApiPod({containers: [{...main, volumeMounts}]});
     const annotations = {'kubernetes.io/config.source': source};
     const pod = {...made, metadata: {...made.metadata, annotations}};
     const ran = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
@@ -346,7 +340,7 @@ describe('recursiveReadOnly of a read-only mount', () => {
 test('pod resources include the overhead; limits are only increased if set', () => {
   const requests = {cpu: '500m', memory: '64Mi'};
   const containers = [{...main, resources: {requests, limits: {cpu: '1'}}}];
-  const pod = aPod({containers, overhead: {cpu: '250m', memory: '64Mi'}});
+  const pod = anApiPod({containers, overhead: {cpu: '250m', memory: '64Mi'}});
   const needed = {cpu: '750m', memory: '128Mi'};
   const {resources, allocatedResources} = status({pod});
   expect(resources).toEqual({requests: needed, limits: {cpu: '1250m'}});

@@ -2,8 +2,8 @@ import {expect, test} from 'vitest';
 import type {ContainerStatus} from '../../../../../src/api/types/v1-status.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const POD = aPod({containers: [aContainer({name: 'a'}), aContainer({name: 'b'})]});
 

@@ -2,8 +2,8 @@ import {expect, test} from 'vitest';
 import type {PodCondition} from '../../../../../src/api/types/v1-status.js';
 import type {ContainerState} from '../../../../../src/cri/index.js';
 import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aPod} from '../../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+import {aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const GATED = aPod({
   readinessGates: [{conditionType: 'example.com/lb'}, {conditionType: 'example.com/dns'}],

@@ -5,8 +5,8 @@ import {
   computePodStatus,
   type PodStatusInput,
 } from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const all = {action: 'RestartAllContainers', exitCodes: {operator: 'In', values: [42]}} as const;
 const pod = aPod({

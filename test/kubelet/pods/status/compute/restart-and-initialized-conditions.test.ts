@@ -3,8 +3,8 @@ import type {Container, ContainerRestartRule, Pod} from '../../../../../src/api/
 import type {PodCondition, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aContainer, aPod} from '../../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../../runtime-pod-builders.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 interface Options {
   readonly previous?: PodStatus;

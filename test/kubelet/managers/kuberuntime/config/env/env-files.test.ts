@@ -8,7 +8,7 @@ import {
   toParsedEnvFile,
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/env/env-files.js';
 import {logContainerFields} from '../../../../../field-log.js';
-import {aContainer} from '../../../../pod-builders.js';
+import {aContainer} from '../../../../../fakes/a-pod.js';
 
 const LONG = 'x'.repeat(64 * 1024);
 

@@ -5,7 +5,8 @@ import {textToBytes} from '../../../../../../src/base/byte-text.js';
 import {createApiObjects} from '../../../../../../src/kubelet/contract/api-objects.js';
 import {makeEnvironmentVariables} from '../../../../../../src/kubelet/managers/kuberuntime/config/env/environment-variables.js';
 import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
-import {aContainer, aPod, NO_REFERENCES} from '../../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
+import {NO_REFERENCES} from '../no-references.js';
 
 const OBJECTS: readonly ApiObject[] = [
   {

@@ -10,7 +10,8 @@ import {
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/env/field-ref.js';
 import {resourceFieldRefValue} from '../../../../../../src/kubelet/managers/kuberuntime/config/env/resource-field-ref.js';
 import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
-import {NO_REFERENCES, UID, aContainer, aPod} from '../../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../../fakes/a-pod.js';
+import {NO_REFERENCES} from '../no-references.js';
 
 test.each([
   ['$(A)', 'a'],

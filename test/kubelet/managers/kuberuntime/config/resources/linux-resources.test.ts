@@ -9,7 +9,7 @@ import {
   linuxSandboxResources,
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/linux-resources.js';
 import {milliCpuToShares} from '../../../../../../src/kubelet/contract/resources/cpu-shares.js';
-import {aContainer, aPod} from '../../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
 
 const V1: CgroupFacts = {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true};
 const V2: CgroupFacts = {...V1, version: 2};

@@ -3,7 +3,7 @@ import type {PodSpec} from '../../../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../../../src/api/types/v1-meta.js';
 import {podCgroupLimits} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-limits.js';
 import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
-import {aContainer, aPod} from '../../../../pod-builders.js';
+import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
 
 const PAGES = new Map([
   ['2MB', 0n],

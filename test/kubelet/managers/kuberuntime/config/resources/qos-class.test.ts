@@ -3,7 +3,7 @@ import type {ResourceRequirements} from '../../../../../../src/api/types/v1-meta
 import {oomScoreAdj} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/oom-score.js';
 import {podCgroupParent} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-parent.js';
 import {computePodQosClass} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/qos-class.js';
-import {UID, aContainer, aPod} from '../../../../pod-builders.js';
+import {aContainer, aPod, UID} from '../../../../../fakes/a-pod.js';
 
 const GIB = 1024n ** 3n;
 const FULL: ResourceRequirements = {limits: {cpu: '1', memory: '64Mi'}};

@@ -1,0 +1,27 @@
+import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
+import type {ObjectMeta} from '../../src/api/types/v1-meta.js';
+import type {Container, Pod, PodSpec} from '../../src/api/types/v1-pod.js';
+import {logContainerFields, logPodFields} from '../field-log.js';
+
+/** UID of the pods that aPod returns. */
+export const UID = '11111111-2222-3333-4444-555555555555';
+
+/** Returns a container, by default `main` of busybox. */
+export function aContainer(fields: Partial<Container> = {}): Container {
+  return logContainerFields({name: 'main', image: 'busybox:1', ...fields});
+}
+
+/** Returns a Pod as a manifest has it, by default `web` with a container `main`: without UID, namespace and defaults. */
+export function aRawPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}): Pod {
+  return logPodFields({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'web', ...metadata},
+    spec: {containers: [aContainer()], ...spec},
+  });
+}
+
+/** Returns a pod as the kubelet manages it: with UID, namespace and the API's defaults. */
+export function aPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}): Pod {
+  return applyPodDefaults(aRawPod(spec, {namespace: 'default', uid: UID, ...metadata}));
+}
