@@ -82,8 +82,9 @@ describe.each(runtimes)('what is shown of pods: $name', (which) => {
     await synced('show-crashes', aManifest('show-crashes', {containers, restartPolicy: 'OnFailure'}), [
       '--wait',
       'complete',
+      // Long enough for two crashes on a slow machine.
       '--timeout',
-      '3s',
+      '20s',
     ]);
     expect(await shown('get', 'pods', 'show-crashes', '--no-headers')).toMatch(
       /^show-crashes +0\/1 +CrashLoopBackOff +\d+ \(\d+s ago\) +\d+s\n$/,
