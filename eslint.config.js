@@ -1,6 +1,7 @@
 import tseslint from 'typescript-eslint';
 
-const clockOnly = 'Time and randomness come in through base/clock: tests must be able to replace them.';
+const clockOnly =
+  'Use the clock and the random function passed to constructors, so that tests can replace them.';
 
 export default tseslint.config(
   {ignores: ['dist/', 'node_modules/', '.cache/', 'src/cri/gen/']},
@@ -11,11 +12,11 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/consistent-type-definitions': 'off',
       '@typescript-eslint/consistent-type-imports': 'error',
-      // What is declared with `using` is disposed of at the end of its scope.
+      // A `using` declaration has an effect without any reference: disposal at the end of its scope.
       '@typescript-eslint/no-unused-vars': ['error', {ignoreUsingDeclarations: true}],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', {considerDefaultExhaustiveForUnions: true}],
       '@typescript-eslint/restrict-template-expressions': ['error', {allowNumber: true, allowBoolean: true}],
-      // Interfaces that wait must accept implementations that need not.
+      // Asynchronous interfaces can have synchronous implementations.
       '@typescript-eslint/require-await': 'off',
       'no-console': 'error',
       'max-lines': ['error', {max: 400, skipBlankLines: true, skipComments: true}],

@@ -1,4 +1,4 @@
-// The CRI client as a library: lists the pod sandboxes of a runtime.
+// Lists the pod sandboxes of a runtime with kcri's CRI client library.
 //   node examples/list-pods.mjs unix:///run/containerd/containerd.sock
 import {connect, CriError} from 'kcri';
 

@@ -1,16 +1,16 @@
-// `npm run demo` and `npm test`: makes a fresh machine ready (only Node.js, npm and root are needed), then runs
-// the demo or the tests. It runs before `npm ci`, so it depends on nothing. A second run finds all done.
+// `npm run demo` and `npm test`: prepares a fresh machine, which needs only Node.js, npm and root, and runs the demo or
+// the tests. It runs before `npm ci` and thus uses no packages. A second run skips what is already done.
 // Usage: node scripts/bootstrap.mjs demo|test|test:full|test:binary|ci [arguments for vitest…]
-const WANTED = [20, 19];
+const REQUIRED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < WANTED[0] || (major === WANTED[0] && minor < WANTED[1])) {
+if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   process.stderr.write(
-    `kcri needs Node.js ${WANTED.join('.')} or newer and this is ${process.versions.node}: install a newer one and run the command again.\n`,
+    `kcri needs Node.js ${REQUIRED.join('.')} or newer, but this is ${process.versions.node}: install a newer version and try again.\n`,
   );
   process.exitCode = 1;
 } else {
-  // Loaded only now: an older Node.js could not even read it.
+  // Imported dynamically, since an older Node.js cannot parse it.
   const {main} = await import('./bootstrap/main.mjs');
   process.exitCode = await main(process.argv.slice(2));
 }

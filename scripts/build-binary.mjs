@@ -1,7 +1,7 @@
 /**
- * Makes dist/binary/kcri-TARGET: kcri and Bun in one executable, with the program compiled. dist must be there. For
- * another target than this machine nothing more is needed than its Bun.
- * Usage: npm run build:binary [-- TARGET…]      (default linux-x64 and linux-arm64; others are linux-x64-musl and …)
+ * Builds dist/binary/kcri-TARGET, executables of Bun and the compiled program. Needs dist. A target other than this
+ * machine only needs its Bun executable.
+ * Usage: npm run build:binary [-- TARGET…]      (default linux-x64 and linux-arm64)
  */
 import {execFile} from 'node:child_process';
 import {mkdir, mkdtemp, rename, rm} from 'node:fs/promises';
@@ -11,7 +11,7 @@ import {parseArgs, promisify} from 'node:util';
 import {build} from 'esbuild';
 import {blankNames, CODE_LOADING_NAMES} from './binary/blank-names.mjs';
 import {bytecodeOrder} from './binary/bytecode-order.mjs';
-import {fewerCompilers} from './binary/fewer-compilers.mjs';
+import {excludeFromFtl} from './binary/exclude-from-ftl.mjs';
 import {missingModules} from './binary/missing-modules.mjs';
 import {bunFor, HOST_TARGET, TARGETS} from './binary/runtimes.mjs';
 import {helpTexts} from './bundle/help.mjs';
@@ -19,23 +19,23 @@ import {programOptions} from './bundle/program.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = join(ROOT, 'dist/binary');
-/** What is made: its name, and the module that starts the program. */
+/** Name of an executable, and its entry module. */
 const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts', ordered: true};
 /** The executable in which unit tests run command lines, built in the same way (test/cli/worker). */
 const TEST_WORKER = {name: 'kcri-test-worker', entry: 'test/cli/worker/worker.ts'};
 
-/** Whatever lies in the folder that kcri is called in must not change what it does: it runs as root. */
-const NOTHING_FROM_OUTSIDE = [
+/** Options that prevent files in the current directory from changing what kcri does, since it often runs as root. */
+const IGNORE_CURRENT_DIRECTORY = [
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',
   '--no-compile-autoload-tsconfig',
   '--no-compile-autoload-package-json',
 ];
 
-/** How much later than usual code becomes machine code: a command is over before that would pay. */
+/** Factor by which JIT compilation is delayed: most commands end before it pays off. */
 const JIT_POLICY = 5;
 
-/** Makes the executables for some targets, and gives their files. */
+/** Builds the executables for the targets, and returns their files and the metafile of the program. */
 export async function buildBinaries(targets, {name, entry, ordered = false} = KCRI) {
   await mkdir(FOLDER, {recursive: true});
   const scratch = await mkdtemp(join(FOLDER, '.build-'));
@@ -64,14 +64,14 @@ export async function buildTestWorker() {
   await buildBinaries([HOST_TARGET], TEST_WORKER);
 }
 
-/** Modules that are loaded as they are used, as Bun takes them in. */
+/** Writes the program's modules, which import() loads lazily, as Bun expects them. */
 async function writeProgram(outdir, entry) {
   const options = programOptions(ROOT, await helpTexts(ROOT));
   const {metafile} = await build({
     ...options,
-    // Some packages look for files beside them, which kcri does not use. Bun would insert the path of the build.
+    // Some packages look for files beside their modules, which kcri does not need. Bun would insert the build path.
     define: {...options.define, __dirname: '"/"', __filename: '"/kcri"'},
-    plugins: [...options.plugins, fewerCompilers(ROOT)],
+    plugins: [...options.plugins, excludeFromFtl(ROOT)],
     external: ['bun:*'],
     entryPoints: [entry],
     entryNames: 'program',
@@ -81,31 +81,31 @@ async function writeProgram(outdir, entry) {
   });
   const missing = missingModules(metafile);
   if (missing.length > 0)
-    throw new Error(`the executable would look for ${missing.join(', ')} where it is called`);
+    throw new Error(`the executable would load ${missing.join(', ')} from the current directory`);
   return metafile;
 }
 
-/** Makes an executable beside the program's modules. */
+/** Compiles an executable beside the program's modules, and returns its file. */
 async function compile({name, target, program, order = []}) {
-  const made = join(program, '..', name);
+  const output = join(program, '..', name);
   await promisify(execFile)(
     await bunFor(HOST_TARGET),
     [
       'build',
       '--compile',
       `--compile-executable-path=${await bunFor(target)}`,
-      ...NOTHING_FROM_OUTSIDE,
+      ...IGNORE_CURRENT_DIRECTORY,
       `--compile-jit-policy=${JIT_POLICY}`,
       '--bytecode',
       ...order.map((file) => `--bytecode-order=${file}`),
       '--format=esm',
       '--splitting',
-      `--outfile=${made}`,
+      `--outfile=${output}`,
       join(program, 'program.js'),
     ],
     {cwd: program},
   );
-  return made;
+  return output;
 }
 
 if (fileURLToPath(import.meta.url) === process.argv[1]) {
@@ -115,7 +115,7 @@ if (fileURLToPath(import.meta.url) === process.argv[1]) {
   if (unknown === undefined) {
     for (const file of (await buildBinaries(targets)).files) process.stdout.write(`${file}\n`);
   } else {
-    process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
+    process.stderr.write(`unknown target "${unknown}": use ${TARGETS.join(', ')}\n`);
     process.exitCode = 1;
   }
 }

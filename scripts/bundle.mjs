@@ -1,7 +1,7 @@
 /**
- * Turns dist into what the package contains: dist/quick, which bin/kcri.js runs, is the program of dist/cli in as few
- * files as a command needs; dist/library is what other programs import; then the licences of bundled packages and the
- * manual. Needs dist, which renders the help texts.
+ * Builds the contents of the package from dist: dist/quick, the program of bin/kcri.js in few files; dist/library, the
+ * client for other programs; the licenses of bundled packages; and the manual. Needs dist, which renders the help
+ * texts.
  */
 import {createHash} from 'node:crypto';
 import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -22,12 +22,12 @@ export async function bundle(folder = join(ROOT, 'dist/quick')) {
   const {chunks, inputs} = await makeChunks(ROOT, await helpTexts(ROOT));
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder, {recursive: true});
-  for (const {file, code} of chunks) writeFileSync(join(folder, file), asciiOf(file, code), 'latin1');
+  for (const {file, code} of chunks) writeFileSync(join(folder, file), asciiCode(file, code), 'latin1');
   writeFileSync(join(folder, 'loader.cjs'), await loader(chunks));
   return {chunks, inputs};
 }
 
-/** Compresses the manual; `man` reads that. */
+/** Compresses the manual pages for `man`. */
 function compressManual() {
   const folder = join(ROOT, 'dist/man');
   rmSync(folder, {recursive: true, force: true});
@@ -36,16 +36,16 @@ function compressManual() {
     writeFileSync(join(folder, `${page}.gz`), gzipSync(readFileSync(join(ROOT, 'man', page)), {level: 9}));
 }
 
-/** Returns the modules that a bundle contains code of. */
+/** Returns the modules with code in a bundle. */
 export function bundledModules({chunks}) {
   return chunks.flatMap(({modules}) =>
     [...modules].flatMap(([module, bytes]) => (bytes > 0 ? [module] : [])),
   );
 }
 
-/** Returns the code, which the loader reads as Latin-1: esbuild escapes other characters. */
-function asciiOf(file, code) {
-  if (/[^\0-\x7f]/.test(code)) throw new Error(`${file} has characters beyond ASCII`);
+/** Returns the code. The loader reads it as Latin-1, since esbuild escapes other characters. */
+function asciiCode(file, code) {
+  if (/[^\0-\x7f]/.test(code)) throw new Error(`${file} contains non-ASCII characters`);
   return code;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Checks what `npm pack` makes of the built checkout: how large it is, that nothing is in it that nobody needs and
- * nothing lacks, and what publint says.
- */
+/** Checks the result of `npm pack`: its size, unexpected and missing files, and the findings of publint. */
 import {execFileSync} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';

@@ -1,20 +1,20 @@
 /**
- * `npm run check`: everything but the tests. Each check is a program of its own; all of them run, and what
- * failed is listed at the end. With arguments only the checks of those names: `npm run check -- imports`.
+ * `npm run check` runs all checks except the tests. Each check is a separate program. All of them run, and failed ones
+ * are listed at the end. Arguments select checks by name: `npm run check -- imports`.
  */
 import {spawnSync} from 'node:child_process';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** Fewer modules than this means that dependency-cruiser did not see the tree, and its verdict says nothing. */
-const FEWEST_MODULES = 200;
+/** With fewer modules dependency-cruiser has not read the tree, and its result is meaningless. */
+const MIN_MODULES = 200;
 
 const CHECKS = [
   ['types', ['tsc', '--noEmit', '-p', 'tsconfig.json']],
   ['lint', ['eslint', '.', '--max-warnings', '0']],
   ['format', ['prettier', '--check', '--log-level', 'warn', '.']],
-  ['imports', ['depcruise', 'src', '--output-type', 'err'], sawModules],
+  ['imports', ['depcruise', 'src', '--output-type', 'err'], checkModuleCount],
   ['dead code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
   ['build', ['node', 'scripts/bootstrap/build.mjs']],
@@ -27,11 +27,11 @@ const CHECKS = [
   ['configuration table', ['node', 'scripts/config-table.mjs', '--check']],
 ];
 
-function sawModules(output) {
+function checkModuleCount(output) {
   const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0);
-  return modules >= FEWEST_MODULES
+  return modules >= MIN_MODULES
     ? undefined
-    : `only ${modules} modules were seen, at least ${FEWEST_MODULES} are there`;
+    : `only ${modules} modules were checked, expected at least ${MIN_MODULES}`;
 }
 
 function run([name, [program, ...args], verify]) {
@@ -47,10 +47,10 @@ function run([name, [program, ...args], verify]) {
   return fault === undefined;
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !CHECKS.some(([known]) => known === name));
-const chosen = wanted.length === 0 ? CHECKS : CHECKS.filter(([name]) => wanted.includes(name));
-for (const name of unknown) process.stdout.write(`there is no check "${name}"\n`);
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !CHECKS.some(([existing]) => existing === name));
+const chosen = requested.length === 0 ? CHECKS : CHECKS.filter(([name]) => requested.includes(name));
+for (const name of unknown) process.stdout.write(`unknown check "${name}"\n`);
 const failed = [...unknown, ...chosen.filter((check) => !run(check)).map(([name]) => name)];
 process.stdout.write(failed.length === 0 ? 'all checks passed\n' : `failed: ${failed.join(', ')}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;

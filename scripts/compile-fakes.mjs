@@ -5,7 +5,10 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 
-/** Compiles test/fakes into .cache when it has changed. Gives the folder of the modules, or undefined when it can't. */
+/**
+ * Compiles test/fakes into .cache if it has changed. Returns the directory of the modules, or undefined if they do not
+ * compile.
+ */
 export function compileFakes() {
   const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
   const project = join(scripts, 'fake-runtime.tsconfig.json');

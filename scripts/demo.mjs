@@ -1,6 +1,5 @@
-// The demo: a Pod manifest becomes running containers on a private runtime. Every command is printed before it
-// runs, as a person would type it, and its output is checked: the demo fails loudly when a step does not do what
-// it shows. Whatever happens, nothing is left behind. `npm run demo` sets the machine up first.
+// The demo runs a Pod manifest on a private runtime. Every command is printed before it runs, and its output is
+// checked. The demo always cleans up, even after a failure. `npm run demo` prepares the machine first.
 import {spawn} from 'node:child_process';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -11,10 +10,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MANIFEST = 'examples/web.yaml';
 const IMAGE = 'docker.io/library/busybox:1.36';
 
-/** A step that didn't do what it shows. */
+/** A step failed, or its output is not the expected one. */
 class DemoError extends Error {}
 
-// Ctrl-C reaches the command that runs; its failure then ends the demo, which cleans up.
+// Ctrl-C is sent to the running command too, whose failure ends the demo, which then cleans up.
 process.on('SIGINT', () => undefined);
 
 const env = {...process.env};
@@ -28,66 +27,66 @@ try {
   await demo();
 } catch (error) {
   if (!(error instanceof DemoError)) throw error;
-  process.stderr.write(`\nThe demo FAILED: ${error.message}. Cleaning up.\n`);
+  process.stderr.write(`\nThe demo failed: ${error.message}. Cleaning up.\n`);
   process.exitCode = 1;
   await execute('kcri', ['delete', MANIFEST]);
 } finally {
   await cleanUp();
 }
-if (process.exitCode !== 1) say(`All of it worked, in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
+if (process.exitCode !== 1) say(`The demo succeeded in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 
 async function demo() {
-  say(`kcri is bin/kcri.js of this checkout; everything it keeps is below one directory.`);
+  say('This demo runs kcri from this checkout, with all its state in one temporary directory:');
   show(`alias kcri=${join(ROOT, 'bin/kcri.js')}`);
   show(`export KCRI_ROOT_DIR=${env.KCRI_ROOT_DIR}`);
 
-  say('A container runtime for a machine that has none running:');
+  say('Start a private container runtime:');
   show('export CONTAINER_RUNTIME_ENDPOINT=$(kcri runtime up)');
   const endpoint = await kcri(['runtime', 'up'], {isQuiet: true});
-  expect(/^unix:\/\/\/\S+\n$/.test(endpoint), '"kcri runtime up" did not print an endpoint alone');
+  expect(/^unix:\/\/\/\S+\n$/.test(endpoint), '"kcri runtime up" did not print exactly one endpoint');
   env.CONTAINER_RUNTIME_ENDPOINT = endpoint.trim();
   await run('printenv', ['CONTAINER_RUNTIME_ENDPOINT'], {equals: endpoint});
   await kcri(['runtime', 'status'], {contains: ['up: containerd is process', 'restrict_oom_score_adj']});
 
-  say("An image, made from this machine's busybox, since no registry is needed here:");
+  say("Load an image built from this machine's busybox, so that no registry is needed:");
   const archive = join(env.KCRI_ROOT_DIR, 'busybox.tar');
   await run('node', ['scripts/test-images.mjs', archive], {});
   await kcri(['runtime', 'load', archive], {contains: [IMAGE]});
   await kcri(['images'], {contains: ['docker.io/library/busybox']});
 
-  say('What would be asked of the runtime for this Pod, with nothing done yet:');
+  say('Show the CRI calls that a sync of this Pod would make, without making them:');
   const calls = ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'CreateContainer', 'StartContainer'];
   await kcri(['plan', MANIFEST], {contains: calls.map((call, index) => `${index + 1}. ${call}`)});
   await kcri(['pods', '--quiet'], {equals: ''});
 
-  say('And now done:');
+  say('Run the Pod:');
   const synced = await kcri(['sync', MANIFEST], {contains: ['web', 'page', 'server']});
   const ip = /\bIP (\d+\.\d+\.\d+\.\d+)/.exec(synced)?.[1];
-  expect(ip !== undefined, '"sync" told no IP of the pod');
+  expect(ip !== undefined, '"sync" did not print the IP of the pod');
 
-  say('The page that the init container wrote, from the server in the pod:');
+  say('Get the page that the init container wrote from the web server in the pod:');
   await run('busybox', ['wget', '-q', '-O', '-', `http://${ip}:8080/`], {
     equals: '<h1>Hello from web</h1>\n',
   });
 
-  say('Looking at it as with crictl:');
+  say('Inspect it with the commands of crictl:');
   const before = await kcri(['ps', '--no-trunc', '--quiet'], {});
   await kcri(['ps'], {contains: ['Running', 'server', 'web']});
   await kcri(['logs', 'web/server'], {contains: [`serving on http://${ip}:8080/`]});
   await kcri(['exec', '--sync', 'web/server', 'sh', '-c', 'echo "$POD_IP"'], {equals: `${ip}\n`});
 
-  say('A second sync finds nothing to do:');
+  say('Sync again, which changes nothing:');
   await kcri(['sync', MANIFEST], {});
   await kcri(['ps', '--no-trunc', '--quiet'], {equals: before});
 
-  say('And gone, without a trace:');
+  say('Delete the Pod, and stop the runtime:');
   await kcri(['delete', MANIFEST], {});
   await kcri(['pods', '--quiet'], {equals: ''});
   await kcri(['runtime', 'down'], {});
   await kcri(['runtime', 'status'], {contains: ['down: nothing runs, nothing is left']});
 }
 
-/** What could not be taken down may have mounts in the directory, and deleting would go through them. */
+/** Stops the runtime and then deletes the directory. A deletion would follow mounts that a running runtime has there. */
 async function cleanUp() {
   const {exitCode} = await execute('kcri', ['runtime', 'down']);
   if (exitCode === 0) {
@@ -95,7 +94,7 @@ async function cleanUp() {
     return;
   }
   process.stderr.write(
-    `\nThe runtime could not be taken down; what is left is in ${env.KCRI_ROOT_DIR}. Try again with:\n` +
+    `\nThe runtime could not be stopped; its files are in ${env.KCRI_ROOT_DIR}. Try again with:\n` +
       `kcri runtime down --root-dir ${env.KCRI_ROOT_DIR}\n`,
   );
   process.exitCode = 1;
@@ -107,22 +106,22 @@ function kcri(args, expected) {
 }
 
 /**
- * Prints a command, runs it, shows what it says and checks it. A quiet one is neither printed nor shown.
+ * Prints a command, runs it, and checks its exit code and output. If quiet, it prints neither command nor output.
  *
  * @param {string} program
  * @param {readonly string[]} args
- * @param {{contains?: readonly string[], equals?: string, isQuiet?: boolean}} expected of its standard output
+ * @param {{contains?: readonly string[], equals?: string, isQuiet?: boolean}} expected expected standard output
  * @returns {Promise<string>} its standard output
  */
 async function run(program, args, {contains = [], equals, isQuiet = false}) {
   const command = [program, ...args].map(shellWord).join(' ');
   if (!isQuiet) show(command);
   const {stdout, exitCode} = await execute(program, args, isQuiet);
-  expect(exitCode === 0, `"${command}" ended with ${exitCode ?? 'a signal'}`);
-  for (const part of contains) expect(stdout.includes(part), `"${command}" did not say "${part}"`);
+  expect(exitCode === 0, `"${command}" exited with ${exitCode ?? 'a signal'}`);
+  for (const part of contains) expect(stdout.includes(part), `"${command}" did not print "${part}"`);
   expect(
     equals === undefined || stdout === equals,
-    `"${command}" said ${JSON.stringify(stdout)}, not ${JSON.stringify(equals)}`,
+    `"${command}" printed ${JSON.stringify(stdout)} instead of ${JSON.stringify(equals)}`,
   );
   return stdout;
 }
@@ -141,14 +140,14 @@ async function execute(program, args, isQuiet = false) {
   return {stdout: Buffer.concat(chunks).toString(), exitCode};
 }
 
-/** The program's file and arguments: kcri and node are those that run here. */
+/** Returns the file and arguments of a program: kcri of this checkout, and the node that runs this script. */
 function commandLine(program, args) {
   if (program === 'kcri') return [process.execPath, [join(ROOT, 'bin/kcri.js'), ...args]];
   return [program === 'node' ? process.execPath : program, args];
 }
 
-function expect(isSo, otherwise) {
-  if (!isSo) throw new DemoError(otherwise);
+function expect(condition, failure) {
+  if (!condition) throw new DemoError(failure);
 }
 
 function say(text) {
@@ -159,7 +158,7 @@ function show(command) {
   process.stdout.write(`$ ${command}\n`);
 }
 
-/** As a shell reads it back. */
+/** Quotes a word for a shell. */
 function shellWord(word) {
   return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -2,7 +2,9 @@ import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {compileFakes} from './compile-fakes.mjs';
 
-/* `npm run fake-runtime`: compiles test/fakes into .cache when it has changed, and runs it. */
+/*
+ * `npm run fake-runtime`: compiles test/fakes into .cache if it has changed, and runs it.
+ */
 
 const folder = compileFakes();
 if (folder === undefined) {

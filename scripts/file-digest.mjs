@@ -3,7 +3,7 @@ import {createReadStream} from 'node:fs';
 import {pipeline} from 'node:stream/promises';
 
 /**
- * The digest of a file's content.
+ * Returns the digest of a file's content.
  *
  * @param {string} file
  * @param {string} algorithm such as `sha256`

@@ -1,10 +1,10 @@
 /**
- * The table of all commands, their flags and the test that proves each, in docs/crictl.md.
+ * Generates the table of commands, flags and tests in docs/crictl.md.
  *
- * `node scripts/flag-table.mjs` writes it. A flag is proven by a test that declares it (scripts/evidence/declarations.mjs),
- * or else by a successful command line with that flag in the recordings of crictl, which test/compat compares with kcri.
- * `--check` exits 1 when the table is not what it would write, when a test declares a flag that does not exist, or when
- * more flags are unproven than MOST_UNPROVEN.
+ * `node scripts/flag-table.mjs` writes it. A flag is proven by a test that declares it
+ * (scripts/evidence/declarations.mjs), or else by a successful command line with that flag in the recordings of
+ * crictl, which test/compat compares with kcri. `--check` exits with 1 if the table is stale, if a test declares a
+ * flag that does not exist, or if more flags are unproven than MAX_UNPROVEN.
  */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join, relative} from 'node:path';
@@ -21,9 +21,10 @@ const {GLOBAL_FLAGS} = await load('cli/flags/global-flags.js');
 const {tokenize} = await load('cli/parsing/tokenize.js');
 const {findCommand} = await load('cli/find-command.js');
 
-const shown = (flags) => Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));
+const visibleFlags = (flags) =>
+  Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));
 
-/** Every command's flags by its words; those of all commands under `kcri`. */
+/** Returns the flags of every command by its words, with the global flags under `kcri`. */
 async function commandFlags() {
   const folder = join(root, 'dist/commands');
   const files = readdirSync(folder, {recursive: true}).filter((name) => name.endsWith('.js'));
@@ -31,15 +32,18 @@ async function commandFlags() {
   for (const file of files.toSorted()) {
     const {default: command} = await load(join('commands', file));
     if (command.hidden !== true)
-      commands.set(relative('.', file).replace(/\.js$/, '').replaceAll('/', ' '), shown(command.flags ?? {}));
+      commands.set(
+        relative('.', file).replace(/\.js$/, '').replaceAll('/', ' '),
+        visibleFlags(command.flags ?? {}),
+      );
   }
   return commands;
 }
 
 const VERSION = {version: {type: 'boolean', char: 'v'}};
 
-/** What a command line uses: pairs of a command's words and a flag's name. Nothing for one that can't be read. */
-async function uses(args) {
+/** Returns the pairs of command and flag that a command line uses, or none if it cannot be parsed. */
+async function usedFlags(args) {
   try {
     const before = tokenize(args, GLOBAL_FLAGS, VERSION, {stopAtPositional: true});
     const found = findCommand(before.positionals);
@@ -53,7 +57,7 @@ async function uses(args) {
     const words = found.words.join(' ');
     return [...globals, [words, ''], ...flags.map(({name}) => [name in own ? words : 'kcri', name])];
   } catch {
-    return []; // a test of a wrong command line
+    return []; // an invalid command line
   }
 }
 
@@ -67,11 +71,11 @@ function recordedCommandLines() {
     .toSorted((a, b) => a.length - b.length);
 }
 
-/** Returns the evidence for each pair of a command's words and a flag's name, which is '' for the command itself. */
+/** Returns the evidence for each pair of command and flag, where '' is the command itself. */
 async function findEvidence() {
   const evidence = new Map();
   for (const title of recordedCommandLines()) {
-    for (const [command, flag] of await uses(title.split(' ').slice(1))) {
+    for (const [command, flag] of await usedFlags(title.split(' ').slice(1))) {
       const subject = flag === '' ? command : `${command} --${flag}`;
       if (!evidence.has(subject)) evidence.set(subject, `test/compat/compat.test.ts: ${title}`);
     }
@@ -97,8 +101,8 @@ function rows(command, flags, evidence) {
   });
 }
 
-/** How many flags and commands may be unproven. Lower it whenever a test is added. */
-const MOST_UNPROVEN = 200;
+/** Maximum number of unproven flags and commands. Lower it whenever a test is added. */
+const MAX_UNPROVEN = 200;
 
 const text = readFileSync(page, 'utf8');
 const [before, rest = ''] = text.split(BEGIN);
@@ -111,23 +115,23 @@ const subjects = [...commands].flatMap(([command, flags]) => [
 const evidence = await findEvidence();
 const unproven = subjects.filter((subject) => !evidence.has(subject));
 const body = [...commands].flatMap(([command, flags]) => rows(command, flags, evidence));
-const made = ['| command | flag | test |', '|---|---|---|', ...body].join('\n');
-const written = `${before.trimEnd()}\n\n${BEGIN}\n\n${made}\n\n${END}\n${after.trimStart()}`;
+const lines = ['| command | flag | test |', '|---|---|---|', ...body].join('\n');
+const updated = `${before.trimEnd()}\n\n${BEGIN}\n\n${lines}\n\n${END}\n${after.trimStart()}`;
 
 if (process.argv.includes('--check')) {
   const known = new Set(subjects);
-  const faults = [
+  const problems = [
     ...[...testsBySubject(root)]
       .filter(([subject]) => !/^[A-Z]\w*\.\w+$/.test(subject) && !known.has(subject))
-      .map(([subject, [test]]) => `${test}: there is no ${subject}`),
-    ...(unproven.length > MOST_UNPROVEN ? [`unproven: ${unproven.join(', ')}`] : []),
-    ...(written === text ? [] : ['not what scripts/flag-table.mjs would write']),
+      .map(([subject, [test]]) => `${test}: unknown flag ${subject}`),
+    ...(unproven.length > MAX_UNPROVEN ? [`unproven: ${unproven.join(', ')}`] : []),
+    ...(updated === text ? [] : ['stale: run "npm run build && node scripts/flag-table.mjs"']),
   ];
-  if (faults.length > 0) {
-    process.stderr.write(`docs/crictl.md:\n${faults.map((fault) => `  ${fault}\n`).join('')}`);
+  if (problems.length > 0) {
+    process.stderr.write(`docs/crictl.md:\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
     process.exitCode = 1;
   }
 } else {
-  writeFileSync(page, written);
+  writeFileSync(page, updated);
   process.stdout.write(`${unproven.length} of ${subjects.length} commands and flags are unproven\n`);
 }

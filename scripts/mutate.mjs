@@ -1,8 +1,8 @@
 /**
- * `npm run mutate [FILE[:LINE]...]`: whether the tests notice faults in the code that decides. Puts one small fault after the
- * other (scripts/mutation/mutants.mjs) into each file of scripts/mutation/mutation-targets.mjs, or only into those whose path contains a
- * FILE (and into those LINEs), runs the tests named there, and prints the faults that no test notices and the compiler doesn't either. Exits 1
- * when there are any. Nothing is written: the runner is given the faulty text instead of the file's.
+ * `npm run mutate [-- FILE[:LINE]...]` checks whether the tests detect faults in code that decides. Applies one small
+ * fault at a time (scripts/mutation/mutants.mjs) to the files in scripts/mutation/mutation-targets.mjs, or only to
+ * those whose path contains a FILE (and to those LINEs), runs their tests, and prints the mutants that survive the
+ * tests and compile. Exits with 1 if there are any. Files are not changed: the runner gets the mutated text instead.
  */
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -13,12 +13,12 @@ import {listMutants, applyMutant} from './mutation/mutants.mjs';
 import {TARGETS} from './mutation/mutation-targets.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** What hangs because of a fault has noticed it. */
+/** Timeout of a test. A mutant that hangs counts as killed. */
 const TEST_TIMEOUT_MS = 5_000;
-/** A busy machine takes its time to end a thread, and one that is cut off ends all. */
+/** Ending a thread can take long on a busy machine, and a forced end would end all threads. */
 const TEARDOWN_TIMEOUT_MS = 120_000;
 
-/** Runs test files of which one module can be replaced by another text. */
+/** Creates a runner of test files in which the text of one module can be replaced. */
 async function openRunner(path, tests) {
   let replacement;
   const plugin = {
@@ -31,7 +31,7 @@ async function openRunner(path, tests) {
     root,
     include: tests,
     pool: 'threads',
-    // Rejections that a fault has someone look at too late are no news.
+    // A mutant can delay the handling of rejections, which is not of interest.
     execArgv: ['--no-warnings'],
     watch: false,
     bail: 1,
@@ -41,9 +41,9 @@ async function openRunner(path, tests) {
   };
   const vitest = await createVitest('test', options, {plugins: [plugin]});
   const specifications = await vitest.globTestSpecifications();
-  if (specifications.length < tests.length) throw new Error(`some of the tests of ${path} are not there`);
+  if (specifications.length < tests.length) throw new Error(`some tests of ${path} do not exist`);
   return {
-    /** Whether all tests pass with that text. */
+    /** Returns whether all tests pass with this text of the module. */
     async passes(text) {
       replacement = text;
       vitest.invalidateFile(path);
@@ -54,7 +54,7 @@ async function openRunner(path, tests) {
   };
 }
 
-/** Says whether a file compiles with another text. */
+/** Returns a function that reports whether a file compiles with another text. */
 function openCompiler(path) {
   const {config} = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const {options} = ts.parseJsonConfigFileContent({...config, include: []}, ts.sys, root);
@@ -80,14 +80,14 @@ function openCompiler(path) {
   };
 }
 
-const wanted = process.argv.slice(2).map((word) => {
+const requested = process.argv.slice(2).map((word) => {
   const [, name, line] = /^(.*?)(?::(\d+))?$/.exec(word);
   return {name, line};
 });
-/** Whether a file, or that line of it, is asked for. */
-const isWanted = (file, line) =>
-  wanted.length === 0 ||
-  wanted.some(
+/** Returns whether a file, or a line of it, is requested. */
+const isRequested = (file, line) =>
+  requested.length === 0 ||
+  requested.some(
     (each) =>
       file.includes(each.name) &&
       (line === undefined || each.line === undefined || each.line === String(line)),
@@ -95,7 +95,7 @@ const isWanted = (file, line) =>
 
 const lineOf = (text, {line}) => text.split('\n')[line - 1].trim();
 
-/** Tries all faults of one file, and prints those that nobody notices; says how many there were of each kind. */
+/** Tries all mutants of a file, prints the survivors, and returns the counts. */
 async function mutate({file, tests, equivalent = []}) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
@@ -104,19 +104,19 @@ async function mutate({file, tests, equivalent = []}) {
   const isEquivalent = (mutant) =>
     equivalent.find(({in: line, to}) => lineOf(text, mutant).includes(line) && mutant.to === to);
   const score = {mutants: 0, killed: 0, invalid: 0, equivalent: 0, survivors: 0};
-  const tell = ({line, from, to}) => {
+  const reportSurvivor = ({line, from, to}) => {
     score.survivors += 1;
     process.stdout.write(`  ${file}:${line}: ${from.replaceAll(/\s+/g, ' ')} → ${to || 'nothing'}\n`);
   };
   const used = new Set();
   try {
-    if (!(await runner.passes(text))) throw new Error(`the tests of ${file} fail without any fault`);
-    for (const mutant of listMutants(text).filter(({line}) => isWanted(file, line))) {
+    if (!(await runner.passes(text))) throw new Error(`the tests of ${file} fail without a mutation`);
+    for (const mutant of listMutants(text).filter(({line}) => isRequested(file, line))) {
       score.mutants += 1;
-      const faulty = applyMutant(text, mutant);
-      if (!(await runner.passes(faulty))) score.killed += 1;
-      else if (!compiles(faulty)) score.invalid += 1;
-      else if (isEquivalent(mutant) === undefined) tell(mutant);
+      const mutated = applyMutant(text, mutant);
+      if (!(await runner.passes(mutated))) score.killed += 1;
+      else if (!compiles(mutated)) score.invalid += 1;
+      else if (isEquivalent(mutant) === undefined) reportSurvivor(mutant);
       else {
         score.equivalent += 1;
         used.add(isEquivalent(mutant));
@@ -125,15 +125,15 @@ async function mutate({file, tests, equivalent = []}) {
   } finally {
     await runner.close();
   }
-  const outdated = wanted.some(({line}) => line) ? [] : equivalent.filter((entry) => !used.has(entry));
+  const outdated = requested.some(({line}) => line) ? [] : equivalent.filter((entry) => !used.has(entry));
   for (const {in: from, to} of outdated)
-    tell({line: 0, from, to: `${to} (listed as equivalent, but nothing survives)`});
+    reportSurvivor({line: 0, from, to: `${to} (listed as equivalent, but nothing survives)`});
   return score;
 }
 
-const targets = TARGETS.filter(({file}) => isWanted(file));
+const targets = TARGETS.filter(({file}) => isRequested(file));
 if (targets.length === 0)
-  throw new Error('no file of scripts/mutation/mutation-targets.mjs has that in its path');
+  throw new Error('no path in scripts/mutation/mutation-targets.mjs contains this text');
 let survivors = 0;
 for (const target of targets) {
   process.stdout.write(`${target.file}\n`);

@@ -1,8 +1,8 @@
 /**
- * Writes the table of all cases recorded from the kubelet into docs/kubelet-parity.md, from the list that the tests
+ * Generates the table of all cases recorded from the kubelet in docs/kubelet-parity.md, from the list that the tests
  * verify (test/golden/parity.ts).
  *
- * `node scripts/parity-table.mjs` writes it; `--check` exits 1 if it differs from the list.
+ * `node scripts/parity-table.mjs` writes it. `--check` exits with 1 if it is stale.
  */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -37,8 +37,8 @@ const {parityOf} = await parityList();
 const cases = readdirSync(join(root, 'test/golden/traces')).toSorted();
 const rows = cases.map((name) => {
   const parities = DRIVERS.map((driver) => parityOf(name, driver));
-  const whys = new Set(parities.flatMap(({why}) => why ?? []));
-  return `| ${[name, ...parities.map(({kind}) => CELLS[kind]), [...whys].join('; ')].join(' | ')} |`;
+  const reasons = new Set(parities.flatMap(({why}) => why ?? []));
+  return `| ${[name, ...parities.map(({kind}) => CELLS[kind]), [...reasons].join('; ')].join(' | ')} |`;
 });
 
 function sumOf(driver) {
@@ -62,9 +62,9 @@ const table = [
 const text = readFileSync(page, 'utf8');
 const [before, rest = ''] = text.split(BEGIN);
 const [, after = ''] = rest.split(END);
-const made = `${before.trimEnd()}\n\n${BEGIN}\n\n${table}\n\n${END}\n${after.trimStart()}`;
-if (!process.argv.includes('--check')) writeFileSync(page, made);
-else if (text !== made) {
+const updated = `${before.trimEnd()}\n\n${BEGIN}\n\n${table}\n\n${END}\n${after.trimStart()}`;
+if (!process.argv.includes('--check')) writeFileSync(page, updated);
+else if (text !== updated) {
   process.stderr.write(
     'docs/kubelet-parity.md differs from test/golden/parity.ts: run "node scripts/parity-table.mjs"\n',
   );

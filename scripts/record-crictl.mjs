@@ -4,8 +4,8 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
 /*
- * `node scripts/record-crictl.mjs PATH-OF-CRICTL [FILE...]`: runs the command lines of test/compat/cases*.ts with a
- * real crictl against the fake runtime, and writes what it says to test/compat/recordings.
+ * `node scripts/record-crictl.mjs PATH-OF-CRICTL [FILE...]` runs the command lines of test/compat/cases*.ts with
+ * crictl against the fake runtime, and writes the results to test/compat/recordings.
  */
 
 const [crictl, ...only] = process.argv.slice(2);

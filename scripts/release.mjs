@@ -1,6 +1,6 @@
 /**
- * Makes dist/release: what is published of one version. The package for npm, and for each target an archive that is
- * unpacked into /usr/local, each with a bill of materials; and the checksums of all. The same commit gives the same bytes.
+ * Builds dist/release, the files published for a version: the npm package, an archive per target that is extracted to
+ * /usr/local, their bills of materials, and checksums. The same commit always gives the same bytes.
  * Usage: npm run release [-- [--folder FOLDER] TARGET…]      (default all targets)
  */
 import {execFile} from 'node:child_process';
@@ -19,12 +19,12 @@ import {sbom} from './release/sbom.mjs';
 
 const run = promisify(execFile);
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-/** What Bun is made of, as its own LICENSE.md has it. */
+/** Components of Bun, as listed in its LICENSE.md. */
 const BUN_COMPONENTS = readJson(join(ROOT, 'scripts/release/bun-components.json'));
 
 const sha256Of = (file) => fileDigest(file, 'sha256', 'hex');
 
-/** Writes a release of the built checkout to a folder that has nothing else. */
+/** Writes a release of the built checkout to an empty directory. */
 async function release(folder, targets) {
   const manifest = readJson(join(ROOT, 'package.json'));
   const {packages: locked} = readJson(join(ROOT, 'package-lock.json'));
@@ -52,7 +52,7 @@ async function release(folder, targets) {
   await writeChecksums(folder);
 }
 
-/** When the commit was made that this is a release of, or what SOURCE_DATE_EPOCH says. */
+/** Returns the time of the released commit in seconds, or SOURCE_DATE_EPOCH. */
 async function commitTime() {
   const given = process.env.SOURCE_DATE_EPOCH;
   if (given !== undefined) return Number(given);
@@ -66,7 +66,7 @@ async function packForNpm(folder) {
   return JSON.parse(stdout)[0].filename;
 }
 
-/** Those of the bundle that npm's package has, which is made anew to know them. */
+/** Returns the packages in the bundle of the npm package, by bundling again. */
 async function packagesOfBundle() {
   return await withFolder(async (folder) => listPackages(ROOT, bundledModules(await bundle(folder))));
 }
@@ -80,7 +80,7 @@ async function withFolder(use) {
   }
 }
 
-/** Puts all where a system looks for it that has the folder as its /usr/local. */
+/** Writes the files below `folder`, as in /usr/local. */
 async function layOut(folder, {program, noticesText}) {
   const {COMPLETION_SCRIPTS: scripts} = await import(
     pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href
@@ -105,7 +105,7 @@ async function layOut(folder, {program, noticesText}) {
   await chmod(join(folder, 'bin/kcri'), 0o755);
 }
 
-/** As `sha256sum --check` reads them. */
+/** Writes SHA256SUMS in the format of `sha256sum --check`. */
 async function writeChecksums(folder) {
   const names = (await readdir(folder)).sort();
   const lines = [];
@@ -113,7 +113,7 @@ async function writeChecksums(folder) {
   await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
-/** Makes the folder. Only that of the last release may have something in it, which goes. */
+/** Creates the directory. The default one is emptied first, and any other must be empty. */
 async function makeFolder(given) {
   const folder = given ?? join(ROOT, 'dist/release');
   if (given === undefined) await rm(folder, {recursive: true, force: true});
@@ -125,7 +125,7 @@ async function makeFolder(given) {
 const {positionals, values} = parseArgs({allowPositionals: true, options: {folder: {type: 'string'}}});
 const unknown = positionals.find((target) => !TARGETS.includes(target));
 if (unknown !== undefined) {
-  process.stderr.write(`there is no target "${unknown}": use ${TARGETS.join(', ')}\n`);
+  process.stderr.write(`unknown target "${unknown}": use ${TARGETS.join(', ')}\n`);
   process.exitCode = 1;
 } else {
   const folder = await makeFolder(values.folder);

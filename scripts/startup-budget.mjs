@@ -1,7 +1,7 @@
 /**
- * Holds what some commands load against test/startup-budget.json: modules of the bundle, their bytes, and modules
- * outside it. What is more fails with the imports that brought it; `--update` writes what there is. Bundles to a folder
- * of its own, since others may be running the bundle in dist.
+ * Compares what frequent commands load at start-up with test/startup-budget.json: modules of the bundle, their bytes,
+ * and modules outside the bundle. Additions fail with the imports that cause them. `--update` updates the file.
+ * Bundles to a separate directory, since the bundle in dist may be in use.
  */
 import {execFile} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -24,7 +24,7 @@ const COMMANDS = {
   'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1},
 };
 
-/** Runs a command line in a process of its own, and gives the chunks and the outside modules that it loaded. */
+/** Script that runs a command line and reports the loaded chunks and external modules. */
 const RUN = `
   const [loader, ...args] = process.argv.slice(1);
   const {program, loaded} = require(loader);
@@ -36,13 +36,13 @@ async function loadedBy(folder, args, expected, endpoint) {
   const env = {PATH: process.env.PATH, CONTAINER_RUNTIME_ENDPOINT: endpoint};
   const {stderr} = await promisify(execFile)(process.execPath, command, {env});
   const {exitCode, chunks, outside} = JSON.parse(stderr.slice(stderr.lastIndexOf('\n')));
-  if (exitCode !== expected) throw new Error(`kcri ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
+  if (exitCode !== expected) throw new Error(`kcri ${args.join(' ')} exited with ${exitCode}: ${stderr}`);
   return {chunks: new Set(chunks), outside};
 }
 
-/** What a command loads, as it stands in the file. */
-function entryOf({chunks, outside}, made) {
-  const loaded = made.filter(({file}) => chunks.has(file)).flatMap(({modules}) => [...modules]);
+/** Returns the entry of a command in the file. */
+function entryOf({chunks, outside}, allChunks) {
+  const loaded = allChunks.filter(({file}) => chunks.has(file)).flatMap(({modules}) => [...modules]);
   return {
     bytes: loaded.reduce((sum, [, bytes]) => sum + bytes, 0),
     outside: outside.toSorted(),
@@ -74,7 +74,7 @@ if (process.argv.includes('--update')) {
   );
   if (found.length > 0) {
     process.stderr.write(
-      `${found.join('')}Load it when it is used, by import(), or say so: node scripts/startup-budget.mjs --update\n`,
+      `${found.join('')}Load it lazily with import(), or accept it with: node scripts/startup-budget.mjs --update\n`,
     );
     process.exitCode = 1;
   }

@@ -1,4 +1,4 @@
-// Makes the image that the demo and the tests run, from this machine's static busybox: no registry is needed.
+// Builds the image of the demo and the tests from this machine's static busybox, so that no registry is needed.
 // Usage: node scripts/test-images.mjs FILE.tar   (after `npm run build`)
 import {execFile} from 'node:child_process';
 import {readFile, writeFile} from 'node:fs/promises';
@@ -8,11 +8,11 @@ import {toOciArchitecture, buildOciArchive, buildOciImage} from '../dist/private
 
 const BUSYBOX = '/bin/busybox';
 
-/** The demo's manifest names the first, so that it also runs where the real one can be pulled. */
+/** Image names. The demo's manifest uses the first, so that it also works where the real image can be pulled. */
 export const BUSYBOX_NAMES = ['docker.io/library/busybox:1.36', 'localhost:5000/busybox:1'];
 
 /**
- * The busybox image as it goes into an archive: every applet as a link in /bin, root and nobody as users.
+ * Returns the spec of the busybox image: every applet as a link in /bin, and the users root and nobody.
  *
  * @param {readonly string[]} names
  */
@@ -39,7 +39,7 @@ export async function busyboxSpec(names = BUSYBOX_NAMES) {
   };
 }
 
-/** The parts of the busybox image, to be put into a registry. */
+/** Builds the busybox image, to be pushed to a registry. */
 export const busyboxImage = async () => buildOciImage(await busyboxSpec());
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,8 +1,8 @@
 import {isBuiltin} from 'node:module';
 
 /**
- * What a program imports that is neither in it nor in its runtime. An executable of Bun looks for that in the folder
- * that it is called in, and runs it.
+ * Returns the modules that a program imports and that neither it nor its runtime contains. A Bun executable would load
+ * them from the current directory.
  *
  * @param {Pick<import('esbuild').Metafile, 'outputs'>} metafile
  * @returns {readonly string[]} names

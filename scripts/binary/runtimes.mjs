@@ -10,17 +10,17 @@ const run = promisify(execFile);
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/kcri-bun');
 
-/** The Bun that a standalone kcri is made with: its version, and the package of the npm registry for each target. */
+/** The Bun release that executables contain: its version, and its npm package for each target. */
 export const BUN = JSON.parse(await readFile(new URL('runtimes.json', import.meta.url), 'utf8'));
 
 export const TARGETS = Object.keys(BUN.packages);
 
-/** The target that is this machine, when it has glibc. */
+/** The target of this machine, if it has glibc. */
 export const HOST_TARGET = `linux-${process.arch}`;
 
 /**
- * The Bun executable for a target: npm fetches its package, as it is configured to, the first time. Nothing of the
- * package is run before its content is the one that is known.
+ * Returns the Bun executable for a target. The first call downloads its package with npm, using npm's configuration.
+ * The package is only used if its integrity is the expected one.
  *
  * @param {string} target one of TARGETS
  * @returns {Promise<string>} the file
@@ -34,16 +34,16 @@ export async function bunFor(target) {
   const scratch = await mkdtemp(join(CACHE, '.fetch-'));
   try {
     const archive = await npmPack(`${name}@${BUN.version}`, scratch);
-    const found = `sha512-${await fileDigest(archive, 'sha512', 'base64')}`;
-    if (found !== integrity)
+    const actual = `sha512-${await fileDigest(archive, 'sha512', 'base64')}`;
+    if (actual !== integrity)
       throw new Error(
-        `${name}@${BUN.version} is not what it was: its integrity is ${found}, not ${integrity} (scripts/binary/runtimes.json)`,
+        `${name}@${BUN.version} has the integrity ${actual} instead of ${integrity} (scripts/binary/runtimes.json)`,
       );
     const unpacked = join(scratch, 'unpacked');
     await mkdir(unpacked);
     await run('tar', ['-xzf', archive, '-C', unpacked]);
     await rename(unpacked, folder).catch((error) => {
-      // Another process may have been quicker: its copy is as good.
+      // Another process was faster, and its copy is as good.
       if (!existsSync(file)) throw error;
     });
   } finally {

@@ -31,7 +31,7 @@ export async function build() {
   const digest = `${process.version}-${digestTree(ROOT, [...PROGRAM, ...EXECUTABLES])}`;
   if (readStamp() === digest) return;
   rmSync(STAMP, {force: true});
-  say('building (tsc, then the bundle and the executable)');
+  say('building kcri (tsc, bundle, executable)');
   await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
   if (explainNoExecutable() === undefined) await buildExecutables(digest);
@@ -40,14 +40,13 @@ export async function build() {
 
 async function buildExecutables(digest) {
   if (restoreExecutables(digest)) return;
-  await step('the builder of executables', ['scripts/bootstrap/build-executables.mjs']);
+  await step('the build of the executable', ['scripts/bootstrap/build-executables.mjs']);
   storeExecutables(digest);
 }
 
 async function step(name, args) {
   const code = await run(process.execPath, args, {quiet: true});
-  if (code !== 0)
-    throw new SetupError(`the build failed: fix what ${name} reports above and run the command again.`);
+  if (code !== 0) throw new SetupError(`the build failed: fix the errors of ${name} above and try again.`);
 }
 
 function readStamp() {

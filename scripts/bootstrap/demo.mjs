@@ -1,6 +1,6 @@
 import {run} from './run.mjs';
 
-/** Runs the demo and gives its exit code. */
+/** Runs the demo and returns its exit code. */
 export function runDemo() {
   return run(process.execPath, ['scripts/demo.mjs']);
 }

@@ -4,7 +4,7 @@ import {ROOT, run, say, SetupError} from './run.mjs';
 
 const SYSTEM_DIRS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** What the demo and the tests run, each by where it may be, and Debian's package for it. */
+/** Programs of the demo and the tests, where they are expected, and their Debian packages. */
 const PROGRAMS = [
   {anyOf: ['containerd'], aptPackage: 'containerd'},
   {anyOf: ['runc', 'crun'], aptPackage: 'runc'},
@@ -22,46 +22,44 @@ const PROGRAMS = [
   {anyOf: ['sudo'], aptPackage: 'sudo'},
 ];
 
-/** Throws SetupError unless this is root on a machine with apt. From now on system programs are in PATH: `su` may leave them out. */
+/**
+ * Adds the system directories to PATH, which `su` may omit. Throws SetupError unless this process is root and apt-get
+ * exists.
+ */
 export async function checkMachine() {
   if (process.getuid() !== 0) {
     throw new SetupError(
-      'kcri starts containers and installs packages, which needs root: run the command again as root, for example with sudo.',
+      'installing packages and starting containers needs root: run the command again as root, for example with sudo.',
     );
   }
-  if (!isThere('apt-get')) {
+  if (!isInstalled('apt-get')) {
     throw new SetupError(
-      'kcri installs what it needs with apt-get, which is not on this machine: run the command on Debian or a system made from it.',
+      'installing packages needs apt-get, which this machine does not have: run the command on Debian or a derivative.',
     );
   }
   process.env.PATH = [process.env.PATH, ...SYSTEM_DIRS].join(delimiter);
 }
 
-/** `npm ci`, unless what is installed is as new as package-lock.json. */
+/** Runs `npm ci`, unless the installation is at least as new as package-lock.json. */
 export async function installNpmPackages() {
   // npm writes this file at the end of every installation.
   const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
   if (installed >= modifiedAt(join(ROOT, 'package-lock.json'))) return;
   say('installing npm packages (npm ci)');
   const code = await run('npm', ['ci'], {quiet: true});
-  if (code !== 0)
-    throw new SetupError(
-      '"npm ci" failed: see what it says above, put that right and run the command again.',
-    );
+  if (code !== 0) throw new SetupError('"npm ci" failed: fix the errors above and try again.');
 }
 
-/** Installs the programs that are missing; asks for new package lists only when the old ones don't do. */
+/** Installs missing programs. Updates the package lists only if the present ones are not sufficient. */
 export async function installPrograms() {
-  const packages = PROGRAMS.filter(({anyOf}) => !anyOf.some(isThere)).map(({aptPackage}) => aptPackage);
+  const packages = PROGRAMS.filter(({anyOf}) => !anyOf.some(isInstalled)).map(({aptPackage}) => aptPackage);
   if (packages.length === 0) return;
   say(`installing ${packages.join(', ')} (apt-get)`);
   if ((await aptInstall(packages)) === 0) return;
-  say('renewing the package lists (apt-get update)');
+  say('updating the package lists (apt-get update)');
   await run('apt-get', ['-q', 'update'], {quiet: true});
   if ((await aptInstall(packages)) === 0) return;
-  throw new SetupError(
-    `"apt-get install ${packages.join(' ')}" failed: see what it says above, put that right and run the command again.`,
-  );
+  throw new SetupError(`"apt-get install ${packages.join(' ')}" failed: fix the errors above and try again.`);
 }
 
 function aptInstall(packages) {
@@ -72,7 +70,7 @@ function aptInstall(packages) {
   });
 }
 
-function isThere(program) {
+function isInstalled(program) {
   if (program.startsWith('/')) return modifiedAt(program) > 0;
   return process.env.PATH.split(delimiter).some((dir) => isExecutable(join(dir, program)));
 }
@@ -86,7 +84,7 @@ function isExecutable(path) {
   }
 }
 
-/** 0 when it isn't there. */
+/** Returns the mtime in ms, or 0 if the file does not exist. */
 function modifiedAt(path) {
   return statSync(path, {throwIfNoEntry: false})?.mtimeMs ?? 0;
 }

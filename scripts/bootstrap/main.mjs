@@ -19,9 +19,9 @@ async function test(task, args) {
   return runTests(task, args, () => ensureSecondContainerd(say));
 }
 
-/** Runs one task and gives its exit code. */
+/** Runs a task and returns its exit code. */
 export async function main([task = '', ...args]) {
-  // Ctrl-C reaches the child as well: it cleans up and ends, and then this process does.
+  // Ctrl-C is sent to the child process too. This process waits until it has cleaned up.
   process.on('SIGINT', () => undefined);
   try {
     const run = TASKS[task];
@@ -37,12 +37,12 @@ export async function main([task = '', ...args]) {
 
 async function setUp() {
   await checkMachine();
-  await together(installNpmPackages(), installPrograms());
+  await runAll(installNpmPackages(), installPrograms());
   await build();
 }
 
-/** Waits for all, also when one fails: what that one says is then the last to be read. */
-async function together(...steps) {
+/** Waits for all steps, even if one fails, so that its error is printed last. */
+async function runAll(...steps) {
   const outcomes = await Promise.allSettled(steps);
   const failure = outcomes.find(({status}) => status === 'rejected');
   if (failure !== undefined) throw failure.reason;

@@ -1,19 +1,19 @@
 import {spawn} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
 
-/** The checkout. */
+/** The root of the checkout. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Something is missing or failed: the message is one sentence that says what to do. */
+/** A failed or missing prerequisite. The message says what to do. */
 export class SetupError extends Error {}
 
-/** One line of progress. */
+/** Prints a line of progress. */
 export function say(step) {
-  process.stderr.write(`set-up: ${step}\n`);
+  process.stderr.write(`setup: ${step}\n`);
 }
 
 /**
- * Runs a program in the checkout and gives its exit code. Its output goes to this process's streams: with `quiet`, all
+ * Runs a program in the checkout and returns its exit code. Its output goes to this process's streams: with `quiet`, all
  * of it to stderr; with `lines`, through a pipe, so that the program does not see a terminal.
  *
  * @param {string} program

@@ -1,7 +1,10 @@
-/** What a run of tests came to. */
+/** The counts of a run without tests. */
 export const NO_TESTS = {passed: 0, failed: 0, skipped: 0};
 
-/** Counts a report of vitest's JSON reporter. A file that fails before its first test counts as one failed test. */
+/**
+ * Counts the tests of a report of vitest's JSON reporter. A file that fails before its first test counts as one failed
+ * test.
+ */
 export function countTests(report) {
   const broken = report.testResults.filter(
     ({status, assertionResults}) =>
@@ -14,7 +17,7 @@ export function countTests(report) {
   };
 }
 
-/** Both together. */
+/** Adds up two counts. */
 export function addCounts(one, other) {
   return {
     passed: one.passed + other.passed,
@@ -23,22 +26,21 @@ export function addCounts(one, other) {
   };
 }
 
-/** The last line of `npm test`. */
+/** Returns the last line of `npm test`. */
 export function formatTestCount({passed, failed, skipped}) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
 /**
- * Why a run fails although no test of it did; undefined when it doesn't. In CI the tests on real runtimes must
- * all have run, on two of them.
+ * Returns why a run without failed tests still fails, or undefined if it passes. In CI all tests on real runtimes must
+ * run, on two runtimes.
  */
 export function findProblem({total, onRuntimes, runtimes, inCi}) {
   if (total.passed + total.failed === 0) return 'no test ran';
   if (!inCi) return undefined;
-  if (runtimes < 2)
-    return 'CI needs two container runtimes and has one: see above why there is no second one';
-  if (onRuntimes.passed === 0) return 'no test ran on a container runtime, and CI needs them all';
+  if (runtimes < 2) return 'CI needs two container runtimes, but only one is available: see the reason above';
+  if (onRuntimes.passed === 0) return 'no test ran on a container runtime, but CI needs all of them';
   return onRuntimes.skipped > 0
-    ? `${onRuntimes.skipped} tests on container runtimes were skipped, and CI needs them all`
+    ? `${onRuntimes.skipped} tests on container runtimes were skipped, but CI needs all of them`
     : undefined;
 }

@@ -3,22 +3,22 @@ import {build, transform} from 'esbuild';
 import {programOptions} from './program.mjs';
 import {sharedChunks, withoutAddedModules} from './shared-chunks.mjs';
 
-/** The module that the bundle is entered by. */
+/** The entry module of the bundle. */
 export const ENTRY = 'src/cli/bundled/program.ts';
 
-/** The file of ENTRY's chunk. */
+/** The file of the entry chunk. */
 export const ENTRY_FILE = 'program.cjs';
 
-/** What most commands need, and the short commands that are run most. It is loaded as one file. */
+/** Modules that most commands need, and the most frequent short commands, which form one chunk. */
 const COMMON = [
   'src/cri/index.ts',
   ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
 ];
 
-/** Large, rarely used, and there anyway: the client that programs import needs them too. */
+/** Large and rarely used packages that are installed anyway, since the library needs them too. */
 const EXTERNAL = ['@grpc/grpc-js', '@opentelemetry/*'];
 
-/** CommonJS, which can be loaded with the code that V8 compiled earlier; ES modules can't be (loader.cjs). */
+/** Chunks are CommonJS, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
 const CHUNK = {
   format: 'cjs',
   platform: 'node',
@@ -33,7 +33,7 @@ const CHUNK = {
  * @typedef {object} Chunk
  * @property {string} file
  * @property {string} code a CommonJS module that requires other chunks as `./FILE`
- * @property {ReadonlyMap<string, number>} modules their bytes, by their paths relative to the checkout
+ * @property {ReadonlyMap<string, number>} modules sizes in bytes by path relative to the checkout
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts see replacements.mjs

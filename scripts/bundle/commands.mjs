@@ -1,7 +1,7 @@
 import {readdirSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** The paths of all commands below src/commands, such as `runtime/up`. */
+/** Returns the paths of all commands below src/commands, such as `runtime/up`. */
 export function commandPaths(root) {
   return readdirSync(join(root, 'src/commands'), {recursive: true})
     .filter((path) => path.endsWith('.ts'))
@@ -9,7 +9,7 @@ export function commandPaths(root) {
     .sort();
 }
 
-/** All that help can be asked for: the program (no words), topics, commands. */
+/** Returns the topics of all help texts: the program (empty), topics and commands. */
 export function helpTopics(root) {
   const paths = commandPaths(root);
   const topics = paths.filter((path) => path.includes('/')).map((path) => path.split('/')[0]);

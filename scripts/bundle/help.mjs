@@ -3,7 +3,7 @@ import {pathToFileURL} from 'node:url';
 import {helpTopics} from './commands.mjs';
 
 /**
- * Resolves to all help texts by their words, joined with slashes, as the compiled dist/cli/help.js makes them: with
+ * Resolves to all help texts by their words, joined with slashes, as the compiled dist/cli/help.js renders them: with
  * colors, packed, and with a placeholder for the program's name. Rejects if a text wraps differently for one of the
  * names of kcri.
  *

@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {build} from 'esbuild';
 
 /**
- * Writes dist/library, what programs get that import kcri: the CRI client in one module, and beside it what only
- * streams need. Its types are dist/cri's.
+ * Writes dist/library, the package's entry point for other programs: the CRI client in one module, and a second one
+ * for streams. Its types are those of dist/cri.
  *
  * @param {string} root the checkout
  */
@@ -24,7 +24,7 @@ export async function bundleLibrary(root) {
     minifySyntax: true,
     minifyWhitespace: true,
     minifyIdentifiers: true,
-    // Programs see the names of errors.
+    // Error names are visible to programs.
     keepNames: true,
     logLevel: 'warning',
   });

@@ -1,8 +1,8 @@
 'use strict';
 /*
- * Loads the chunks beside this file as CommonJS modules, with the code that V8 compiled for them in earlier runs:
- * compiling takes longer than most commands do. module.enableCompileCache() keeps no functions that are compiled when
- * they are first called, which are most of them (docs/design/build.md).
+ * Loads the chunks beside this file as CommonJS modules, with the code that V8 compiled for them in earlier runs,
+ * since compilation takes longer than most commands. module.enableCompileCache() does not store functions compiled
+ * lazily, which are most of them (docs/design/build.md).
  */
 const {
   closeSync,
@@ -18,14 +18,14 @@ const {
 } = require('node:fs');
 const {Script} = require('node:vm');
 
-/** Set by the bundler: the chunk to start with, and a hash of all chunks. */
+/** Defined by the bundler: the entry chunk, and a hash of all chunks. */
 /* global ENTRY_FILE, BUILD */
 
 const user = process.geteuid();
-/** Where compiled code is kept, of all builds and of this one; undefined when none is kept. */
+/** Directory of compiled code of all builds, and of this build. Undefined if nothing is stored. */
 const cache = cacheFolder();
 const folder = cache && `${cache}/${BUILD}-${process.version}-${process.arch}`;
-/** Compiled code of other builds is removed after so many milliseconds: 30 days. */
+/** Age after which compiled code of other builds is removed: 30 days. */
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
 /** Loaded chunks, by file name. */
@@ -38,7 +38,7 @@ let isCompiled = false;
 function cacheFolder() {
   const {NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, XDG_CACHE_HOME, HOME} = process.env;
   if (NODE_DISABLE_COMPILE_CACHE) return undefined;
-  // sudo may leave HOME as it is: root's cache must not lie in another user's home.
+  // sudo may not change HOME: root's cache must not be in another user's home.
   const system = user === 0 ? '/var/cache' : undefined;
   const home = NODE_COMPILE_CACHE || system || XDG_CACHE_HOME || `${HOME}/.cache`;
   return home.startsWith('/') ? `${home}/kcri` : undefined;
@@ -47,7 +47,7 @@ function cacheFolder() {
 /** Replaces `require` in chunks. */
 function load(name) {
   if (name.startsWith('./')) return loadChunk(name.slice(2));
-  return name.startsWith('node:') ? deferred(name) : requireOutside(name);
+  return name.startsWith('node:') ? lazyModule(name) : requireOutside(name);
 }
 
 function requireOutside(name) {
@@ -55,8 +55,8 @@ function requireOutside(name) {
   return outside.get(name);
 }
 
-/** Returns a module of Node.js that is loaded when it is first used: some take as long as a command. */
-function deferred(name) {
+/** Returns a Node.js module that is loaded on first use: loading some takes as long as a command. */
+function lazyModule(name) {
   return new Proxy(
     {},
     {
@@ -71,12 +71,12 @@ function deferred(name) {
 }
 
 function loadChunk(file) {
-  const known = chunks.get(file);
-  if (known !== undefined) return known.module.exports;
+  const loaded = chunks.get(file);
+  if (loaded !== undefined) return loaded.module.exports;
   const filename = `${__dirname}/${file}`;
   const source = `(function(require,module,exports){${read(filename).bytes.latin1Slice()}\n})`;
   const script = new Script(source, {filename, cachedData: compiledCode(file)});
-  // True when V8 refuses what another version, or one with other flags, has made; undefined when there was nothing.
+  // True if V8 rejected the cached data, for example of another version. Undefined if there was none.
   if (script.cachedDataRejected !== false) isCompiled = true;
   const module = {exports: {}};
   chunks.set(file, {module, script});
@@ -84,14 +84,16 @@ function loadChunk(file) {
   return module.exports;
 }
 
-/** Returns what an earlier run kept, unless another user could have written it: compiled code can do anything. */
+/**
+ * Returns the stored code of an earlier run, unless another user could have written it: compiled code can do anything.
+ */
 function compiledCode(file) {
   if (folder === undefined) return undefined;
   try {
     const {bytes, stat} = read(`${folder}/${file}`);
     return stat.uid === user && (stat.mode & 0o022) === 0 ? bytes : undefined;
   } catch {
-    // Nothing was kept, or it can't be read: V8 compiles the source.
+    // Nothing is stored or readable: V8 compiles the source.
     return undefined;
   }
 }
@@ -109,17 +111,17 @@ function read(path) {
 }
 
 /**
- * Keeps compiled code for later runs; to be called at the end of a run. When a chunk is new, those loaded with it are
- * kept again: V8 then also has the functions of theirs that this command called.
+ * Stores compiled code for later runs. Called at the end of a run. If any chunk is new, all loaded chunks are stored
+ * again, so that they contain the functions this command has called.
  */
 function keepCompiled() {
   if (!isCompiled || folder === undefined) return;
   try {
     const isNew = mkdirSync(folder, {recursive: true, mode: 0o700}) !== undefined;
-    for (const [file, {script}] of chunks) keep(`${folder}/${file}`, script.createCachedData());
+    for (const [file, {script}] of chunks) storeFile(`${folder}/${file}`, script.createCachedData());
     if (isNew) removeOldBuilds();
   } catch {
-    // Nothing can be written here, or there is no room: the next run compiles again.
+    // Not writable, or no space is left: the next run compiles again.
   }
 }
 
@@ -129,9 +131,9 @@ function removeOldBuilds() {
   for (const path of paths.filter(isOld)) rmSync(path, {recursive: true, force: true});
 }
 
-/** Writes all of a file or nothing: V8 only checks the length of what it is given. */
-function keep(file, code) {
-  // Processes in different containers may have the same pid.
+/** Writes a file atomically, since V8 only checks the length of the data. */
+function storeFile(file, code) {
+  // Processes in different containers can have the same PID.
   const temporary = `${file}.${process.pid}.${process.hrtime.bigint()}`;
   try {
     writeFileSync(temporary, code, {flag: 'wx', mode: 0o600, flush: true});
@@ -145,6 +147,6 @@ function keep(file, code) {
 module.exports = {
   program: loadChunk(ENTRY_FILE),
   keepCompiled,
-  /** Returns the files of the chunks and the outside modules that were loaded so far. */
+  /** Returns the files of the chunks and the names of the external modules loaded so far. */
   loaded: () => ({chunks: [...chunks.keys()], outside: [...outside.keys()]}),
 };

@@ -1,23 +1,23 @@
 import {readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 
-/** The folders of dist that aren't made by tsc. */
-const MADE = /^(?:quick|library|binary|man|release)\//;
+/** Directories of dist that are not compiled by tsc. */
+const NOT_COMPILED = /^(?:quick|library|binary|man|release)\//;
 const COMPILED = /\.(?:js|d\.ts)$/;
 
 /**
- * Removes from dist what source files that have gone were compiled to: it would be published, or be a command.
+ * Removes compiled files without a source file from dist: they would be published or become commands.
  *
  * @param {string} root the checkout
  */
 export function removeOrphans(root) {
   const dist = join(root, 'dist');
   const sources = new Set(filesBelow(join(root, 'src')).map((file) => file.replace(/\.ts$/, '')));
-  const compiled = filesBelow(dist).filter((file) => COMPILED.test(file) && !MADE.test(file));
+  const compiled = filesBelow(dist).filter((file) => COMPILED.test(file) && !NOT_COMPILED.test(file));
   for (const file of compiled) if (!sources.has(file.replace(COMPILED, ''))) rmSync(join(dist, file));
 }
 
-/** Paths relative to the folder. */
+/** Returns the paths of the files below a directory, relative to it. */
 function filesBelow(folder) {
   return readdirSync(folder, {recursive: true, withFileTypes: true})
     .filter((entry) => entry.isFile())

@@ -1,13 +1,16 @@
 import {replacements} from './replacements.mjs';
 
-/** Keeps ws from looking for optional packages at run time; the executable would look where it is called. */
-const NO_ADDITIONS_TO_WS = {
+/**
+ * Prevents ws from looking for optional packages at run time, which the executable would load from the current
+ * directory.
+ */
+const NO_OPTIONAL_PACKAGES = {
   'process.env.WS_NO_BUFFER_UTIL': '"1"',
   'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
 };
 
 /**
- * Returns how esbuild bundles the program, for Node.js and for the executable: what is loaded by import() stays apart.
+ * Returns the esbuild options of the program, for Node.js and for the executable. Modules loaded by import() are split.
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts see replacements.mjs
@@ -23,7 +26,7 @@ export function programOptions(root, helpTexts) {
     target: 'node20.19',
     metafile: true,
     minifySyntax: true,
-    define: NO_ADDITIONS_TO_WS,
+    define: NO_OPTIONAL_PACKAGES,
     plugins: [replacements(root, helpTexts)],
     logLevel: 'warning',
   };

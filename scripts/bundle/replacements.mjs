@@ -3,8 +3,8 @@ import {join} from 'node:path';
 import {commandPaths} from './commands.mjs';
 
 /**
- * An esbuild plugin: the modules that are others in the bundle. oclif's classes are replaced by what our commands use
- * of them, what is read from the disk by what is there now, and the making of help by its texts.
+ * Returns an esbuild plugin that replaces modules in the bundle: oclif's classes by the part that kcri uses, modules
+ * that read files by their present contents, and the rendering of help by its texts.
  *
  * @param {string} root the checkout
  * @param {ReadonlyMap<string, string>} helpTexts by words with slashes between
@@ -30,7 +30,7 @@ export function replacements(root, helpTexts) {
       build.onLoad({filter: /./, namespace: 'help'}, ({path}) => ({
         contents: `export default ${JSON.stringify(helpTexts.get(path === 'kcri' ? '' : path))};`,
       }));
-      // esbuild gives import() of a CommonJS package its default only.
+      // esbuild's import() of a CommonJS package has only the default export.
       build.onResolve({filter: /^[a-z@]/}, ({path, kind, namespace}) =>
         kind === 'dynamic-import' && namespace === 'file' && !path.startsWith('node:')
           ? {path, namespace: 'package'}

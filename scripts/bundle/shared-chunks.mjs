@@ -2,19 +2,19 @@ import {join, relative} from 'node:path';
 
 /** Namespace of the modules that this plugin adds. */
 const NAMESPACE = 'shared-chunks';
-/** How such a module imports the module that it stands for. */
+/** Import specifier of the module that such a module stands for. */
 const TARGET = 'target';
 
 /**
  * Returns an esbuild plugin that groups shared code into few chunks. esbuild puts two modules into one chunk when the
  * same entry points and import()s reach both. Here every module loaded by import() also reaches `start`, and all but
- * those in `startOnly` reach `common`, so that what these need becomes one chunk each instead of some fifty.
+ * those in `startOnly` reach `common`, so that their dependencies form one chunk each instead of about fifty.
  *
  * @param {string} root the checkout
  * @param {object} groups paths relative to the checkout
  * @param {string} groups.start the module that every run loads
  * @param {readonly string[]} groups.common modules that most commands need
- * @param {readonly string[]} groups.startOnly modules loaded by import() that need nothing of `common`
+ * @param {readonly string[]} groups.startOnly modules loaded by import() that do not need `common`
  * @returns {import('esbuild').Plugin}
  */
 export function sharedChunks(root, {start, common, startOnly}) {
@@ -54,8 +54,8 @@ export function sharedChunks(root, {start, common, startOnly}) {
 }
 
 /**
- * Returns a build's graph of imports without the modules that the plugin added: who imports such a module imports what
- * it stands for.
+ * Returns the import graph of a build without the modules that the plugin added. Their importers import the modules
+ * they stand for.
  *
  * @param {import('esbuild').Metafile['inputs']} inputs
  * @returns {Readonly<Record<string, {readonly imports: readonly {readonly path: string}[]}>>}

@@ -1,8 +1,8 @@
-/** One small fault: the text that stands between two offsets, and what takes its place. */
+/** A small fault: the text between two offsets, and its replacement. */
 export interface Mutant {
   readonly start: number;
   readonly end: number;
-  /** Counts from 1. */
+  /** Starts at 1. */
   readonly line: number;
   readonly from: string;
   readonly to: string;

@@ -2,7 +2,7 @@ import ts from 'typescript';
 
 const {SyntaxKind} = ts;
 
-/** What a comparison or an arithmetic operation is turned into. */
+/** Replacements of comparison and arithmetic operators. */
 const OPERATORS = {
   '===': ['!=='],
   '!==': ['==='],
@@ -15,8 +15,8 @@ const OPERATORS = {
   '*': ['/'],
   '/': ['*'],
 };
-/** Of these either side alone is left, which is harder to notice than one for the other. */
-const JOINING = ['&&', '||', '??'];
+/** Binary operators that are replaced by either operand, which is harder to detect than another operator. */
+const LOGICAL = ['&&', '||', '??'];
 const METHODS = {
   some: 'every',
   every: 'some',
@@ -29,16 +29,16 @@ const METHODS = {
   min: 'max',
   floor: 'ceil',
 };
-/** Calls that what they are called on can stand for. */
-const NEEDLESS = ['filter', 'slice', 'toSorted', 'toReversed', 'trim'];
-/** Calls whose function says yes or no. */
-const ASKING = ['some', 'every', 'filter', 'find', 'findLast', 'findLastIndex'];
+/** Methods whose call can be replaced by the object it is called on. */
+const REMOVABLE = ['filter', 'slice', 'toSorted', 'toReversed', 'trim'];
+/** Methods with a predicate. */
+const WITH_PREDICATE = ['some', 'every', 'filter', 'find', 'findLast', 'findLastIndex'];
 
 /**
- * All small faults that can be made in a source file, in its order: operators, conditions, literals, what is
- * returned, elements and properties of lists and objects, and statements. Types and imports are left alone.
+ * Lists all small faults that can be applied to a source file, in order: operators, conditions, literals, returned
+ * values, elements, properties and statements. Types and imports are not changed.
  *
- * @returns {{start: number, end: number, line: number, from: string, to: string}[]} lines count from 1.
+ * @returns {{start: number, end: number, line: number, from: string, to: string}[]} lines start at 1.
  */
 export function listMutants(text) {
   const file = ts.createSourceFile('mutated.ts', text, ts.ScriptTarget.Latest, true);
@@ -58,7 +58,7 @@ export function listMutants(text) {
   return [...found.values()].toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** The text with that fault in it. */
+/** Returns the text with a mutation applied. */
 export function applyMutant(text, {start, end, to}) {
   return text.slice(0, start) + to + text.slice(end);
 }
@@ -71,7 +71,7 @@ function operators(node, {replace}) {
   if (!ts.isBinaryExpression(node)) return;
   const {left, right, operatorToken} = node;
   for (const operator of OPERATORS[operatorToken.getText()] ?? []) replace(operatorToken, operator);
-  if (!JOINING.includes(operatorToken.getText())) return;
+  if (!LOGICAL.includes(operatorToken.getText())) return;
   replace(node, left.getText());
   replace(node, right.getText());
 }
@@ -82,7 +82,7 @@ function conditions(node, {replace}) {
     : ts.isIfStatement(node) || ts.isWhileStatement(node)
       ? node.expression
       : undefined;
-  for (const verdict of condition === undefined ? [] : ['true', 'false']) replace(condition, verdict);
+  for (const value of condition === undefined ? [] : ['true', 'false']) replace(condition, value);
 }
 
 function literals(node, {replace, add}) {
@@ -106,10 +106,15 @@ function methods(node, {replace}) {
   const {name, expression: target} = node.expression;
   const other = METHODS[name.text];
   if (other !== undefined) replace(name, other);
-  if (NEEDLESS.includes(name.text)) replace(node, target.getText());
-  const [asked] = node.arguments;
-  if (ASKING.includes(name.text) && asked && ts.isArrowFunction(asked) && !ts.isBlock(asked.body))
-    for (const verdict of ['true', 'false']) replace(asked.body, verdict);
+  if (REMOVABLE.includes(name.text)) replace(node, target.getText());
+  const [predicate] = node.arguments;
+  if (
+    WITH_PREDICATE.includes(name.text) &&
+    predicate &&
+    ts.isArrowFunction(predicate) &&
+    !ts.isBlock(predicate.body)
+  )
+    for (const value of ['true', 'false']) replace(predicate.body, value);
 }
 
 function elements(node, {add}) {
@@ -124,26 +129,26 @@ function elements(node, {add}) {
 }
 
 function statements(node, {replace}) {
-  const goes =
+  const isRemovable =
     ts.isExpressionStatement(node) ||
     ts.isThrowStatement(node) ||
     ts.isForOfStatement(node) ||
     ts.isBreakStatement(node) ||
     ts.isContinueStatement(node);
-  if (goes) replace(node, '{}');
+  if (isRemovable) replace(node, '{}');
 }
 
-/** Another constant of what a function may return, as its type says. */
+/** Replaces returned values by constants of the function's return type. */
 function returns(node, {replace}) {
   const value = ts.isReturnStatement(node)
     ? node.expression
     : ts.isArrowFunction(node) && !ts.isBlock(node.body)
       ? node.body
       : undefined;
-  // What satisfies never is never returned.
+  // Code with `satisfies never` is unreachable.
   if (value === undefined || ts.isSatisfiesExpression(value)) return;
   const type = ts.findAncestor(node, ts.isFunctionLike)?.type?.getText() ?? '';
-  if (type === 'boolean') for (const verdict of ['true', 'false']) replace(value, verdict);
+  if (type === 'boolean') for (const constant of ['true', 'false']) replace(value, constant);
   if (type.endsWith('| undefined')) replace(value, 'undefined');
   if (type.endsWith('[]')) replace(value, '[]');
 }

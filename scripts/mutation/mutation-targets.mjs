@@ -1,8 +1,8 @@
 /**
- * What `npm run mutate` tries: the files that decide, and the tests that have to notice a fault in each. Property tests
- * are left out: a rule is to be stated by a test that fails every time.
+ * Targets of `npm run mutate`: files that decide, and the tests that must detect a fault in them. Property tests are
+ * excluded, since a rule should be covered by a test that fails on every run.
  *
- * `equivalent` names the faults that change nothing: `in` is part of their line, `to` what they put there.
+ * `equivalent` lists mutants without an effect: `in` is a part of their line, `to` their replacement.
  */
 const ACTIONS = [
   'managers/kuberuntime/compute/compute-pod-actions',
@@ -42,15 +42,15 @@ export const TARGETS = [
     'managers/kuberuntime/actions/grace-period',
     ['managers/kuberuntime/actions/grace-period'],
     [
-      {in: 'terminationGracePeriodSeconds ?? 0', to: '1', why: 'a second is the least in any case'},
-      {in: 'terminationGracePeriodSeconds ?? 0', to: '-1', why: 'a second is the least in any case'},
+      {in: 'terminationGracePeriodSeconds ?? 0', to: '1', why: 'the minimum is one second in any case'},
+      {in: 'terminationGracePeriodSeconds ?? 0', to: '-1', why: 'the minimum is one second in any case'},
     ],
   ),
   target('managers/kuberuntime/actions/termination-order', KILL, [
     {
       in: 'names.flatMap(',
       to: 'this.#running.get(each)?.happened',
-      why: 'waiting for nothing is as good as not waiting',
+      why: 'waiting for nothing equals not waiting',
     },
   ]),
   target('managers/kuberuntime/actions/kill-pod', KILL),
@@ -59,16 +59,16 @@ export const TARGETS = [
     {
       in: 'signal.throwIfAborted();',
       to: '{}',
-      why: 'who gives a kill up is given the reason before its hook is',
+      why: 'an aborted kill rejects with the reason before its hook does',
     },
-    {in: "'outlasted its container'", to: "''", why: 'nobody is told how a hook failed'},
+    {in: "'outlasted its container'", to: "''", why: 'the failure of a hook is not reported'},
   ]),
   target(
     'managers/kuberuntime/actions/crash-loop-back-off',
     ['managers/kuberuntime/actions/crash-loop-back-off'],
     [
-      {in: 'container.resources ?? {}', to: 'container.resources', why: 'none has a text of its own too'},
-      {in: ".join('/')", to: "''", why: 'the UID and its place tell pods apart all the same'},
+      {in: 'container.resources ?? {}', to: 'container.resources', why: 'undefined has a unique text too'},
+      {in: ".join('/')", to: "''", why: 'the UID and the position already distinguish pods'},
     ],
   ),
   target('foreground/evaluate-wait', ['foreground/evaluate-wait']),
@@ -80,7 +80,7 @@ export const TARGETS = [
       {
         in: 'initContainers',
         to: 'initContainers',
-        why: 'those that end have ended here, or the pod is Pending anyway',
+        why: 'init containers have completed by then, or the pod is Pending anyway',
       },
     ],
   ),
@@ -99,15 +99,15 @@ export const TARGETS = [
     [
       {in: 'cpuPeriod > 0n', to: '1n', why: 'no period is that short'},
       {in: 'cpuPeriod > 0n', to: '-1n', why: 'neither is a quota'},
-      {in: 'nanos > 0n', to: '1n', why: 'bytes are counted in thousands of millions here'},
+      {in: 'nanos > 0n', to: '1n', why: 'amounts are multiples of 10⁹ here'},
       {in: 'cpuShares < MIN_CPU_SHARES', to: '-1n', why: 'neither is an amount of CPU'},
-      {in: 'cpuShares < MIN_CPU_SHARES', to: '1022n', why: 'a thousand shares leave a multiple of 8 over'},
+      {in: 'cpuShares < MIN_CPU_SHARES', to: '1022n', why: 'a multiple of 8 is left of 1024 shares'},
     ],
   ),
   target('pods/status/compute/pod-status', STATUS),
   target('pods/status/read-termination-messages', ['pods/status/read-termination-messages']),
   target('pods/admission/admit-pod', ADMISSION, [
-    {in: 'const short = isCriticalPod(pod)', to: 'true', why: 'any other pod was refused by admitResources'},
+    {in: 'const short = isCriticalPod(pod)', to: 'true', why: 'other pods were rejected by admitResources'},
   ]),
   target('pods/admission/node-affinity', ADMISSION, [
     {in: "value = ''", to: "'other'", why: 'neither is a number'},
@@ -117,10 +117,10 @@ export const TARGETS = [
     {in: '.filter(({hostPort = 0}) => hostPort > 0)', to: '-1', why: 'no port is less than 0'},
   ]),
   target('pods/admission/sysctl-allowlist', ADMISSION, [
-    {in: "', '0'],", to: "''", why: 'an empty text is the number 0 too'},
-    {in: "?? '0').split", to: "''", why: 'an empty text is the number 0 too'},
-    {in: '= numbers(', to: '1', why: 'no version in the table begins with 0 or ends with .0'},
-    {in: '= numbers(', to: '-1', why: 'no version in the table begins with 0 or ends with .0'},
-    {in: 'allowed.find(', to: 'findLast', why: 'all that is said of a name is of the same namespace'},
+    {in: "', '0'],", to: "''", why: 'an empty string is converted to 0 too'},
+    {in: "?? '0').split", to: "''", why: 'an empty string is converted to 0 too'},
+    {in: '= numbers(', to: '1', why: 'no version in the table starts with 0 or ends with .0'},
+    {in: '= numbers(', to: '-1', why: 'no version in the table starts with 0 or ends with .0'},
+    {in: 'allowed.find(', to: 'findLast', why: 'all entries of a name have the same namespace'},
   ]),
 ];

@@ -7,8 +7,8 @@ import {pipeline} from 'node:stream/promises';
 import {createGzip} from 'node:zlib';
 
 /**
- * Writes a .tar.gz of a folder's files. The same files give the same bytes: in the order of their names, root's, all of
- * one time. Folders aren't in it, so that unpacking changes nothing of those that are there.
+ * Writes a .tar.gz of the files of a directory. Equal files give equal bytes: names are sorted, and owners and times
+ * fixed. Directories are not included, so that extracting does not change existing ones.
  *
  * @param {string} folder
  * @param {string} file
@@ -27,9 +27,9 @@ export async function writeArchive(folder, file, time) {
   const tar = spawn('tar', ['-C', folder, ...options, '-cf', '-', ...names], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const ended = once(tar, 'close');
+  const exited = once(tar, 'close');
   await pipeline(tar.stdout, createGzip(), createWriteStream(file));
-  const [code] = await ended;
+  const [code] = await exited;
   if (code !== 0) throw new Error(`tar failed with exit code ${code}`);
 }
 

@@ -1,9 +1,9 @@
 import {posix} from 'node:path';
 
-/** What the package may have unpacked: 2 MiB. */
-const MOST_BYTES = 2 * 1024 * 1024;
+/** Maximum unpacked size of the package: 2 MiB. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
-/** The folders that a package may have anything of, and the files beside them. */
+/** Files that the package may contain. */
 const EXPECTED = [
   /^(?:README\.md|LICENSE|CHANGELOG\.md|package\.json)$/,
   /^bin\/(?:kcri\.js|package\.json)$/,
@@ -15,25 +15,25 @@ const EXPECTED = [
   /^proto\/runtime\/v1\/api\.proto$/,
 ];
 
-/** Paths of the machine that it was made on, besides that of the checkout. */
+/** Paths of the build machine, in addition to that of the checkout. */
 const MACHINE_PATHS = /(?:file:\/\/)?\/(?:home|root|work|tmp|Users)\/[\w.-]+\/[\w./-]+|sourceMappingURL=/g;
 
 /**
- * What is wrong with a package, a line each.
+ * Returns the faults of a package, one per line.
  *
  * @param {object} pack
  * @param {readonly {path: string, text: string, size: number}[]} pack.files
  * @param {object} pack.manifest package.json
- * @param {readonly string[]} pack.pages names of the manual pages that there are
+ * @param {readonly string[]} pack.pages names of the existing manual pages
  * @param {string} pack.root the checkout
  * @returns {readonly string[]}
  */
 export function findPackageFaults({files, manifest, pages, root}) {
   const bytes = files.reduce((sum, {size}) => sum + size, 0);
   return [
-    ...(bytes > MOST_BYTES ? [`it has ${bytes} bytes unpacked, more than ${MOST_BYTES}`] : []),
+    ...(bytes > MAX_BYTES ? [`it has ${bytes} bytes unpacked, more than ${MAX_BYTES}`] : []),
     ...files
-      .filter(({path}) => !EXPECTED.some((form) => form.test(path)))
+      .filter(({path}) => !EXPECTED.some((pattern) => pattern.test(path)))
       .map(({path}) => `${path} is in it`),
     ...files.flatMap(({path, text}) => machinePaths(text, root).map((found) => `${path} has ${found}`)),
     ...importFaults(files, manifest),
@@ -46,14 +46,14 @@ function machinePaths(text, root) {
   return [...new Set([...(text.includes(root) ? [root] : []), ...found])];
 }
 
-/** The program's chunks know each other by names, and bundling them has put all in but what is a dependency. */
+/** Files whose imports are checked. The program's chunks contain everything but the dependencies. */
 const LIBRARY = /^dist\/library\/|\.d\.ts$/;
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["']([\w@./:-]+)["']/g;
 
 function importFaults(files, {name: own, dependencies}) {
   const paths = new Set(files.map(({path}) => path));
-  const wanted = Object.keys(dependencies);
-  const unused = wanted.filter(
+  const declared = Object.keys(dependencies);
+  const unused = declared.filter(
     (name) => !files.some(({path, text}) => isCode(path) && text.includes(`"${name}"`)),
   );
   return [
@@ -63,7 +63,7 @@ function importFaults(files, {name: own, dependencies}) {
       .flatMap(({path, text}) =>
         [...text.matchAll(IMPORT)].flatMap(([, name]) => {
           if (!name.startsWith('.'))
-            return [own, ...wanted].includes(name) || name.startsWith('node:')
+            return [own, ...declared].includes(name) || name.startsWith('node:')
               ? []
               : [`${path} imports ${name}, which is no dependency`];
           const file = posix.join(
@@ -78,7 +78,7 @@ function importFaults(files, {name: own, dependencies}) {
 
 const isCode = (path) => /\.c?js$/.test(path);
 
-/** npm installs the pages that are listed, and no folder; scripts/man.mjs lists them. */
+/** Checks package.json's "man": npm only installs listed pages, not directories. scripts/man.mjs writes the list. */
 function manFaults(listed, pages) {
   const files = pages.map((page) => `./dist/man/${page}.gz`);
   return [

@@ -2,21 +2,21 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 
 /**
- * A package that something of is in a bundle.
+ * A package with code in a bundle.
  *
  * @typedef {object} BundledPackage
  * @property {string} name
  * @property {string} version
  * @property {string} license an SPDX expression
- * @property {string} path in the checkout, as package-lock.json has it: `node_modules/yaml`
+ * @property {string} path path in the checkout, as in package-lock.json: `node_modules/yaml`
  * @property {readonly string[]} dependencies names
  */
 
 /**
- * The packages that modules are of, by name and version.
+ * Returns the packages of modules, sorted by path.
  *
  * @param {string} root the checkout
- * @param {Iterable<string>} modules paths relative to the checkout, as esbuild has them
+ * @param {Iterable<string>} modules paths relative to the checkout, as esbuild reports them
  * @returns {readonly BundledPackage[]}
  */
 export function listPackages(root, modules) {
@@ -25,7 +25,7 @@ export function listPackages(root, modules) {
   );
   return [...paths].sort().map((path) => {
     const {name, version, license, ...needs} = readJson(join(root, path, 'package.json'));
-    if (typeof license !== 'string') throw new Error(`${path} does not say under which licence it is`);
+    if (typeof license !== 'string') throw new Error(`${path} does not name its license`);
     return {
       name,
       version,
@@ -36,7 +36,7 @@ export function listPackages(root, modules) {
   });
 }
 
-/** The modules of which something is in a bundle. */
+/** Returns the modules with code in a bundle. */
 export function modulesIn({outputs}) {
   return Object.values(outputs).flatMap(({inputs}) =>
     Object.entries(inputs).flatMap(([module, {bytesInOutput}]) => (bytesInOutput > 0 ? [module] : [])),
@@ -44,31 +44,31 @@ export function modulesIn({outputs}) {
 }
 
 /**
- * What the licences of packages want to be passed on: their texts, and notices.
+ * Returns the license texts and notices that must be distributed with packages.
  *
  * @param {string} root the checkout
  * @param {readonly BundledPackage[]} packages
- * @param {import('./sbom.mjs').Runtime} [runtime] the Bun that runs it, when it is part of it
+ * @param {import('./sbom.mjs').Runtime} [runtime] the bundled Bun, if any
  */
 export function notices(root, packages, runtime) {
   const parts = packages.map(({name, version, license, path}) => {
     const files = readdirSync(join(root, path)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
-    if (files.length === 0) throw new Error(`${path} has no text of its licence`);
+    if (files.length === 0) throw new Error(`${path} has no license text`);
     const texts = files.sort().map((file) => readFileSync(join(root, path, file), 'utf8').trim());
     return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${texts.join('\n\n')}\n`;
   });
   const all = runtime === undefined ? parts : [...parts, noticeOfBun(runtime)];
-  return `kcri is made with the following, which is under licences of its own.\n\n${all.join('\n')}`;
+  return `kcri contains the following third-party software.\n\n${all.join('\n')}`;
 }
 
 function noticeOfBun({version, components}) {
-  const rows = components.map(({name, licence, url}) => `- ${name}: ${licence}; ${url}\n`);
+  const rows = components.map(({name, license, url}) => `- ${name}: ${license}; ${url}\n`);
   return `${RULE}
 Bun ${version} (MIT), https://bun.com
 ${RULE}
 
-The executable is the unchanged JavaScript runtime Bun with kcri in it. Bun's sources, its licence, how to build it with
-other versions of what it links, and the licences of those are at https://github.com/oven-sh/bun/tree/bun-v${version}
+The executable is the unchanged JavaScript runtime Bun with kcri in it. Bun's sources, its license, how to build it with
+other versions of what it links, and the licenses of those are at https://github.com/oven-sh/bun/tree/bun-v${version}
 (LICENSE.md). It links:
 
 ${rows.join('')}`;

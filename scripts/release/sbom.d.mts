@@ -19,7 +19,7 @@ export interface Runtime {
   readonly name: string;
   readonly version: string;
   readonly integrity: string;
-  readonly components: readonly {readonly name: string; readonly licence: string; readonly url: string}[];
+  readonly components: readonly {readonly name: string; readonly license: string; readonly url: string}[];
 }
 
 export interface Described {

@@ -1,15 +1,15 @@
 import {createHash} from 'node:crypto';
 
 /**
- * A bill of materials in CycloneDX's JSON: a program, and what was made part of it. The same input gives the same.
+ * Returns the bill of materials of a program in CycloneDX JSON. Equal input gives equal output.
  *
  * @param {object} options
  * @param {object} options.manifest package.json
- * @param {{name: string, sha256: string}} options.file what is described
+ * @param {{name: string, sha256: string}} options.file the described file
  * @param {readonly import('./packages.mjs').BundledPackage[]} options.packages
- * @param {Readonly<Record<string, {integrity?: string}>>} options.locked what package-lock.json says, by path
- * @param {Runtime} [options.runtime] what runs the program, when it is in the file
- * @param {number} options.time of what it was made from, seconds since the epoch
+ * @param {Readonly<Record<string, {integrity?: string}>>} options.locked the packages of package-lock.json by path
+ * @param {Runtime} [options.runtime] the bundled runtime, if any
+ * @param {number} options.time time of the sources, seconds since the epoch
  */
 export function sbom({manifest, file, packages, locked, runtime, time}) {
   const program = {
@@ -55,8 +55,8 @@ export function sbom({manifest, file, packages, locked, runtime, time}) {
  * @typedef {object} Runtime
  * @property {string} name of its npm package
  * @property {string} version
- * @property {string} integrity of that, as npm has it
- * @property {readonly {name: string, licence: string, url: string}[]} components what it is made of
+ * @property {string} integrity as in package-lock.json
+ * @property {readonly {name: string, license: string, url: string}[]} components
  */
 
 function npmComponent({name, version, license}, {integrity} = {}) {
@@ -81,11 +81,11 @@ function runtimeComponent({name, version, integrity, components}) {
     licenses: [{license: {id: 'MIT'}}],
     purl: purl({name, version}),
     hashes: [hashOf(integrity)],
-    components: components.map(({name: part, licence, url}) => ({
+    components: components.map(({name: part, license, url}) => ({
       type: 'library',
       'bom-ref': `bun:${part}`,
       name: part,
-      licenses: [{license: {name: licence}}],
+      licenses: [{license: {name: license}}],
       externalReferences: [{type: 'website', url}],
     })),
   };
@@ -100,20 +100,20 @@ function purl({name, version}) {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
 }
 
-/** npm's form of a hash as hexadecimal digits. */
+/** Converts an npm integrity to a CycloneDX hash. */
 function hashOf(integrity) {
   const [algorithm, digest] = integrity.split('-');
   return {alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(digest, 'base64').toString('hex')};
 }
 
-/** Those that the program itself asks for; bundling doesn't care which of them npm would install with it. */
+/** Returns the direct dependencies, bundled or installed. */
 function directOf({dependencies, devDependencies}, packages) {
   return packages.filter(
     ({name, path}) => path === `node_modules/${name}` && name in {...dependencies, ...devDependencies},
   );
 }
 
-/** Of two versions of one name the nearer one is meant: that below the package's own folder. */
+/** Returns the dependencies of a package. Of several versions the nearest one in node_modules applies. */
 function dependenciesOf(part, packages) {
   return part.dependencies.flatMap((name) => {
     const found = packages.filter(({name: other}) => other === name);
@@ -125,7 +125,7 @@ function dependenciesOf(part, packages) {
   });
 }
 
-/** A UUID that is made from the content (RFC 9562, version 8). */
+/** Returns a UUID derived from the content (RFC 9562, version 8). */
 function serialNumber(bill) {
   const digits = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
   const parts = [

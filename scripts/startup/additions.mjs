@@ -1,11 +1,9 @@
-/** Bytes that a command may gain before somebody has to look: rewording a line is no news. */
+/** Bytes that a command may grow by unnoticed, for changes of a few lines. */
 const LEEWAY = 1024;
 
-/**
- * What a command loads beyond its budget, a line each, with the imports that lead to it.
- */
+/** Returns what a command loads in excess of its budget, one line per module, with the chain of imports. */
 export function additions(budget, now, graph) {
-  const isNew = (known) => (module) => !known.includes(module);
+  const isNew = (budgeted) => (module) => !budgeted.includes(module);
   const modules = now.modules.filter(isNew(budget.modules));
   const outside = now.outside.filter(isNew(budget.outside));
   const larger = now.bytes - budget.bytes;
@@ -17,7 +15,7 @@ export function additions(budget, now, graph) {
   ];
 }
 
-/** The shortest way of imports from the entry, through what was loaded. */
+/** Returns the shortest chain of imports from the entry to a module, through loaded modules. */
 function chainTo(module, loaded, {inputs, entry}) {
   const seen = new Map([[entry, undefined]]);
   const waiting = [entry];

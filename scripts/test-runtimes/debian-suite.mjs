@@ -5,52 +5,51 @@ import {promisify} from 'node:util';
 
 const run = promisify(execFile);
 
-/** Nothing could be fetched: the message says from where and why, one reason a suite. */
+/** A download failed in every suite. The message has the reasons. */
 class SuiteError extends Error {}
 
 /**
- * Unpacks one package of another Debian suite than the machine's into a folder, installing nothing: the mirror
- * is the machine's own, apt's lists and cache are private, apt checks the signatures. The first suite that has
- * the package wins. A package that was unpacked before is used again without asking the mirror.
+ * Unpacks a package of another Debian suite into a directory without installing it. It uses the machine's mirror, with
+ * private lists and a private cache of apt, which checks the signatures. The first suite with the package is used. An
+ * unpacked package is reused without contacting the mirror.
  *
  * @param {{suites: readonly string[], package: string, into: string}} request `into` is the cache directory
  * @returns {Promise<string>} the directory with the package's files
- * @throws {SuiteError} when no suite gives the package, or the machine has no apt
+ * @throws {SuiteError} if no suite has the package, or the machine has no apt
  */
 export async function fetchFromSuite({suites, package: name, into}) {
-  return await fromFirst({
+  return await fetchFirst({
     suites,
     into,
     targetOf: (suite) => join(into, `${name}_${suite}`),
     fetch: (suite, target) => fetchPackage({suite, name, into, target}),
-    failure: `the package "${name}" can't be fetched`,
+    failure: `the package "${name}" cannot be downloaded`,
   });
 }
 
 /**
- * Unpacks packages of a Debian suite and all that they depend on into a folder, as the files of a machine that has
- * nothing else. Nothing of them is configured: none of their scripts is run. A suite that was unpacked before is used
- * again without asking the mirror.
+ * Unpacks packages of a Debian suite and all their dependencies into a directory, as the root file system of a minimal
+ * machine. The packages are not configured, so none of their scripts run. An unpacked suite is reused without
+ * contacting the mirror.
  *
  * @param {{suites: readonly string[], packages: readonly string[], architecture?: string, into: string}} request the
- *   first suite is taken that the mirror has; `architecture` is Debian's name of another one than the machine's, `into`
- *   the cache directory
+ * first available suite is used; `architecture` is Debian's name of a foreign architecture, `into` the cache directory
  * @returns {Promise<string>} the directory
- * @throws {SuiteError} when no suite gives them, or the machine has no apt
+ * @throws {SuiteError} if no suite has the packages, or the machine has no apt
  */
 export async function fetchRoot({suites, packages, architecture, into}) {
-  const what = [...(architecture === undefined ? [] : [architecture]), ...packages];
-  return await fromFirst({
+  const key = [...(architecture === undefined ? [] : [architecture]), ...packages];
+  return await fetchFirst({
     suites,
     into,
-    targetOf: (suite) => join(into, `root_${[suite, ...what].join('_')}`),
+    targetOf: (suite) => join(into, `root_${[suite, ...key].join('_')}`),
     fetch: (suite, target) => fetchClosure({suite, packages, architecture, into, target}),
-    failure: 'no root of Debian can be made',
+    failure: 'a Debian root file system cannot be created',
   });
 }
 
-/** The directory of the first suite that was fetched before, or else of the first that can be. */
-async function fromFirst({suites, into, targetOf, fetch, failure}) {
+/** Returns the directory of the first suite unpacked earlier, or else of the first that can be downloaded. */
+async function fetchFirst({suites, into, targetOf, fetch, failure}) {
   await mkdir(into, {recursive: true});
   for (const suite of suites) if (await isDirectory(targetOf(suite))) return targetOf(suite);
   const reasons = [];
@@ -114,28 +113,28 @@ async function moveInto(unpacked, target) {
   }
 }
 
-/** The options that make apt see only `suite`, and keep its lists and cache below `scratch`. */
+/** Returns options that restrict apt to `suite` and keep its lists and cache below `scratch`. */
 async function privateApt(scratch, suite, architecture) {
   const {uri, signedBy} = await debianMirror();
   const sources = join(scratch, 'sources.list');
   await writeFile(sources, `deb ${signedBy === '' ? '' : `[signed-by=${signedBy}] `}${uri} ${suite} main\n`);
-  const nothing = join(scratch, 'nothing');
+  const empty = join(scratch, 'nothing');
   for (const folder of ['nothing', 'state/lists/partial', 'cache/archives/partial'])
     await mkdir(join(scratch, folder), {recursive: true});
   await writeFile(join(scratch, 'status'), '');
   const options = {
     'Dir::Etc::sourcelist': sources,
-    'Dir::Etc::sourceparts': nothing,
-    'Dir::Etc::preferences': join(nothing, 'preferences'),
-    'Dir::Etc::preferencesparts': nothing,
+    'Dir::Etc::sourceparts': empty,
+    'Dir::Etc::preferences': join(empty, 'preferences'),
+    'Dir::Etc::preferencesparts': empty,
     'Dir::State': join(scratch, 'state'),
     'Dir::State::status': join(scratch, 'status'),
     'Dir::Cache': join(scratch, 'cache'),
     'APT::Sandbox::User': '',
     'Acquire::Languages': 'none',
-    // A mirror that lags behind does: the signature still says whose the package is.
+    // An outdated mirror is acceptable: the signature still proves the origin of the package.
     'Acquire::Check-Valid-Until': 'false',
-    // Otherwise an unreachable mirror is a warning and exit code 0.
+    // Otherwise an unreachable mirror is only a warning with exit code 0.
     'APT::Update::Error-Mode': 'any',
     ...(architecture !== undefined && {
       'APT::Architecture': architecture,
@@ -145,7 +144,7 @@ async function privateApt(scratch, suite, architecture) {
   return Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
 }
 
-/** Where this machine gets Debian's main archive from: the source of its own release, not of its updates. */
+/** Returns the source of Debian's main archive for this machine's own release, without updates. */
 async function debianMirror() {
   const fields = ['CREATED_BY', 'COMPONENT', 'RELEASE', 'REPO_URI', 'SIGNED_BY'];
   const format = fields.map((field) => `$(${field})`).join('|');
@@ -158,7 +157,7 @@ async function debianMirror() {
     ({component, release, uri}) =>
       component === 'main' && /\/debian\/$/.test(uri) && !/-(updates|backports|security)/.test(release),
   );
-  if (mirror === undefined) throw new SuiteError("apt's sources name no Debian archive");
+  if (mirror === undefined) throw new SuiteError("apt's sources do not contain a Debian archive");
   return mirror;
 }
 
@@ -170,7 +169,7 @@ async function isDirectory(path) {
 }
 
 function reasonOf(error) {
-  if (error.code === 'ENOENT') return `there is no ${error.path} on this machine`;
-  const said = String(error.stderr ?? '').match(/(?<=^E: ).+/gm);
-  return said === null ? error.message : said.join(', ');
+  if (error.code === 'ENOENT') return `${error.path} does not exist on this machine`;
+  const output = String(error.stderr ?? '').match(/(?<=^E: ).+/gm);
+  return output === null ? error.message : output.join(', ');
 }

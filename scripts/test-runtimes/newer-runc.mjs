@@ -7,20 +7,20 @@ import {fetchFromSuite} from './debian-suite.mjs';
 
 const run = promisify(execFile);
 
-/** Stable's may be older than what is wanted. */
+/** Suites, newest first, since stable may have an older version. */
 const SUITES = ['sid', 'testing', 'stable'];
 
-/** The first one that gives a pod with `hostUsers: false` its volumes. */
-const WANTED = {major: 1, minor: 2};
+/** The first version that supports volumes in pods with `hostUsers: false`. */
+const REQUIRED = {major: 1, minor: 2};
 
 /**
- * A runc that can run pods with users of their own, unpacked from a newer Debian suite. Where the machine's libc is
- * too old for it, a copy is made that takes the libc of its own suite: a wrapper won't do, because runc starts
- * itself again. Nothing is installed, and what was unpacked before is used again.
+ * Returns a runc that supports user namespaces of pods, unpacked from a newer Debian suite. If the machine's libc is
+ * too old, a copy uses the libc of its own suite: a wrapper does not work, since runc re-executes itself. Nothing is
+ * installed, and unpacked files are reused.
  *
  * @param {string} cache the directory to unpack into
- * @param {(step: string) => void} say told why when a suite's runc isn't taken
- * @returns {Promise<string | undefined>} its path; undefined when none can be had
+ * @param {(step: string) => void} say called with the reason why a suite's runc is not used
+ * @returns {Promise<string | undefined>} its path, or undefined if there is none
  */
 export async function ensureNewerRunc(cache, say) {
   for (const suite of SUITES) {
@@ -28,17 +28,19 @@ export async function ensureNewerRunc(cache, say) {
       const runc = await runcOf(suite, cache);
       const {stdout} = await run(runc, ['--version']);
       const [, major, minor] = /(\d+)\.(\d+)\.\d/.exec(stdout)?.map(Number) ?? [];
-      if (major > WANTED.major || (major === WANTED.major && minor >= WANTED.minor)) return runc;
-      say(`no newer runc from Debian ${suite}: it is ${stdout.split('\n')[0]}`);
+      if (major > REQUIRED.major || (major === REQUIRED.major && minor >= REQUIRED.minor)) return runc;
+      say(`Debian ${suite} has no newer runc: it is ${stdout.split('\n')[0]}`);
     } catch (error) {
-      say(`no runc from Debian ${suite}: ${String(error.message).split('\n')[0]}`);
+      say(`runc of Debian ${suite} is not available: ${String(error.message).split('\n')[0]}`);
     }
   }
-  say('no newer runc: the second runtime has the machine’s, and pods with hostUsers: false are not run');
+  say(
+    'no newer runc is available: the second runtime uses that of this machine, and pods with hostUsers: false are not tested',
+  );
   return undefined;
 }
 
-/** One that runs here, unless even the suite's libc doesn't help. */
+/** Returns a runc that runs on this machine. Rejects if it does not run with the suite's libc either. */
 async function runcOf(suite, cache) {
   const bin = join(await unpack('runc', suite, cache), 'usr/bin');
   const [asPackaged, withOwnLibc] = [join(bin, 'runc'), join(bin, 'runc-with-libc')];
@@ -48,7 +50,7 @@ async function runcOf(suite, cache) {
   return withOwnLibc;
 }
 
-/** Copies a program so that it starts with the loader and the libc of `suite`. */
+/** Copies a program and sets the loader and libc of `suite`. */
 async function copyWithLibc({program, copy, suite, cache}) {
   const libraries = await libraryFolder(await unpack('libc6', suite, cache));
   const loader = (await readdir(libraries)).find((name) => name.startsWith('ld-linux'));
@@ -62,7 +64,7 @@ async function copyWithLibc({program, copy, suite, cache}) {
   await rename(scratch, copy);
 }
 
-/** Debian keeps libraries in a folder of the architecture's name. */
+/** Returns the directory of the libraries, which Debian names by architecture. */
 async function libraryFolder(unpacked) {
   const lib = join(unpacked, 'usr/lib');
   const architecture = (await readdir(lib)).find((name) => name.includes('-linux-gnu'));

@@ -1,4 +1,4 @@
-/** Where what is fetched for tests is kept. */
+/** Directory of files downloaded for tests. */
 export declare const CACHE: string;
 export declare function ensureSecondContainerd(
   say: (step: string) => void,

@@ -6,20 +6,22 @@ import {promisify} from 'node:util';
 import {fetchFromSuite} from './debian-suite.mjs';
 import {ensureNewerRunc} from './newer-runc.mjs';
 
-/** Newer than the machine's own, newest first. Unstable's may need a newer libc than is here, then testing's may do. */
+/**
+ * Suites newer than the machine's own, newest first. Packages of unstable may need a newer libc than this machine's.
+ */
 const SUITES = ['sid', 'testing', 'stable'];
 
-/** Where what is fetched for tests is kept. */
+/** Directory of files downloaded for tests. */
 export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'kcri-test');
 
 /**
- * The second containerd for the tests, beside the machine's own: 2.x unpacked from a newer Debian suite, or 1.7
- * where no 2.x runs here. With 2.x comes a runc that fits it. Nothing is installed, and what was unpacked before is
- * used again.
+ * Returns the second containerd for the tests, in addition to the machine's own: 2.x unpacked from a newer Debian
+ * suite, or 1.7 if no 2.x runs on this machine. A 2.x comes with a matching runc. Nothing is installed, and unpacked
+ * files are reused.
  *
- * @param {(step: string) => void} say told what is done, and why when the result isn't the one that is wanted
- * @returns {Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} undefined when none can
- *   be had; without `runc` it takes the machine's
+ * @param {(step: string) => void} say called with progress, and with the reason why a preferred version is not used
+ * @returns {Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} undefined if there is
+ * none; without `runc` it uses the machine's
  */
 export async function ensureSecondContainerd(say) {
   const found = [];
@@ -33,24 +35,24 @@ export async function ensureSecondContainerd(say) {
     found.push(candidate);
   }
   const [fallback] = found;
-  if (fallback === undefined) say('no second containerd: end-to-end tests run on one runtime only');
-  else say(`no containerd 2 runs on this machine: the second runtime is ${fallback.version}`);
+  if (fallback === undefined) say('no second containerd is available: end-to-end tests run on one runtime');
+  else say(`containerd 2 does not run on this machine: the second runtime is containerd ${fallback.version}`);
   return fallback;
 }
 
-/** Undefined, with the reason said, when the suite has none that runs here. */
+/** Returns the containerd of a suite, or undefined after reporting the reason. */
 async function containerdOf(suite, say) {
   try {
     if (!existsSync(join(CACHE, `containerd_${suite}`)))
-      say(`unpacking a second containerd from Debian ${suite}`);
+      say(`downloading containerd from Debian ${suite} as the second runtime`);
     const unpacked = await fetchFromSuite({suites: [suite], package: 'containerd', into: CACHE});
     const folder = join(unpacked, 'usr/bin');
     const {stdout} = await promisify(execFile)(join(folder, 'containerd'), ['--version']);
     const version = /\s(\d+\.\d+\.\S+)/.exec(stdout)?.[1];
-    if (version === undefined) throw new Error(`it calls itself "${stdout.trim()}"`);
+    if (version === undefined) throw new Error(`its version output is "${stdout.trim()}"`);
     return {folder, version};
   } catch (error) {
-    say(`no containerd from Debian ${suite}: ${String(error.message).split('\n')[0]}`);
+    say(`containerd of Debian ${suite} is not available: ${String(error.message).split('\n')[0]}`);
     return undefined;
   }
 }

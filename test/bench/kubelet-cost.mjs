@@ -1,6 +1,7 @@
-// Measures what a kubelet's pods cost by their number on the fake runtime: processor time idle, of a relist, of a sync;
-// with --write into docs/performance.md, with a graph.
-// Usage: npm run bench:kubelet-cost [-- --pods=10,50,100,250,500] [--minutes=3] [--factor=10] [--profile=DIR] [--write]
+// Measures the processor time of a kubelet by the number of its pods, on the fake runtime: idle, per relist and per
+// pod sync. --write updates docs/performance.md and its graph.
+// Usage: npm run bench:kubelet-cost [-- --pods=10,50,100,250,500] [--minutes=3] [--factor=10] [--profile=DIR]
+// [--write]
 import {writeFileSync} from 'node:fs';
 import {loadavg} from 'node:os';
 import {fileURLToPath} from 'node:url';
@@ -21,12 +22,12 @@ const {values} = parseArgs({
 const minutes = Number(values.minutes);
 const factor = Number(values.factor);
 const SYNC_EVERY_MS = 5000;
-/** How many of them follow each other, before there are none for as long. */
+/** Number of consecutive syncs, followed by an equally long pause. */
 const SYNCS = 6;
 const COUNTED = ['cpuSeconds', 'relists', 'syncs', 'seconds'];
 const GRAPH = fileURLToPath(new URL('../../docs/kubelet-cost.svg', import.meta.url));
 
-const heading = `Node.js ${process.version}, load ${loadavg()[0].toFixed(1)}; ${CONTAINERS} containers a pod:`;
+const heading = `Node.js ${process.version}, load ${loadavg()[0].toFixed(1)}; ${CONTAINERS} containers per pod:`;
 const results = [];
 for (const pods of values.pods.split(',').map(Number))
   await withScaleNode({pods, factor, profile: values.profile}, async (node) => {
@@ -43,7 +44,7 @@ if (values.write) {
   writeFileSync(GRAPH, graph(results));
 }
 
-/** In seconds of the processor: at rest with the runtime's events, and what relists and syncs add to that. */
+/** Returns the processor time in seconds: idle with runtime events, and the cost of a relist and of a pod sync. */
 async function measure(node) {
   node.start({eventedPleg: true});
   while (!node.isComplete) await node.clock.sleep(200);
@@ -52,32 +53,32 @@ async function measure(node) {
   const idle = await costOf(node, () => node.clock.sleep(minutes * 60_000));
   await node.stop();
 
-  // It relists each second, so that a sync needs no look at the pod for itself.
+  // Relists once per second, so that a sync needs no separate pod inspection.
   node.start({eventedPleg: false});
   await node.clock.sleep(60_000);
   const relisting = [];
   const syncing = [];
-  // In turns, as the compiler goes on for minutes.
+  // Alternates, since JIT compilation continues for minutes.
   for (let round = 0; round < minutes * 2; round += 1) {
     relisting.push(await costOf(node, () => node.clock.sleep(SYNCS * SYNC_EVERY_MS)));
-    syncing.push(await costOf(node, () => synced(node)));
+    syncing.push(await costOf(node, () => syncRepeatedly(node)));
   }
   return {
     start: start.cpuSeconds / node.pods,
     rss: idle.rss,
-    ...parts(rates(idle), rates(sum(relisting)), rates(sum(syncing)), node.pods),
+    ...separateCosts(rates(idle), rates(sum(relisting)), rates(sum(syncing)), node.pods),
   };
 }
 
-/** What something costs, and in how many seconds. */
-async function costOf(node, act) {
+/** Runs `act`, and returns its cost and its duration in seconds. */
+async function costOf(node, action) {
   await node.cost();
   const startedAt = node.clock.now();
-  await act();
+  await action();
   return {...(await node.cost()), seconds: (node.clock.now() - startedAt) / 1000};
 }
 
-async function synced(node) {
+async function syncRepeatedly(node) {
   for (let n = 0; n < SYNCS; n += 1) {
     node.syncAll();
     await node.clock.sleep(SYNC_EVERY_MS);
@@ -89,16 +90,16 @@ function sum(costs) {
   return Object.fromEntries(COUNTED.map((key) => [key, total(key)]));
 }
 
-/** All of a second. */
+/** Divides the counters by the seconds. */
 function rates(cost) {
   return Object.fromEntries(COUNTED.map((key) => [key, cost[key] / cost.seconds]));
 }
 
-/** What each part costs, as the rest of it goes on as before. */
-function parts(idle, relisting, syncing, pods) {
+/** Separates the cost of the idle kubelet, of a relist and of a pod sync. */
+function separateCosts(idle, relisting, syncing, pods) {
   const relist = (relisting.cpuSeconds - idle.cpuSeconds) / (relisting.relists - idle.relists);
-  const relisted = relist * (syncing.relists - relisting.relists);
-  const sync = (syncing.cpuSeconds - relisting.cpuSeconds - relisted) / (syncing.syncs - relisting.syncs);
+  const relistCost = relist * (syncing.relists - relisting.relists);
+  const sync = (syncing.cpuSeconds - relisting.cpuSeconds - relistCost) / (syncing.syncs - relisting.syncs);
   return {idle: idle.cpuSeconds / pods, relist, sync};
 }
 
@@ -107,8 +108,8 @@ function table(rows) {
     'pods',
     'idle, of a core',
     'idle, per pod and second',
-    'a relist',
-    'a sync of a pod',
+    'relist',
+    'pod sync',
     'start, per pod',
     'memory',
   ];
@@ -126,9 +127,9 @@ function table(rows) {
 
 function graph(rows) {
   const points = (value) => rows.map((row) => ({x: row.pods, y: value(row)}));
-  return lineCharts(`What a kubelet's pods cost, ${CONTAINERS} containers each`, 'pods', [
+  return lineCharts(`Cost of a kubelet's pods, ${CONTAINERS} containers each`, 'pods', [
     {title: 'idle', unit: 'µs of CPU per pod and second', points: points(({idle}) => 1e6 * idle)},
-    {title: 'one relist', unit: 'ms of CPU', points: points(({relist}) => 1e3 * relist)},
-    {title: 'one sync of a pod', unit: 'ms of CPU', points: points(({sync}) => 1e3 * sync)},
+    {title: 'relist', unit: 'ms of CPU', points: points(({relist}) => 1e3 * relist)},
+    {title: 'pod sync', unit: 'ms of CPU', points: points(({sync}) => 1e3 * sync)},
   ]);
 }

@@ -1,5 +1,5 @@
-// Measures what many pods cost a kubelet on the fake runtime: all started, then kept while one container a second is
-// killed for ten minutes, on a clock that is quicker than the machine's.
+// Measures the cost of many pods on the fake runtime: all are started, then one container per second is killed for ten
+// minutes, on an accelerated clock.
 // Usage: npm run bench:kubelet-scale [-- --pods=100,250,500] [--minutes=10] [--factor=10] [--profile=DIR]
 import {parseArgs} from 'node:util';
 import {acceleratedClock} from './kubelet/accelerated-clock.mjs';
@@ -18,7 +18,7 @@ const factor = Number(values.factor);
 const wallClock = acceleratedClock(Date.now(), 1);
 
 process.stdout.write(
-  'pods  started  CPU start  CPU/min  delay p99 (max)      RSS 1st…last min  restarts of kills\n',
+  'pods  started  CPU start  CPU/min  delay p99 (max)      RSS 1st…last min  restarts/kills\n',
 );
 for (const pods of values.pods.split(',').map(Number))
   await withScaleNode({pods, factor, profile: values.profile}, async (node) => {
@@ -36,7 +36,7 @@ async function measure(node) {
   for (let minute = 0; minute < minutes; minute += 1) {
     for (let second = 0; second < 60; second += 1) {
       await node.clock.sleep(1000);
-      // Each in its turn, so that none is killed while it is backed off.
+      // Kills containers in turn, so that none is in back-off.
       const victims = node.running;
       node.fake.exitContainer(victims[(kills * 7) % victims.length].id, 137);
       kills += 1;
@@ -66,7 +66,7 @@ function row({pods, startSeconds, start, rounds, kills, restarts, errors}) {
   const cpu = rounds.reduce((sum, {cpuSeconds}) => sum + cpuSeconds, 0) / rounds.length;
   const p99 = Math.max(...rounds.map(({delayP99}) => delayP99));
   const max = Math.max(...rounds.map(({delayMax}) => delayMax));
-  const faults = Object.entries(errors).map(([message, times]) => `\n      ${times} × ${message}`);
+  const errorLines = Object.entries(errors).map(([message, times]) => `\n      ${times} × ${message}`);
   return [
     String(pods).padStart(4),
     `${startSeconds.toFixed(1)} s`.padStart(8),
@@ -75,6 +75,6 @@ function row({pods, startSeconds, start, rounds, kills, restarts, errors}) {
     `${p99.toFixed(0)} ms (${max.toFixed(0)} ms), start ${start.delayP99.toFixed(0)} ms`.padStart(26),
     `${rounds.map(({rss}) => rss.toFixed(0)).join(' ')} MiB`,
     ` ${restarts} of ${kills}`,
-    ...faults,
+    ...errorLines,
   ].join(' ');
 }

@@ -1,4 +1,4 @@
-// Measures `kcri logs` against crictl, when that is on PATH, and against cat.
+// Compares `kcri logs` with cat, and with crictl if that is on PATH.
 // Usage: npm run bench:logs [-- --megabytes=1000] [--rounds=5] [--only=whole,tail,…]
 import {spawn, spawnSync} from 'node:child_process';
 import {closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync} from 'node:fs';
@@ -17,7 +17,9 @@ const {values} = parseArgs({
   },
 });
 
-/** What is shown, of which log, and how its time may compare: with crictl's, or an empty run's (`version`). */
+/**
+ * Measurements: the log, the flags, and the maximum ratio to crictl's time, or to that of an empty run (`version`).
+ */
 const MEASURES = {
   whole: {log: 'plain', args: [], atMost: 1},
   timestamps: {log: 'plain', args: ['-t'], atMost: 1},
@@ -48,12 +50,12 @@ function writeLog(path, line, bytes) {
   closeSync(file);
 }
 
-/** Runs a program with its output thrown away: seconds, processor seconds and the most memory it had. */
+/** Runs a program without output, and returns its time (s), CPU time (s) and peak memory. */
 async function run([program, ...args], env) {
   const started = performance.now();
   const child = spawn(program, args, {env: {...process.env, ...env}, stdio: 'ignore'});
   let [megabytes, ticks] = [0, 0];
-  const look = () => {
+  const sample = () => {
     try {
       megabytes =
         Number(
@@ -62,13 +64,13 @@ async function run([program, ...args], env) {
       const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ');
       ticks = Number(stat[13]) + Number(stat[14]);
     } catch {
-      // It has ended: what was seen last stands.
+      // The process has exited: keep the last values.
     }
   };
-  const watching = setInterval(look, 10);
+  const timer = setInterval(sample, 10);
   const code = await new Promise((resolve) => child.on('close', resolve));
-  clearInterval(watching);
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}`);
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${code}`);
   return {seconds: (performance.now() - started) / 1000, cpu: ticks / 100, megabytes};
 }
 
@@ -86,7 +88,7 @@ const kcri = [process.execPath, join(root, 'bin/kcri.js')];
 const CRICTL = 'crictl';
 const hasCrictl = spawnSync(CRICTL, ['--version']).status === 0;
 
-/** The command lines of one measure; those that crictl has no part in are floors. */
+/** Returns the command lines of one measurement. cat and an empty run are lower bounds. */
 function commandLines({log, args, atMostEmpty}) {
   const {id, logPath} = containers.find(({config}) => config.metadata.name === log);
   return {
@@ -106,7 +108,7 @@ try {
     writeLog(path, LINES[measure.log], Number(values.megabytes) * 1e6);
     const lines = Object.entries(commandLines(measure));
     const samples = new Map(lines.map(([tool]) => [tool, []]));
-    // In turns, so that what else the machine does falls on all of them.
+    // Alternates the tools, so that other load affects all of them.
     for (let round = 0; round < Number(values.rounds); round += 1)
       for (const [tool, line] of lines) samples.get(tool).push(await run(line, env));
     rmSync(path);
@@ -115,12 +117,12 @@ try {
       const ratio = of('kcri', 'seconds') / of(tool, 'seconds');
       const limit =
         tool === 'crictl' ? measure.atMost : tool === 'an empty run' ? measure.atMostEmpty : undefined;
-      const verdict =
+      const result =
         limit === undefined ? '' : ratio <= limit ? `  at most ${limit}: yes` : `  at most ${limit}: NO`;
-      const beside = tool === 'kcri' ? '' : `  kcri takes ${ratio.toFixed(2)} times as long${verdict}`;
+      const comparison = tool === 'kcri' ? '' : `  kcri takes ${ratio.toFixed(2)} times as long${result}`;
       process.stdout.write(
         `${name.padEnd(14)} ${tool.padEnd(13)} ${of(tool, 'seconds').toFixed(2).padStart(6)} s ` +
-          `${of(tool, 'cpu').toFixed(2).padStart(6)} s CPU ${of(tool, 'megabytes').toFixed(0).padStart(4)} MB${beside}\n`,
+          `${of(tool, 'cpu').toFixed(2).padStart(6)} s CPU ${of(tool, 'megabytes').toFixed(0).padStart(4)} MB${comparison}\n`,
       );
     }
   }

@@ -1,5 +1,5 @@
-// Kills `kcri kubelet` at random moments while pods of every kind run and change, and checks after each restart that
-// nothing was restarted without cause, that restart counts go on, and at the end that nothing is left.
+// Kills `kcri kubelet` at random moments while pods of every kind run and change. After each restart it checks that no
+// container was restarted without cause and that restart counts are preserved, and finally that nothing is left.
 // Usage: npm run soak [-- --minutes=60] [--containerd=FOLDER] [--runc=FILE]      (needs root and containerd)
 import {existsSync} from 'node:fs';
 import {readdir, readFile} from 'node:fs/promises';
@@ -18,7 +18,7 @@ const {values} = parseArgs({
 
 const POD_NAME = 'io.kubernetes.pod.name';
 const CONTAINER_NAME = 'io.kubernetes.container.name';
-/** The first back-off of a container that has died, less what clocks differ by. */
+/** First back-off of a crashed container, with a tolerance for clock differences. */
 const BACKOFF_MS = 9500;
 const SETTLED_MS = 1500;
 const SINGLE_AFTER_MS = 10_000;
@@ -38,7 +38,7 @@ const mounted = {
   ],
 };
 
-/** Pods that run on, whatever becomes of the daemon. */
+/** Pods that keep running whatever happens to the daemon. */
 const STEADY = {
   plain: {},
   two: {initContainers: [sleeper('init', {command: ['true']})], containers: [sleeper('a'), sleeper('b')]},
@@ -54,25 +54,26 @@ const STEADY = {
     containers: [sleeper('main', {command: ['sh', '-c', "trap '' TERM; while :; do sleep 1; done"]})],
   },
 };
-/** Pods that end and begin again, or only end. */
-const RESTLESS = {
+/** Pods whose containers exit, and are restarted or complete. */
+const EXITING = {
   crashing: {containers: [sleeper('main', {command: ['sh', '-c', 'sleep 1; exit 3']})]},
   finished: {restartPolicy: 'OnFailure', containers: [sleeper('main', {command: ['true']})]},
 };
 
 const faults = [];
-/** When each instance of what crashes was made, by its restart count. */
-const starts = new Map();
+/** Creation time of each instance of the crashing container, by restart count. */
+const creationTimes = new Map();
 await withNode({folder: values.containerd, runc: values.runc}, async (node) => {
   const say = (text) => process.stdout.write(`${new Date().toISOString()} ${text}\n`);
   const fault = (text) => {
     faults.push(text);
     say(`FAULT ${text}`);
   };
-  for (const [name, spec] of Object.entries({...STEADY, ...RESTLESS})) await node.put(aPod(name, spec));
+  for (const [name, spec] of Object.entries({...STEADY, ...EXITING}))
+    await node.writeManifest(aPod(name, spec));
   await node.start();
-  await allRun(node);
-  say(`containerd ${node.version}: all pods run`);
+  await untilAllRun(node);
+  say(`containerd ${node.version}: all pods are running`);
   const end = Date.now() + Number(values.minutes) * 60_000;
   let generation = 0;
   let kills = 0;
@@ -85,45 +86,45 @@ await withNode({folder: values.containerd, runc: values.runc}, async (node) => {
     kills += 1;
     await delay(Math.random() * 500);
     await node.start();
-    await allRun(node);
+    await untilAllRun(node);
     await untilReplaced(node, before, touched.replaced);
     await delay(SETTLED_MS);
     await checkSingle(node, fault);
     compare(before, await running(node), touched, fault);
     checkCounts(await node.containers(), fault);
-    say(`${kills} kills of the daemon, "${touched.what}" on the way; ${faults.length} faults`);
+    say(`${kills} kills of the daemon, "${touched.what}"; ${faults.length} faults`);
   }
-  // The first restart comes at once; a daemon that is started anew knows of no back-off, as a kubelet.
+  // The first restart of a container is immediate, and a new daemon has no back-offs yet, like a kubelet.
   if (quickRestarts() > kills + 1) fault(`${quickRestarts()} restarts without back-off for ${kills} kills`);
-  for (const name of [...Object.keys(STEADY), ...Object.keys(RESTLESS)]) await node.remove(name);
+  for (const name of [...Object.keys(STEADY), ...Object.keys(EXITING)]) await node.removeManifest(name);
   await checkNothingLeft(node, fault);
   await node.kill('SIGTERM');
 });
 process.stdout.write(faults.length === 0 ? 'no faults\n' : `${faults.length} faults\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
 
-/** Changes something while the daemon runs; gives the pods that may be different for it. */
+/** Changes something while the daemon runs. Returns the affected pods. */
 async function disturb(node, before, generation) {
-  const acts = [
+  const actions = [
     async () => ({what: 'nothing', pods: []}),
     async () => {
       const spec = {containers: [sleeper('main', {env: [{name: 'GENERATION', value: String(generation)}]})]};
-      await node.put(aPod('plain', spec));
-      return {what: 'a manifest is edited', pods: ['plain'], replaced: 'plain'};
+      await node.writeManifest(aPod('plain', spec));
+      return {what: 'a manifest was edited', pods: ['plain'], replaced: 'plain'};
     },
     async () => {
       const victim = before.find(({pod, name}) => pod === 'two' && name === 'b');
       if (victim !== undefined) process.kill(await node.pidOf(victim.id), 'SIGKILL');
-      return {what: 'a container is killed', pods: ['two'], only: ['b']};
+      return {what: 'a container was killed', pods: ['two'], only: ['b']};
     },
     async () => {
-      await node.remove('mounted');
+      await node.removeManifest('mounted');
       await delay(Math.random() * 300);
-      await node.put(aPod('mounted', mounted));
-      return {what: 'a manifest goes and returns', pods: ['mounted']};
+      await node.writeManifest(aPod('mounted', mounted));
+      return {what: 'a manifest was removed and restored', pods: ['mounted']};
     },
   ];
-  return await acts[Math.floor(Math.random() * acts.length)]();
+  return await actions[Math.floor(Math.random() * actions.length)]();
 }
 
 async function running(node) {
@@ -137,41 +138,47 @@ async function running(node) {
     }));
 }
 
-/** Every container of the steady pods runs. */
-async function allRun(node) {
-  const wanted = Object.entries(STEADY).flatMap(
+/** Resolves when every container of the steady pods is running. */
+async function untilAllRun(node) {
+  const expected = Object.entries(STEADY).flatMap(
     ([pod, {initContainers = [], containers = [{name: 'main'}]}]) =>
       [...initContainers.filter(({restartPolicy}) => restartPolicy === 'Always'), ...containers].map(
         ({name}) => `${pod}/${name}`,
       ),
   );
-  await until('all pods run', async () => {
+  await until('all pods are running', async () => {
     const names = new Set((await running(node)).map(({pod, name}) => `${pod}/${name}`));
-    return wanted.every((name) => names.has(name));
+    return expected.every((name) => names.has(name));
   });
 }
 
-/** Nothing of the pod runs that ran before, and it runs. */
+/** Resolves when the pod is running and none of its old containers is. */
 async function untilReplaced(node, before, replaced) {
   const old = new Set(before.filter(({pod}) => pod === replaced).map(({id}) => id));
-  await until('the edited pod runs alone', async () => !(await running(node)).some(({id}) => old.has(id)));
-  await allRun(node);
+  await until(
+    'only the new instance of the edited pod is running',
+    async () => !(await running(node)).some(({id}) => old.has(id)),
+  );
+  await untilAllRun(node);
 }
 
-/** Soon nothing runs twice: a pod that was replaced while no daemon ran is ended with the first housekeeping. */
+/**
+ * Checks that duplicates disappear soon: the old instance of a pod replaced while the daemon was down is terminated by
+ * the first housekeeping.
+ */
 async function checkSingle(node, fault) {
-  let doubles = [];
+  let duplicates = [];
   const end = performance.now() + SINGLE_AFTER_MS;
   do {
     const names = (await running(node)).map(({pod, name}) => `${pod}/${name}`);
-    doubles = names.filter((name, index) => names.indexOf(name) !== index);
-    if (doubles.length === 0) return;
+    duplicates = names.filter((name, index) => names.indexOf(name) !== index);
+    if (duplicates.length === 0) return;
     await delay(100);
   } while (performance.now() < end);
-  for (const name of doubles) fault(`${name} runs more than once`);
+  for (const name of duplicates) fault(`${name} runs more than once`);
 }
 
-/** What ran and was not touched runs on. */
+/** Checks that unaffected containers keep running. */
 function compare(before, after, {pods, only}, fault) {
   const ids = new Set(after.map(({id}) => id));
   for (const {id, pod, name, attempt} of before) {
@@ -181,24 +188,24 @@ function compare(before, after, {pods, only}, fault) {
   }
 }
 
-/** What has ended for good was started once; what crashes is backed off between its starts. */
+/** Checks that a completed container is not restarted, and that restart counts of the crashing one increase. */
 function checkCounts(containers, fault) {
   const of = (pod) => containers.filter(({labels}) => labels[POD_NAME] === `${pod}-benchnode`);
-  if (of('finished').some(({metadata}) => metadata.attempt > 0))
-    fault('what had succeeded was started again');
+  if (of('finished').some(({metadata}) => metadata.attempt > 0)) fault('a completed container was restarted');
   const crashed = of('crashing').toSorted((a, b) => Number(a.createdAt - b.createdAt));
   crashed.forEach(({metadata}, index) => {
     const previous = crashed[index - 1];
     if (previous !== undefined && metadata.attempt <= previous.metadata.attempt)
       fault(`restart count ${metadata.attempt} after ${previous.metadata.attempt}`);
   });
-  for (const {metadata, createdAt} of crashed) starts.set(metadata.attempt, Number(createdAt) / 1e6);
+  for (const {metadata, createdAt} of crashed) creationTimes.set(metadata.attempt, Number(createdAt) / 1e6);
 }
 
-/** How often what crashes was started again before its first back-off was over. */
+/** Returns how often the crashing container was restarted without back-off. */
 function quickRestarts() {
-  return [...starts].filter(([attempt, at]) => at - (starts.get(attempt - 1) ?? -Infinity) < BACKOFF_MS)
-    .length;
+  return [...creationTimes].filter(
+    ([attempt, at]) => at - (creationTimes.get(attempt - 1) ?? -Infinity) < BACKOFF_MS,
+  ).length;
 }
 
 async function checkNothingLeft(node, fault) {

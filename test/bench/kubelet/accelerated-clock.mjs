@@ -1,6 +1,6 @@
 import {setTimeout as delay} from 'node:timers/promises';
 
-/** A clock on which time passes `factor` times as fast since `origin`, the same in all processes. */
+/** Returns a clock that runs `factor` times as fast since `origin`. It is the same in all processes. */
 export function acceleratedClock(origin, factor) {
   return {
     now: () => origin + (Date.now() - origin) * factor,

@@ -1,4 +1,4 @@
-// Line charts side by side as an SVG that is readable on light and on dark paper.
+// Renders line charts side by side as an SVG for light and dark backgrounds.
 
 const PANEL = {width: 260, height: 230, left: 46, right: 14, top: 58, bottom: 40};
 const TICKS = 5;
@@ -19,7 +19,7 @@ const STYLE = `
     }
   `;
 
-/** The charts `{title, unit, points: {x, y}[]}` with one heading; `xLabel` says what all of them are against. */
+/** Renders charts `{title, unit, points: {x, y}[]}` with a common heading and x axis label. */
 export function lineCharts(heading, xLabel, charts) {
   const width = PANEL.width * charts.length;
   const panels = charts.map((chart, index) => panel(chart, xLabel, index * PANEL.width));
@@ -39,7 +39,7 @@ function panel({title, unit, points}, xLabel, offset) {
   const [top, bottom] = [PANEL.top, PANEL.height - PANEL.bottom];
   const xAt = (x) => (left + ((right - left) * x) / xTicks.at(-1)).toFixed(1);
   const yAt = (y) => (bottom - ((bottom - top) * y) / yTicks.at(-1)).toFixed(1);
-  const places = points.map(({x, y}) => [xAt(x), yAt(y)]);
+  const positions = points.map(({x, y}) => [xAt(x), yAt(y)]);
   return [
     label(left, PANEL.top - 20, title, 'class="title"'),
     label(left, PANEL.top - 7, unit),
@@ -50,8 +50,8 @@ function panel({title, unit, points}, xLabel, offset) {
     ...xTicks.map((x) => label(xAt(x), bottom + 15, x, 'text-anchor="middle"')),
     label((left + right) / 2, bottom + 31, xLabel, 'text-anchor="middle"'),
     `<path class="axis" d="M${left} ${top}V${bottom}H${right}" fill="none"/>`,
-    `<polyline class="line" points="${places.map((place) => place.join(',')).join(' ')}"/>`,
-    ...places.map(([x, y]) => `<circle class="point" cx="${x}" cy="${y}" r="3"/>`),
+    `<polyline class="line" points="${positions.map((position) => position.join(',')).join(' ')}"/>`,
+    ...positions.map(([x, y]) => `<circle class="point" cx="${x}" cy="${y}" r="3"/>`),
   ];
 }
 
@@ -59,11 +59,11 @@ function label(x, y, text, attributes = '') {
   return `<text x="${x}" y="${y}"${attributes && ` ${attributes}`}>${text}</text>`;
 }
 
-/** Round numbers from 0 to the first that is no smaller than `most`, some five of them. */
-function ticksTo(most) {
-  const rough = most / TICKS;
+/** Returns about five round numbers from 0 to at least `most`. */
+function ticksTo(max) {
+  const rough = max / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999);
-  const count = Math.ceil(most / step - 0.001);
+  const count = Math.ceil(max / step - 0.001);
   return Array.from({length: count + 1}, (_, index) => Number((index * step).toPrecision(6)));
 }

@@ -1,4 +1,4 @@
-// A private containerd with `kcri kubelet` on it.
+// A private containerd with `kcri kubelet`.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
@@ -15,21 +15,21 @@ import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js'
 
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const {KCRI_TEST_PROGRAM: EXECUTABLE} = process.env;
-/** What starts kcri: as in test/kcri-command.ts. */
-const [PROGRAM, ...BEFORE] = EXECUTABLE === undefined ? [process.execPath, KCRI] : [EXECUTABLE];
+/** Command that starts kcri, as in test/kcri-command.ts. */
+const [PROGRAM, ...LEADING_ARGS] = EXECUTABLE === undefined ? [process.execPath, KCRI] : [EXECUTABLE];
 const NODE_NAME = 'benchnode';
 const CGROUP_ROOT = `/kcri-bench-${process.pid}`;
 export const BUSYBOX = 'docker.io/library/busybox:1.36';
-/** Where /proc/PID/stat counts in. */
+/** Unit of the times in /proc/PID/stat. */
 const TICKS_PER_SECOND = 100;
 const TIMEOUT_MS = 120_000;
 
-/** Starts containerd of `folder`, or the machine's, and takes all down when `use` is done with it. */
+/** Starts the containerd in `folder`, or the machine's, calls `use`, and removes everything. */
 export async function withNode({folder, runc}, use) {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-node-'));
   const env = {...process.env, KCRI_ROOT_DIR: rootDir};
   const kcri = async (...args) => {
-    const {stdout} = await promisify(execFile)(PROGRAM, [...BEFORE, ...args], {env});
+    const {stdout} = await promisify(execFile)(PROGRAM, [...LEADING_ARGS, ...args], {env});
     return stdout.trim();
   };
   const manifestsDir = join(rootDir, 'manifests');
@@ -44,7 +44,7 @@ export async function withNode({folder, runc}, use) {
     node = new BenchNode({rootDir, manifestsDir, endpoint, version, env});
     await use(node);
   } catch (error) {
-    // Taking all down may fail for the same reason, and would hide it.
+    // Removal may fail for the same reason, and its error would hide this one.
     process.stderr.write(`failed: ${error.stack}\n${node?.log ?? ''}`);
     throw error;
   } finally {
@@ -54,7 +54,7 @@ export async function withNode({folder, runc}, use) {
   }
 }
 
-/** A containerd, and a daemon that may be started and ended. */
+/** A containerd and a daemon that can be started and killed. */
 class BenchNode {
   constructor(options) {
     Object.assign(this, options);
@@ -70,19 +70,19 @@ class BenchNode {
       ...['--hostname-override', NODE_NAME, '--cgroup-root', CGROUP_ROOT, '--no-admission'],
       ...['--config', await this.#config()],
     ];
-    this.daemon = spawn(PROGRAM, [...BEFORE, ...args], {
+    this.daemon = spawn(PROGRAM, [...LEADING_ARGS, ...args], {
       env: this.env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.log = '';
     this.daemon.stderr.setEncoding('utf8').on('data', (text) => (this.log += text));
-    await until('the daemon runs', () => {
-      if (this.daemon.exitCode !== null) throw new Error(`kcri kubelet has ended: ${this.log}`);
+    await until('the daemon is running', () => {
+      if (this.daemon.exitCode !== null) throw new Error(`kcri kubelet has exited: ${this.log}`);
       return this.log.includes('Starting kubelet main sync loop');
     });
   }
 
-  /** Without its HTTP server, which is not measured. */
+  /** Writes a configuration without the HTTP servers, which are not measured. */
   async #config() {
     const path = join(this.rootDir, 'kubelet.yaml');
     const lines = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
@@ -97,7 +97,7 @@ class BenchNode {
     await once(daemon, 'exit');
   }
 
-  /** All its pods go, and it. */
+  /** Kills the daemon, and removes its pods and cgroups. */
   async end() {
     await this.kill('SIGKILL');
     for (const {id} of (await this.runtime.listPodSandbox({})).items) {
@@ -109,15 +109,15 @@ class BenchNode {
       await removeCgroup(join('/sys/fs/cgroup', folder, CGROUP_ROOT));
   }
 
-  /** Drops a manifest as a whole. */
-  async put(pod) {
+  /** Writes a manifest atomically. */
+  async writeManifest(pod) {
     const {name} = pod.metadata;
-    const hidden = join(this.manifestsDir, `.${name}`);
-    await writeFile(hidden, JSON.stringify(pod));
-    await rename(hidden, join(this.manifestsDir, `${name}.json`));
+    const temporary = join(this.manifestsDir, `.${name}`);
+    await writeFile(temporary, JSON.stringify(pod));
+    await rename(temporary, join(this.manifestsDir, `${name}.json`));
   }
 
-  async remove(name) {
+  async removeManifest(name) {
     await rm(join(this.manifestsDir, `${name}.json`));
   }
 
@@ -130,7 +130,7 @@ class BenchNode {
     return JSON.parse(info.info).pid;
   }
 
-  /** Of the daemon: CPU in seconds since it began, memory in MiB. */
+  /** Returns the CPU time (s) and memory (MiB) of the daemon. */
   async cost() {
     const stat = await readFile(`/proc/${this.daemon.pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -142,16 +142,16 @@ class BenchNode {
   }
 }
 
-/** With those in it; one that isn't there is none. What was killed may stay in it for a moment. */
+/** Removes a cgroup and those below it, if it exists. Killed processes can stay in it for a moment. */
 async function removeCgroup(path) {
   if (!existsSync(path)) return;
   for (const entry of await readdir(path, {withFileTypes: true}))
     if (entry.isDirectory()) await removeCgroup(join(path, entry.name));
-  await until(`the cgroup ${path} is empty`, async () => await rmdirIfFree(path));
+  await until(`the cgroup ${path} is empty`, async () => await rmdirUnlessBusy(path));
 }
 
-/** Whether the directory is gone. */
-async function rmdirIfFree(path) {
+/** Returns whether the directory was removed. */
+async function rmdirUnlessBusy(path) {
   try {
     await rmdir(path);
     return true;
@@ -161,7 +161,7 @@ async function rmdirIfFree(path) {
   }
 }
 
-/** A pod of the host's network that sleeps, unless told otherwise. */
+/** Returns a pod in the host's network that sleeps by default. */
 export function aPod(name, spec = {}) {
   return {
     apiVersion: 'v1',
@@ -176,16 +176,16 @@ export function aPod(name, spec = {}) {
   };
 }
 
-/** A container that sleeps, unless told otherwise. */
+/** Returns a container that sleeps by default. */
 export function sleeper(name, fields = {}) {
   return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
 }
 
-/** Resolves when the condition holds; it is tried every 2 ms. */
+/** Resolves when the condition holds. It is checked every 2 ms. */
 export async function until(what, condition, timeoutMs = TIMEOUT_MS) {
-  const isOver = stallTolerantTimer(timeoutMs);
+  const hasTimedOut = stallTolerantTimer(timeoutMs);
   while (!(await condition())) {
-    if (isOver()) throw new Error(`waited in vain until ${what}`);
+    if (hasTimedOut()) throw new Error(`timed out waiting until ${what}`);
     await delay(2);
   }
 }

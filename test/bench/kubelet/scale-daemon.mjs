@@ -1,4 +1,4 @@
-// A kubelet on a quick clock that tells its parent what it costs: forked by scale-node.mjs.
+// A kubelet on an accelerated clock that reports its cost to its parent. Forked by scale-node.mjs.
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {connect} from '../../../dist/cri/index.js';
 import {describeNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
@@ -17,9 +17,9 @@ const described = await describeNode(
   {clock, signal: end.signal},
 );
 const errors = new Map();
-const done = {syncs: 0, relists: 0};
+const counts = {syncs: 0, relists: 0};
 let sink;
-const places = {
+const sourceOptions = {
   manifestPath: manifestsDir,
   fileCheckFrequencyMs: 20_000,
   httpCheckFrequencyMs: 20_000,
@@ -27,10 +27,10 @@ const places = {
   clock,
 };
 const kubelet = new Kubelet({
-  // However small the machine is, it takes the pods.
+  // The pods are admitted on a machine of any size.
   node: {...described, node: {...described.node, maxPods: 1000}},
   runtime: connection.runtime,
-  openSources: (given) => openPodSources(places, (sink = given)),
+  openSources: (configSink) => openPodSources(sourceOptions, (sink = configSink)),
   logger: {
     info: () => undefined,
     error: (error, message) => errors.set(message, (errors.get(message) ?? 0) + 1),
@@ -44,27 +44,27 @@ const kubelet = new Kubelet({
   metrics: {
     ...NO_METRICS,
     worked: () => {
-      done.syncs += 1;
+      counts.syncs += 1;
     },
     pleg: ({kind}) => {
-      if (kind === 'relisted') done.relists += 1;
+      if (kind === 'relisted') counts.relists += 1;
     },
   },
 });
 
 const delay = monitorEventLoopDelay({resolution: 5});
-// It wakes the process up again and again.
+// It wakes up the process periodically.
 if (watchesDelay) delay.enable();
 let cpu = process.cpuUsage();
 
-/** What it has cost since it was last asked; delays in ms, CPU in seconds, memory in MiB. */
+/** Returns the cost since the last call: delays in ms, CPU in seconds, memory in MiB. */
 function cost() {
   const {user, system} = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
   const ms = (nanos) => nanos / 1e6;
   const measured = {
     cpuSeconds: (user + system) / 1e6,
-    ...done,
+    ...counts,
     delayP99: ms(delay.percentile(99)),
     delayMax: ms(delay.max),
     rss: process.memoryUsage.rss() / 1024 ** 2,
@@ -75,7 +75,7 @@ function cost() {
       .reduce((sum, {restartCount}) => sum + restartCount, 0),
   };
   delay.reset();
-  Object.assign(done, {syncs: 0, relists: 0});
+  Object.assign(counts, {syncs: 0, relists: 0});
   return measured;
 }
 

@@ -1,4 +1,4 @@
-// Pods on a fake runtime, and a kubelet in a process of its own that keeps them, all on one quick clock.
+// Pods on a fake runtime, and a kubelet in a separate process, all on one accelerated clock.
 import {fork} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -12,7 +12,7 @@ const DAEMON = fileURLToPath(new URL('scale-daemon.mjs', import.meta.url));
 const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
 export const CONTAINERS = 3;
 
-/** Makes so many manifests and a fake runtime, and takes all down when `use` is done with it. */
+/** Writes manifests, starts a fake runtime, calls `use`, and removes everything. */
 export async function withScaleNode({pods, factor, profile}, use) {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-scale-'));
   const manifestsDir = join(directory, 'manifests');
@@ -36,7 +36,10 @@ class ScaleNode {
     Object.assign(this, options);
   }
 
-  /** Starts the daemon; `eventedPleg` as in KubeletOptions, `watchesDelay` for the event loop's delay in its cost. */
+  /**
+   * Starts the daemon. `eventedPleg` is that of KubeletOptions, and `watchesDelay` adds the event loop delay to its
+   * cost.
+   */
   start({eventedPleg, watchesDelay = false}) {
     const {fake, directory, manifestsDir, origin, factor, profile} = this;
     const options = {
@@ -49,19 +52,19 @@ class ScaleNode {
     this.daemon = fork(DAEMON, [JSON.stringify(options)], {execArgv});
   }
 
-  /** What the daemon has cost since it was last asked: see scale-daemon.mjs. */
+  /** Returns the cost of the daemon since the last call, see scale-daemon.mjs. */
   async cost() {
     this.daemon.send('cost');
     const [cost] = await once(this.daemon, 'message');
     return cost;
   }
 
-  /** Has every pod synced, with its volumes. */
+  /** Triggers a sync of every pod, with its volumes. */
   syncAll() {
     this.daemon.send('sync');
   }
 
-  /** Ends the daemon; pods stay. */
+  /** Stops the daemon, and leaves its pods running. */
   async stop() {
     const {daemon} = this;
     this.daemon = undefined;

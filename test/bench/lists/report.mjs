@@ -1,9 +1,9 @@
-// The results as a table in Markdown.
+// Formats the results as a Markdown table.
 
 const TITLES = {kcri: 'kcri on Node.js', executable: 'executable'};
 const COLUMNS = ['time', 'CPU', 'memory', 'CPU for 1,000 more'];
 
-/** What misses its goal is marked. Rows are given with the smaller sizes first. */
+/** Formats the results, with missed goals marked. Smaller sizes come first. */
 export function listsTable(rows, [load]) {
   const names = rows[0].programs.map(({name}) => name);
   const header = [
@@ -17,8 +17,8 @@ export function listsTable(rows, [load]) {
     row.size.toLocaleString('en-US'),
     row.crictl === undefined ? 'fails' : measures(row.crictl),
     ...row.programs.flatMap((program) => [
-      measures(program.taken),
-      ...(program.ratio === undefined ? ['', '', ''] : ratioCells(program.ratio, row.most)),
+      measures(program.result),
+      ...(program.ratio === undefined ? ['', '', ''] : ratioCells(program.ratio, row.maxRatios)),
       growth(program, row, rows),
     ]),
   ]);
@@ -30,15 +30,19 @@ function measures({wall, cpu, memory}) {
   return [wall, cpu, memory].map((value) => value.toFixed(0)).join(' / ');
 }
 
-function ratioCells(ratio, most) {
-  const marked = (value, limit) => `${value.toFixed(2)}${value > limit ? ` (> ${limit})` : ''}`;
-  return [marked(ratio.wall, most.wall), marked(ratio.cpu, most.cpu), ratio.memory.toFixed(2)];
+function ratioCells(ratio, maxRatios) {
+  const markedRatio = (value, limit) => `${value.toFixed(2)}${value > limit ? ` (> ${limit})` : ''}`;
+  return [
+    markedRatio(ratio.wall, maxRatios.wall),
+    markedRatio(ratio.cpu, maxRatios.cpu),
+    ratio.memory.toFixed(2),
+  ];
 }
 
-/** What each thousand beyond the next smaller list costs: the same for all lengths when cost grows as they do. */
-function growth({name: program, taken}, {name, size}, rows) {
+/** Returns the time per thousand objects beyond the next smaller size, which is constant if time grows linearly. */
+function growth({name: program, result}, {name, size}, rows) {
   const smaller = rows.findLast((row) => row.name === name && row.size < size);
   if (smaller === undefined) return '';
-  const before = smaller.programs.find((each) => each.name === program).taken;
-  return `${(((taken.cpu - before.cpu) * 1000) / (size - smaller.size)).toFixed(1)} ms`;
+  const before = smaller.programs.find((each) => each.name === program).result;
+  return `${(((result.cpu - before.cpu) * 1000) / (size - smaller.size)).toFixed(1)} ms`;
 }

@@ -1,5 +1,5 @@
-// A runtime of many objects that costs next to nothing to ask: the fake runtime gives each answer once, and from then on
-// its bytes are sent again. It has a process of its own: node runtime.mjs SOCKET OBJECTS. Ends with its standard input.
+// A runtime with many objects whose calls cost almost nothing: the fake runtime's responses are cached as bytes. It is
+// a separate process: node runtime.mjs SOCKET OBJECTS. It exits at the end of its standard input.
 import {createHash} from 'node:crypto';
 import {createServer} from 'node:http2';
 import {join} from 'node:path';
@@ -8,8 +8,8 @@ import {pathToFileURL} from 'node:url';
 import {Client, credentials, status} from '@grpc/grpc-js';
 import {compileFakes} from '../../../scripts/compile-fakes.mjs';
 
-/** What containerd sends in one message at most. */
-const MOST_BYTES = 16 * 1024 * 1024;
+/** containerd's maximum size of a message. */
+const MAX_BYTES = 16 * 1024 * 1024;
 const PREFIX_LENGTH = 5;
 
 const [socketPath, objects] = process.argv.slice(2);
@@ -17,15 +17,17 @@ const {aContainer, anImage, aSandbox, BUILT_AT_NANOS, FakeRuntime} = await impor
   pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href
 );
 
-/** As many pods, each with a container, and images, with what a kubelet notes of them, in the order of a runtime: none. */
+/**
+ * Creates pods with one container each, and images, with the kubelet's labels, in random order as a runtime has them.
+ */
 function manyObjects(count) {
   const numbers = Array.from({length: count}, (_, index) => index);
-  const inNoOrder = numbers.toSorted((a, b) => (hash(a) < hash(b) ? -1 : 1));
-  const sandboxes = inNoOrder.map(pod);
+  const shuffled = numbers.toSorted((a, b) => (hash(a) < hash(b) ? -1 : 1));
+  const sandboxes = shuffled.map(pod);
   return {
     sandboxes,
-    containers: sandboxes.map((sandbox, index) => container(sandbox, inNoOrder[index])),
-    images: inNoOrder.map((n) => anImage({name: `registry.example.org/team-${n % 50}/app-${n}:v1.${n % 7}`})),
+    containers: sandboxes.map((sandbox, index) => container(sandbox, shuffled[index])),
+    images: shuffled.map((n) => anImage({name: `registry.example.org/team-${n % 50}/app-${n}:v1.${n % 7}`})),
   };
 }
 
@@ -65,26 +67,26 @@ const client = new Client(runtime.endpoint, credentials.createInsecure(), {
 });
 const identity = (bytes) => bytes;
 
-/** The answers so far, by method and request: their bodies and trailers. */
-const answers = new Map();
+/** Cached responses by method and request: bodies and trailers. */
+const responses = new Map();
 
-function answerTo(path, body) {
+function responseTo(path, body) {
   const key = `${path} ${body.toString('latin1')}`;
-  let answer = answers.get(key);
-  if (answer === undefined) answers.set(key, (answer = ask(path, body.subarray(PREFIX_LENGTH))));
-  return answer;
+  let response = responses.get(key);
+  if (response === undefined) responses.set(key, (response = fetchResponse(path, body.subarray(PREFIX_LENGTH))));
+  return response;
 }
 
-async function ask(path, request) {
+async function fetchResponse(path, request) {
   try {
     const messages = await (path.includes('/Stream') ? streamed : single)(path, request);
-    const tooLong = messages.find(({length}) => length > MOST_BYTES);
+    const tooLong = messages.find(({length}) => length > MAX_BYTES);
     if (tooLong === undefined)
       return {body: Buffer.concat(messages.map(framed)), trailers: {'grpc-status': '0'}};
-    const details = `grpc: trying to send message larger than max (${tooLong.length} vs. ${MOST_BYTES})`;
-    return refusal({code: status.RESOURCE_EXHAUSTED, details});
+    const details = `grpc: trying to send message larger than max (${tooLong.length} vs. ${MAX_BYTES})`;
+    return errorResponse({code: status.RESOURCE_EXHAUSTED, details});
   } catch (error) {
-    return refusal(error);
+    return errorResponse(error);
   }
 }
 
@@ -104,7 +106,7 @@ function single(path, request) {
   });
 }
 
-function refusal({code, details}) {
+function errorResponse({code, details}) {
   return {
     body: Buffer.alloc(0),
     trailers: {'grpc-status': String(code), 'grpc-message': encodeURI(details)},
@@ -119,12 +121,12 @@ function framed(message) {
 
 const server = createServer();
 server.on('stream', (stream, headers) => {
-  stream.on('error', () => undefined); // who asked went away
+  stream.on('error', () => undefined); // the client has disconnected
   buffer(stream)
-    .then((request) => answerTo(headers[':path'], request))
+    .then((request) => responseTo(headers[':path'], request))
     .then(
       ({body, trailers}) => {
-        // Who asked may have gone meanwhile.
+        // The client may have disconnected meanwhile.
         if (stream.destroyed) return;
         stream.respond({':status': 200, 'content-type': 'application/grpc'}, {waitForTrailers: true});
         stream.on('wantTrailers', () => {

@@ -1,1 +1,1 @@
-// The least that any program of Node.js takes.
+// An empty script: the lower bound for any Node.js program.

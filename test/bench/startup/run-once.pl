@@ -1,5 +1,5 @@
-# Runs a command with its output thrown away and prints its exit code, wall and processor microseconds, and the most
-# memory it had in KiB. Perl's own wait tells ticks of ten milliseconds only, so wait4(2) is called as it is.
+# Runs a command without output and prints its exit code, wall and CPU time in microseconds, and peak memory in KiB.
+# Perl's own wait has a resolution of ten milliseconds, so wait4(2) is called directly.
 use strict;
 use warnings;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);

@@ -1,4 +1,4 @@
-// exec: bytes out of a container and into it.
+// exec: bytes from a container and to it.
 import {spawn} from 'node:child_process';
 import {stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -8,18 +8,18 @@ import {MIB} from './runtime.mjs';
 const STDOUT_MIB = 1024;
 export const STDIN_MIB = 512;
 
-/** 1 GiB of zeros out of the container, into a pipe. */
+/** Measures 1 GiB of zeros from the container to a pipe. */
 export async function execStdout(tool, runtime) {
   const command = tool.execOut('dd', 'if=/dev/zero', 'bs=1M', `count=${STDOUT_MIB}`);
   const {seconds, cpuSeconds, stdout} = await timed(`| wc -c`, command, runtime);
-  if (Number(stdout) < STDOUT_MIB * MIB) throw new Error(`${tool.name} gave ${stdout.trim()} bytes`);
+  if (Number(stdout) < STDOUT_MIB * MIB) throw new Error(`${tool.name} received ${stdout.trim()} bytes`);
   return {rate: STDOUT_MIB / seconds, cpuSeconds};
 }
 
-/** 512 MiB from a file into the container. */
+/** Measures 512 MiB from a file to the container. */
 export async function execStdin(tool, runtime) {
   const path = await input(runtime);
-  // With its output gone the process would lose its input: the shell has to stay.
+  // The shell must stay, since the process would lose its input after its output is closed.
   const command = tool.execIn('sh', '-c', 'wc -c; true');
   const {seconds, cpuSeconds, stdout} = await timed(`<"${path}"`, command, runtime);
   if (tool.name !== 'floor' && Number(stdout) !== STDIN_MIB * MIB)
@@ -27,15 +27,15 @@ export async function execStdin(tool, runtime) {
   return {rate: STDIN_MIB / seconds, cpuSeconds};
 }
 
-/** The file, made once: else who comes first pays for bringing it into the page cache. */
+/** Creates the file once, so that it is in the page cache for all tools. */
 async function input({dir}) {
   const path = join(dir, 'input');
-  const isThere = await stat(path).catch(() => undefined);
-  if (isThere === undefined) await writeFile(path, Buffer.alloc(STDIN_MIB * MIB, 'kcri\n'));
+  const existing = await stat(path).catch(() => undefined);
+  if (existing === undefined) await writeFile(path, Buffer.alloc(STDIN_MIB * MIB, 'kcri\n'));
   return path;
 }
 
-/** A command's time, and the processor time of it alone, as the shell says; `redirection` is where it is connected to. */
+/** Returns the time of a command, and its own CPU time according to the shell. `redirection` connects it. */
 async function timed(redirection, command, {env}) {
   const start = performance.now();
   const script = `{ "$@"; times >&3; } ${redirection}`;
@@ -45,9 +45,9 @@ async function timed(redirection, command, {env}) {
   });
   const [stdout, stderr, times] = await Promise.all([1, 2, 3].map((fd) => text(child.stdio[fd])));
   const seconds = (performance.now() - start) / 1000;
-  // The second line is of the children: user and system time.
-  const spent = times.trim().split('\n').at(-1) ?? '';
-  const cpuSeconds = [...spent.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+  // The second line has the user and system times of the children.
+  const childTimes = times.trim().split('\n').at(-1) ?? '';
+  const cpuSeconds = [...childTimes.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
     (sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest),
     0,
   );

@@ -6,9 +6,9 @@ import {connect} from 'node:net';
 import {BIG_MIB, MIB} from './runtime.mjs';
 
 const REQUESTS = 500;
-const AT_ONCE = 20;
+const CONCURRENCY = 20;
 
-/** One download of 1 GiB. */
+/** Downloads 1 GiB. */
 export async function forwardDownload(tool, runtime) {
   return await withForwarder(tool, runtime, runtime.ports.busybox, async (forwarder) => {
     const seconds = await secondsOf(() => get(forwarder, '/big'));
@@ -16,25 +16,25 @@ export async function forwardDownload(tool, runtime) {
   });
 }
 
-/** Requests for a few bytes, each over a new connection, one after the other. */
-export async function forwardInTurn(tool, runtime) {
+/** Sends small requests sequentially, each over a new connection. */
+export async function forwardSequential(tool, runtime) {
   return await requests(tool, runtime, runtime.ports.busybox, 1);
 }
 
 /**
- * The same, some at a time. Busybox's server lets nine connections wait: who comes then tries again only after a
- * second, and holds up whoever shares a connection with it.
+ * Sends small requests concurrently. The backlog of busybox's server is nine connections: further clients retry only
+ * after a second, and delay those that share a connection with them.
  */
-export async function forwardAtOnce(tool, runtime) {
-  return await requests(tool, runtime, runtime.ports.busybox, AT_ONCE);
+export async function forwardConcurrent(tool, runtime) {
+  return await requests(tool, runtime, runtime.ports.busybox, CONCURRENCY);
 }
 
-/** The same with a server that lets nobody wait. */
-export async function forwardAtOnceQuick(tool, runtime) {
-  return await requests(tool, runtime, runtime.ports.quick, AT_ONCE);
+/** Sends small requests concurrently to a server with a longer backlog. */
+export async function forwardConcurrentQuick(tool, runtime) {
+  return await requests(tool, runtime, runtime.ports.quick, CONCURRENCY);
 }
 
-async function requests(tool, runtime, port, atOnce) {
+async function requests(tool, runtime, port, concurrency) {
   return await withForwarder(tool, runtime, port, async (forwarder) => {
     let left = REQUESTS;
     const work = async () => {
@@ -43,7 +43,7 @@ async function requests(tool, runtime, port, atOnce) {
         await get(forwarder, '/small');
       }
     };
-    const seconds = await secondsOf(() => Promise.all(Array.from({length: atOnce}, work)));
+    const seconds = await secondsOf(() => Promise.all(Array.from({length: concurrency}, work)));
     return {seconds, cpuSeconds: forwarder.cpuSeconds()};
   });
 }
@@ -54,7 +54,7 @@ async function secondsOf(work) {
   return (performance.now() - start) / 1000;
 }
 
-/** Calls `use` with where the tool listens. The processor time is what it has taken since it began to. */
+/** Calls `use` with the local address of the forwarder. Its CPU time is counted from then on. */
 async function withForwarder(tool, {env, ip}, port, use) {
   if (tool.forward === undefined) return await use({host: ip, port, cpuSeconds: () => 0});
   const [program, ...args] = tool.forward(port);
@@ -72,45 +72,45 @@ async function withForwarder(tool, {env, ip}, port, use) {
 }
 
 async function firstPort(stdout) {
-  let said = '';
+  let output = '';
   for (;;) {
     const [chunk] = await once(stdout, 'data');
-    said += chunk;
-    const match = /Forwarding from 127\.0\.0\.1:(\d+) ->/.exec(said);
+    output += chunk;
+    const match = /Forwarding from 127\.0\.0\.1:(\d+) ->/.exec(output);
     if (match !== null) return Number(match[1]);
   }
 }
 
-/** User and system time of a process, in the hundredths of a second that /proc has. */
+/** Returns the user and system time of a process in seconds. /proc counts in hundredths. */
 function processorSeconds(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /**
- * The length of what the server answers, by the length that it names: as any HTTP client, it does not wait for
- * the connection's end, which containerd holds back for a second.
+ * Downloads a page. Like any HTTP client, it stops after Content-Length bytes and does not wait for the end of the
+ * connection, which containerd delays by a second.
  */
 async function get({host, port}, path) {
   let bytes = 0;
-  let wanted = Infinity;
+  let expected = Infinity;
   const onread = {
     buffer: Buffer.allocUnsafe(MIB / 4),
     callback: (length, buffer) => {
-      if (wanted === Infinity) wanted = answerLength(buffer.toString('latin1', 0, length));
+      if (expected === Infinity) expected = responseLength(buffer.toString('latin1', 0, length));
       bytes += length;
-      if (bytes >= wanted) socket.destroy();
+      if (bytes >= expected) socket.destroy();
       return true;
     },
   };
   const socket = connect({host, port, onread, noDelay: true});
   socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
   await once(socket, 'close');
-  if (bytes < wanted) throw new Error(`${path}: ${bytes} bytes of ${wanted}`);
+  if (bytes < expected) throw new Error(`${path}: ${bytes} bytes of ${expected}`);
 }
 
-/** Of headers and body together; the headers come in one piece. */
-function answerLength(start) {
+/** Returns the length of headers and body. The headers are in the first chunk. */
+function responseLength(start) {
   const headers = start.indexOf('\r\n\r\n') + 4;
   return headers + Number(/content-length: (\d+)/i.exec(start)[1]);
 }

@@ -1,4 +1,4 @@
-// The floor for exec: what comes is counted and not looked at, what is sent comes from one buffer.
+// The lower bound for exec: received data is not processed, and sent data comes from one buffer.
 // Usage: raw-client.mjs stdout|stdin CONTAINER COMMAND…
 import {request} from 'node:http';
 import {connect as connectCri} from '../../../dist/cri/index.js';
@@ -11,7 +11,7 @@ const stdin = mode === 'stdin';
 const cri = connectCri(process.env.CONTAINER_RUNTIME_ENDPOINT);
 const {url} = await cri.runtime.exec({containerId, cmd, stdin, stdout: true, stderr: !stdin});
 cri.close();
-const socket = await upgraded(url);
+const socket = await upgradeConnection(url);
 const encoder = new HeaderEncoder();
 const types = ['error', ...(stdin ? ['stdin'] : []), 'stdout', ...(stdin ? [] : ['stderr'])];
 types.forEach((streamtype, index) => socket.write(synStream(2 * index + 1, encoder.encode({streamtype}))));
@@ -19,36 +19,36 @@ socket.on('data', (chunk) => {
   if (!stdin) process.stdout.write(chunk);
 });
 socket.once('data', () => {
-  if (stdin) push();
+  if (stdin) sendInput();
 });
 
-function upgraded(target) {
+function upgradeConnection(target) {
   const headers = {
     Connection: 'Upgrade',
     Upgrade: 'SPDY/3.1',
     'X-Stream-Protocol-Version': 'v4.channel.k8s.io',
   };
   return new Promise((resolve, reject) => {
-    const asked = request(target, {method: 'POST', headers});
-    asked.once('error', reject);
-    asked.once('upgrade', (_response, socket) => resolve(socket));
-    asked.end();
+    const upgradeRequest = request(target, {method: 'POST', headers});
+    upgradeRequest.once('error', reject);
+    upgradeRequest.once('upgrade', (_response, socket) => resolve(socket));
+    upgradeRequest.end();
   });
 }
 
-function push() {
-  const piece = Buffer.alloc(MIB / 4);
-  const frame = Buffer.concat([dataHeader(3, piece.length, false), piece]);
-  let left = (STDIN_MIB * MIB) / piece.length;
-  const more = () => {
+function sendInput() {
+  const chunk = Buffer.alloc(MIB / 4);
+  const frame = Buffer.concat([dataHeader(3, chunk.length, false), chunk]);
+  let left = (STDIN_MIB * MIB) / chunk.length;
+  const sendMore = () => {
     while (left > 0) {
       left -= 1;
       if (!socket.write(frame)) {
-        socket.once('drain', more);
+        socket.once('drain', sendMore);
         return;
       }
     }
     socket.write(dataHeader(3, 0, true));
   };
-  more();
+  sendMore();
 }

@@ -1,12 +1,12 @@
-// What the measurements come to, in lines.
+// Formats the results as text.
 
-/** Who is measured on what, and how busy the machine is with other things. */
+/** Returns the tools, the runtime and the load of the machine. */
 export function heading(version, tools, [load]) {
   const names = tools.map(({name}) => name).join(', ');
   return `\ncontainerd ${version}: ${names}; load ${load.toFixed(1)}\n`;
 }
 
-/** The medians of one measure and kcri's part of each other tool's. */
+/** Returns the medians of one measurement, and kcri's ratio to each other tool. */
 export function comparison(name, samples, targets) {
   const medians = new Map([...samples].map(([tool, list]) => [tool, medianOf(list)]));
   const kcri = medians.get('kcri');
@@ -24,10 +24,10 @@ function medianOf(list) {
 
 function valuesText({rate, seconds, cpuSeconds}) {
   const speed = rate === undefined ? `${seconds.toFixed(2)} s` : `${rate.toFixed(0)} MiB/s`;
-  return `${speed}, ${cpuSeconds.toFixed(2)} s of processor`;
+  return `${speed}, ${cpuSeconds.toFixed(2)} s CPU`;
 }
 
-/** kcri ÷ the other tool; a target that is missed is marked. */
+/** Returns kcri ÷ the other tool, with missed targets marked. */
 function ratiosText(kcri, other, targets) {
   const shown = [
     kcri.rate === undefined
@@ -35,24 +35,17 @@ function ratiosText(kcri, other, targets) {
       : ratio('rate', kcri.rate / other.rate, targets.rate, (value, target) => value >= target),
     ...(other.cpuSeconds === 0
       ? []
-      : [
-          ratio(
-            'processor',
-            kcri.cpuSeconds / other.cpuSeconds,
-            targets.cpu,
-            (value, target) => value <= target,
-          ),
-        ]),
+      : [ratio('CPU', kcri.cpuSeconds / other.cpuSeconds, targets.cpu, (value, target) => value <= target)]),
   ];
   return `kcri: ${shown.join(', ')}`;
 }
 
-function ratio(name, value, target, reached) {
-  const wanted =
+function ratio(name, value, target, isReached) {
+  const targetText =
     target === undefined
       ? ''
-      : reached(value, target)
-        ? ` (wanted ${target})`
-        : ` (MISSED: wanted ${target})`;
-  return `${name} ×${value.toFixed(2)}${wanted}`;
+      : isReached(value, target)
+        ? ` (target ${target})`
+        : ` (MISSED: target ${target})`;
+  return `${name} ×${value.toFixed(2)}${targetText}`;
 }

@@ -1,4 +1,4 @@
-// A private containerd with one pod, in which a web server runs.
+// A private containerd with one pod that runs a web server.
 import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
@@ -12,13 +12,13 @@ import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js'
 export const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 export const MIB = 1024 * 1024;
 const QUICK_SERVER = fileURLToPath(new URL('quick-server.mjs', import.meta.url));
-/** What is downloaded. */
+/** Size of the downloaded file. */
 export const BIG_MIB = 1024;
 const PORTS = {busybox: 8080, quick: 8081};
 
 const SERVE = `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=0 seek=${BIG_MIB}; exec httpd -f -p ${PORTS.busybox} -h /www`;
 
-/** Starts it, and takes it down when `use` is done with it. */
+/** Starts the runtime and the pod, calls `use`, and removes everything. */
 export async function withRuntime(folder, use) {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-bench-'));
   const env = {...process.env, KCRI_ROOT_DIR: rootDir};
@@ -57,7 +57,7 @@ export async function withRuntime(folder, use) {
   }
 }
 
-/** Runs it in the network of a process. */
+/** Runs a server in the network namespace of a process. */
 async function quickServer(pid) {
   const args = ['--net', '--target', String(pid), process.execPath, QUICK_SERVER, String(PORTS.quick)];
   const server = spawn('nsenter', args, {stdio: ['pipe', 'pipe', 'inherit']});

@@ -1,4 +1,4 @@
-// Who is measured: kcri, crictl, and a client that does no more than it must.
+// The measured tools: kcri, crictl, and a minimal client.
 import {access, constants} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -6,7 +6,7 @@ import {KCRI} from './runtime.mjs';
 
 const RAW = fileURLToPath(new URL('raw-client.mjs', import.meta.url));
 
-/** The tools on a runtime: how each is started for exec and for port-forward. */
+/** Returns the tools on a runtime, with their command lines for exec and port-forward. */
 export async function toolsFor({container, pod}) {
   const crictl = await onPath('crictl');
   const asCrictl = (name, command) => ({
@@ -22,7 +22,7 @@ export async function toolsFor({container, pod}) {
       name: 'floor',
       execOut: (...words) => [process.execPath, RAW, 'stdout', container, ...words],
       execIn: (...words) => [process.execPath, RAW, 'stdin', container, ...words],
-      // The pod's address, without any forwarder.
+      // Connects to the pod's address without a forwarder.
       forward: undefined,
     },
   ];

@@ -1,8 +1,8 @@
 import {access} from 'node:fs/promises';
 import {expect, test} from 'vitest';
-import {OF_LISTS, withoutLastCompiler} from '../../scripts/binary/fewer-compilers.mjs';
+import {LIST_MODULES, withoutFtl} from '../../scripts/binary/exclude-from-ftl.mjs';
 
-test('functions and methods are kept from the last compiler, by an import beside the source', () => {
+test('functions and methods are excluded from FTL, with an additional import', () => {
   const source = [
     'export function one<T>(value: T): T {',
     '  function inner() {}',
@@ -12,12 +12,12 @@ test('functions and methods are kept from the last compiler, by an import beside
     '  function: string;',
     'class Five {',
   ].join('\n');
-  const [first, ...rest] = withoutLastCompiler(source).trimEnd().split('\n');
+  const [first, ...rest] = withoutFtl(source).trimEnd().split('\n');
   expect(first).toBe("import {noFTL} from 'bun:jsc';");
   expect(rest.slice(0, 7).join('\n')).toBe(source);
   expect(rest.at(-1)).toBe('[one, two, ...methodsOf(Four), ...methodsOf(Five)].forEach(noFTL);');
 });
 
-test('what lists go through is there', async () => {
-  for (const path of OF_LISTS) await expect(access(path)).resolves.toBeUndefined();
+test('all list modules exist', async () => {
+  for (const path of LIST_MODULES) await expect(access(path)).resolves.toBeUndefined();
 });

@@ -7,10 +7,10 @@ const EMPTY = fileURLToPath(new URL('empty.cjs', import.meta.url));
 const MEASURES = ['wall', 'cpu', 'memory'];
 
 /**
- * Runs crictl, kcri, an empty script and, when there is one, kcri's executable one after the other, again and again, so
- * that what else the machine does falls on all of them. Gives medians, and the medians of each round's ratios to crictl.
+ * Runs crictl, kcri, an empty script and, if it exists, kcri's executable alternately, so that other load affects all
+ * of them. Returns the medians, and the medians of the ratios to crictl per round.
  */
-export function pairs({node, program, args, env, rounds}) {
+export function measureInterleaved({node, program, args, env, rounds}) {
   const tools = {
     crictl: ['crictl', ...args],
     kcri: [node, KCRI, ...args],
@@ -18,7 +18,7 @@ export function pairs({node, program, args, env, rounds}) {
     ...(program !== undefined && {program: [program, ...args]}),
   };
   const samples = Object.fromEntries(Object.keys(tools).map((name) => [name, []]));
-  // The first round is for the caches, of the disk's content and of compiled code.
+  // The first round only fills the caches of the disk and of compiled code.
   for (let round = 0; round <= rounds; round += 1)
     for (const [name, command] of Object.entries(tools)) {
       const sample = runOnce(command, env);
@@ -40,7 +40,7 @@ export function runOnce(command, env) {
   const {stdout, stderr, status} = spawnSync('perl', [RUN_ONCE, ...command], {env, encoding: 'utf8'});
   if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
   const [exitCode, wall, cpu, kib] = stdout.split(' ').map(Number);
-  if (exitCode === 127) throw new Error(`there is no program ${command[0]}`);
+  if (exitCode === 127) throw new Error(`${command[0]} does not exist`);
   return {wall: wall / 1000, cpu: cpu / 1000, memory: kib / 1024};
 }
 

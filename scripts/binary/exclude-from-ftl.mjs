@@ -1,8 +1,8 @@
 import {readFileSync} from 'node:fs';
 import {relative} from 'node:path';
 
-/** What each object of a list goes through. */
-export const OF_LISTS = new Set([
+/** Modules that process each object of a list. */
+export const LIST_MODULES = new Set([
   'src/base/compare.ts',
   'src/cli/output/views/container-table.ts',
   'src/cli/output/views/image-table.ts',
@@ -22,19 +22,19 @@ export const OF_LISTS = new Set([
 ]);
 
 /**
- * Returns an esbuild plugin that keeps the functions which lists go through from the last of Bun's compilers: it takes up
- * to 20 ms for a function, and a list of thousands is shown before that pays.
+ * Returns an esbuild plugin that excludes functions of list modules from FTL, the last of JavaScriptCore's compilers:
+ * FTL takes up to 20 ms for a function, and a list of thousands is finished before that pays off.
  *
  * @param {string} root the checkout
  * @returns {import('esbuild').Plugin}
  */
-export function fewerCompilers(root) {
+export function excludeFromFtl(root) {
   return {
-    name: 'fewer-compilers',
+    name: 'exclude-from-ftl',
     setup(build) {
       build.onLoad({filter: /\.ts$/}, ({path}) =>
-        OF_LISTS.has(relative(root, path))
-          ? {contents: withoutLastCompiler(readFileSync(path, 'utf8')), loader: 'ts'}
+        LIST_MODULES.has(relative(root, path))
+          ? {contents: withoutFtl(readFileSync(path, 'utf8')), loader: 'ts'}
           : undefined,
       );
     },
@@ -44,8 +44,12 @@ export function fewerCompilers(root) {
 const FUNCTION = /^(?:export )?(?:async )?function (\w+)/gm;
 const CLASS = /^(?:export )?class (\w+)/gm;
 
-/** @param {string} source */
-export function withoutLastCompiler(source) {
+/**
+ * Returns the source with a call that excludes its functions and methods from FTL.
+ *
+ * @param {string} source
+ */
+export function withoutFtl(source) {
   const functions = Array.from(source.matchAll(FUNCTION), ([, name]) => name);
   const methods = Array.from(source.matchAll(CLASS), ([, name]) => `...methodsOf(${name})`);
   const helper =

@@ -1,2 +1,0 @@
-export declare const OF_LISTS: ReadonlySet<string>;
-export declare function withoutLastCompiler(source: string): string;
