@@ -7,7 +7,7 @@ import * as Args from '../../src/cli/bundled/args.js';
 import {Command} from '../../src/cli/bundled/command.js';
 import * as Flags from '../../src/cli/bundled/flags.js';
 
-/** A definition as data: what its parser makes of a value in place of the parser. */
+/** Returns a definition as data, with the result of its parser in place of the parser. */
 async function asData(definition: object): Promise<object> {
   const {parse} = definition as {parse: (value: unknown) => Promise<unknown>};
   return {...definition, parse: await parse('text')};
@@ -19,18 +19,18 @@ const OPTIONS: readonly Readonly<Record<string, unknown>>[] = [
   {multiple: false, required: true, default: 'x', parse: async () => 'parsed'},
 ];
 
-describe("what stands in for oclif's definitions gives the same", () => {
+describe("the replacement of oclif's definitions is equal:", () => {
   test.each(OPTIONS)('Flags.string(%j)', async (options) => {
     expect(await asData(Flags.string(options))).toEqual(await asData(OclifFlags.string(options)));
   });
 
-  test.each(OPTIONS)('Flags.custom of its own defaults, with %j', async (options) => {
+  test.each(OPTIONS)('Flags.custom with its own defaults, with %j', async (options) => {
     const defaults: Readonly<Record<string, unknown>> = {
       multiple: true,
       parse: async (text: string) => `<${text}>`,
     };
-    const oclifs = OclifFlags.custom(defaults)(options);
-    expect(await asData(Flags.custom(defaults)(options))).toEqual(await asData(oclifs));
+    const expected = OclifFlags.custom(defaults)(options);
+    expect(await asData(Flags.custom(defaults)(options))).toEqual(await asData(expected));
   });
 
   test.each([{}, {char: 'a', default: true, allowNo: true}] as const)(
@@ -45,24 +45,24 @@ describe("what stands in for oclif's definitions gives the same", () => {
   });
 });
 
-describe("what stands in for oclif's Command", () => {
-  class Ours extends Command {
+describe("the replacement of oclif's Command", () => {
+  class Replacement extends Command {
     static override id = 'runtime:up';
     async run(): Promise<unknown> {
-      return [this.argv, this.config, this.id, this.ctor === Ours, this.parsed];
+      return [this.argv, this.config, this.id, this.ctor === Replacement, this.parsed];
     }
   }
-  class Theirs extends OclifCommand {
+  class Original extends OclifCommand {
     static override id = 'runtime:up';
     async run(): Promise<unknown> {
-      return [this.argv, this.config, this.id, this.ctor === Theirs, this.parsed];
+      return [this.argv, this.config, this.id, this.ctor === Original, this.parsed];
     }
   }
 
-  test('is made and known as that is', async () => {
+  test('is constructed and identified equally', async () => {
     const config = new Config({root: '.'});
-    const [ours, theirs] = [new Ours(['-a'], config), new Theirs(['-a'], config)];
-    expect(await ours.run()).toEqual(await theirs.run());
+    const [replacement, original] = [new Replacement(['-a'], config), new Original(['-a'], config)];
+    expect(await replacement.run()).toEqual(await original.run());
   });
 
   test('has the same defaults', () => {

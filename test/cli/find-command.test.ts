@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {COMMAND_ALIASES, commandNames, findCommand} from '../../src/cli/find-command.js';
 import {GLOBAL_FLAGS} from '../../src/cli/flags/global-flags.js';
 
-/** crictl 1.36's flags: `name` or `name/letter` or `name/alias`; kcri has more. */
+/** Flags of crictl 1.36: `name`, `name/letter` or `name/alias`. kcri has additional flags. */
 const CRICTL: Readonly<Record<string, string>> = {
   checkpoint: 'export/e',
   create: 'no-pull with-pull cancel-timeout/T creds auth username/u pull-timeout/pt',
@@ -71,14 +71,14 @@ describe('commands', () => {
     expect(spellings(defined)).toEqual(expect.arrayContaining(wanted));
   });
 
-  test.each(Object.keys(CRICTL))('%s is described and has no spelling twice', async (name) => {
+  test.each(Object.keys(CRICTL))('%s has a summary and unique flag names', async (name) => {
     const {flags = {}, summary, usage = `${name} `} = await load(name);
     expect(summary).toMatch(/^[A-Z].*[^.]$/);
     expect(usage.startsWith(`${name} `)).toBe(true);
     expect(new Set(spellings(flags)).size).toBe(spellings(flags).length);
   });
 
-  test.each(Object.entries(COMMAND_ALIASES))('%s is an alias that %s knows of', async (alias, name) => {
+  test.each(Object.entries(COMMAND_ALIASES))('%s is a documented alias of %s', async (alias, name) => {
     expect((await load(name)).aliases).toContain(alias);
   });
 
@@ -87,18 +87,18 @@ describe('commands', () => {
     ['get', 'pod', 'pods'],
     ['get', 'ev', 'events'],
     ['get', 'event', 'events'],
-  ])('%s %s is what kubectl means by it', (command, word, resource) => {
+  ])('%s %s is the command that kubectl users expect', (command, word, resource) => {
     expect(findCommand([command, word, '-A'])).toMatchObject({words: [command, resource], argv: ['-A']});
   });
 
-  test("the global flags are crictl's and kcri's own", () => {
+  test("the global flags are crictl's, and additional ones of kcri", () => {
     const crictl =
       'config c runtime-endpoint r image-endpoint i timeout t debug D max-retries enable-tracing tracing-endpoint ' +
       'tracing-sampling-rate-per-million profile-cpu profile-mem';
     expect(spellings(GLOBAL_FLAGS).toSorted()).toEqual([...crictl.split(' '), 'root-dir'].toSorted());
   });
 
-  test('all of them are found by their names', () => {
+  test('every command is found by its words', () => {
     expect(commandNames()).toEqual(expect.arrayContaining(Object.keys(CRICTL)));
   });
 });

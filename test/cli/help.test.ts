@@ -3,7 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../kcri-command.js';
 
-/** Runs the built program, because oclif reads the built package for its help; `npm test` builds it first. */
+/** Runs the built program, since oclif reads the built package for its help. `npm test` builds it first. */
 function kcri(args: readonly string[], env: Record<string, string> = {}) {
   const [program, ...before] = KCRI_COMMAND;
   return new Promise<{stdout: string; stderr: string; exitCode: number}>((resolve) => {
@@ -49,7 +49,7 @@ describe('help of the built program', () => {
     },
   );
 
-  test('names the program as it was called', async () => {
+  test('uses the name the program was called by', async () => {
     const {stdout} = await kcri(['ps', '--help'], {KCRI_COMPAT: 'crictl'});
     expect(stdout).toMatch(
       /\nUSAGE\n {2}\$ crictl ps \[FLAGS\]\n[^]*\nUse "crictl options" for a list of global flags\.\n$/,
@@ -67,13 +67,13 @@ describe('the built program', () => {
       ['-c', '{ "$@" ps -v; echo "exit $?" >&2; } | head -1', 'sh', ...KCRI_COMMAND],
       {env: {PATH: process.env['PATH'], CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint}},
     );
-    const [out, err] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    const [out, err] = await Promise.all([readAll(child.stdout), readAll(child.stderr)]);
     expect(out).toMatch(/^ID: [0-9a-f]{64}\n$/);
     expect(err).toBe('exit 0\n');
   });
 });
 
-async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();

@@ -18,13 +18,13 @@ describe('kcri', () => {
     [['runtime', 'upp'], '"upp" for "kcri runtime"', ''],
     [['get', 'all'], '"all" for "kcri get"', 'hint: "kcri get --help" lists all commands\n'],
     [['../cli/main'], '"../cli/main" for "kcri"', ''],
-  ])('%j is no command and ends with 3', async (args, name, hint) => {
+  ])('%j is an unknown command and exits with 3', async (args, name, hint) => {
     const {stdout, stderr, exitCode} = await runKcri(args);
     expect(stderr).toContain(`unknown command ${name}\n${hint}`);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 3});
   });
 
-  test('global flags work before the command and behind it', async () => {
+  test('global flags are accepted before and after the command', async () => {
     await using runtime = await FakeRuntime.start();
     const before = await runKcri(['-r', runtime.endpoint, '--timeout', '5s', 'version']);
     const behind = await runKcri(['version', '-t', '5', `--runtime-endpoint=${runtime.socketPath}`]);
@@ -35,36 +35,36 @@ describe('kcri', () => {
     expect(runtime.calls.map(({method}) => method)).toEqual(['Version', 'Version']);
   });
 
-  test('a global flag behind the command replaces the one before it', async () => {
+  test('a global flag after the command overrides one before it', async () => {
     await using runtime = await FakeRuntime.start();
     const {exitCode} = await runKcri(['-r', '/nowhere', 'version', '-r', runtime.endpoint]);
     expect(exitCode).toBe(0);
   });
 
-  test("a command's own letter wins over a global flag's", async () => {
+  test('a short flag of the command takes precedence over a global one', async () => {
     await using runtime = await FakeRuntime.start({containers: [aContainer()]});
     const {exitCode} = await runKcri(['ps', '-r'], {endpoint: runtime.endpoint});
     expect(exitCode).toBe(0);
   });
 
-  test('the endpoint is found when none is given', async () => {
+  test('the endpoint is discovered if none is given', async () => {
     await using runtime = await FakeRuntime.start();
     const {exitCode} = await runKcri(['version'], {wellKnownEndpoints: ['/nowhere', runtime.endpoint]});
     expect(exitCode).toBe(0);
   });
 
-  test('--timeout bounds a call', async () => {
+  test('--timeout limits the time of a call', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.injectDelay('Version', 5000);
     const {stderr, exitCode} = await runKcri(['-t', '100ms', 'version'], {endpoint: runtime.endpoint});
-    // The runtime keeps the deadline too, and its words may come first.
+    // The runtime enforces the deadline too, and its error may arrive first.
     const answer =
       /^kcri: getting the runtime version: no response (?:within [\d.]+s|before the deadline)\nhint: .*--timeout/;
     expect(stderr).toMatch(answer);
     expect(exitCode).toBe(1);
   });
 
-  test('an interruption ends a waiting call with 130', async () => {
+  test('an interrupt ends a waiting call with exit code 130', async () => {
     const {InterruptedError} = await import('../../src/cli/interrupt.js');
     await using runtime = await FakeRuntime.start();
     runtime.injectDelay('Version', 60_000);
@@ -87,7 +87,7 @@ describe('kcri', () => {
       ['-r', '/nowhere/a.sock', 'version'],
       'getting the runtime version: cannot connect to /nowhere/a.sock: no such file or directory',
     ],
-  ])('%j ends with 1, one message and a hint', async (args, message) => {
+  ])('%j exits with 1, one message and a hint', async (args, message) => {
     const {stdout, stderr, exitCode} = await runKcri(args, {env: {KCRI_ROOT_DIR: '/nowhere'}});
     expect(stderr.startsWith(`kcri: ${message}`)).toBe(true);
     expect(stderr).toContain('\nhint: ');
@@ -95,7 +95,7 @@ describe('kcri', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 
-  test('a misspelled flag is told what it may have been', async () => {
+  test('an unknown flag has a suggestion', async () => {
     const {stderr} = await runKcri(['ps', '--no-trunk']);
     expect(stderr).toMatch(/^kcri: unknown flag: --no-trunk\nhint: did you mean --no-trunc\?\n/);
   });

@@ -73,7 +73,8 @@ const responses = new Map();
 function responseTo(path, body) {
   const key = `${path} ${body.toString('latin1')}`;
   let response = responses.get(key);
-  if (response === undefined) responses.set(key, (response = fetchResponse(path, body.subarray(PREFIX_LENGTH))));
+  if (response === undefined)
+    responses.set(key, (response = fetchResponse(path, body.subarray(PREFIX_LENGTH))));
   return response;
 }
 

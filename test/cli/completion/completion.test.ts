@@ -6,7 +6,7 @@ import {runKcri} from '../run-kcri.js';
 
 const ODD = ['$(reboot)', 'a b', 'a;b', '`id`', '*', 'a\nb', "it's", '', '--all', ':files'];
 
-/** The words at the cursor behind `kcri`, without ids. */
+/** Returns the suggestions for the last word behind `kcri`, without IDs. */
 async function namesAt(runtime: FakeRuntime, ...words: readonly string[]): Promise<readonly string[]> {
   const {stdout} = await runKcri(['completion', '--suggest', '--', ...words], {endpoint: runtime.endpoint});
   const suggested = stdout.trimEnd().split('\n');
@@ -15,7 +15,7 @@ async function namesAt(runtime: FakeRuntime, ...words: readonly string[]): Promi
     .filter((word) => !/^(sha256:)?[0-9a-f]{13}$/.test(word));
 }
 
-test('names that a shell would read as more than a word, or kcri as a flag, are not offered', async () => {
+test('names that are not a single shell word, or look like a flag, are not suggested', async () => {
   const sandboxes = ['web', ...ODD].map((name) => aSandbox({name}));
   const [web] = sandboxes;
   const containers = ['main', ...ODD].map((name) => aContainer({sandbox: web!, name}));
@@ -29,15 +29,15 @@ test('names that a shell would read as more than a word, or kcri as a flag, are 
   expect(await namesAt(runtime, 'rmi', '')).toEqual(['localhost:5000/team/app:1']);
 });
 
-test('a container whose name others have is offered with its pod, and its namespace where that needs to be', async () => {
-  const [web, api, twin] = [
+test('an ambiguous container name is suggested with its pod, and with the namespace if needed', async () => {
+  const [web, api, sameName] = [
     aSandbox({name: 'web', namespace: 'one'}),
     aSandbox({name: 'api', namespace: 'one'}),
     aSandbox({name: 'api', namespace: 'two'}),
   ];
-  const containers = [web, api, twin].map((sandbox) => aContainer({sandbox, name: 'server'}));
+  const containers = [web, api, sameName].map((sandbox) => aContainer({sandbox, name: 'server'}));
   await using runtime = await FakeRuntime.start({
-    sandboxes: [web, api, twin],
+    sandboxes: [web, api, sameName],
     containers: [...containers, aContainer({sandbox: web, name: 'proxy'})],
   });
   expect(await namesAt(runtime, 'exec', '')).toEqual([
@@ -48,7 +48,7 @@ test('a container whose name others have is offered with its pod, and its namesp
   ]);
 });
 
-test('where only names of pods serve, their ids are not offered', async () => {
+test('IDs are not suggested where only pod names are accepted', async () => {
   await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
   const {stdout} = await runKcri(['completion', '--suggest', '--', 'describe', ''], {
     endpoint: runtime.endpoint,
@@ -56,7 +56,7 @@ test('where only names of pods serve, their ids are not offered', async () => {
   expect(stdout).toMatch(/^web\t[^\n]*\n$/);
 });
 
-test('forms of output are offered, those with a template up to it', async () => {
+test('output formats are suggested, and those with a template up to the template', async () => {
   await using runtime = await FakeRuntime.start();
   expect(await namesAt(runtime, 'inspect', '-o', '')).toEqual([
     'go-template=',
@@ -67,12 +67,12 @@ test('forms of output are offered, those with a template up to it', async () => 
   ]);
 });
 
-test('bash takes the words as they are', () => {
+test('bash inserts suggestions literally', () => {
   const script = `${COMPLETION_SCRIPTS.bash}
 kcri() { printf '%s\\n' '*' 'a b' '$(echo hi)' $'word\\tmeaning'; }
 COMP_WORDS=(kcri ''); COMP_CWORD=1; COMP_LINE='kcri '; COMP_POINT=5
 _kcri
 printf '<%s>' "\${COMPREPLY[@]}"`;
-  const said = execFileSync('bash', ['--norc', '--noprofile', '-uc', script], {encoding: 'utf8'});
-  expect(said).toBe('<*><a b><$(echo hi)><word>');
+  const output = execFileSync('bash', ['--norc', '--noprofile', '-uc', script], {encoding: 'utf8'});
+  expect(output).toBe('<*><a b><$(echo hi)><word>');
 });

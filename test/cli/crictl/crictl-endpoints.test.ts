@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {resolveCrictlAddress} from '../../../src/cli/crictl/crictl-endpoints.js';
 
-// What crictl 1.36 says of them, or where it looks.
+// Addresses according to crictl 1.36's errors, or where it connects to.
 test.each([
   ['/a/cri.sock', 'unix:///a/cri.sock'],
   ['unix:///a/cri.sock', 'unix:///a/cri.sock'],
@@ -9,7 +9,7 @@ test.each([
   ['unix://a/cri.sock', 'unix:///cri.sock'],
   ['a/cri.sock', 'unix:///cri.sock'],
   ['./cri.sock', 'unix:///cri.sock'],
-])('%s is %s', (endpoint, address) => {
+])('the address of %s is %s', (endpoint, address) => {
   expect(resolveCrictlAddress(endpoint, 'ps')).toBe(address);
 });
 

@@ -27,7 +27,7 @@ describe("a line of crictl's log", () => {
   test.each([
     ['Asia/Kolkata', '2026-05-01T17:30:00+05:30'],
     ['America/St_Johns', '2026-05-01T09:30:00-02:30'],
-  ])('has the time of the zone %s', (name, time) => {
+  ])('has a time in the zone %s', (name, time) => {
     process.env['TZ'] = name;
     expect(formatLogrusLine('warning', 'x', PLACE)).toBe(`time="${time}" level=warning msg=x\n`);
   });
@@ -36,7 +36,7 @@ describe("a line of crictl's log", () => {
     ['error', '\x1b[31mERRO\x1b[0m[0007] '],
     ['warning', '\x1b[33mWARN\x1b[0m[0007] '],
     ['info', '\x1b[36mINFO\x1b[0m[0007] '],
-  ] as const)('is coloured on a terminal: %s', (level, start) => {
+  ] as const)('has colors on a terminal: %s', (level, start) => {
     expect(formatLogrusLine(level, 'no quotes here\n', {...PLACE, terminal: true})).toBe(
       `${start}${'no quotes here'.padEnd(44)} \n`,
     );

@@ -15,7 +15,7 @@ const parse = (argv: readonly string[], combinesShorts = true) =>
 const flagsOf = (argv: readonly string[]) =>
   parse(argv).flags.map(({name, value}) => (value === true ? name : `${name}=${value}`));
 
-describe("flags as Go's flag package and urfave/cli take them", () => {
+describe("flags in the style of Go's flag package and urfave/cli", () => {
   test.each([
     [['-a'], ['all']],
     [['--a'], ['all']],
@@ -38,7 +38,7 @@ describe("flags as Go's flag package and urfave/cli take them", () => {
       ['-o', 'json', '-aq'],
       ['output=json', 'all', 'quiet'],
     ],
-  ])('%j is %j', (argv, flags) => {
+  ])('%j is parsed as %j', (argv, flags) => {
     expect(flagsOf(argv)).toEqual(flags);
   });
 
@@ -60,7 +60,7 @@ describe("flags as Go's flag package and urfave/cli take them", () => {
       ['', '-a'],
       ['', '-a'],
     ],
-  ])('flags end at the first argument of %j', (argv, positionals) => {
+  ])('flags end before the first argument of %j', (argv, positionals) => {
     expect(parse(argv).positionals).toEqual(positionals);
   });
 
@@ -75,15 +75,15 @@ describe("flags as Go's flag package and urfave/cli take them", () => {
     [['-=a'], 'bad flag syntax: -=a'],
     [['-a', '--all'], 'Cannot use two forms of the same flag: a all'],
     [['--pt', '1s', '--pull-timeout', '2s'], 'Cannot use two forms of the same flag: pt pull-timeout'],
-  ])('%j is refused with "%s"', (argv, message) => {
+  ])('%j is rejected with "%s"', (argv, message) => {
     expect(() => parse(argv)).toThrow(new FlagError(message));
   });
 
-  test('letters are only combined where the command allows it', () => {
+  test('short flags can be combined only if the command allows it', () => {
     expect(() => parse(['-aq'], false)).toThrow(new FlagError('flag provided but not defined: -aq'));
   });
 
-  test.each([['-h'], ['--help'], ['-ah']])('%s asks for help', (flag) => {
+  test.each([['-h'], ['--help'], ['-ah']])('%s requests help', (flag) => {
     expect(parse([flag]).help).toBe(true);
   });
 });

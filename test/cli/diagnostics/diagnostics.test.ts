@@ -16,7 +16,7 @@ describe('--enable-tracing', () => {
     return {...result, spans: collector.spans, resource: collector.resource};
   };
 
-  test('sends a span for the command and below it one for each call, of which the runtime is told', async () => {
+  test('exports a span for the command with a child span per call, and propagates its context to the runtime', async () => {
     await using runtime = await FakeRuntime.start();
     const {spans, resource, stderr, exitCode} = await traced(runtime, ['version']);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
@@ -38,7 +38,7 @@ describe('--enable-tracing', () => {
     expect(runtime.calls[0]?.metadata['traceparent']).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
   });
 
-  test('marks what failed', async () => {
+  test('marks failed spans', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.injectError('Version', {code: 'INTERNAL', message: 'no'});
     const {spans, exitCode} = await traced(runtime, ['version']);
@@ -47,14 +47,14 @@ describe('--enable-tracing', () => {
     expect(spans.find(({kind}) => kind === 3)?.attributes['rpc.grpc.status_code']).toBe(13);
   });
 
-  test('says how it failed without secrets', async () => {
+  test('exports errors without secrets', async () => {
     await using runtime = await FakeRuntime.start();
     const message = 'exec "API_TOKEN=top-secret" at http://127.0.0.1/exec/top-secret';
     runtime.injectError('Version', {code: 'INTERNAL', message});
     const {spans} = await traced(runtime, ['version']);
-    const said = 'exec "API_TOKEN=***" at http://127.0.0.1/exec/***';
+    const masked = 'exec "API_TOKEN=***" at http://127.0.0.1/exec/***';
     for (const span of spans) {
-      expect(span.message).toContain(said);
+      expect(span.message).toContain(masked);
       expect(span.exceptions).toEqual([
         {'exception.type': expect.any(String) as unknown, 'exception.message': span.message},
       ]);
@@ -66,19 +66,19 @@ describe('--enable-tracing', () => {
     [['--tracing-sampling-rate-per-million', '0'], 0],
     [['--tracing-sampling-rate-per-million=1000000'], 2],
     [['--enable-tracing=false'], 0],
-  ])('with %j sends %d spans', async (args, count) => {
+  ])('exports spans at the rate of %j: %d', async (args, count) => {
     await using runtime = await FakeRuntime.start();
     const {spans, exitCode} = await traced(runtime, [...args, 'version']);
     expect({count: spans.length, exitCode}).toEqual({count, exitCode: 0});
   });
 
-  test('is named as crictl names it when called so', async () => {
+  test("uses crictl's names if called as crictl", async () => {
     await using runtime = await FakeRuntime.start();
     const {resource} = await traced(runtime, ['version'], {KCRI_COMPAT: 'crictl'});
     expect(resource['service.name']).toBe('cri-tools');
   });
 
-  test('warns of a collector that is not there and holds nothing up', async () => {
+  test('warns about an unreachable collector without delaying the command', async () => {
     await using runtime = await FakeRuntime.start();
     const args = ['--enable-tracing', '--tracing-endpoint', '127.0.0.1:1', 'version'];
     const startedAt = performance.now();
@@ -101,7 +101,7 @@ describe('--profile-cpu and --profile-mem', () => {
 
   const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
-  test("write V8's profile of the CPU", async () => {
+  test('write a V8 CPU profile', async () => {
     await using runtime = await FakeRuntime.start();
     const path = join(folder, 'a.cpuprofile');
     const args = ['--profile-cpu', path, 'version'];
@@ -112,7 +112,7 @@ describe('--profile-cpu and --profile-mem', () => {
     });
   });
 
-  test('write V8’s profile of memory, which Bun has not', async () => {
+  test('write a V8 memory profile, which Bun does not support', async () => {
     await using runtime = await FakeRuntime.start();
     const path = join(folder, 'a.heapprofile');
     const {stderr, exitCode} = await runKcri(['version', '--profile-mem', path], {
@@ -133,7 +133,7 @@ describe('--profile-cpu and --profile-mem', () => {
     }
   });
 
-  test('that have no place keep the command from its work', async () => {
+  test('do not affect the command if the file cannot be written', async () => {
     await using runtime = await FakeRuntime.start();
     const args = ['--profile-cpu', join(folder, 'none/x'), 'version'];
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
@@ -143,7 +143,7 @@ describe('--profile-cpu and --profile-mem', () => {
 });
 
 describe('--debug', () => {
-  test('shows each request and answer as a line', async () => {
+  test('logs each request and response as a line', async () => {
     await using runtime = await FakeRuntime.start();
     const {stderr, stdout} = await runKcri(['-D', 'version'], {endpoint: runtime.endpoint});
     const [request = '', response = '', ...more] = stderr.split('\n');
@@ -153,7 +153,7 @@ describe('--debug', () => {
     expect(stdout).toMatch(/^Version: /);
   });
 
-  test("shows gRPC's own words, which an error without it does not", async () => {
+  test("logs gRPC's message, which errors omit otherwise", async () => {
     await using runtime = await FakeRuntime.start();
     runtime.injectError('Version', {code: 'INTERNAL', message: 'the disk is gone'});
     const plain = await runKcri(['version'], {endpoint: runtime.endpoint});
@@ -164,7 +164,7 @@ describe('--debug', () => {
     );
   });
 
-  test('masks credentials, secret variables and streaming URLs, and nothing else', async () => {
+  test('masks credentials, secret variables and streaming URLs only', async () => {
     const sandbox = aSandbox({name: 'web'});
     await using runtime = await FakeRuntime.start({
       sandboxes: [sandbox],
@@ -173,7 +173,7 @@ describe('--debug', () => {
     runtime.publishImage(anImage({name: 'localhost:5000/app:1'}));
     const debug = async (...args: string[]) =>
       (await runKcri(['-D', ...args], {endpoint: runtime.endpoint})).stderr;
-    const pulled = await debug(
+    const pullLog = await debug(
       'pull',
       '--creds',
       'alice:top-secret',
@@ -181,27 +181,27 @@ describe('--debug', () => {
       'token=shown',
       'localhost:5000/app:1',
     );
-    expect(pulled).toContain('"auth":{"username":"alice","password":"***"}');
-    expect(pulled).toContain('"token":"shown"');
-    const authed = await debug('pull', '--auth', 'dG9wLXNlY3JldA==', 'localhost:5000/app:1');
-    expect(authed).toContain('"auth":{"auth":"***"}');
+    expect(pullLog).toContain('"auth":{"username":"alice","password":"***"}');
+    expect(pullLog).toContain('"token":"shown"');
+    const authLog = await debug('pull', '--auth', 'dG9wLXNlY3JldA==', 'localhost:5000/app:1');
+    expect(authLog).toContain('"auth":{"auth":"***"}');
     runtime.injectError('PullImage', {code: 'INTERNAL', message: 'run "API_TOKEN=top-secret"'});
-    const refused = await debug('pull', 'localhost:5000/app:1');
-    expect(refused).toContain('! PullImage rpc error: code = Internal desc = run "API_TOKEN=***"');
-    expect(refused).toMatch(/^kcri: .*run "API_TOKEN=\*\*\*"$/m);
-    const run = await debug('exec', '-s', 'c', 'env', 'API_TOKEN=top-secret', 'COLOR=blue', 'true');
-    expect(run).toContain('"API_TOKEN=***","COLOR=blue"');
-    expect(pulled + authed + refused + run).not.toMatch(/top-secret|dG9wLXNlY3JldA/);
+    const errorLog = await debug('pull', 'localhost:5000/app:1');
+    expect(errorLog).toContain('! PullImage rpc error: code = Internal desc = run "API_TOKEN=***"');
+    expect(errorLog).toMatch(/^kcri: .*run "API_TOKEN=\*\*\*"$/m);
+    const execLog = await debug('exec', '-s', 'c', 'env', 'API_TOKEN=top-secret', 'COLOR=blue', 'true');
+    expect(execLog).toContain('"API_TOKEN=***","COLOR=blue"');
+    expect(pullLog + authLog + errorLog + execLog).not.toMatch(/top-secret|dG9wLXNlY3JldA/);
   });
 });
 
 describe('--max-retries', () => {
-  test('waits for a runtime that comes later', async () => {
+  test('waits for a runtime that starts later', async () => {
     const runtime = await FakeRuntime.start();
     const {endpoint} = runtime;
     await runtime.crash();
     const running = runKcri(['--max-retries', '5', 'version'], {endpoint});
-    // The first attempt has failed long before, and the second is still to come.
+    // The first attempt has failed long ago, and the second has not happened yet.
     await systemClock.sleep(200);
     await runtime.restart();
     expect(await running).toMatchObject({stderr: '', exitCode: 0});
@@ -209,7 +209,7 @@ describe('--max-retries', () => {
     await runtime.stop();
   });
 
-  test('is nothing by default, and does not repeat what reached the runtime', async () => {
+  test('defaults to no retries, and does not repeat calls that reached the runtime', async () => {
     const startedAt = performance.now();
     const {stderr} = await runKcri(['version'], {endpoint: '/nowhere/cri.sock'});
     expect(stderr).toMatch(

@@ -1,7 +1,7 @@
 import {Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall} from '@grpc/grpc-js';
 import {parse} from 'protobufjs';
 
-/** A span as a test looks at it. */
+/** A received span, reduced to what tests use. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -10,12 +10,12 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly failed: boolean;
-  /** What it says of how it failed. */
+  /** Messages of the exception events. */
   readonly message: string;
   readonly exceptions: readonly Readonly<Record<string, string | number>>[];
 }
 
-/** The part of OTLP that the tests read, with its numbers. */
+/** The subset of the OTLP protocol that tests use, with its field numbers. */
 const PROTO = `
   syntax = "proto3";
   message Request { repeated ResourceSpans resource_spans = 1; }
@@ -44,11 +44,11 @@ interface Request {
   }[];
 }
 
-/** A collector of traces on loopback: OTLP over gRPC. */
+/** A trace collector on loopback (OTLP over gRPC). */
 export class OtlpReceiver implements AsyncDisposable {
   readonly endpoint: string;
   readonly spans: ReceivedSpan[] = [];
-  /** What the traces say of the program. */
+  /** Resource attributes of the traces. */
   readonly resource: Record<string, string | number> = {};
   readonly #server: Server;
 

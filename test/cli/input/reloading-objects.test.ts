@@ -13,14 +13,14 @@ function aConfigMap(name: string, value: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {key: ${value}}\n`;
 }
 
-interface Followed {
+interface ReloadedObjects {
   readonly objects: ApiObjects;
   readonly warnings: readonly string[];
   readonly hidden: readonly string[];
   readonly read: (name: string) => string | undefined;
 }
 
-async function follow(sources: readonly ManifestSource[], stdin = ''): Promise<Followed> {
+async function startReloading(sources: readonly ManifestSource[], stdin = ''): Promise<ReloadedObjects> {
   const warnings: string[] = [];
   const hidden: string[] = [];
   const options = {stdin: Readable.from([stdin]), signal: new AbortController().signal};
@@ -32,12 +32,12 @@ async function follow(sources: readonly ManifestSource[], stdin = ''): Promise<F
   return {objects, warnings, hidden, read: (name) => objects.configMap('default', name)?.data?.['key']};
 }
 
-test('a refresh sees what has changed in a file and in a directory, and what is gone', async () => {
+test('a refresh applies changes and removals in files and directories', async () => {
   const directory = await temporaryDirectory();
   const file = join(await temporaryDirectory(), 'pod.yaml');
   await writeFile(file, `${POD}---\n${aConfigMap('a', '"1"')}---\n${aConfigMap('gone', 'x')}`);
   await writeFile(join(directory, 'b.yaml'), aConfigMap('b', '"1"'));
-  const {objects, read} = await follow([file, directory]);
+  const {objects, read} = await startReloading([file, directory]);
   await writeFile(file, `${POD}---\n${aConfigMap('a', '"2"')}`);
   await writeFile(join(directory, 'c.yaml'), aConfigMap('c', '"3"'));
   expect(['a', 'b', 'c', 'gone'].map(read)).toEqual(['1', '1', undefined, 'x']);
@@ -45,19 +45,19 @@ test('a refresh sees what has changed in a file and in a directory, and what is 
   expect(['a', 'b', 'c', 'gone'].map(read)).toEqual(['2', '1', '3', undefined]);
 });
 
-test('what came over standard input stays, and the files beside it are followed', async () => {
+test('objects from standard input stay, and other files are reloaded', async () => {
   const file = join(await temporaryDirectory(), 'a.yaml');
   await writeFile(file, aConfigMap('a', '"1"'));
-  const {objects, read, warnings} = await follow(['-', file], `${POD}---\n${aConfigMap('in', 'x')}`);
+  const {objects, read, warnings} = await startReloading(['-', file], `${POD}---\n${aConfigMap('in', 'x')}`);
   await writeFile(file, aConfigMap('a', '"2"'));
   await objects.refresh?.();
   expect({a: read('a'), in: read('in'), warnings}).toEqual({a: '2', in: 'x', warnings: []});
 });
 
-test('a file that is faulty or gone changes nothing, is told of once, and counts again when it is mended', async () => {
+test('an invalid or removed file keeps the last objects with one warning, until it is valid again', async () => {
   const file = join(await temporaryDirectory(), 'pod.yaml');
   await writeFile(file, `${POD}---\n${aConfigMap('a', '"1"')}`);
-  const {objects, read, warnings} = await follow([file]);
+  const {objects, read, warnings} = await startReloading([file]);
   await writeFile(file, `${POD}---\n${aConfigMap('a', '"2"').replace('data', 'dada')}`);
   await objects.refresh?.();
   await objects.refresh?.();
@@ -71,12 +71,12 @@ test('a file that is faulty or gone changes nothing, is told of once, and counts
   expect({a: read('a'), warnings: warnings.length}).toEqual({a: '3', warnings: 2});
 });
 
-test('the values of Secrets that have changed are to be hidden too', async () => {
+test('changed values of Secrets are masked too', async () => {
   const file = join(await temporaryDirectory(), 'secret.yaml');
   const secret = (value: string): string =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: ${value}}\n`;
   await writeFile(file, `${POD}---\n${secret('old')}`);
-  const {objects, hidden} = await follow([file]);
+  const {objects, hidden} = await startReloading([file]);
   await writeFile(file, `${POD}---\n${secret('new')}`);
   await objects.refresh?.();
   expect(hidden).toEqual(['new']);

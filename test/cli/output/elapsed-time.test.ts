@@ -4,8 +4,8 @@ import {withElapsedTime} from '../../../src/cli/output/elapsed-time.js';
 import {Output} from '../../../src/cli/output/output.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 
-/** Waits for work that takes some seconds, on a clock that passes only as it is waited for, and gives what was written. */
-async function waited(seconds: number, isTTY: boolean): Promise<string> {
+/** Runs work that takes some seconds on a fake clock, and returns the output. */
+async function runWithElapsedTime(seconds: number, isTTY: boolean): Promise<string> {
   const stream = Object.assign(new PassThrough(), {isTTY});
   let resolve: (text: string) => void = () => undefined;
   const work = new Promise<string>((give) => (resolve = give));
@@ -19,11 +19,11 @@ async function waited(seconds: number, isTTY: boolean): Promise<string> {
   return String((stream.read() as Buffer | null) ?? '');
 }
 
-test('on a terminal shows every second how long it takes, and nothing in the end', async () => {
-  expect(await waited(2, true)).toBe('\r\x1b[Kpulling x … 1s\r\x1b[Kpulling x … 2s\r\x1b[K');
+test('a terminal shows the elapsed seconds, which are cleared at the end', async () => {
+  expect(await runWithElapsedTime(2, true)).toBe('\r\x1b[Kpulling x … 1s\r\x1b[Kpulling x … 2s\r\x1b[K');
 });
 
-test('shows nothing of what is quick, and nothing in a pipe', async () => {
-  expect(await waited(0, true)).toBe('');
-  expect(await waited(2, false)).toBe('');
+test('quick work and pipes show no elapsed time', async () => {
+  expect(await runWithElapsedTime(0, true)).toBe('');
+  expect(await runWithElapsedTime(2, false)).toBe('');
 });

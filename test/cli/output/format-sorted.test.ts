@@ -15,18 +15,18 @@ const STATUS = runtimeStatusJson({
 });
 
 describe('numbers beyond 2^53 in info', () => {
-  test('are exact in kcri’s own JSON, YAML and templates', async () => {
+  test("are exact in kcri's JSON, YAML and templates", async () => {
     expect(await formatSorted({kind: 'json'}, STATUS)).toContain('"limit": 9007199254740993');
     expect(await formatSorted({kind: 'yaml'}, STATUS)).toContain('limit: 9007199254740993');
   });
 
-  test('lose their last digits as in crictl when kcri is called so', async () => {
+  test("lose precision like crictl's if called as crictl", async () => {
     expect(await formatSorted({kind: 'json', compat: true}, STATUS)).toContain('"limit": 9007199254740992');
     expect(await formatSorted({kind: 'yaml', compat: true}, STATUS)).toContain('limit: 9007199254740992');
   });
 });
 
-test('what the runtime says in JSON is taken apart, everything else is text without its quotes', () => {
+test('JSON values of info are parsed, and other values are unquoted strings', () => {
   expect(STATUS).toMatchObject({
     config: {share: 0.5, tag: '<b>'},
     golang: 'go1.26',
@@ -35,7 +35,7 @@ test('what the runtime says in JSON is taken apart, everything else is text with
   });
 });
 
-test('a field that crictl’s CRI does not have is only shown when the runtime has set it', async () => {
+test("a field missing in crictl's CRI version is shown only if the runtime has set it", async () => {
   const mount = {containerPath: '/data', hostPath: '/tmp'};
   const text = async (mountOptions?: readonly string[]) =>
     await formatMessage({kind: 'json'}, 'ContainerStatus', {

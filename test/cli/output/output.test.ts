@@ -9,7 +9,7 @@ function errno(code: string, number: number): Error {
   return Object.assign(new Error(code), {code, errno: number, syscall: 'write'});
 }
 
-/** A stream whose every write fails. */
+/** Returns a stream whose writes all fail. */
 function failing(error: Error): Writable {
   return new Writable({
     write: (_chunk, _encoding, done) => {
@@ -19,7 +19,7 @@ function failing(error: Error): Writable {
 }
 
 describe('Output', () => {
-  test('waits for a slow reader without a listener for each wait', async () => {
+  test('waits for a slow reader without adding a listener per wait', async () => {
     const stream = new PassThrough({highWaterMark: 1});
     const output = new Output(stream, 'standard output');
     const listeners = (): number =>
@@ -40,7 +40,7 @@ describe('Output', () => {
     expect(listeners()).toBe(before);
   });
 
-  test('the wait for a reader that stands still ends with the signal', async () => {
+  test('the wait for a stalled reader ends with the signal', async () => {
     const output = new Output(new PassThrough({highWaterMark: 1}), 'standard output');
     output.write('text');
     const controller = new AbortController();
@@ -50,7 +50,7 @@ describe('Output', () => {
     await expect(output.ready(controller.signal)).rejects.toThrow('enough');
   });
 
-  test('a reader that has gone is no error, and ends the waiting', async () => {
+  test('a closed reader is not an error and ends the wait', async () => {
     const output = new Output(failing(errno('EPIPE', -32)), 'standard output');
     output.write('text');
     await output.ready(new AbortController().signal);
@@ -58,7 +58,7 @@ describe('Output', () => {
     expect(output.closed.aborted).toBe(true);
   });
 
-  test('a full disk is told by flush, however much is written', async () => {
+  test('flush rejects after a write to a full disk, regardless of the number of writes', async () => {
     const output = new Output(failing(errno('ENOSPC', -28)), 'standard output');
     output.write('text');
     await new Promise(setImmediate);
@@ -69,7 +69,7 @@ describe('Output', () => {
     );
   });
 
-  test("replaces others' listeners, which would throw", async () => {
+  test('replaces error listeners of others, which would throw', async () => {
     const stream = failing(errno('ENOSPC', -28));
     stream.on('error', (error) => {
       throw error;
@@ -81,7 +81,7 @@ describe('Output', () => {
 });
 
 test.each([[['--version']], [['--help']], [['ps', '--help']]])(
-  '%j on a full disk ends with one line and 1',
+  '%j on a full disk exits with 1 and one line',
   async (args) => {
     const stderr = new PassThrough();
     const context = {...createProcessContext(), stdout: failing(errno('ENOSPC', -28)), stderr};
@@ -90,7 +90,7 @@ test.each([[['--version']], [['--help']], [['ps', '--help']]])(
   },
 );
 
-test('data that a full disk does not take fails the command', async () => {
+test('a command fails if its data cannot be written to a full disk', async () => {
   await using runtime = await FakeRuntime.start({containers: [aContainer()]});
   const stderr = new PassThrough();
   const context = {...createProcessContext(), stdout: failing(errno('ENOSPC', -28)), stderr};

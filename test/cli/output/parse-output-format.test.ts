@@ -42,7 +42,7 @@ describe('templates', () => {
     expect(await runKcri(args, {endpoint: runtime.endpoint})).toEqual({stdout, stderr: '', exitCode: 0});
   });
 
-  test('come from a file too', async () => {
+  test('are also read from a file', async () => {
     const directory = await temporaryDirectory();
     await using runtime = await started();
     const [go, path] = [join(directory, 'a.tmpl'), join(directory, 'a.jsonpath')];
@@ -61,7 +61,7 @@ describe('templates', () => {
     [['ps', '-o', 'go-template={{.x'], 'template: template:1: unclosed action'],
     [['ps', '-o', 'jsonpath={.x'], 'error parsing jsonpath {.x, unclosed action'],
     [['ps', '-o', 'go-template-file=/nonexistent'], 'reading the template "/nonexistent"'],
-  ])('%j is refused before anything is asked', async (args, message) => {
+  ])('%j is rejected before any call', async (args, message) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
@@ -73,7 +73,7 @@ describe('templates', () => {
     [['inspect', '-o', 'yaml', 'main']],
     [['ps', '-o', 'table']],
     [['images', '-o', 'json']],
-  ])('are not used beside a form that needs none: %j', async (args) => {
+  ])('have no effect on formats without a template: %j', async (args) => {
     await using runtime = await started();
     const plain = await runKcri(args, {endpoint: runtime.endpoint});
     expect(await runKcri([...args, '--template', '{{.x}}'], {endpoint: runtime.endpoint})).toEqual({
@@ -82,7 +82,7 @@ describe('templates', () => {
     });
   });
 
-  test('that do not fit the data say where', async () => {
+  test('that do not match the data report the position', async () => {
     await using runtime = await started();
     const {stderr, exitCode} = await runKcri(['inspect', '--template', '{{.status.nope}}', 'main'], {
       endpoint: runtime.endpoint,
@@ -94,10 +94,10 @@ describe('templates', () => {
   });
 });
 
-describe('as crictl', () => {
+describe("crictl's dialect", () => {
   const compat = {KCRI_COMPAT: 'crictl'};
 
-  test('inspect escapes <, > and &, and kcri itself does not', async () => {
+  test('inspect escapes <, > and &, unlike kcri', async () => {
     await using runtime = await started();
     const {endpoint} = runtime;
     const own = await runKcri(['inspect', 'main'], {endpoint});

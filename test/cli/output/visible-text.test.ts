@@ -19,20 +19,20 @@ class Refused extends KcriError {
   readonly code = 'REFUSED';
 }
 
-async function evil(name = EVIL): Promise<FakeRuntime> {
+async function startRuntimeWithName(name = EVIL): Promise<FakeRuntime> {
   const sandbox = aSandbox({name});
   return await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer({sandbox, name})]});
 }
 
-describe('what a runtime says', () => {
+describe('text from a runtime', () => {
   test.each([
     ['ps', []],
     ['ps', ['-o', 'wide']],
     ['pods', []],
     ['pods', ['-o', 'wide']],
     ['stats', ['-s', '1']],
-  ])('stays in its cell on a terminal: %s %j', async (command, flags) => {
-    await using runtime = await evil();
+  ])('stays in its table cell on a terminal: %s %j', async (command, flags) => {
+    await using runtime = await startRuntimeWithName();
     const {stdout} = await runKcri([command, ...flags], {endpoint: runtime.endpoint, terminal: true});
     expect(stdout).toContain(SHOWN);
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
@@ -43,7 +43,7 @@ describe('what a runtime says', () => {
     ['ps', ['-o', 'name']],
     ['inspect', ['-o', 'table']],
   ])('has no C1 and bidirectional controls on a terminal: %s %j', async (command, flags) => {
-    await using runtime = await evil(SUBTLE);
+    await using runtime = await startRuntimeWithName(SUBTLE);
     const {stdout} = await runKcri([command, ...flags], {endpoint: runtime.endpoint, terminal: true});
     expect(stdout).toContain(SUBTLE_SHOWN);
     expect(stdout).not.toMatch(CONTROLS);
@@ -57,22 +57,22 @@ describe('what a runtime says', () => {
     ['ps', ['-o', 'jsonpath={.containers[0].metadata.name}']],
     ['ps', ['-o', 'go-template={{(index .containers 0).metadata.name}}']],
     ['inspect', ['-o', 'go-template', '--template', '{{.status.metadata.name}}']],
-  ])('has JSON’s escapes in data on a terminal: %s %j', async (command, flags) => {
-    await using runtime = await evil(SUBTLE);
+  ])('has JSON escapes in data on a terminal: %s %j', async (command, flags) => {
+    await using runtime = await startRuntimeWithName(SUBTLE);
     const {stdout} = await runKcri([command, ...flags], {endpoint: runtime.endpoint, terminal: true});
     expect(stdout).toContain(SUBTLE_AS_JSON);
     expect(stdout).not.toMatch(CONTROLS);
   });
 
   test.each([SUBTLE, 'a\u202eb'])('is escaped in YAML on a terminal', async (name) => {
-    await using runtime = await evil(name);
+    await using runtime = await startRuntimeWithName(name);
     const {stdout} = await runKcri(['ps', '-o', 'yaml'], {endpoint: runtime.endpoint, terminal: true});
     expect(stdout).toMatch(/name: .*\\u202e/i);
     expect(stdout).not.toMatch(CONTROLS);
   });
 
-  test('is the same JSON on a terminal as in a pipe', async () => {
-    await using runtime = await evil(SUBTLE);
+  test('is equal in JSON on a terminal and in a pipe', async () => {
+    await using runtime = await startRuntimeWithName(SUBTLE);
     const {endpoint} = runtime;
     const [shown, piped] = await Promise.all([
       runKcri(['ps', '-o', 'json'], {endpoint, terminal: true}),
@@ -82,9 +82,9 @@ describe('what a runtime says', () => {
   });
 
   test.each(['json', 'jsonpath={.containers[0].metadata.name}'])(
-    'is left in data as it is in a pipe: -o %s',
+    'is unchanged in data in a pipe: -o %s',
     async (form) => {
-      await using runtime = await evil(SUBTLE);
+      await using runtime = await startRuntimeWithName(SUBTLE);
       const {stdout} = await runKcri(['ps', '-o', form], {endpoint: runtime.endpoint});
       expect(stdout).toContain(SUBTLE);
     },
@@ -93,41 +93,45 @@ describe('what a runtime says', () => {
   test.each([
     [false, {}],
     [true, {KCRI_COMPAT: 'crictl'}],
-  ])('is left in tables as it is in a pipe and by crictl (terminal %j)', async (terminal, env) => {
-    await using runtime = await evil();
+  ])('is unchanged in tables in a pipe and as crictl (terminal %j)', async (terminal, env) => {
+    await using runtime = await startRuntimeWithName();
     const {stdout} = await runKcri(['ps'], {endpoint: runtime.endpoint, terminal, env});
     expect(stdout).toContain(EVIL);
   });
 
-  test('does not steer the terminal in an error', async () => {
-    await using runtime = await evil();
+  test('cannot control the terminal in an error', async () => {
+    await using runtime = await startRuntimeWithName();
     runtime.injectError('ListContainers', {code: 'INTERNAL', message: 'no\x1b]0;title\x07'});
     const {stderr} = await runKcri(['ps'], {endpoint: runtime.endpoint});
     expect(stderr).toContain(String.raw`no\x1b]0;title\x07`);
     expect(stderr).not.toMatch(CONTROLS);
   });
 
-  test('does not steer it in hints, notes and warnings', () => {
-    let said = '';
-    const voice = createReporter({write: (text) => (said += text), isDebug: () => true, usage: () => ''});
-    voice.info(EVIL);
-    voice.warn(EVIL);
-    voice.error(EVIL);
-    voice.fail(new Refused(EVIL, {hint: EVIL}));
-    voice.warn(SUBTLE);
-    expect(said.split(String.raw`a\x1b[2J`).length).toBeGreaterThan(5);
-    expect(said).toContain(SUBTLE_SHOWN);
-    expect(said).not.toMatch(CONTROLS);
+  test('cannot control the terminal in hints, notes and warnings', () => {
+    let messages = '';
+    const reporter = createReporter({
+      write: (text) => (messages += text),
+      isDebug: () => true,
+      usage: () => '',
+    });
+    reporter.info(EVIL);
+    reporter.warn(EVIL);
+    reporter.error(EVIL);
+    reporter.fail(new Refused(EVIL, {hint: EVIL}));
+    reporter.warn(SUBTLE);
+    expect(messages.split(String.raw`a\x1b[2J`).length).toBeGreaterThan(5);
+    expect(messages).toContain(SUBTLE_SHOWN);
+    expect(messages).not.toMatch(CONTROLS);
   });
 
-  test('does not leave the prefix of a log', () => {
+  test('stays in a log prefix', () => {
     expect(formatLogPrefixes([EVIL, 'web'], false)).toEqual([
       `${SHOWN} | `,
       `${'web'.padEnd(SHOWN.length)} | `,
     ]);
   });
 
-  test('does not leave the line of an event', () => {
+  test('stays in the line of an event', () => {
     const status = {id: 'c1', exitCode: 1, reason: EVIL};
     const event = {containerId: 'c1', createdAt: 0n, containersStatuses: [status]};
     const named = {event, type: 'stopped', pod: {namespace: EVIL, name: EVIL}, container: {name: EVIL}};
@@ -136,7 +140,7 @@ describe('what a runtime says', () => {
     expect(line).not.toMatch(/\p{Cc}/u);
   });
 
-  test('does not begin a line among facts', () => {
+  test('is indented in a key-value list', () => {
     expect(formatKeyValueList([['Labels', ['a = b\nState: x']]])).toBe('Labels:\n  a = b\n    State: x\n');
   });
 });

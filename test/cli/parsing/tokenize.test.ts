@@ -18,7 +18,7 @@ const SHARED: FlagShapes = {
 const flagsOf = (...argv: string[]) =>
   tokenize(argv, OWN, SHARED).flags.map(({name, value}) => (value === true ? name : `${name}=${value}`));
 
-describe('tokenize reads flags as crictl does', () => {
+describe('tokenize parses flags like crictl', () => {
   test.each([
     [['-a'], ['all']],
     [['--all'], ['all']],
@@ -49,7 +49,7 @@ describe('tokenize reads flags as crictl does', () => {
       ['-o', 'a', '-o', 'b'],
       ['output=a', 'output=b'],
     ],
-  ])('%j is %j', (argv, flags) => {
+  ])('%j is parsed as %j', (argv, flags) => {
     expect(flagsOf(...argv)).toEqual(flags);
   });
 
@@ -64,11 +64,11 @@ describe('tokenize reads flags as crictl does', () => {
     });
   });
 
-  test('everything behind -- is positional', () => {
+  test('everything after -- is positional', () => {
     expect(tokenize(['-a', '--', '-q', '--', 'x'], OWN, SHARED).positionals).toEqual(['-q', '--', 'x']);
   });
 
-  test('with stopAtPositional the first positional ends the flags', () => {
+  test('flags end at the first positional with stopAtPositional', () => {
     const {flags, positionals} = tokenize(['-a', 'id', 'ls', '-q', '--'], OWN, SHARED, {
       stopAtPositional: true,
     });
@@ -76,7 +76,7 @@ describe('tokenize reads flags as crictl does', () => {
     expect(positionals).toEqual(['id', 'ls', '-q', '--']);
   });
 
-  test.each([[['-h']], [['--help']], [['x', '-help']], [['-ah']]])('%j asks for help', (argv) => {
+  test.each([[['-h']], [['--help']], [['x', '-help']], [['-ah']]])('%j requests help', (argv) => {
     expect(tokenize(argv, OWN, SHARED).help).toBe(true);
   });
 
@@ -86,7 +86,7 @@ describe('tokenize reads flags as crictl does', () => {
     [['-ax'], "unknown shorthand flag: 'x' in -ax"],
     [['-o'], "flag needs an argument: 'o' in -o"],
     [['--all=maybe'], 'invalid argument "maybe" for "-a, --all" flag: must be true or false'],
-  ])('%j is refused with "%s"', (argv, message) => {
+  ])('%j is rejected with "%s"', (argv, message) => {
     expect(() => tokenize(argv, OWN, SHARED)).toThrow(new FlagError(message));
   });
 });

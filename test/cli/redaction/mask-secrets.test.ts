@@ -31,11 +31,11 @@ test.each([
   ['/portforward/abc', '/portforward/***'],
   ['dialling http://h/exec/abc was refused', 'dialling http://h/exec/*** was refused'],
   ['/usr/lib/exec/tool', '/usr/lib/exec/tool'],
-])('of %j only %j is shown', (text, shown) => {
+])('%j is masked as %j', (text, shown) => {
   expect(maskSecretText(text)).toBe(shown);
 });
 
-test('what a command wrote is counted, and whether it is asked for is shown', () => {
+test('command output is replaced by its size, and flags for outputs are shown', () => {
   expect(maskSecrets({stdout: Buffer.from('secret').toString('base64'), exitCode: 0})).toEqual({
     stdout: '(6 bytes)',
     exitCode: 0,
@@ -45,10 +45,10 @@ test('what a command wrote is counted, and whether it is asked for is shown', ()
 
 test.each([
   ['word characters', 'a'.repeat(10_000_000)],
-  ['openings', 'TOKEN="'.repeat(1_000_000)],
+  ['opening quotes', 'TOKEN="'.repeat(1_000_000)],
   ['slashes', '//a'.repeat(1_000_000)],
   ['words of a secret', 'passwd'.repeat(1_000_000)],
-])('millions of %s take no time', (_, text) => {
+])('millions of %s are masked in linear time', (_, text) => {
   const startedAt = performance.now();
   expect(maskSecretText(text).length).toBeLessThan(70_000);
   expect(performance.now() - startedAt).toBeLessThan(2000);

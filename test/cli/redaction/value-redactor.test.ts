@@ -1,10 +1,10 @@
 import {expect, test} from 'vitest';
 import {ValueRedactor} from '../../../src/cli/redaction/value-redactor.js';
 
-function hiding(...values: readonly string[]): ValueRedactor {
-  const hidden = new ValueRedactor();
-  hidden.add(values);
-  return hidden;
+function redactorOf(...values: readonly string[]): ValueRedactor {
+  const redactor = new ValueRedactor();
+  redactor.add(values);
+  return redactor;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -20,25 +20,25 @@ test.each([
   [`auth ${base64('hunter2')}`, ['hunter2\n'], 'auth ***'],
   ['a short x', ['x', ''], 'a short x'],
   ['nothing', [], 'nothing'],
-])('%j without %j is %j', (text, values, shown) => {
-  expect(hiding(...values).mask(text)).toBe(shown);
+])('%j is redacted for %j as %j', (text, values, shown) => {
+  expect(redactorOf(...values).mask(text)).toBe(shown);
 });
 
-test('what was replaced is shown again, unless it is to be hidden for good', () => {
-  const hidden = hiding('for good');
-  hidden.replace(['for good', 'first value']);
-  expect(hidden.mask('for good, first value')).toBe('***, ***');
-  hidden.replace(['second value']);
-  expect(hidden.mask('for good, first value, second value')).toBe('***, first value, ***');
+test('replaced values are no longer redacted, unlike permanent ones', () => {
+  const redactor = redactorOf('permanent');
+  redactor.replace(['permanent', 'first value']);
+  expect(redactor.mask('permanent, first value')).toBe('***, ***');
+  redactor.replace(['second value']);
+  expect(redactor.mask('permanent, first value, second value')).toBe('***, first value, ***');
 });
 
-test('a variable that is one or contains one is masked, whatever its name', () => {
+test('a variable equal to or containing a secret is masked whatever its name', () => {
   const envs = ['x', 'hunter2', 'postgres://me:hunter2@db', 'plain'].map((value, index) => ({
     key: `V${index}`,
     value: base64(value),
   }));
 
-  expect(hiding('x', 'hunter2').maskData({config: {envs, args: ['sh', '-c', 'echo hunter2']}})).toEqual({
+  expect(redactorOf('x', 'hunter2').maskData({config: {envs, args: ['sh', '-c', 'echo hunter2']}})).toEqual({
     config: {
       envs: [
         {key: 'V0', value: '***'},

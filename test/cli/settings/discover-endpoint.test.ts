@@ -23,21 +23,21 @@ async function listen(name: string): Promise<string> {
   return `unix://${path}`;
 }
 
-test('the first socket that somebody listens on is taken', async () => {
+test('the first socket with a listener is used', async () => {
   const [a, b] = [await listen('a'), await listen('b')];
   expect(await discoverEndpoint([`unix://${folder}/none`, a, b], folder)).toBe(a);
 });
 
-test('a socket whose owner died is passed over', async () => {
+test('a socket whose owner has died is skipped', async () => {
   const {execFileSync} = await import('node:child_process');
-  const dead = join(folder, 'dead');
-  const script = `require('net').createServer().listen(${JSON.stringify(dead)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  const deadSocket = join(folder, 'dead');
+  const script = `require('net').createServer().listen(${JSON.stringify(deadSocket)}, () => process.kill(process.pid, 'SIGKILL'))`;
   expect(() => execFileSync(process.execPath, ['-e', script], {stdio: 'ignore'})).toThrow();
   const alive = await listen('alive');
-  expect(await discoverEndpoint([`unix://${dead}`, alive], folder)).toBe(alive);
+  expect(await discoverEndpoint([`unix://${deadSocket}`, alive], folder)).toBe(alive);
 });
 
-test('without any, the error says where was looked and how to start one', async () => {
+test('if there is none, the error lists the searched sockets and how to start a runtime', async () => {
   await expect(discoverEndpoint([`unix://${folder}/none`], folder)).rejects.toMatchObject({
     message: `no container runtime found; looked for ${folder}/none`,
     hint: expect.stringContaining('kcri runtime up') as string,

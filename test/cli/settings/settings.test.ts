@@ -28,7 +28,7 @@ async function settings(flags: object, env: Record<string, string>, file?: strin
   return {...(await resolveSettings({...flags}, context, {onWarning})), warnings};
 }
 
-describe('a setting comes from the flag, the environment, the file, the default', () => {
+describe('settings are read from flag, environment, file and defaults:', () => {
   const FILE = 'runtime-endpoint: unix:///file\ntimeout: 7\n';
   const ENV = {CONTAINER_RUNTIME_ENDPOINT: 'unix:///env'};
 
@@ -38,7 +38,7 @@ describe('a setting comes from the flag, the environment, the file, the default'
     [{}, {}, FILE, 'unix:///file'],
     [{}, {}, 'runtime-endpoint: ""\n', undefined],
     [{}, {}, undefined, undefined],
-  ])('endpoint of %j, %j, %j is %s', async (flags, env: Record<string, string>, file, endpoint) => {
+  ])('the endpoint of %j, %j, %j is %s', async (flags, env: Record<string, string>, file, endpoint) => {
     expect((await settings(flags, env, file)).runtimeEndpoint).toBe(endpoint);
   });
 
@@ -48,11 +48,11 @@ describe('a setting comes from the flag, the environment, the file, the default'
     [{}, FILE, 7000],
     [{}, 'timeout: 0\n', 120_000],
     [{}, undefined, 120_000],
-  ])('timeout of %j and %j is %d ms', async (flags, file, ms) => {
+  ])('the timeout of %j and %j is %d ms', async (flags, file, ms) => {
     expect((await settings(flags, {}, file)).timeoutMs).toBe(ms);
   });
 
-  test('the config file is named by the flag before the environment', async () => {
+  test('the config file of the flag overrides that of the environment', async () => {
     const [a, b] = [join(folder, 'a'), join(folder, 'b')];
     writeFileSync(a, 'image-endpoint: unix:///a');
     writeFileSync(b, 'image-endpoint: unix:///b');
@@ -60,13 +60,13 @@ describe('a setting comes from the flag, the environment, the file, the default'
     expect((await settings({}, {CRI_CONFIG_FILE: b})).imageEndpoint).toBe('unix:///b');
   });
 
-  test('an endpoint that is given and empty is told from one that is not given', async () => {
+  test('an empty endpoint is distinguished from a missing one', async () => {
     expect((await settings({}, {CONTAINER_RUNTIME_ENDPOINT: ''})).runtimeEndpoint).toBe('');
     expect((await settings({'runtime-endpoint': ''}, {})).runtimeEndpoint).toBe('');
     expect((await settings({}, {}, 'runtime-endpoint: ""\n')).runtimeEndpoint).toBeUndefined();
   });
 
-  test('a missing file is an error only when it was named', async () => {
+  test('a missing config file is an error only if it was given', async () => {
     expect(await settings({}, {})).toMatchObject({debug: false, warnings: []});
     await expect(settings({config: join(folder, 'none')}, {})).rejects.toThrow(
       /^get server config: reading ".*none": no such file or directory$/,
@@ -76,7 +76,7 @@ describe('a setting comes from the flag, the environment, the file, the default'
     );
   });
 
-  test("the file in the program's folder is the second choice", async () => {
+  test("the file in the program's directory is the second choice", async () => {
     writeFileSync(join(folder, 'crictl.yaml'), 'timeout: 9');
     const context = {
       ...createProcessContext(),
@@ -87,7 +87,7 @@ describe('a setting comes from the flag, the environment, the file, the default'
     expect((await resolveSettings({}, context, {onWarning: () => undefined})).timeoutMs).toBe(9000);
   });
 
-  test('debug and max-retries come from the flag, the file, the default', async () => {
+  test('debug and max-retries are read from flag, file and defaults', async () => {
     const file = 'debug: true\nmax-retries: -1\n';
     expect(await settings({}, {}, file)).toMatchObject({debug: true, maxRetries: Infinity});
     expect(await settings({debug: false, 'max-retries': 2}, {}, file)).toMatchObject({
@@ -98,13 +98,13 @@ describe('a setting comes from the flag, the environment, the file, the default'
     expect((await settings({}, {})).maxRetries).toBe(0);
   });
 
-  test('an unknown option is told of and does no harm', async () => {
+  test('an unknown option is reported and ignored', async () => {
     const {timeoutMs, warnings} = await settings({}, {}, 'timeuot: 3\ntimeout: 4');
     expect(timeoutMs).toBe(4000);
     expect(warnings).toEqual([expect.stringMatching(/the option "timeuot" .*; did you mean "timeout"\?$/)]);
   });
 
-  test('every option says what set it', async () => {
+  test('every option has its source', async () => {
     const {options} = await settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
     expect(options.slice(0, 4)).toEqual([
       {key: 'runtime-endpoint', value: 'unix:///env', source: '$CONTAINER_RUNTIME_ENDPOINT'},
@@ -114,14 +114,14 @@ describe('a setting comes from the flag, the environment, the file, the default'
     ]);
   });
 
-  test('the root directory comes from the flag, the environment, the default', () => {
+  test('the root directory is read from flag, environment and default', () => {
     expect(resolveRootDir({'root-dir': '/f'}, {KCRI_ROOT_DIR: '/e'})).toBe('/f');
     expect(resolveRootDir({}, {KCRI_ROOT_DIR: '/e'})).toBe('/e');
     expect(resolveRootDir({}, {})).toBe('/var/lib/kcri');
   });
 });
 
-describe('as crictl', () => {
+describe("crictl's dialect", () => {
   async function compat(flags: object, file?: string) {
     const path = join(folder, 'crictl.yaml');
     if (file !== undefined) writeFileSync(path, file);
@@ -137,13 +137,13 @@ describe('as crictl', () => {
     return {...settings, warnings};
   }
 
-  test('a missing file is told of, and has other defaults than an empty one', async () => {
+  test('a missing file is reported, with other defaults than those of an empty file', async () => {
     const warning = `Config "${join(folder, 'crictl.yaml')}" does not exist, trying next: "/nowhere/crictl.yaml"`;
     expect(await compat({})).toMatchObject({timeoutMs: 2000, maxRetries: 3, warnings: [warning]});
     expect(await compat({}, '')).toMatchObject({timeoutMs: 2000, maxRetries: 0, warnings: []});
   });
 
-  test('a broken file is an error only when it was named', async () => {
+  test('an invalid file is an error only if it was given', async () => {
     expect(await compat({}, 'foo: 1')).toMatchObject({maxRetries: 3, warnings: []});
     await expect(compat({config: join(folder, 'crictl.yaml')})).rejects.toThrow(
       /^get server config: load config file: Config option 'foo' is not valid$/,
@@ -159,7 +159,7 @@ const OWN = createKcriConfigFileDialect((warning) => {
 });
 
 describe('parseConfigFile', () => {
-  test('reads all that crictl writes', async () => {
+  test('parses everything that crictl writes', async () => {
     const text = [
       '# comment',
       '---',
@@ -183,7 +183,7 @@ describe('parseConfigFile', () => {
     });
   });
 
-  test('an empty file has no settings', async () => {
+  test('parses an empty file', async () => {
     expect(await parseConfigFile('', OWN)).toEqual({});
   });
 
@@ -194,12 +194,12 @@ describe('parseConfigFile', () => {
     ["timeout: '7'\ndebug: 1\nruntime-endpoint:\n  unix:///r"],
     ['timeout: &t 7\ndebug: !!bool true\nruntime-endpoint: >-\n  unix:///r\n'],
     ['timeout: 7s\ndebug: True\nruntime-endpoint: unix:///r\nimage-endpoint:\nmax-retries: ~'],
-  ])('reads %j', async (text) => {
+  ])('parses %j', async (text) => {
     const expected = {timeout: 7, debug: true, 'runtime-endpoint': 'unix:///r'};
     expect(await parseConfigFile(text, OWN)).toEqual(expected);
   });
 
-  test('the last of two equal keys counts', async () => {
+  test('uses the last of duplicate keys', async () => {
     expect(await parseConfigFile('timeout: 1\ntimeout: 2', OWN)).toEqual({timeout: 2});
     expect(await parseConfigFile('{timeout: 1, timeout: 2}', OWN)).toEqual({timeout: 2});
   });
@@ -211,7 +211,7 @@ describe('parseConfigFile', () => {
     ['just text', 'it does not say "option: value"'],
     ['- a', 'it does not say "option: value"'],
     ['a: [', 'Flow sequence in block collection'],
-  ])('%j is refused', async (text, message) => {
+  ])('rejects %j', async (text, message) => {
     await expect(parseConfigFile(text, OWN)).rejects.toThrow(message);
   });
 
@@ -220,7 +220,7 @@ describe('parseConfigFile', () => {
     ['timeout: 2s', `parsing config option 'timeout': strconv.Atoi: parsing "2s": invalid syntax`],
     ['timeout:', `parsing config option 'timeout': strconv.Atoi: parsing "": invalid syntax`],
     ['debug: maybe', `parsing config option 'debug': strconv.ParseBool: parsing "maybe": invalid syntax`],
-  ])("%j is refused in crictl's words", async (text, message) => {
+  ])("rejects %j with crictl's message", async (text, message) => {
     await expect(parseConfigFile(text, CRICTL_CONFIG_FILE_DIALECT)).rejects.toThrow(message);
   });
 });

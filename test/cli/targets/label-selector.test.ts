@@ -24,10 +24,10 @@ test.each([
   ['!app', false],
   ['!missing', true],
   ['constructor', false],
-])('%s: %s', (text, fits) => {
-  expect(parseLabelSelector(text)(LABELS)).toBe(fits);
+])('%s matches: %s', (text, matches) => {
+  expect(parseLabelSelector(text)(LABELS)).toBe(matches);
 });
 
-test.each(['=x', 'a=b=c', 'a in b', 'a in (b', 'a b', '!'])('%s is no selector', (text) => {
+test.each(['=x', 'a=b=c', 'a in b', 'a in (b', 'a b', '!'])('%s is rejected', (text) => {
   expect(() => parseLabelSelector(text)).toThrow(`the label selector "${text}" can't be read at`);
 });

@@ -6,7 +6,7 @@ import {FakeRuntime, aContainer, aSandbox} from '../../fakes/fake-runtime.js';
 
 const signal = new AbortController().signal;
 
-async function chosen(
+async function selectedNames(
   refs: readonly string[],
   flags: ContainerFilterValues,
   states: 'running' | 'all' = 'running',
@@ -35,31 +35,31 @@ async function chosen(
     .toSorted();
 }
 
-describe('chooseContainers', () => {
+describe('selectContainers', () => {
   test.each([
-    ['words', ['web/main', 'api/main', 'nope'], {}, ['api/main', 'missing', 'web/main']],
+    ['references', ['web/main', 'api/main', 'nope'], {}, ['api/main', 'missing', 'web/main']],
     ['a pod', [], {pod: 'api'}, ['api/main']],
-    ['a pod by its whole name', [], {pod: 'default/web'}, ['web/main']],
+    ['a pod with its namespace', [], {pod: 'default/web'}, ['web/main']],
     ['a label', [], {label: ['app=web']}, ['web/main']],
     ['an image', [], {image: 'localhost:5000/busybox', name: 'probe'}, ['web/probe']],
-    ['a word among the containers of a pod', ['main'], {pod: 'prod/api'}, ['api/main']],
-    ['a word that is not in the pod', ['probe'], {pod: 'prod/api'}, ['missing']],
-    ['neither', [], {}, []],
-  ])('goes by %s', async (_, refs, flags, names) => {
-    expect(await chosen(refs, flags)).toEqual(names);
+    ['a reference within a pod', ['main'], {pod: 'prod/api'}, ['api/main']],
+    ['a reference that the pod does not contain', ['probe'], {pod: 'prod/api'}, ['missing']],
+    ['nothing', [], {}, []],
+  ])('selects by %s', async (_, refs, flags, names) => {
+    expect(await selectedNames(refs, flags)).toEqual(names);
   });
 
-  test('looks at running containers alone unless all are wanted', async () => {
-    expect(await chosen([], {label: ['app=web']}, 'all')).toEqual(['web/done', 'web/main']);
-    expect(await chosen([], {label: ['app=web'], state: 'exited'})).toEqual(['web/done']);
+  test('selects only running containers by default', async () => {
+    expect(await selectedNames([], {label: ['app=web']}, 'all')).toEqual(['web/done', 'web/main']);
+    expect(await selectedNames([], {label: ['app=web'], state: 'exited'})).toEqual(['web/done']);
   });
 
   test.each([
-    ['a pod of several namespaces', [], {pod: 'web'}, '"web" matches 2 pods'],
-    ['a word for several containers', ['main'], {}, '"main" matches 2 containers'],
-    ['a pod that is not there', [], {pod: 'nope'}, 'no such pod "nope"'],
-    ['filters that leave nothing', [], {label: ['app=nope']}, 'nothing found per filter'],
-  ])('refuses %s', async (_, refs, flags, message) => {
-    await expect(chosen(refs, flags)).rejects.toThrow(message);
+    ['a pod name in several namespaces', [], {pod: 'web'}, '"web" matches 2 pods'],
+    ['an ambiguous reference', ['main'], {}, '"main" matches 2 containers'],
+    ['an unknown pod', [], {pod: 'nope'}, 'no such pod "nope"'],
+    ['filters that match nothing', [], {label: ['app=nope']}, 'nothing found per filter'],
+  ])('rejects %s', async (_, refs, flags, message) => {
+    await expect(selectedNames(refs, flags)).rejects.toThrow(message);
   });
 });

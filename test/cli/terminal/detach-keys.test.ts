@@ -11,20 +11,20 @@ describe('parseDetachKeys', () => {
     ['CTRL-X,x', [24, 120]],
     ['ctrl-[', [27]],
     ['', []],
-  ])('"%s"', (keys, bytes) => {
+  ])('parses "%s"', (keys, bytes) => {
     expect(parseDetachKeys(keys)).toEqual(bytes);
   });
 
-  test.each(['ctrl-1', 'ctrl-', 'ab', 'ctrl-p,', 'é'])('refuses "%s"', (keys) => {
+  test.each(['ctrl-1', 'ctrl-', 'ab', 'ctrl-p,', 'é'])('rejects "%s"', (keys) => {
     expect(() => parseDetachKeys(keys)).toThrow('is not a key');
   });
 });
 
-/** What gets through the filter, and whether it detached. */
-async function typed(keys: readonly number[], pieces: readonly (string | Buffer)[]) {
+/** Returns the bytes that pass the filter, and whether it detached. */
+async function typed(keys: readonly number[], chunks: readonly (string | Buffer)[]) {
   let detached = false;
   const filter = new DetachFilter(keys, () => (detached = true));
-  for (const piece of pieces) filter.write(piece);
+  for (const piece of chunks) filter.write(piece);
   filter.end();
   return {passed: await text(filter), detached};
 }
@@ -39,22 +39,22 @@ describe('DetachFilter', () => {
     [['\x10', 'x\x10'], '\x10x\x10', false],
     [['\x10\x10\x11'], '\x10', true],
     [['\x11\x10'], '\x11\x10', false],
-  ])('%j', async (pieces, passed, detached) => {
-    expect(await typed(KEYS, pieces)).toEqual({passed, detached});
+  ])('filters %j', async (chunks, passed, detached) => {
+    expect(await typed(KEYS, chunks)).toEqual({passed, detached});
   });
 
-  test('keys that repeat themselves are found wherever they begin', async () => {
+  test('detects keys with repetitions at any position', async () => {
     const keys = [...Buffer.from('aab')];
     expect(await typed(keys, ['aaab'])).toEqual({passed: 'a', detached: true});
     expect(await typed(keys, ['aac'])).toEqual({passed: 'aac', detached: false});
   });
 
-  test('passes all on that does not hold the keys, however it is cut', async () => {
+  test('passes data without the keys, however it is split', async () => {
     const key = fc.constantFrom('\x10', 'x', 'y');
     await fc.assert(
       fc.asyncProperty(fc.array(key), fc.array(key), async (first, second) => {
-        const pieces = [first.join(''), second.join('')];
-        expect(await typed(KEYS, pieces)).toEqual({passed: pieces.join(''), detached: false});
+        const chunks = [first.join(''), second.join('')];
+        expect(await typed(KEYS, chunks)).toEqual({passed: chunks.join(''), detached: false});
       }),
     );
   });

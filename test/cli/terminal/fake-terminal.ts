@@ -3,17 +3,17 @@ import {createProcessContext, type CliContext} from '../../../src/cli/context.js
 import {main} from '../program.js';
 import type {PodScene} from '../../commands/pod-scene.js';
 
-/** What a terminal shows, and shows of what is written to it; understands as much as the live tree uses. */
+/** Emulates a terminal's screen, with the escape codes that the live tree uses. */
 export class FakeTerminal {
   readonly columns: number;
   readonly rows: number;
   readonly stream: PassThrough & {isTTY?: boolean; columns?: number; rows?: number};
-  /** The lines so far, those that have scrolled out at the top included. */
+  /** All lines, including those scrolled off the top. */
   readonly lines: string[] = [''];
   cursorVisible = true;
-  /** The most lines that were ever there. */
+  /** Maximum number of lines so far. */
   tallest = 0;
-  /** Lines that were longer than the terminal is wide. */
+  /** Lines longer than the width of the terminal. */
   readonly wrapped: string[] = [];
   #row = 0;
 
@@ -26,7 +26,7 @@ export class FakeTerminal {
     });
   }
 
-  /** What is on the terminal, without the line that the cursor waits in. */
+  /** Returns the screen without the line of the cursor. */
   get text(): string {
     return this.lines.join('\n').trimEnd();
   }
@@ -42,7 +42,7 @@ export class FakeTerminal {
     else if (letter === 'F') this.#up(Number(number));
     else if (letter === 'J') this.lines.splice(this.#row, Infinity, '');
     else if (letter === 'l' || letter === 'h') this.cursorVisible = letter === 'h';
-    else if (letter !== 'm') throw new Error(`the terminal does not know ${JSON.stringify(token)}`);
+    else if (letter !== 'm') throw new Error(`unsupported terminal sequence ${JSON.stringify(token)}`);
   }
 
   #write(text: string): void {
@@ -57,16 +57,16 @@ export class FakeTerminal {
     this.tallest = Math.max(this.tallest, this.lines.length);
   }
 
-  /** The cursor stays on the screen: what has scrolled out is out of reach. */
+  /** Moves the cursor up, but not above the screen: scrolled lines cannot be reached. */
   #up(count: number): void {
     this.#row = Math.max(this.#row - count, this.lines.length - this.rows, 0);
   }
 }
 
-/** How a run on a terminal differs from others. */
+/** Options of a run on a terminal. */
 type TerminalRun = Partial<Pick<CliContext, 'clock' | 'stderr'>> & {readonly signal?: AbortSignal};
 
-/** Runs kcri in this process with a terminal as its standard output. */
+/** Runs kcri in this process with a terminal as standard output. */
 export async function runOnTerminal(
   scene: PodScene,
   terminal: FakeTerminal,

@@ -6,14 +6,14 @@ import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/strea
 import {until} from '../../base/until.js';
 import {FakeRemoteOutput} from '../../streaming/fake-remote-output.js';
 
-/** A session whose remote end is the test. */
+/** Creates a session whose remote end the test controls. */
 function aSession() {
   const [stdin, stdout, stderr] = [new PassThrough(), new FakeRemoteOutput(), new FakeRemoteOutput()];
-  let decide: (result: RemoteResult) => void = () => undefined;
-  let break_: (error: Error) => void = () => undefined;
+  let resolveResult: (result: RemoteResult) => void = () => undefined;
+  let rejectResult: (error: Error) => void = () => undefined;
   const result = new Promise<RemoteResult>((resolve, reject) => {
-    decide = resolve;
-    break_ = reject;
+    resolveResult = resolve;
+    rejectResult = reject;
   });
   const sizes: TerminalSize[] = [];
   let closed = false;
@@ -29,7 +29,7 @@ function aSession() {
   const end = (last: RemoteResult): void => {
     stdout.end();
     stderr.end();
-    decide(last);
+    resolveResult(last);
   };
   return {
     session,
@@ -40,14 +40,14 @@ function aSession() {
     fail: (error: Error) => {
       stdout.end();
       stderr.end();
-      break_(error);
+      rejectResult(error);
     },
     sizes,
     isClosed: () => closed,
   };
 }
 
-/** A terminal that remembers what was done to it. */
+/** Creates a terminal that records its modes. */
 function aTerminal() {
   const modes: boolean[] = [];
   const stdin = Object.assign(new PassThrough(), {
@@ -75,22 +75,22 @@ function start(
 
 const listeners = (emitter: EventEmitter): number => emitter.listenerCount('resize');
 
-describe('conduct', () => {
-  test('hands keys over as they are, and puts the terminal back', async () => {
+describe('runSession', () => {
+  test('passes keys unchanged, and restores the terminal', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
+    const finished = start(remote.session, terminal);
     terminal.stdin.write('\x03');
     await until(() => remote.stdin.readableLength === 1);
     expect(terminal.modes).toEqual([true]);
     remote.end({kind: 'exited', exitCode: 4});
-    expect(await ended).toEqual({kind: 'exited', exitCode: 4});
+    expect(await finished).toEqual({kind: 'exited', exitCode: 4});
     expect(terminal.modes).toEqual([true, false]);
     expect(remote.isClosed()).toBe(true);
   });
 
-  test('tells the size at first and whenever it changes, and then no more', async () => {
+  test('sends the initial size and changes of it while it runs', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
+    const finished = start(remote.session, terminal);
     terminal.stdout.columns = 132;
     terminal.stdout.emit('resize');
     expect(remote.sizes).toEqual([
@@ -98,16 +98,16 @@ describe('conduct', () => {
       {columns: 132, rows: 24},
     ]);
     remote.end({kind: 'exited', exitCode: 0});
-    await ended;
+    await finished;
     expect(listeners(terminal.stdout)).toBe(0);
   });
 
-  test('the detach keys leave at once', async () => {
+  test('the detach keys end it immediately', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
+    const finished = start(remote.session, terminal);
     terminal.stdin.write('x\x10');
     terminal.stdin.write('\x11');
-    expect(await ended).toEqual({kind: 'detached'});
+    expect(await finished).toEqual({kind: 'detached'});
     expect(terminal.modes).toEqual([true, false]);
     expect(remote.isClosed()).toBe(true);
   });
@@ -120,7 +120,7 @@ describe('conduct', () => {
     ]
   >([
     [
-      'an interruption',
+      'an interrupt',
       ({signal}) => {
         signal.abort(new Error('interrupted'));
       },
@@ -134,69 +134,69 @@ describe('conduct', () => {
       'lost',
     ],
     [
-      'a reader that has gone',
+      'a closed reader',
       ({unread}) => {
         unread.abort();
       },
       {kind: 'unread'},
     ],
-  ])('%s ends it, with the terminal as it was', async (_what, act, expected) => {
+  ])('%s ends it and restores the terminal', async (_what, action, expected) => {
     const [remote, terminal] = [aSession(), aTerminal()];
     const controllers = {signal: new AbortController(), unread: new AbortController()};
-    const ended = start(remote.session, terminal, {
+    const finished = start(remote.session, terminal, {
       signal: controllers.signal.signal,
       outputClosed: controllers.unread.signal,
     }).catch((error: unknown) => (error as Error).message);
-    act(controllers, remote.fail);
-    expect(await ended).toEqual(expected);
+    action(controllers, remote.fail);
+    expect(await finished).toEqual(expected);
     expect(terminal.modes).toEqual([true, false]);
     expect(remote.isClosed()).toBe(true);
   });
 
-  test('input that can not be read is an error', async () => {
+  test('rejects if input cannot be read', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal, {tty: false});
+    const finished = start(remote.session, terminal, {tty: false});
     terminal.stdin.destroy(new Error('EIO: i/o error, read'));
-    await expect(ended).rejects.toThrow('reading standard input: EIO: i/o error, read');
+    await expect(finished).rejects.toThrow('reading standard input: EIO: i/o error, read');
   });
 
-  test('all output is written before the end is told', async () => {
+  test('writes all output before it ends', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
+    const finished = start(remote.session, terminal);
     remote.stdout.write('a'.repeat(100_000));
     remote.end({kind: 'exited', exitCode: 0});
     let length = 0;
-    terminal.stdout.on('data', (piece: Buffer) => (length += piece.length));
-    await ended;
+    terminal.stdout.on('data', (chunk: Buffer) => (length += chunk.length));
+    await finished;
     expect(length).toBe(100_000);
   });
 
-  test('errors that nobody reads hold up nothing', async () => {
+  test('a failing standard error does not block it', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
     const stderr = new Writable({
       write: (_chunk, _encoding, done) => {
         done(new Error('EPIPE'));
       },
     }).on('error', () => undefined);
-    const ended = start(remote.session, terminal, {outputs: [terminal.stdout.resume(), stderr]});
-    for (let pieces = 0; pieces < 100; pieces += 1) remote.stderr.write(Buffer.alloc(10_000));
+    const finished = start(remote.session, terminal, {outputs: [terminal.stdout.resume(), stderr]});
+    for (let chunks = 0; chunks < 100; chunks += 1) remote.stderr.write(Buffer.alloc(10_000));
     await until(() => remote.stderr.readableLength === 0 && remote.stderr.writableLength === 0);
     remote.end({kind: 'exited', exitCode: 0});
-    expect(await ended).toEqual({kind: 'exited', exitCode: 0});
+    expect(await finished).toEqual({kind: 'exited', exitCode: 0});
   });
 
-  test('a slow reader holds up the session', async () => {
+  test('a slow reader pauses it', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
-    for (let pieces = 0; pieces < 100; pieces += 1) remote.stdout.write(Buffer.alloc(10_000));
+    const finished = start(remote.session, terminal);
+    for (let chunks = 0; chunks < 100; chunks += 1) remote.stdout.write(Buffer.alloc(10_000));
     await new Promise((resolve) => setImmediate(resolve));
     expect(terminal.stdout.readableLength + terminal.stdout.writableLength).toBeLessThan(200_000);
     terminal.stdout.resume();
     remote.end({kind: 'exited', exitCode: 0});
-    await ended;
+    await finished;
   });
 
-  test('many sessions may share one output and its end', async () => {
+  test('many sessions can share an output and its end', async () => {
     const warnings: Error[] = [];
     const warned = (warning: Error): void => void warnings.push(warning);
     process.on('warning', warned);
@@ -207,23 +207,23 @@ describe('conduct', () => {
       signal: new AbortController().signal,
     };
     const remotes = Array.from({length: 20}, () => ({...aSession(), stdin: aTerminal().stdin}));
-    const ended = remotes.map(({session, stdin}) =>
+    const finished = remotes.map(({session, stdin}) =>
       start(session, {...terminal, stdout, stderr, stdin}, {tty: false, ...shared}),
     );
     for (const remote of remotes) remote.end({kind: 'exited', exitCode: 0});
-    await Promise.all(ended);
+    await Promise.all(finished);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', warned);
     expect(warnings).toEqual([]);
   });
 
-  test('nothing stays behind on the process', async () => {
+  test('leaves no listeners on the process', async () => {
     const before = process.listenerCount('exit') + process.listenerCount('SIGHUP');
     const [remote, terminal] = [aSession(), aTerminal()];
-    const ended = start(remote.session, terminal);
+    const finished = start(remote.session, terminal);
     expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before + 2);
     remote.end({kind: 'exited', exitCode: 0});
-    await ended;
+    await finished;
     expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before);
   });
 });

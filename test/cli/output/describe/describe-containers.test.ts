@@ -4,7 +4,7 @@ import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const PROFILE = {type: 'Localhost', localhostProfile: 'audit.json'} as const;
 
-test("the file of a container's seccomp profile stands below the profile, that of a pod's beside it", () => {
+test('a localhost seccomp profile is shown below the profile type of a container, and beside that of a pod', () => {
   const container = aContainer({securityContext: {seccompProfile: PROFILE}});
   const lines = containerSection('Containers', aPod({containers: [container]}), [container]);
 

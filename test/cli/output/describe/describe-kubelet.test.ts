@@ -32,7 +32,7 @@ const linesOf = (pod: Partial<KubeletPodReport>, report: Partial<KubeletReport> 
     .split('\n')
     .map((line) => line.trim().replace(/ {2,}/g, ' '));
 
-test('an idle pod', () => {
+test('the section of an idle pod', () => {
   expect(kubeletSection(REPORT, POD)).toBe(`Kubelet:
   PID:        7 (up 90s)
   Runtime:    evented PLEG, last relist 12s ago
@@ -43,7 +43,7 @@ test('an idle pod', () => {
 `);
 });
 
-test('a kubelet that can not sync, and has never seen its runtime', () => {
+test('a kubelet that cannot sync, and has not reached its runtime yet', () => {
   const lines = linesOf({}, {errors: ['container runtime is down'], pleg: {mode: 'relists'}});
   expect(lines).toContain('Not Syncing: container runtime is down');
   expect(lines).toContain('Runtime: generic PLEG, no relist yet');
@@ -67,15 +67,15 @@ test.each<[KubeletPodReport['worker'], string]>([
   ],
   [{state: 'terminated', isWorking: true, terminatingAt: at(-4)}, 'terminated, cleaning up'],
   [{state: 'finished', isWorking: false, terminatingAt: at(-4)}, 'finished'],
-])('a worker %j', (worker, text) => {
+])('the state of a worker %j', (worker, text) => {
   expect(linesOf({worker})).toContain(`Worker: ${text}`);
 });
 
-test('a pod that no source wants any more, and whose last sync failed', () => {
-  const {source, ...unwanted} = POD;
+test('a pod without a source whose last sync failed', () => {
+  const {source, ...withoutSource} = POD;
   expect(source).toBeDefined();
   const worker = {state: 'sync', isWorking: false, error: 'no such image', nextSyncAt: at(-1)} as const;
-  const text = kubeletSection(REPORT, {...unwanted, worker});
+  const text = kubeletSection(REPORT, {...withoutSource, worker});
   expect(text).toMatch(/Source: +<none>\n/);
   expect(text).toMatch(/Last Sync: +none yet\n +Last Error: +no such image\n +Next Sync: +now\n/);
 });
@@ -117,7 +117,7 @@ describe('probes', () => {
     );
   });
 
-  test('stand in kubectl’s order', () => {
+  test("are in kubectl's order", () => {
     const probe = {inARow: 0, threshold: 1};
     const probes = (['startup', 'readiness', 'liveness'] as const).map((kind) => ({kind, ...probe}));
     const lines = linesOf({containers: [{name: 'main', probes}]});

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {describePod} from '../../../../src/cli/output/describe/describe-pod.js';
 import {aPod} from '../../../fakes/a-pod.js';
 
-test('of the owners the one is told of that controls the pod', () => {
+test('the controller is shown of several owners', () => {
   const owner = {apiVersion: 'apps/v1', uid: 'u'};
   const ownerReferences = [
     {...owner, kind: 'Node', name: 'n'},

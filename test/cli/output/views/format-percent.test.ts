@@ -11,11 +11,11 @@ test.each([
   [-0.125, '-0.12'],
   [0, '0.00'],
   [250, '250.00'],
-])('%d %% is shown as %s, half-way as Go does', (value, text) => {
+])('%d %% is formatted as %s, with halves rounded like Go', (value, text) => {
   expect(formatPercent(value)).toBe(text);
 });
 
-test('the tables of stats and top show it so', () => {
+test('the tables of stats and top use this format', () => {
   const usage = {cpuPercent: 0.125, memoryBytes: 0n, idle: false};
   const cpu = <Row>(columns: readonly Column<Row>[], row: unknown): string | undefined =>
     columns.find(({header}) => header === 'CPU %')?.value(row as Row);

@@ -9,11 +9,11 @@ const AT = '2026-05-01T12:05:00Z';
 
 const running: ContainerState = {running: {startedAt: AT}};
 const waiting = (reason: string): ContainerState => ({waiting: {reason}});
-const ended = (exitCode: number, reason?: string, signal?: number): ContainerState => ({
+const terminated = (exitCode: number, reason?: string, signal?: number): ContainerState => ({
   terminated: {exitCode, finishedAt: AT, ...(reason && {reason}), ...(signal && {signal})},
 });
 
-interface Facts {
+interface ContainerFacts {
   readonly state: ContainerState;
   readonly ready?: boolean;
   readonly restarts?: number;
@@ -21,7 +21,7 @@ interface Facts {
   readonly sidecar?: boolean;
 }
 
-const status = (name: string, facts: Facts): ContainerStatus => ({
+const status = (name: string, facts: ContainerFacts): ContainerStatus => ({
   name,
   state: facts.state,
   ready: facts.ready ?? facts.state.running !== undefined,
@@ -32,15 +32,15 @@ const status = (name: string, facts: Facts): ContainerStatus => ({
   imageID: '',
 });
 
-/** A pod of containers in these states; init containers first. */
+/** Returns a pod with containers and init containers in these states. */
 function aPodOf(
-  regular: readonly Facts[],
+  regular: readonly ContainerFacts[],
   {
     init = [],
     ...more
-  }: {init?: readonly Facts[]; status?: PodStatus; spec?: Partial<PodSpec>; metadata?: object} = {},
+  }: {init?: readonly ContainerFacts[]; status?: PodStatus; spec?: Partial<PodSpec>; metadata?: object} = {},
 ): Pod {
-  const container = (name: string, {sidecar}: Facts): Container =>
+  const container = (name: string, {sidecar}: ContainerFacts): Container =>
     aContainer({name, ...(sidecar === true && {restartPolicy: 'Always'})});
   const spec = {
     containers: regular.map((facts, index) => container(`c${index}`, facts)),
@@ -60,50 +60,50 @@ function aPodOf(
 
 const READY = {type: 'Ready', status: 'True'} as const;
 const INITIALIZED = {type: 'Initialized', status: 'True'} as const;
-const creating: Facts = {state: waiting('PodInitializing')};
+const creating: ContainerFacts = {state: waiting('PodInitializing')};
 
-// ready, status and restarts, as printers.go printPod has them
+// Columns ready, status and restarts as in printers.go printPod.
 const ROWS: readonly (readonly [string, Pod, string])[] = [
   ['runs', aPodOf([{state: running}]), '1/1 Running 0'],
   ['is not ready', aPodOf([{state: running, ready: false}]), '0/1 Running 0'],
   [
-    'waits for nothing in particular',
+    'is waiting without a reason',
     aPodOf([{state: {waiting: {}}}], {status: {phase: 'Pending'}}),
     '0/1 Pending 0',
   ],
   [
     'crashes',
-    aPodOf([{state: waiting('CrashLoopBackOff'), restarts: 3, last: ended(1)}]),
+    aPodOf([{state: waiting('CrashLoopBackOff'), restarts: 3, last: terminated(1)}]),
     '0/1 CrashLoopBackOff 3 (5m ago)',
   ],
-  ['was restarted, nobody knows when', aPodOf([{state: running, restarts: 2}]), '1/1 Running 2'],
-  ['was not restarted, though it ended before', aPodOf([{state: running, last: ended(1)}]), '1/1 Running 0'],
-  ['failed', aPodOf([{state: ended(1, 'Error')}]), '0/1 Error 0'],
-  ['ended without a reason', aPodOf([{state: ended(7)}]), '0/1 ExitCode:7 0'],
-  ['was killed', aPodOf([{state: ended(137, undefined, 9)}]), '0/1 Signal:9 0'],
+  ['was restarted at an unknown time', aPodOf([{state: running, restarts: 2}]), '1/1 Running 2'],
+  ['has a last state but no restart', aPodOf([{state: running, last: terminated(1)}]), '1/1 Running 0'],
+  ['failed', aPodOf([{state: terminated(1, 'Error')}]), '0/1 Error 0'],
+  ['terminated without a reason', aPodOf([{state: terminated(7)}]), '0/1 ExitCode:7 0'],
+  ['was killed', aPodOf([{state: terminated(137, undefined, 9)}]), '0/1 Signal:9 0'],
   [
     'has completed',
-    aPodOf([{state: ended(0, 'Completed')}], {status: {phase: 'Succeeded'}}),
+    aPodOf([{state: terminated(0, 'Completed')}], {status: {phase: 'Succeeded'}}),
     '0/1 Completed 0',
   ],
   [
-    'the first container that says something counts',
-    aPodOf([{state: running}, {state: ended(1, 'OOMKilled')}, {state: ended(2, 'Error')}]),
+    'has reasons in several containers, of which the first is shown',
+    aPodOf([{state: running}, {state: terminated(1, 'OOMKilled')}, {state: terminated(2, 'Error')}]),
     '1/3 OOMKilled 0',
   ],
   [
-    'one has completed, one runs',
-    aPodOf([{state: ended(0, 'Completed')}, {state: running}]),
+    'has a completed and a running container',
+    aPodOf([{state: terminated(0, 'Completed')}, {state: running}]),
     '1/2 NotReady 0',
   ],
   [
-    'one has completed, one runs, and it is ready',
-    aPodOf([{state: ended(0, 'Completed')}, {state: running}], {status: {conditions: [READY]}}),
+    'has a completed and a running container, and is ready',
+    aPodOf([{state: terminated(0, 'Completed')}, {state: running}], {status: {conditions: [READY]}}),
     '1/2 Running 0',
   ],
   [
-    'one has completed, one failed',
-    aPodOf([{state: ended(0, 'Completed')}, {state: ended(2, 'Error')}]),
+    'has a completed and a failed container',
+    aPodOf([{state: terminated(0, 'Completed')}, {state: terminated(2, 'Error')}]),
     '0/2 Error 0',
   ],
   [
@@ -112,50 +112,54 @@ const ROWS: readonly (readonly [string, Pod, string])[] = [
     '0/1 Init:0/1 0',
   ],
   [
-    'is at its second init container',
-    aPodOf([creating], {init: [{state: ended(0, 'Completed'), ready: true}, {state: running}]}),
+    'runs its second init container',
+    aPodOf([creating], {init: [{state: terminated(0, 'Completed'), ready: true}, {state: running}]}),
     '0/1 Init:1/2 0',
   ],
   [
-    'an init container crashes',
-    aPodOf([creating], {init: [{state: waiting('CrashLoopBackOff'), restarts: 2, last: ended(1)}]}),
+    'has a crashing init container',
+    aPodOf([creating], {init: [{state: waiting('CrashLoopBackOff'), restarts: 2, last: terminated(1)}]}),
     '0/1 Init:CrashLoopBackOff 2 (5m ago)',
   ],
-  ['an init container failed', aPodOf([creating], {init: [{state: ended(1, 'Error')}]}), '0/1 Init:Error 0'],
   [
-    'an init container was killed',
-    aPodOf([creating], {init: [{state: ended(137, undefined, 9)}]}),
+    'has a failed init container',
+    aPodOf([creating], {init: [{state: terminated(1, 'Error')}]}),
+    '0/1 Init:Error 0',
+  ],
+  [
+    'has a killed init container',
+    aPodOf([creating], {init: [{state: terminated(137, undefined, 9)}]}),
     '0/1 Init:Signal:9 0',
   ],
   [
-    'an init container ended without a reason',
-    aPodOf([creating], {init: [{state: ended(3)}]}),
+    'has an init container that terminated without a reason',
+    aPodOf([creating], {init: [{state: terminated(3)}]}),
     '0/1 Init:ExitCode:3 0',
   ],
   [
-    'is past its init containers',
-    aPodOf([creating], {init: [{state: ended(0, 'Completed'), ready: true}]}),
+    'has completed its init containers',
+    aPodOf([creating], {init: [{state: terminated(0, 'Completed'), ready: true}]}),
     '0/1 PodInitializing 0',
   ],
   [
-    'init restarts are forgotten',
-    aPodOf([{state: running}], {init: [{state: ended(0), restarts: 4, last: ended(1)}]}),
+    'does not count restarts of completed init containers',
+    aPodOf([{state: running}], {init: [{state: terminated(0), restarts: 4, last: terminated(1)}]}),
     '1/1 Running 0',
   ],
   [
-    'a sidecar counts',
+    'counts its sidecar',
     aPodOf([{state: running, restarts: 1}], {
-      init: [{state: running, sidecar: true, restarts: 2, last: ended(1)}],
+      init: [{state: running, sidecar: true, restarts: 2, last: terminated(1)}],
     }),
     '2/2 Running 3 (5m ago)',
   ],
   [
-    'a sidecar has not started',
+    'has a sidecar that has not started',
     aPodOf([creating], {init: [{state: waiting('PodInitializing'), sidecar: true}]}),
     '0/2 Init:0/1 0',
   ],
   [
-    'a sidecar came down later',
+    'has a sidecar that crashes later',
     aPodOf([{state: running}], {
       init: [{state: waiting('CrashLoopBackOff'), sidecar: true}],
       status: {conditions: [INITIALIZED]},
@@ -164,15 +168,15 @@ const ROWS: readonly (readonly [string, Pod, string])[] = [
   ],
   ['is being deleted', aPodOf([{state: running}], {metadata: {deletionTimestamp: AT}}), '1/1 Terminating 0'],
   [
-    'has ended and is being deleted',
-    aPodOf([{state: ended(0, 'Completed')}], {
+    'has completed and is being deleted',
+    aPodOf([{state: terminated(0, 'Completed')}], {
       metadata: {deletionTimestamp: AT},
       status: {phase: 'Succeeded'},
     }),
     '0/1 Completed 0',
   ],
   [
-    'its node is lost',
+    'is on a lost node',
     aPodOf([{state: running}], {metadata: {deletionTimestamp: AT}, status: {reason: 'NodeLost'}}),
     '1/1 Unknown 0',
   ],
@@ -182,7 +186,7 @@ const ROWS: readonly (readonly [string, Pod, string])[] = [
     '0/1 Evicted 0',
   ],
   [
-    'is held back',
+    'is held back by a scheduling gate',
     aPodOf([], {
       status: {
         phase: 'Pending',
@@ -200,7 +204,7 @@ describe('the row of a pod that', () => {
   });
 });
 
-test('the other columns', () => {
+test('the other columns are computed', () => {
   const pod = aPodOf([{state: running}], {
     spec: {nodeName: 'n1', readinessGates: [{conditionType: 'a/b'}, {conditionType: 'c/d'}]},
     status: {podIPs: [{ip: '10.0.0.1'}, {ip: 'fd00::1'}], conditions: [{type: 'a/b', status: 'True'}]},

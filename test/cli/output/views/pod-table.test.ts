@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {GrowingTable} from '../../../../src/cli/output/views/pod-table.js';
 
-test('columns stay aligned and grow, also beside characters outside of the basic plane', () => {
+test('columns stay aligned when they grow, including characters outside the BMP', () => {
   const columns = [
     {header: 'NAME', value: (row: readonly string[]) => row[0] ?? ''},
     {header: 'NOTE', value: (row: readonly string[]) => row[1] ?? ''},

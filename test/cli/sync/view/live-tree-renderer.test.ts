@@ -11,7 +11,7 @@ const withoutTimes = (text: string): string =>
   text.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/ {2}\d+m?s$/gm, '  T');
 
 describe('the live tree', () => {
-  test('ends as the pod with its sandbox, its containers and what each step took', async () => {
+  test('ends with the pod, its sandbox and its containers, and the time of each step', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const initContainers = [aScript('setup', 'true')];
@@ -31,16 +31,17 @@ describe('the live tree', () => {
     expect(terminal.cursorVisible).toBe(true);
   });
 
-  test('says meanwhile what is being done', async () => {
+  test('shows the current activity', async () => {
     const scene = await aScene({images: [], registry: [anImage()]});
     scene.runtime.injectDelay('PullImage', 250);
     const terminal = new FakeTerminal();
-    const seen = new Set<string>();
+    const activities = new Set<string>();
     terminal.stream.on('data', () => {
-      for (const [, doing] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(\S.*) …$/gm)) seen.add(doing!);
+      for (const [, current] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(\S.*) …$/gm))
+        activities.add(current!);
     });
     await runOnTerminal(scene, terminal, ['sync', await scene.write('web.json', aManifest())]);
-    expect([...seen]).toEqual([
+    expect([...activities]).toEqual([
       'inspecting',
       'creating the sandbox',
       'pulling image localhost:5000/busybox:1',
@@ -49,7 +50,7 @@ describe('the live tree', () => {
     ]);
   });
 
-  test.each([200, 40, 20, 8, 1])('never writes a line longer than %i columns', async (columns) => {
+  test.each([200, 40, 20, 8, 1])('never exceeds a width of %i columns', async (columns) => {
     const scene = await aScene();
     const terminal = new FakeTerminal(columns);
     const name = `a-rather-${'long-'.repeat(8)}name`;
@@ -69,14 +70,14 @@ describe('the live tree', () => {
     expect(terminal.text).toMatch(/^ {2}a-namespace|…|^$/m);
   });
 
-  test('is never taller than the terminal while it is redrawn, and whole at its end', async () => {
+  test('fits the terminal while it is redrawn, and is complete at the end', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal(80, 10);
     const containers = Array.from({length: 30}, (_, index) => aContainerSpec(`c${index}`));
     const file = await scene.write('web.json', aManifest({containers}));
     let tallest = 0;
     terminal.stream.on('data', () => {
-      // The last container is first seen in the last frame.
+      // The last container first appears in the last frame.
       if (!terminal.text.includes('c29')) tallest = terminal.tallest;
     });
     expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
@@ -84,7 +85,7 @@ describe('the live tree', () => {
     expect(terminal.text.split('\n')).toHaveLength(32);
   });
 
-  test('shows several pods, each under its name', async () => {
+  test('shows several pods by name', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const file = await scene.write('two.yaml', `${aManifest({name: 'a'})}\n---\n${aManifest({name: 'b'})}\n`);
@@ -106,7 +107,7 @@ describe('the live tree', () => {
     );
   });
 
-  test('lets logs scroll by above it', async () => {
+  test('lets logs scroll above it', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo one; echo two; exit 3')]};
@@ -127,10 +128,10 @@ describe('the live tree', () => {
   });
 });
 
-describe('the cursor comes back', () => {
+describe('the cursor is shown again', () => {
   test.each([
     ['an error', {containers: [aContainerSpec('main', {image: 'nothing:1'})]}, [], 1],
-    ['a time limit', {restartPolicy: 'Never'}, ['--wait', 'complete', '--timeout', '150ms'], 124],
+    ['a timeout', {restartPolicy: 'Never'}, ['--wait', 'complete', '--timeout', '150ms'], 124],
     ['--rm', {}, ['--rm'], 0],
   ])('after %s', async (_, spec, flags, code) => {
     const scene = await aScene();
@@ -140,7 +141,7 @@ describe('the cursor comes back', () => {
     expect(terminal.cursorVisible).toBe(true);
   });
 
-  test('after Ctrl-C, and what to do next is whole on the screen', async () => {
+  test('after Ctrl-C, and the hint is shown in full', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal(30);
     const controller = new AbortController();
@@ -157,7 +158,7 @@ describe('the cursor comes back', () => {
     expect(terminal.cursorVisible).toBe(true);
   });
 
-  test('when the process ends at once', async () => {
+  test('when the process exits immediately', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const before = new Set(process.listeners('exit'));
@@ -178,7 +179,7 @@ describe('the cursor comes back', () => {
   });
 });
 
-test('waiting for another kcri is said above the tree', async () => {
+test('waiting for another kcri is shown above the tree', async () => {
   const scene = await aScene();
   scene.runtime.injectDelay('RunPodSandbox', 200);
   const file = await scene.write('web.json', aManifest());
@@ -192,14 +193,14 @@ test('waiting for another kcri is said above the tree', async () => {
   );
 });
 
-describe('what else is written to the terminal', () => {
-  test('stands above the tree: a warning about what pods refer to', async () => {
+describe('other output to the terminal', () => {
+  test('is shown above the tree: a warning about referenced objects', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
     terminal.stream.on('data', () => {
       if (!/main +running/.test(terminal.text)) return;
-      // At once, or the empty file before it may be read.
+      // Renames atomically, since an empty file could be read otherwise.
       writeFileSync(`${file}.new`, '{');
       renameSync(`${file}.new`, file);
     });
@@ -215,7 +216,7 @@ describe('what else is written to the terminal', () => {
     expect(terminal.text.match(/default\/web {2}/g)).toHaveLength(1);
   });
 
-  test('stands above the tree: every line of --debug', async () => {
+  test('is shown above the tree: lines of --debug', async () => {
     const scene = await aScene();
     const terminal = new FakeTerminal();
     const file = await scene.write('web.json', aManifest());

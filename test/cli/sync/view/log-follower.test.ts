@@ -9,14 +9,14 @@ import {connect, containerId, podUid} from '../../../../src/cri/index.js';
 import {FakeRuntime, aContainer} from '../../../fakes/fake-runtime.js';
 
 describe('LineSplitter', () => {
-  test('joins lines and characters that come in parts', () => {
+  test('joins lines and characters split between chunks', () => {
     const splitter = new LineSplitter();
     const bytes = Buffer.from('one\ntwö\n\nrest');
     const lines = [...bytes].flatMap((byte) => splitter.push(Buffer.of(byte)));
     expect([lines, splitter.rest()]).toEqual([['one', 'twö', ''], ['rest']]);
   });
 
-  test('cuts a line that never ends, but no character', () => {
+  test('splits an endless line between characters', () => {
     const splitter = new LineSplitter();
     const text = '😀'.repeat(100_000);
     const bytes = Buffer.from(text);
@@ -32,7 +32,7 @@ describe('LineSplitter', () => {
   });
 });
 
-test('no more of a log is read than the reader takes', async () => {
+test('a log is read no faster than its reader accepts it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kcri-follow-'));
   onTestFinished(() => {
     rmSync(folder, {recursive: true});
@@ -76,6 +76,6 @@ test('no more of a log is read than the reader takes', async () => {
   await ended;
   clearInterval(opening);
   expect(lines).toBe(20_000);
-  // What was read together is shown together.
+  // Lines of one read are shown together.
   expect(calls).toBeLessThan(1000);
 });
