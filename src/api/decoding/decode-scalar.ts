@@ -47,7 +47,10 @@ export function isSecretKind(kind: FieldType['kind']): boolean {
 export function describeMismatch(node: ManifestNode, wanted: string, isSecret = false): string {
   if (node.kind !== 'scalar')
     return `must be ${wanted}, not ${node.kind === 'list' ? 'a list' : 'an object'}`;
-  if (isSecret) return `must be ${wanted}, not ${nameOf(node.value)} (put it in quotes)`;
+  if (isSecret) {
+    const hint = typeof node.value === 'string' ? '' : ' (put it in quotes)';
+    return `must be ${wanted}, not ${nameOf(node.value)}${hint}`;
+  }
   const wayOut = wanted === WANTED.text ? ` (write ${JSON.stringify(node.source)})` : '';
   return `${show(node.value)}: must be ${wanted}, not ${nameOf(node.value)}${wayOut}`;
 }

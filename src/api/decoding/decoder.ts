@@ -128,7 +128,7 @@ export class Decoder {
   }
 
   #decodeList(item: FieldType, node: ManifestNode, path: FieldPath): unknown {
-    if (node.kind !== 'list') return this.#wrongKind(node, 'a list', path);
+    if (node.kind !== 'list') return this.#wrongKind(node, 'a list', path, isSecretKind(item.kind));
     return node.items.map((child, index) => this.#decodeMember(item, child, path.index(index)));
   }
 

@@ -31,7 +31,7 @@ function printable(source: string): string {
 export function renderIssue({file, line, column, message, source}: ManifestIssue): string {
   const gutter = String(line).padStart(5);
   const title = `${file}:${line}:${column}: ${message}`;
-  if (source === undefined) return `${title}\n${gutter} | (not shown, since it belongs to a Secret)`;
+  if (source === undefined) return `${title}\n${gutter} | (not shown, since it may contain secrets)`;
   const start = column <= WIDEST_SOURCE ? 0 : column - WIDEST_SOURCE / 2;
   const shown = printable(source).slice(start, start + WIDEST_SOURCE);
   const indent = shown.slice(0, column - 1 - start).replace(/[^\t]/g, ' ');

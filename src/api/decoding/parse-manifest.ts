@@ -13,7 +13,7 @@ import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {ApiObject} from '../types/v1-objects.js';
-import type {SyntaxProblem, YamlDocument} from './parse-yaml.js';
+import type {YamlDocument} from './parse-yaml.js';
 import {parseYaml} from './parse-yaml.js';
 
 /** Largest manifest, which is also the kubelet's limit; API objects are much smaller. */
@@ -77,12 +77,6 @@ function toPlace(
   return {file, line, column, issues, createIssue: issueAt};
 }
 
-/** Converts a syntax error into an issue; text that may be secret is not quoted. */
-function faultIssue({offset, message}: SyntaxProblem, text: SourceText): ManifestIssue {
-  const shown = text.isHiddenAt(offset) ? message.replace(/:?\s*".*$/s, '') : message;
-  return text.createIssue(offset, '', `yaml: ${shown}`);
-}
-
 function readDocument({root, problems}: YamlDocument, text: SourceText, lenient: boolean): Manifest {
   const decoder = new Decoder();
   const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
@@ -90,7 +84,7 @@ function readDocument({root, problems}: YamlDocument, text: SourceText, lenient:
     text.createIssue(offset, path.toString(), message);
   const tolerated = ({kind}: DecodeProblem): boolean => lenient && kind === 'unknown-field';
   const issues = [
-    ...problems.map((fault) => faultIssue(fault, text)),
+    ...problems.map((problem) => text.createSyntaxIssue(problem)),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
   const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));

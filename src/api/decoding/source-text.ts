@@ -1,4 +1,5 @@
 import type {ManifestIssue} from './manifest-issue.js';
+import type {SyntaxProblem} from './parse-yaml.js';
 
 /** A range of offsets of a text; the end is exclusive. */
 export interface TextRange {
@@ -34,9 +35,10 @@ export class SourceText {
     return {file: this.#file, line: index + 1, column, path, message, source};
   }
 
-  /** Reports whether the line at the offset is hidden. */
-  isHiddenAt(offset: number): boolean {
-    return this.#isHidden(this.#lineAt(offset));
+  /** Creates the issue of a syntax error; text that may be secret is not quoted. */
+  createSyntaxIssue({offset, message}: SyntaxProblem): ManifestIssue {
+    const isHidden = this.#isHidden(this.#lineAt(offset));
+    return this.createIssue(offset, '', `yaml: ${isHidden ? message.replace(/:?\s*".*$/s, '') : message}`);
   }
 
   #isHidden(index: number): boolean {

@@ -1,7 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type {OptionFlag} from '@oclif/core/interfaces';
 import {UsageError} from '../../base/errors.js';
-import {redactUrl} from '../../format/redact-url.js';
 import {withChoices} from '../flags/flag-types.js';
 import {
   CONFIG_FIELDS,
@@ -87,17 +86,21 @@ export function configFlagTexts(
   return new Map(given);
 }
 
-/** Redacts the values of flags that may contain credentials. */
-const REDACTORS: Readonly<Record<string, (value: string) => string>> = {
-  'manifest-url': (value) => (URL.canParse(value) ? redactUrl(new URL(value)) : value),
-  'manifest-url-header': () => 'CLASSIFIED',
-};
+/** Functions that mask credentials in the values of flags, by flag name. */
+const REDACTORS = new Map(
+  Object.values(CONFIG_FIELDS).flatMap(({flag, type: {redaction}}) =>
+    flag === undefined || redaction === undefined ? [] : [[flag, redaction.flagText] as const],
+  ),
+);
 
 /** Returns the given flags as /flagz shows them, with secrets redacted. */
 export function redactFlags(flags: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    given.map(([name, value]) => [name, REDACTORS[name]?.(String(value)) ?? String(value)]),
+    given.map(([name, value]) => {
+      const texts = Array.isArray(value) ? value.map(String) : [String(value)];
+      return [name, texts.map((text) => REDACTORS.get(name)?.(text) ?? text).join(',')];
+    }),
   );
 }
 

@@ -190,7 +190,7 @@ describe('no message contains a value of a Secret:', () => {
     const [first, second] = loadManifest(text, {file: 'f.yaml'}).issues.map(renderIssue);
 
     expect(first).toBe(
-      'f.yaml:4:18: data[password]: Invalid value: illegal base64 data at input byte 4\n    4 | (not shown, since it belongs to a Secret)',
+      'f.yaml:4:18: data[password]: Invalid value: illegal base64 data at input byte 4\n    4 | (not shown, since it may contain secrets)',
     );
     expect(second).toContain('    6 | {apiVersion: v1, kind: Pod');
   });

@@ -6,12 +6,14 @@ import {
   int64,
   list,
   map,
+  secretText,
   text,
   type Field,
 } from '../../../api/schema/object-schema.js';
 import {parseQuantity} from '../../../api/quantity.js';
 import {messageOf, UsageError} from '../../../base/errors.js';
 import {parseDuration} from '../../../format/duration.js';
+import {redactUrlText} from '../../../format/redact-url.js';
 
 /** Type of a configuration field: its schema in files and its syntax in flags. */
 export interface ConfigType<T> {
@@ -24,6 +26,14 @@ export interface ConfigType<T> {
   readonly inDirectory?: (value: T, directory: string) => T;
   /** Validates a value that matches the schema; returns the error message. */
   readonly problem?: (value: T) => string | undefined;
+  /** Masking of credentials; source lines of such a field are not shown. By default a field has none. */
+  readonly redaction?: Redaction<T>;
+}
+
+/** Functions that mask credentials in a value and in the text of its flag. */
+interface Redaction<T> {
+  readonly value: (value: T) => T;
+  readonly flagText: (text: string) => string;
 }
 
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
@@ -34,6 +44,12 @@ export const TEXT: ConfigType<string> = {name: 'string', schema: text, fromFlags
 export const PATH: ConfigType<string> = {
   ...TEXT,
   inDirectory: (path, directory) => (path === '' || isAbsolute(path) ? path : resolve(directory, path)),
+};
+
+/** A URL, which may contain credentials. */
+export const URL_TEXT: ConfigType<string> = {
+  ...TEXT,
+  redaction: {value: redactUrlText, flagText: redactUrlText},
 };
 
 export const BOOL: ConfigType<boolean> = {
@@ -145,17 +161,22 @@ export const BOOL_MAP: ConfigType<Readonly<Record<string, boolean>>> = {
     ),
 };
 
-/** A map of headers; its flag takes `Name:value` and may be repeated. */
+/** A map of headers; its flag takes `Name:value` and may be repeated. Errors omit the values, which may be secret. */
 export const HEADERS: ConfigType<Readonly<Record<string, readonly string[]>>> = {
   name: 'map[string][]string',
-  schema: map(list(text)),
+  schema: map(list(secretText)),
   fromFlags: (texts) => {
     const headers: Record<string, string[]> = {};
-    for (const header of texts.flatMap((text) => text.split(','))) {
-      const [name, value] = Object.entries(pairs(':')([header]))[0] ?? [];
-      if (name !== undefined && value !== undefined) (headers[name] ??= []).push(value);
+    for (const header of TEXTS.fromFlags(texts)) {
+      const at = header.indexOf(':');
+      if (at <= 0) throw new UsageError('must be NAME:VALUE');
+      (headers[header.slice(0, at).trim()] ??= []).push(header.slice(at + 1).trim());
     }
     return headers;
+  },
+  redaction: {
+    value: (headers) => Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']])),
+    flagText: () => 'CLASSIFIED',
   },
 };
 

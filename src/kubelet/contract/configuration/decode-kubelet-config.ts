@@ -5,7 +5,7 @@ import {FieldPath} from '../../../api/field-path.js';
 import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import {findFieldOffset, type ManifestNode, type MapNode} from '../../../api/decoding/manifest-node.js';
 import {text, type AnyField, type AnySchema} from '../../../api/schema/object-schema.js';
-import {SourceText} from '../../../api/decoding/source-text.js';
+import {SourceText, type TextRange} from '../../../api/decoding/source-text.js';
 import {parseYaml} from '../../../api/decoding/parse-yaml.js';
 import {CONFIG_FIELDS, CONFIG_PATHS, type ConfigPath} from './fields-and-defaults/kubelet-config-defaults.js';
 import type {ConfigField} from './config-field.js';
@@ -48,15 +48,20 @@ const CONFIGURATION: AnySchema = (() => {
   return {name, fields: {apiVersion: text, kind: text, ...fields}};
 })();
 
+/** Top-level fields that may contain credentials. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(
+  CONFIG_PATHS.filter((path) => CONFIG_FIELDS[path].type.redaction !== undefined).map(
+    (path) => path.split('.')[0] ?? '',
+  ),
+);
+
 /** Decodes a KubeletConfiguration in YAML or JSON. Unknown fields are errors, as with the kubelet's strict decoder. */
 export function decodeKubeletConfig(content: string, file: string): DecodedKubeletConfig {
   const plain = content.replace(/^\uFEFF/, '');
   const [document, ...others] = parseYaml(plain);
-  const source = new SourceText(file, plain, []);
-  const issues = (document?.problems ?? []).map(({offset, message}) =>
-    source.createIssue(offset, '', `yaml: ${message}`),
-  );
   const root = document?.root;
+  const source = new SourceText(file, plain, secretRanges(root, plain));
+  const issues = (document?.problems ?? []).map((problem) => source.createSyntaxIssue(problem));
   if (others.length > 0) issues.push(source.createIssue(0, '', `must contain only one ${KIND}`));
   if (issues.length > 0) return {fields: new Map(), issues};
   if (root?.kind !== 'map')
@@ -65,6 +70,21 @@ export function decodeKubeletConfig(content: string, file: string): DecodedKubel
       issues: [source.createIssue(root?.offset ?? 0, '', `must contain a ${KIND}`)],
     };
   return decodeRoot(root, source, dirname(file));
+}
+
+/**
+ * Returns the ranges of the fields that may contain credentials, from the key to the next one. A text with such a field
+ * that cannot be parsed is one range.
+ */
+function secretRanges(root: ManifestNode | undefined, content: string): readonly TextRange[] {
+  if (root?.kind !== 'map') {
+    const isSecret = [...SECRET_FIELDS].some((name) => content.includes(name));
+    return isSecret ? [{start: 0, end: content.length}] : [];
+  }
+  const entries = [...root.entries];
+  return entries.flatMap(([name, {keyOffset}], index) =>
+    SECRET_FIELDS.has(name) ? [{start: keyOffset, end: entries[index + 1]?.[1].keyOffset ?? root.end}] : [],
+  );
 }
 
 function decodeRoot(root: MapNode, source: SourceText, directory: string): DecodedKubeletConfig {

@@ -3,7 +3,6 @@ import {renderIssue} from '../../../api/decoding/manifest-issue.js';
 import {KcriError, messageOf, UsageError} from '../../../base/errors.js';
 import {decodeKubeletConfig, type DecodedKubeletConfig} from './decode-kubelet-config.js';
 import {parseDuration} from '../../../format/duration.js';
-import {redactUrl} from '../../../format/redact-url.js';
 import {
   CONFIG_FIELDS,
   CONFIG_PATHS,
@@ -164,30 +163,20 @@ export function durationToMs(duration: string): number {
   return Number(parseDuration(duration) ?? 0n) / 1e6;
 }
 
-/** Masks credentials, as a kubelet does in its log. */
-function withoutSecrets(values: ConfigValues): ConfigValues {
-  const {staticPodURL: url, staticPodURLHeader: headers} = values;
-  return {
-    ...values,
-    staticPodURL: url === '' ? url : redactUrl(new URL(url)),
-    staticPodURLHeader: Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']])),
-  };
-}
-
 /** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */
 export function toKubeletConfiguration(values: ConfigValues): Readonly<Record<string, unknown>> {
   const root: Record<string, unknown> = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
   };
-  const shown = withoutSecrets(values);
   for (const path of CONFIG_PATHS) {
-    const value = shown[path];
+    const value = values[path];
     if (value === undefined) continue;
+    const {redaction} = CONFIG_FIELDS[path].type;
     const names = path.split('.');
     let at = root;
     for (const name of names.slice(0, -1)) at = (at[name] ??= {}) as Record<string, unknown>;
-    at[names.at(-1) ?? ''] = value;
+    at[names.at(-1) ?? ''] = redaction === undefined ? value : redaction.value(value);
   }
   return root;
 }

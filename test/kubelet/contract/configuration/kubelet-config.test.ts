@@ -161,11 +161,23 @@ describe('an invalid configuration is reported with its position', () => {
 
 test('credentials are masked', () => {
   const text =
-    'staticPodURL: https://me:hunter2@host/x\nstaticPodURLHeader: {Authorization: [Bearer hunter2]}\n';
+    'staticPodURL: https://me:hunter2@host/x?token=hunter2\nstaticPodURLHeader: {Authorization: [Bearer hunter2]}\n';
   expect(toKubeletConfiguration(read(text).values)).toMatchObject({
-    staticPodURL: 'https://me:***@host/x',
+    staticPodURL: 'https://me:***@host/x?token=***',
     staticPodURLHeader: {Authorization: ['<masked>']},
   });
+});
+
+test.each([
+  ['a URL', 'staticPodURL: htps://me:hunter2@host/x?token=hunter2\n', {}],
+  ['a URL in a flag', '', {'manifest-url': ['htps://hunter2@host/x?hunter2']}],
+  ['a header', 'staticPodURLHeader: {Authorization: Bearer hunter2}\n', {}],
+  ['a header beside a syntax error', 'staticPodURLHeader: {Authorization: ["Bearer hunter2"}\n', {}],
+  ['a header in several lines', 'staticPodURLHeader:\n  Authorization:\n    hunter2\nmaxPods: 1\n', {}],
+  ['a header in a flag', '', {'manifest-url-header': ['Bearer hunter2']}],
+] as const)('the error of an invalid configuration masks the credentials of %s', (_what, text, flags) => {
+  expect(() => read(text, flags)).toThrow(/invalid|must/);
+  expect(() => read(text, flags)).not.toThrow(/hunter2/);
 });
 
 test('the configuration can be converted to a KubeletConfiguration and back', () => {

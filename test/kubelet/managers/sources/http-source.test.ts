@@ -44,7 +44,7 @@ async function startScene(first: string | Responder, headers = {}): Promise<Http
     requests.push(request);
     (typeof responder === 'string' ? serve(responder) : responder)(request, response);
   });
-  const url = `http://user:secret@127.0.0.1:${await listen(server)}/pods`;
+  const url = `http://user:secret@127.0.0.1:${await listen(server)}/pods?token=secret`;
   const clock = new FakeClock();
   const prepare: typeof prepareOnNode = (document, objects) => prepareOnNode(document, objects, url);
   const followed = runSource(new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, prepare}));
@@ -115,7 +115,7 @@ describe('the pods do not change', () => {
     [
       'if the status is not 200',
       (_, response) => response.writeHead(404).end(),
-      /: http:.*\/pods: 404 Not Found$/,
+      /: http:.*\/pods\?token=\*\*\*: 404 Not Found$/,
     ],
     [
       'if the connection is closed',

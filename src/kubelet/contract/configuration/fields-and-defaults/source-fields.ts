@@ -1,3 +1,4 @@
+import {redactUrlText} from '../../../../format/redact-url.js';
 import {honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
   BOOL,
@@ -9,6 +10,7 @@ import {
   TEXT,
   TEXTS,
   ANYTHING,
+  URL_TEXT,
 } from '../config-field-types.js';
 
 const NO_CLUSTER = 'there is no API server';
@@ -20,7 +22,7 @@ export const SOURCE_FIELDS = {
   syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
   fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
   httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency', live: true}),
-  staticPodURL: honoured(TEXT, '', {flag: 'manifest-url', check: urlProblem}),
+  staticPodURL: honoured(URL_TEXT, '', {flag: 'manifest-url', check: urlProblem}),
   staticPodURLHeader: honoured(HEADERS, {}, {flag: 'manifest-url-header'}),
   containerRuntimeEndpoint: honoured(TEXT, '', {flag: 'container-runtime-endpoint'}),
   imageServiceEndpoint: honoured(TEXT, '', {flag: 'image-service-endpoint'}),
@@ -101,5 +103,5 @@ function podLogsDirProblem(value: string): string | undefined {
 
 function urlProblem(value: string): string | undefined {
   const isUrl = value === '' || (/^https?:/i.test(value) && URL.canParse(value));
-  return isUrl ? undefined : `${JSON.stringify(value)} must be an http or https URL`;
+  return isUrl ? undefined : `${JSON.stringify(redactUrlText(value))} must be an http or https URL`;
 }

@@ -155,13 +155,11 @@ export function parseCredentialProviderConfig(
     throw new ConfigError(`${JSON.stringify(file)} must contain one CredentialProviderConfig`);
   const {root, problems} = document;
   if (root === undefined)
-    throw createConfigError(
-      problems.map(({offset, message}) => source.createIssue(offset, '', `yaml: ${message}`)),
-    );
+    throw createConfigError(problems.map((problem) => source.createSyntaxIssue(problem)));
   const decoder = new Decoder();
   const config = decoder.decode(CONFIG, root, new FieldPath());
   const issues = [
-    ...problems.map(({offset, message}) => source.createIssue(offset, '', `yaml: ${message}`)),
+    ...problems.map((problem) => source.createSyntaxIssue(problem)),
     ...decoder.problems.map(({offset, path, message}) =>
       source.createIssue(offset, path.toString(), message),
     ),

@@ -134,7 +134,7 @@ function decodePolicy(content: string, file: string): DecodedPolicy {
   const bindings: ClusterRoleBinding[] = [];
   const issues = [];
   for (const {root, problems} of parseYaml(content)) {
-    issues.push(...problems.map(({offset, message}) => source.createIssue(offset, '', `yaml: ${message}`)));
+    issues.push(...problems.map((problem) => source.createSyntaxIssue(problem)));
     if (root === undefined) continue;
     const kind = kindOf(root);
     if (kind === `${API_VERSION} ClusterRole`) roles.push(decoder.decode(clusterRole, root, new FieldPath()));

@@ -53,13 +53,13 @@ describe('/flagz', () => {
   test('redacts secrets', () => {
     const flags = {
       v: ['2'],
-      'manifest-url': ['https://me:hunter2@host/x'],
+      'manifest-url': ['https://me:hunter2@host/x?token=hunter2', 'htps//hunter2@host/?hunter2'],
       'manifest-url-header': ['Authorization:Bearer x'],
       config: undefined,
     };
     expect(redactFlags(flags)).toEqual({
       v: '2',
-      'manifest-url': 'https://me:***@host/x',
+      'manifest-url': 'https://me:***@host/x?token=***,htps//***@host/?***',
       'manifest-url-header': 'CLASSIFIED',
     });
   });
