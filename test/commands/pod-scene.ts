@@ -1,10 +1,11 @@
 import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished} from 'vitest';
+import type {PodSpec} from '../../src/api/types/v1-pod.js';
 import {ifPresent} from '../../src/base/fs/files.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
-import {logPodFields} from '../field-log.js';
+import {aRawPod} from '../fakes/a-pod.js';
 import {BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 
 const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|PullImage|Update)/;
@@ -30,13 +31,8 @@ export function aManifest({
   metadata = {},
   ...spec
 }: {readonly name?: string; readonly metadata?: object; readonly [field: string]: unknown} = {}): string {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name, ...metadata},
-    spec: {containers: [aContainerSpec('main')], terminationGracePeriodSeconds: 2, ...spec},
-  };
-  return JSON.stringify(logPodFields(pod));
+  const defaults = {containers: [aContainerSpec('main')], terminationGracePeriodSeconds: 2};
+  return JSON.stringify(aRawPod({...defaults, ...spec} as Partial<PodSpec>, {name, ...metadata}));
 }
 
 /** A fake runtime, a root directory and a log directory, and kcri told of all three. */

@@ -1,6 +1,7 @@
 import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
 import type {ObjectMeta} from '../../src/api/types/v1-meta.js';
 import type {Container, Pod, PodSpec} from '../../src/api/types/v1-pod.js';
+import type {ContainerStatus} from '../../src/api/types/v1-status.js';
 import {logContainerFields, logPodFields} from '../field-log.js';
 
 /** UID of the pods that aPod returns. */
@@ -24,4 +25,9 @@ export function aRawPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}):
 /** Returns a pod as the kubelet manages it: with UID, namespace and the API's defaults. */
 export function aPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}): Pod {
   return applyPodDefaults(aRawPod(spec, {namespace: 'default', uid: UID, ...metadata}));
+}
+
+/** Returns the status of a container in a Pod, by default of aContainer's: not ready, in no state. */
+export function aContainerStatus(fields: Partial<ContainerStatus> = {}): ContainerStatus {
+  return {name: 'main', image: 'busybox:1', imageID: '', ready: false, restartCount: 0, ...fields};
 }

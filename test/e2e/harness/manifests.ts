@@ -1,4 +1,5 @@
-import {logPodFields} from '../../field-log.js';
+import type {PodSpec} from '../../../src/api/types/v1-pod.js';
+import {aRawPod} from '../../fakes/a-pod.js';
 
 /** The image that every runtime under test has. */
 export const IMAGE = 'docker.io/library/busybox:1.36';
@@ -12,18 +13,15 @@ export const shellCommand = (script: string): readonly string[] => ['sh', '-c', 
 /** Some of a Pod's fields, as people write them. */
 export type ManifestFields = Readonly<Record<string, unknown>>;
 
-/** A container of the test image that sleeps unless told otherwise. */
+const SLEEPS = {name: 'main', image: IMAGE, command: SLEEP_COMMAND};
+
+/** Returns a container of the test image, which sleeps by default. */
 export function aContainer(name = 'main', fields: ManifestFields = {}): ManifestFields {
-  return {name, image: IMAGE, command: SLEEP_COMMAND, ...fields};
+  return {...SLEEPS, name, ...fields};
 }
 
-/** A manifest, in JSON, with one sleeping container unless told otherwise. */
+/** Returns a manifest in JSON, by default with one container, which sleeps. */
 export function aManifest(name: string, spec: ManifestFields = {}, metadata: ManifestFields = {}): string {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name, ...metadata},
-    spec: {terminationGracePeriodSeconds: 2, containers: [aContainer()], ...spec},
-  };
-  return JSON.stringify(logPodFields(pod));
+  const defaults = {terminationGracePeriodSeconds: 2, containers: [SLEEPS]};
+  return JSON.stringify(aRawPod({...defaults, ...spec} as Partial<PodSpec>, {name, ...metadata}));
 }

@@ -4,20 +4,15 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {parseScrape, type ParsedFamily} from '../../kubelet/managers/metrics/parse-exposition.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
-import {IMAGE} from '../harness/manifests.js';
+import {aManifest, IMAGE, type ManifestFields} from '../harness/manifests.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 const NODE = 'metrics-node';
 const WEB = `metrics-web-${NODE}`;
 const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/slis'];
 
-const pod = (name: string, spec: object): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name},
-    spec: {hostNetwork: true, terminationGracePeriodSeconds: 0, ...spec},
-  });
+const pod = (name: string, spec: ManifestFields): string =>
+  aManifest(name, {hostNetwork: true, terminationGracePeriodSeconds: 0, ...spec});
 const sleep = {image: IMAGE, command: ['sleep', '3600']};
 const probe = {exec: {command: ['true']}, periodSeconds: 1};
 

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {IMAGE, shellCommand} from '../harness/manifests.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
@@ -42,17 +42,12 @@ describe.each(runtimes)('a kubelet that rotates logs: $name', (which) => {
       healthzPort: 0,
     };
     await writeFile(join(place, 'kubelet.json'), JSON.stringify(config));
-    const pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: {name: 'chatty'},
-      spec: {
-        hostNetwork: true,
-        terminationGracePeriodSeconds: 0,
-        containers: [{name: 'main', image: IMAGE, command: shellCommand(CHATTER)}],
-      },
-    };
-    await writeFile(join(manifests, 'chatty.json'), JSON.stringify(pod));
+    const pod = aManifest('chatty', {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      containers: [aContainer('main', {command: shellCommand(CHATTER)})],
+    });
+    await writeFile(join(manifests, 'chatty.json'), pod);
     const kubelet = ground.runtime.start([
       'kubelet',
       '--config',

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {aContainerSpec, isMutatingCall} from '../../commands/pod-scene.js';
+import {aContainerSpec, aManifest, isMutatingCall} from '../../commands/pod-scene.js';
 import {FakeRuntime, type RecordedCall} from '../../fakes/fake-runtime.js';
 import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kcri-process.js';
@@ -19,46 +19,42 @@ const HELD_MS = 600_000;
 
 /** A ConfigMap and a pod of three containers with an init container, a sidecar and five volumes. */
 function manifest(directory: string): string {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name: 'whole', uid: UID},
-    spec: {
-      terminationGracePeriodSeconds: 2,
-      initContainers: [
-        aContainerSpec('setup', {command: ['true'], volumeMounts: [{name: 'scratch', mountPath: '/s'}]}),
-        aContainerSpec('side', {restartPolicy: 'Always'}),
-      ],
-      containers: [
-        aContainerSpec('one', {
-          volumeMounts: [
-            {name: 'memory', mountPath: '/m'},
-            {name: 'scratch', mountPath: '/part', subPath: 'a/b'},
-          ],
-        }),
-        aContainerSpec('two', {
-          volumeMounts: [
-            {name: 'config', mountPath: '/c'},
-            {name: 'config', mountPath: '/key', subPath: 'key'},
-          ],
-        }),
-        aContainerSpec('three', {volumeMounts: [{name: 'host', mountPath: '/h'}]}),
-      ],
-      volumes: [
-        {name: 'scratch', emptyDir: {}},
-        {name: 'memory', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
-        {name: 'config', configMap: {name: 'settings'}},
-        {name: 'host', hostPath: {path: join(directory, 'host'), type: 'Directory'}},
-      ],
-    },
-  };
+  const pod = aManifest({
+    name: 'whole',
+    metadata: {uid: UID},
+    initContainers: [
+      aContainerSpec('setup', {command: ['true'], volumeMounts: [{name: 'scratch', mountPath: '/s'}]}),
+      aContainerSpec('side', {restartPolicy: 'Always'}),
+    ],
+    containers: [
+      aContainerSpec('one', {
+        volumeMounts: [
+          {name: 'memory', mountPath: '/m'},
+          {name: 'scratch', mountPath: '/part', subPath: 'a/b'},
+        ],
+      }),
+      aContainerSpec('two', {
+        volumeMounts: [
+          {name: 'config', mountPath: '/c'},
+          {name: 'config', mountPath: '/key', subPath: 'key'},
+        ],
+      }),
+      aContainerSpec('three', {volumeMounts: [{name: 'host', mountPath: '/h'}]}),
+    ],
+    volumes: [
+      {name: 'scratch', emptyDir: {}},
+      {name: 'memory', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
+      {name: 'config', configMap: {name: 'settings'}},
+      {name: 'host', hostPath: {path: join(directory, 'host'), type: 'Directory'}},
+    ],
+  });
   const config = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: {name: 'settings', namespace: 'default'},
     data: {key: 'value'},
   };
-  return [config, pod].map((object) => JSON.stringify(object)).join('\n---\n');
+  return [JSON.stringify(config), pod].join('\n---\n');
 }
 
 /** A machine with a fake runtime, and kcri told of both. */

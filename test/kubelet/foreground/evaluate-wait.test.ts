@@ -3,14 +3,10 @@ import type {Container, RestartPolicy} from '../../../src/api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
 import type {SyncFailure, SyncResult} from '../../../src/kubelet/contract/sync-result.js';
 import {evaluateWait, type WaitFor} from '../../../src/kubelet/foreground/evaluate-wait.js';
-import {aContainer, aPod} from '../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../fakes/a-pod.js';
 
 const RUNNING: ContainerState = {running: {}};
 const exited = (exitCode: number): ContainerState => ({terminated: {exitCode}});
-
-function aContainerStatus(name: string, state: ContainerState): ContainerStatus {
-  return {name, state, ready: state.running !== undefined, restartCount: 0, image: '', imageID: ''};
-}
 
 interface WaitCase {
   readonly phase?: PodStatus['phase'];
@@ -32,7 +28,9 @@ interface WaitCase {
 }
 
 function statusesOf(states: Readonly<Record<string, ContainerState>>): readonly ContainerStatus[] {
-  return Object.entries(states).map(([name, state]) => aContainerStatus(name, state));
+  return Object.entries(states).map(([name, state]) =>
+    aContainerStatus({name, state, ready: state.running !== undefined}),
+  );
 }
 
 function evaluate({

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../../src/api/types/v1-status.js';
 import {computePodRow} from '../../../../src/cli/output/views/pod-row.js';
-import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../fakes/a-pod.js';
 
 const NOW = Date.parse('2026-05-01T12:10:00Z');
 const AT = '2026-05-01T12:05:00Z';
@@ -21,16 +21,15 @@ interface ContainerFacts {
   readonly sidecar?: boolean;
 }
 
-const status = (name: string, facts: ContainerFacts): ContainerStatus => ({
-  name,
-  state: facts.state,
-  ready: facts.ready ?? facts.state.running !== undefined,
-  started: facts.state.running !== undefined,
-  restartCount: facts.restarts ?? 0,
-  ...(facts.last && {lastState: facts.last}),
-  image: 'i',
-  imageID: '',
-});
+const status = (name: string, facts: ContainerFacts): ContainerStatus =>
+  aContainerStatus({
+    name,
+    state: facts.state,
+    ready: facts.ready ?? facts.state.running !== undefined,
+    started: facts.state.running !== undefined,
+    restartCount: facts.restarts ?? 0,
+    ...(facts.last && {lastState: facts.last}),
+  });
 
 /** Returns a pod with containers and init containers in these states. */
 function aPodOf(

@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {Container} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
-import {list} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest, list} from '../../../commands/pod-scene.js';
 import {anImage, BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
@@ -14,14 +14,11 @@ const MI = 1024n * 1024n;
 
 /** Returns a manifest with an explicit UID, so that its content may change. */
 function manifest(resources: ResourceRequirements, more: Partial<Container> = {}, name = 'web'): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name, uid: `uid-of-${name}`},
-    spec: {
-      terminationGracePeriodSeconds: 0,
-      containers: [{name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', resources, ...more}],
-    },
+  return aManifest({
+    name,
+    metadata: {uid: `uid-of-${name}`},
+    terminationGracePeriodSeconds: 0,
+    containers: [aContainerSpec(name, {resources, ...more})],
   });
 }
 

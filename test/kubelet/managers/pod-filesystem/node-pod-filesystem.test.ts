@@ -8,6 +8,7 @@ import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {NodePodFilesystem} from '../../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 
 const main = aContainer({volumeMounts: [{name: 'v', mountPath: '/v'}]});
 
@@ -17,32 +18,7 @@ function aMountingPod(spec: Partial<PodSpec> = {}): Pod {
 
 async function aNode(): Promise<{node: NodeFacts; files: NodePodFilesystem; data: string}> {
   const directory = await temporaryDirectory();
-  const node: NodeFacts = {
-    nodeName: 'node',
-    nodeIps: ['192.0.2.2'],
-    cpuMilli: 2000n,
-    memoryBytes: 1n << 30n,
-    ephemeralStorageBytes: 1n << 30n,
-    hugePageSizes: [],
-    hugePageBytes: new Map(),
-    clusterDns: [],
-    clusterDomain: 'cluster.local',
-    resolvConf: {nameservers: [], searches: [], options: []},
-    cgroup: {version: 2, driver: 'cgroupfs', root: '', swapAccounting: false},
-    rootDir: join(directory, 'root'),
-    podLogsDir: join(directory, 'logs'),
-    seccompDefault: false,
-    cgroupMount: undefined,
-    appArmorEnabled: false,
-    kernelRelease: '6.12.0',
-    allowedUnsafeSysctls: [],
-    podPidsLimit: undefined,
-    labels: {'kubernetes.io/hostname': 'node', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64'},
-    runtime: {handlers: new Map(), supplementalGroupsPolicy: true},
-    selinuxEnabled: false,
-    thermalThrottlePaths: [],
-    hostsFile: '127.0.0.1 localhost\n',
-  };
+  const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
   let calls = 0;
   return {
     node,

@@ -11,7 +11,7 @@ import {
   type ProbeWorkerState,
   type ProbeDecisionSubject,
 } from '../../../../src/kubelet/managers/probes/probe-decision.js';
-import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../fakes/a-pod.js';
 
 const STARTED = Date.parse('2026-05-01T12:00:00Z');
 const id = containerId('c1');
@@ -37,9 +37,8 @@ function aSubject({
 }
 
 function aPodStatus(fields: Partial<ContainerStatus> = {}, phase: PodStatus['phase'] = 'Running'): PodStatus {
-  const main = {name: 'main', image: 'busybox:1', imageID: '', restartCount: 0, ready: false};
-  const status = {...main, containerID: 'containerd://c1', state: running, started: true, ...fields};
-  return {phase, containerStatuses: [status]};
+  const started = {containerID: 'containerd://c1', state: running, started: true};
+  return {phase, containerStatuses: [aContainerStatus({...started, ...fields})]};
 }
 
 const decide = (

@@ -5,7 +5,7 @@ import {containerId, podUid} from '../../../../src/cri/index.js';
 import type {PodProbes, ProbeUpdate} from '../../../../src/kubelet/contract/probe-results.js';
 import {ProbeManager} from '../../../../src/kubelet/managers/probes/probe-manager.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import {aContainer, aPod, UID} from '../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod, UID} from '../../../fakes/a-pod.js';
 
 const RANDOM_HALF = 2 ** 31;
 const uid = podUid(UID);
@@ -45,8 +45,8 @@ function aProbedPod(fields: Partial<Container>, spec: Partial<PodSpec> = {}): Po
 
 function aStatusOf(fields: Partial<ContainerStatus> = {}): PodStatus {
   const state = {running: {startedAt: '1970-01-01T00:00:00Z'}};
-  const main = {name: 'main', image: 'i', imageID: '', restartCount: 0, containerID: 'x://c1', state};
-  return {phase: 'Running', containerStatuses: [{...main, started: true, ready: false, ...fields}]};
+  const status = aContainerStatus({containerID: 'x://c1', state, started: true, ...fields});
+  return {phase: 'Running', containerStatuses: [status]};
 }
 
 const advanceSeconds = async (clock: FakeClock, seconds: number): Promise<void> => {

@@ -18,7 +18,7 @@ import type {
 import type {ServedKubelet} from '../../../../src/kubelet/managers/server/served-kubelet.js';
 import {startServers} from '../../../../src/kubelet/managers/server/start-servers.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {aPod} from '../../../fakes/a-pod.js';
+import {aContainerStatus, aPod} from '../../../fakes/a-pod.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../../fakes/fake-runtime.js';
 
 /** A kubelet's servers, with the pod `team/web` and its running container `main`, and the parts that tests change. */
@@ -50,22 +50,9 @@ export function webPod(status = runningStatus(), tty = false): Pod {
 }
 
 export function runningStatus(): NonNullable<Pod['status']> {
-  const running = {startedAt: '2026-01-01T00:00:00Z'};
-  return {
-    phase: 'Running',
-    containerStatuses: [
-      {
-        name: 'main',
-        image: 'busybox',
-        imageID: '',
-        ready: true,
-        restartCount: 0,
-        containerID: 'containerd://main-id',
-        state: {running},
-        lastState: {},
-      },
-    ],
-  };
+  const state = {running: {startedAt: '2026-01-01T00:00:00Z'}};
+  const main = aContainerStatus({ready: true, containerID: 'containerd://main-id', state, lastState: {}});
+  return {phase: 'Running', containerStatuses: [main]};
 }
 
 /** Starts the servers on free ports; they stop when the test finishes. */

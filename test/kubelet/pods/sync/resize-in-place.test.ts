@@ -3,6 +3,7 @@ import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import type {ForegroundSyncResult} from '../../../../src/kubelet/foreground/sync-pods.js';
+import {aContainerSpec} from '../../../commands/pod-scene.js';
 import {syncOnePod} from '../../foreground/sync-one-pod.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry-testbed.js';
 
@@ -10,10 +11,8 @@ const SMALL = {requests: {cpu: '100m', memory: '64Mi'}, limits: {cpu: '200m', me
 const LARGE = {requests: {cpu: '200m', memory: '96Mi'}, limits: {cpu: '400m', memory: '256Mi'}};
 
 /** Returns a Pod with an explicit UID. */
-function aPod(resources: ResourceRequirements): Pod {
-  const {metadata, spec, ...pod} = aLocalPod();
-  const containers = spec.containers.map((container) => ({...container, resources}));
-  return {...pod, metadata: {...metadata, uid: 'explicit-uid'}, spec: {...spec, containers}};
+function aPodWith(resources: ResourceRequirements): Pod {
+  return aLocalPod({metadata: {uid: 'explicit-uid'}, containers: [aContainerSpec('main', {resources})]});
 }
 
 async function sync(testbed: RegistryTestbed, pod: Pod): Promise<ForegroundSyncResult> {
@@ -25,10 +24,10 @@ const updates = ({runtime}: RegistryTestbed): readonly string[] =>
 
 test('a pod of which only resources change is resized without a restart', async () => {
   const testbed = await startRegistryTestbed();
-  await sync(testbed, aPod(SMALL));
+  await sync(testbed, aPodWith(SMALL));
   expect(updates(testbed)).toEqual([]);
 
-  expect(await sync(testbed, aPod(LARGE))).toMatchObject({kind: 'ready'});
+  expect(await sync(testbed, aPodWith(LARGE))).toMatchObject({kind: 'ready'});
   expect(updates(testbed).filter((method) => method === 'UpdateContainerResources')).toHaveLength(2);
   expect(testbed.runtime.containers).toHaveLength(1);
   expect(testbed.runtime.containers[0]?.resources).toMatchObject({memoryLimitInBytes: String(2 ** 28)});
@@ -36,7 +35,7 @@ test('a pod of which only resources change is resized without a restart', async 
   expect(reasons).toEqual(['ResizeStarted', 'ResizeCompleted']);
 
   const sent = updates(testbed).length;
-  await sync(testbed, aPod(LARGE));
+  await sync(testbed, aPodWith(LARGE));
   expect(updates(testbed)).toHaveLength(sent);
 });
 
@@ -48,9 +47,9 @@ test.each([
   [{limits: SMALL.limits, requests: SMALL.limits}, /Pod QOS Class may not change/],
 ])('an infeasible resize is rejected and changes nothing', async (resources, message) => {
   const testbed = await startRegistryTestbed();
-  await sync(testbed, aPod(SMALL));
+  await sync(testbed, aPodWith(SMALL));
 
-  const outcome = await sync(testbed, aPod(resources));
+  const outcome = await sync(testbed, aPodWith(resources));
   expect(outcome).toMatchObject({
     kind: 'failed',
     removed: false,
@@ -62,9 +61,9 @@ test.each([
 
 test('a pod without an actuated-resources checkpoint is resized', async () => {
   const testbed = await startRegistryTestbed();
-  await sync(testbed, aPod(SMALL));
+  await sync(testbed, aPodWith(SMALL));
   await rm(`${testbed.node.rootDir}/resources`, {recursive: true});
 
-  await sync(testbed, aPod(LARGE));
+  await sync(testbed, aPodWith(LARGE));
   expect(updates(testbed)).toContain('UpdateContainerResources');
 });

@@ -5,9 +5,8 @@ import {
   isDeadlineExceeded,
   isDeadlineNewlyExceeded,
 } from '../../../../../src/kubelet/pods/status/compute/active-deadline.js';
-import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {aPod} from '../../../../fakes/a-pod.js';
-import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const startTime = '2026-05-01T12:00:00Z';
 const START = Date.parse(startTime);
@@ -26,13 +25,9 @@ test.each<[number | undefined, PodStatus, number, boolean]>([
 );
 
 const statusAt = (after: number, previous: PodStatus = {}, enforcesDeadline = true): PodStatus =>
-  computePodStatus({
+  computeStatus({
     pod: aPod({activeDeadlineSeconds: 5}),
-    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
-    reasons: new Map(),
     previous: {startTime, ...previous},
-    node: {nodeIps: [], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
     now: START + after,
     enforcesDeadline,
   });

@@ -4,7 +4,7 @@ import {
   applyProbeResult,
   type ProbedInstance,
 } from '../../../../../src/kubelet/pods/status/compute/apply-probe-result.js';
-import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 
 const BEFORE = '2026-05-01T12:00:00Z';
 const NOW = '2026-05-01T12:00:05Z';
@@ -22,9 +22,7 @@ function aStatus(fields: Pick<ContainerStatus, 'ready' | 'started'>, phase: PodS
       {type: 'Ready', ...held, lastTransitionTime: BEFORE},
       {type: 'ContainersReady', ...held, lastTransitionTime: BEFORE},
     ],
-    containerStatuses: [
-      {name: 'main', image: 'i', imageID: '', restartCount: 0, containerID: 'x://c1', ...fields},
-    ],
+    containerStatuses: [aContainerStatus({containerID: 'x://c1', ...fields})],
   } satisfies PodStatus;
 }
 

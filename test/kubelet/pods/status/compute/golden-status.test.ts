@@ -8,9 +8,9 @@ import type {ContainerState, ContainerStatus, PodStatus} from '../../../../../sr
 import {containerId, imageRef, type ContainerId} from '../../../../../src/cri/index.js';
 import {toStaticPod} from '../../../../../src/kubelet/managers/sources/static-pod.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
-import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {GOLDEN_CASES, GOLDEN_NODE, readGoldenCase} from '../../../../golden/golden-cases.js';
 import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const TRACES = join(import.meta.dirname, '../../../../golden/traces');
 const POD_IP = '10.88.0.5';
@@ -133,7 +133,7 @@ test.each(CASES)('the status of %s equals the recorded status', (name) => {
     state: ended ? 'SANDBOX_NOTREADY' : 'SANDBOX_READY',
     linux: {namespaces: {options: {network, pid: 'CONTAINER', ipc: 'POD', targetId: ''}}},
   });
-  const status = computePodStatus({
+  const status = computeStatus({
     pod,
     runtime: aRuntimePod(statuses.flatMap(instances), {
       sandboxes: WITHOUT_SANDBOX.has(name) ? [] : [sandbox],
@@ -144,7 +144,6 @@ test.each(CASES)('the status of %s equals the recorded status', (name) => {
     // The pod had an address before it ended.
     previous: ended ? {phase: 'Running', podIPs: [{ip: POD_IP}]} : undefined,
     node: GOLDEN_NODE,
-    runtimeName: 'containerd',
     now: 1_777_000_000_000,
   });
   expect(canonical(status)).toEqual(canonical(recorded));

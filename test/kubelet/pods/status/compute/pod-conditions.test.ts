@@ -10,7 +10,7 @@ import {
   computePodConditions,
   type ConditionInput,
 } from '../../../../../src/kubelet/pods/status/compute/pod-conditions.js';
-import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 import {aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
 
 const RUNS: ContainerState = {running: {}};
@@ -22,7 +22,7 @@ function aStatus(
   state: ContainerState,
   fields: Partial<ContainerStatus> = {},
 ): ContainerStatus {
-  return {name, state, ready: false, started: false, restartCount: 0, image: 'i', imageID: '', ...fields};
+  return aContainerStatus({name, state, started: false, ...fields});
 }
 
 const POD = aPod({

@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {Container, ContainerRestartPolicy, RestartPolicy} from '../../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodPhase} from '../../../../../src/api/types/v1-status.js';
 import {computePodPhase, type PhaseInput} from '../../../../../src/kubelet/pods/status/compute/pod-phase.js';
-import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 
 const RUNNING = {running: {}};
 const STARTING = {waiting: {reason: 'ContainerCreating'}};
@@ -24,16 +24,9 @@ const RESET: ContainerCase = [
 ];
 
 function statuses(prefix: string, cases: readonly ContainerCase[]): readonly ContainerStatus[] {
-  return cases.map(([state = {}, lastState = {}], index) => ({
-    name: `${prefix}${index}`,
-    state,
-    lastState,
-    ready: false,
-    started: 'running' in state,
-    restartCount: 0,
-    image: 'i',
-    imageID: '',
-  }));
+  return cases.map(([state = {}, lastState = {}], index) =>
+    aContainerStatus({name: `${prefix}${index}`, state, lastState, started: 'running' in state}),
+  );
 }
 
 function containers(

@@ -2,12 +2,10 @@ import {describe, expect, test} from 'vitest';
 import type {Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {containerId} from '../../../../../src/cri/index.js';
-import {
-  computePodStatus,
-  type PodStatusInput,
-} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import type {PodStatusInput} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const main = aContainer();
 const init = aContainer({name: 'init'});
@@ -18,16 +16,7 @@ function anApiPod(spec: Partial<PodSpec> = {}): Pod {
 }
 
 function status(override: Partial<PodStatusInput> = {}): PodStatus {
-  return computePodStatus({
-    pod: anApiPod(),
-    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
-    reasons: new Map(),
-    previous: undefined,
-    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
-    now: Date.parse('2026-11-20T10:00:00.700Z'),
-    ...override,
-  });
+  return computeStatus({pod: anApiPod(), now: Date.parse('2026-11-20T10:00:00.700Z'), ...override});
 }
 
 function mainStatus({containerStatuses = []}: PodStatus): ContainerStatus {

@@ -1,15 +1,11 @@
 import {expect, test} from 'vitest';
 import type {ContainerStatus} from '../../../../../src/api/types/v1-status.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
-import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
-import {aContainer, aPod} from '../../../../fakes/a-pod.js';
+import {aContainer, aContainerStatus, aPod} from '../../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const POD = aPod({containers: [aContainer({name: 'a'}), aContainer({name: 'b'})]});
-
-function aPreviousStatus(name: string, fields: Partial<ContainerStatus>): ContainerStatus {
-  return {name, ready: false, restartCount: 0, image: 'i', imageID: '', ...fields};
-}
 
 /** Returns the next status of the container `name`, after both containers had the given statuses. */
 function nextStatus(
@@ -17,20 +13,19 @@ function nextStatus(
   instances: readonly RuntimeContainerStatus[],
   containerStatuses: readonly ContainerStatus[],
 ): ContainerStatus | undefined {
-  const {containerStatuses: now = []} = computePodStatus({
+  const {containerStatuses: now = []} = computeStatus({
     pod: POD,
     runtime: aRuntimePod(instances),
-    reasons: new Map(),
     previous: {containerStatuses},
-    node: {nodeIps: [], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
-    now: 0,
   });
   return now.find((status) => status.name === name);
 }
 
 test('each container keeps the restart count of its own previous status', () => {
-  const before = [aPreviousStatus('a', {restartCount: 3}), aPreviousStatus('b', {restartCount: 5})];
+  const before = [
+    aContainerStatus({name: 'a', restartCount: 3}),
+    aContainerStatus({name: 'b', restartCount: 5}),
+  ];
 
   expect(nextStatus('a', [], before)?.restartCount).toBe(3);
   expect(nextStatus('b', [], before)?.restartCount).toBe(5);
@@ -60,7 +55,9 @@ test.each<[string, RuntimeContainerStatus, Partial<ContainerStatus>, number]>([
     3,
   ],
 ])('the restart count %s', (_title, instance, previous, expected) => {
-  expect(nextStatus('a', [instance], [aPreviousStatus('a', previous)])?.restartCount).toBe(expected);
+  expect(nextStatus('a', [instance], [aContainerStatus({name: 'a', ...previous})])?.restartCount).toBe(
+    expected,
+  );
 });
 
 test.each([
@@ -68,7 +65,8 @@ test.each([
   ['a previous exit of another instance is the last state', false, 9],
 ])('%s', (_title, same, exitCode) => {
   const instance = anInstance('a', 'CONTAINER_EXITED', {exitCode: 9});
-  const previous = aPreviousStatus('a', {
+  const previous = aContainerStatus({
+    name: 'a',
     containerID: same ? `containerd://${instance.id}` : 'containerd://other',
     state: {terminated: {exitCode: 9}},
     lastState: {terminated: {exitCode: 7}},

@@ -1,23 +1,18 @@
 import {expect, test} from 'vitest';
 import type {PodCondition} from '../../../../../src/api/types/v1-status.js';
 import type {ContainerState} from '../../../../../src/cri/index.js';
-import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {aPod} from '../../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const GATED = aPod({
   readinessGates: [{conditionType: 'example.com/lb'}, {conditionType: 'example.com/dns'}],
 });
 
 function conditions(state: ContainerState): readonly PodCondition[] {
-  const {conditions = []} = computePodStatus({
+  const {conditions = []} = computeStatus({
     pod: GATED,
     runtime: aRuntimePod([anInstance('main', state)]),
-    reasons: new Map(),
-    previous: undefined,
-    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
-    now: 0,
   });
   return conditions.filter(({type}) => type === 'Ready' || type === 'ContainersReady');
 }

@@ -1,12 +1,10 @@
 import {expect, test} from 'vitest';
 import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {containerId} from '../../../../../src/cri/index.js';
-import {
-  computePodStatus,
-  type PodStatusInput,
-} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
+import type {PodStatusInput} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 const all = {action: 'RestartAllContainers', exitCodes: {operator: 'In', values: [42]}} as const;
 const pod = aPod({
@@ -17,20 +15,7 @@ const pod = aPod({
   ],
 });
 
-function status({
-  runtime,
-  previous,
-}: Pick<PodStatusInput, 'runtime'> & {readonly previous?: PodStatus}): PodStatus {
-  return computePodStatus({
-    pod,
-    runtime,
-    reasons: new Map(),
-    previous,
-    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
-    now: 0,
-  });
-}
+const status = (input: Partial<PodStatusInput>): PodStatus => computeStatus({pod, ...input});
 
 function mainStatus({containerStatuses = []}: PodStatus): ContainerStatus | undefined {
   return containerStatuses.find(({name}) => name === 'main');

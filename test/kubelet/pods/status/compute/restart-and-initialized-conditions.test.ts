@@ -2,9 +2,9 @@ import {expect, test} from 'vitest';
 import type {Container, ContainerRestartRule, Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {PodCondition, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
-import {computePodStatus} from '../../../../../src/kubelet/pods/status/compute/pod-status.js';
 import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod} from '../../../../fakes/a-runtime-pod.js';
+import {computeStatus} from './compute-status.js';
 
 interface Options {
   readonly previous?: PodStatus;
@@ -15,9 +15,9 @@ interface Options {
 function status(
   pod: Pod,
   instances: readonly RuntimeContainerStatus[],
-  {previous, waitingContainer, isTerminal = false}: Options = {},
+  {waitingContainer, ...input}: Options = {},
 ): PodStatus {
-  return computePodStatus({
+  return computeStatus({
     pod,
     runtime: aRuntimePod(instances),
     reasons: new Map(
@@ -25,11 +25,7 @@ function status(
         ? []
         : [[waitingContainer, {reason: 'CrashLoopBackOff', message: 'back-off'}]],
     ),
-    previous,
-    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
-    runtimeName: 'containerd',
-    now: 0,
-    isTerminal,
+    ...input,
   });
 }
 
