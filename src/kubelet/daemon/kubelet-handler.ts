@@ -119,7 +119,7 @@ export class KubeletHandler implements SyncLoopHandler {
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
     const {manager, workers, admission} = this.#options;
     manager.set(desired);
-    if (admission.clearRejection(desired.uid)) {
+    if (this.isRejected(desired.uid)) {
       await this.#add(desired, signal);
       return;
     }

@@ -16,6 +16,7 @@ import type {PodRecord} from '../../../src/kubelet/pods/registry/pod-store.js';
 import {killPodNow} from '../../../src/kubelet/pods/workers/kill-pod-now.js';
 import type {WorkerUpdate} from '../../../src/kubelet/pods/workers/worker-state.js';
 import {until} from '../../base/until.js';
+import {formatRfc3339Seconds} from '../../../src/format/time.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
@@ -160,16 +161,18 @@ describe('pod updates of a source', () => {
 
 describe('a pod that does not fit on the node', () => {
   test('is reported as Failed with an event and is never started', async () => {
-    const {deliver, done, events, handler} = aHandler();
+    const {deliver, done, events, handler, clock} = aHandler();
     const rejected = desired('c');
     await deliver('ADD', desired('a'), desired('b'), rejected);
     const message = "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2";
     expect(done).toEqual(['create a', 'create b']);
     expect(events).toMatchObject([{type: 'Warning', reason: 'OutOfpods', message}]);
-    expect(handler.getStatus(rejected)).toMatchObject({
+    expect(handler.getStatus(rejected)).toEqual({
       phase: 'Failed',
       reason: 'OutOfpods',
       message: `Pod was rejected: ${message}`,
+      startTime: formatRfc3339Seconds(clock.now()),
+      qosClass: 'BestEffort',
     });
 
     done.length = 0;
@@ -178,6 +181,15 @@ describe('a pod that does not fit on the node', () => {
     await handler.handleHousekeeping();
     await deliver('REMOVE', rejected);
     expect(done).toEqual(['collect garbage']);
+  });
+
+  test('keeps its start time when it changes and is rejected again', async () => {
+    const {deliver, handler, clock} = aHandler();
+    const startTime = formatRfc3339Seconds(clock.now());
+    await deliver('ADD', desired('a'), desired('b'), desired('c'));
+    await clock.advance(60_000);
+    await deliver('UPDATE', desired('c'));
+    expect(handler.getStatus(desired('c'))).toMatchObject({reason: 'OutOfpods', startTime});
   });
 
   test('is admitted again when it changes', async () => {

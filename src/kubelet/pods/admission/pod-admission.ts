@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
+import {formatRfc3339Seconds} from '../../../format/time.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -35,8 +36,9 @@ export class PodAdmission {
   }
 
   /**
-   * Resolves with whether the node admits the pod beside the `active` ones, after preempting pods for it if necessary.
-   * A rejected pod gets an event and the status that rejectedStatus returns. Rejects with the signal's reason.
+   * Resolves with whether the node admits the pod beside the `active` ones, after preempting pods for it if necessary;
+   * replaces an earlier rejection. A rejected pod gets an event and the status that rejectedStatus returns. Rejects with
+   * the signal's reason.
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
     const {enabled, node, allocations} = this.#options;
@@ -48,17 +50,22 @@ export class PodAdmission {
       this.#reject(pod, rejection);
       return false;
     }
+    this.clearRejection(podRef(pod).uid);
     const needed = computeNeededPreemption(request);
     if (needed !== undefined) await preemptPods(this.#options, {pod, ...needed}, signal);
     return true;
   }
 
   #reject(pod: Pod, {reason, message}: Rejection): void {
-    this.#options.events({type: 'Warning', reason, message, pod});
-    this.#rejected.set(podRef(pod).uid, {
+    const {events, clock} = this.#options;
+    const {uid} = podRef(pod);
+    events({type: 'Warning', reason, message, pod});
+    this.#rejected.set(uid, {
       phase: 'Failed',
       reason,
       message: `Pod was rejected: ${message}`,
+      // The status manager sets it with the first status and keeps it (updateStatusInternal).
+      startTime: this.#rejected.get(uid)?.startTime ?? formatRfc3339Seconds(clock.now()),
       qosClass: computePodQosClass(pod),
     });
   }
