@@ -1,7 +1,5 @@
-import {randomBytes} from 'node:crypto';
 import {constants} from 'node:fs';
-import {chown, mkdir, open, rename, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
-import {basename, dirname, join} from 'node:path';
+import {mkdir, open, rmdir, stat, type FileHandle} from 'node:fs/promises';
 import {hasErrno, SystemError} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
 
@@ -128,76 +126,6 @@ async function makeDirectory(path: string, mode: number): Promise<boolean> {
     await directory.chmod(mode);
   });
   return true;
-}
-
-/** Owner of a file. */
-export interface FileOwner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/**
- * Replaces the file's content atomically and durably: readers see the old or the new content, even after a crash. The
- * file gets exactly this mode regardless of the umask, and this owner if one is given. A failure leaves nothing behind;
- * a killed process can leave `.<name>.<random>.tmp`. Rejects with SystemError.
- */
-export async function writeFileAtomic(
-  path: string,
-  content: string,
-  mode: number,
-  owner?: FileOwner,
-): Promise<void> {
-  await withFileErrors('writing', path, async () => {
-    await exchange(path, async (temporary) => {
-      await writeNewFile(temporary, content, {mode, isDurable: true});
-      if (owner !== undefined) await chown(temporary, owner.uid, owner.gid);
-    });
-    await syncDirectory(dirname(path));
-  });
-}
-
-/**
- * Replaces the file's content like writeFileAtomic, but without fsync: after a power failure the file may be empty or
- * old. For state that a reboot invalidates or that is written again. Rejects with the system error.
- */
-export async function writeFileAtomicWithoutSync(path: string, content: string, mode: number): Promise<void> {
-  await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: false}));
-}
-
-/** Writes a temporary file next to `path` and renames it; removes it on failure. */
-async function exchange(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
-  try {
-    await write(temporary);
-    await rename(temporary, path);
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** Reports whether the file is a temporary file that a killed writeFileAtomic of `path` left. */
-export function isTemporaryFileOf(path: string, fileName: string): boolean {
-  return fileName.startsWith(`.${basename(path)}.`) && fileName.endsWith('.tmp');
-}
-
-async function writeNewFile(
-  path: string,
-  content: string,
-  {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
-): Promise<void> {
-  await withFile(path, 'wx', mode, async (file) => {
-    await file.chmod(mode);
-    await file.writeFile(content);
-    if (isDurable) await file.sync();
-  });
-}
-
-/** Syncs a directory: a rename is durable only after that. */
-async function syncDirectory(path: string): Promise<void> {
-  await withFile(path, 'r', 0, async (directory) => {
-    await directory.sync();
-  });
 }
 
 /** Opens a file, passes it to `use` and closes it. */

@@ -1,10 +1,10 @@
 import {createHash} from 'node:crypto';
-import {lstat, readFile, readlink, symlink, unlink} from 'node:fs/promises';
+import {lstat, readlink, symlink, unlink} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {basename, dirname} from 'node:path';
-import {bootId} from '../boot-id.js';
 import {systemClock, type Clock} from '../clock.js';
 import {hasErrno, SystemError} from '../errors.js';
+import {isProcessAlive, ownProcessIdentity, pidOf, PROCESS_IDENTITY} from '../process-identity.js';
 import {fileError, ifPresent, withFileErrors} from './files.js';
 import {makeDirectoryPath} from './make-directory-path.js';
 
@@ -33,14 +33,14 @@ const POLL_MS = 50;
  */
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const {signal, onWait, clock = systemClock} = options;
-  const self = await identifySelf();
+  const self = await ownProcessIdentity();
   await makeDirectoryPath(dirname(path), 0o750);
   let waitingFor: string | undefined;
   while (!(await take(path, self))) {
     signal?.throwIfAborted();
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    if (await isAlive(holder)) {
+    if (await isProcessAlive(holder)) {
       if (holder !== waitingFor) onWait?.(pidOf(holder));
       waitingFor = holder;
     } else if (await breakLock(path)) continue;
@@ -52,15 +52,7 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
 /** True while a live process, this one included, holds the lock at `path`. Rejects with SystemError. */
 export async function isLockHeld(path: string): Promise<boolean> {
   const holder = await readHolder(path);
-  return holder !== undefined && (await isAlive(holder));
-}
-
-let ownIdentity: string | undefined;
-
-async function identifySelf(): Promise<string> {
-  ownIdentity ??= await identify(process.pid);
-  if (ownIdentity === undefined) throw new SystemError('reading "/proc/self/stat": /proc is not mounted');
-  return ownIdentity;
+  return holder !== undefined && (await isProcessAlive(holder));
 }
 
 /** Creates the link; returns false if it exists. */
@@ -88,7 +80,7 @@ function heldLock(path: string, self: string): Lock {
   };
 }
 
-const HOLDER = /^(\d+)@\d+@[0-9a-f-]+$/;
+const HOLDER = new RegExp(`^${PROCESS_IDENTITY.source}$`);
 
 /** Returns the identity of the holder, or undefined if the lock is free. */
 async function readHolder(path: string): Promise<string | undefined> {
@@ -100,36 +92,6 @@ async function readHolder(path: string): Promise<string | undefined> {
   throw new SystemError(`${JSON.stringify(path)} is not a lock`, {hint: 'move it away'});
 }
 
-function pidOf(holder: string): number {
-  return Number(HOLDER.exec(holder)?.[1]);
-}
-
-/** Returns `pid@start time@boot`, which is unique to a process; undefined if the process does not exist. */
-async function identify(pid: number): Promise<string | undefined> {
-  const stat = await readProcess(`/proc/${pid}/stat`);
-  // The second field is the program's name, which may contain anything; the start time is the 22nd.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, startTime] = [fields?.[0], fields?.[19]];
-  if (state === undefined || startTime === undefined || ENDED_STATES.has(state)) return undefined;
-  return `${pid}@${startTime}@${bootId()}`;
-}
-
-/** States of a process that has ended and was not reaped yet. */
-const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X', 'x']);
-
-async function readProcess(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ESRCH')) return undefined;
-    throw fileError('reading', path, error);
-  }
-}
-
-async function isAlive(holder: string): Promise<boolean> {
-  return (await identify(pidOf(holder))) === holder;
-}
-
 /**
  * Removes the link of a dead holder; returns false if another process is doing so. The guard ensures that the link that
  * was read is the link that is removed.
@@ -139,7 +101,7 @@ async function breakLock(path: string): Promise<boolean> {
   if (guard === undefined) return false;
   try {
     const holder = await readHolder(path);
-    if (holder !== undefined && !(await isAlive(holder)))
+    if (holder !== undefined && !(await isProcessAlive(holder)))
       await withFileErrors('breaking the lock', path, () => unlink(path));
     return true;
   } finally {

@@ -1,6 +1,7 @@
 import {readFile, realpath, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {ifPresent, withFileErrors, withUserFileHints, writeFileAtomic} from '../../base/fs/files.js';
+import {writeFileAtomic} from '../../base/fs/atomic-write.js';
+import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
 import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
 import {renderTable} from '../../format/table.js';
 import type {CommandStrategies} from '../command-strategies.js';

@@ -1,5 +1,6 @@
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
+import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
@@ -144,6 +145,7 @@ export class Kubelet {
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#lockRootDir(signal);
     try {
+      await removeAbandonedFilesBelow(this.#options.node.node.rootDir);
       const started = await this.#options.onLockAcquired?.();
       try {
         await this.#runLocked(signal);

@@ -1,4 +1,4 @@
-import {writeFileAtomic} from '../../base/fs/files.js';
+import {writeFileAtomic} from '../../base/fs/atomic-write.js';
 import type {BinaryChoice} from '../containerd/binaries.js';
 import {tryReadJson, runtimeRecordPath} from '../private-endpoint.js';
 import type {WithReason} from '../host/host-capabilities.js';

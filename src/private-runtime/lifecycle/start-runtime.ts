@@ -2,7 +2,8 @@ import {mkdir, readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {bootId} from '../../base/boot-id.js';
 import type {Clock} from '../../base/clock.js';
-import {withFileErrors, writeFileAtomic} from '../../base/fs/files.js';
+import {writeFileAtomic} from '../../base/fs/atomic-write.js';
+import {withFileErrors} from '../../base/fs/files.js';
 import {
   findBinaries,
   containerdSearchPath,

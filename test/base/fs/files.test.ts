@@ -1,65 +1,15 @@
-import {chmod, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {SystemError} from '../../../src/base/errors.js';
 import {
   fileError,
-  isTemporaryFileOf,
   makeDirectories,
   withUserFileHints,
   validatePathSegment,
-  writeFileAtomicWithoutSync,
-  writeFileAtomic,
 } from '../../../src/base/fs/files.js';
+import {mode, withUmask} from '../file-mode.js';
 import {temporaryDirectory} from '../temporary-directory.js';
-
-async function mode(path: string): Promise<number> {
-  return (await stat(path)).mode & 0o7777;
-}
-
-function withUmask(mask: number): void {
-  const before = process.umask(mask);
-  onTestFinished(() => {
-    process.umask(before);
-  });
-}
-
-test.each([
-  ['durably', writeFileAtomic],
-  ['without fsync', writeFileAtomicWithoutSync],
-])('a file is replaced atomically %s, with exactly the given mode', async (_how, write) => {
-  withUmask(0o077);
-  const directory = await temporaryDirectory();
-  const path = join(directory, 'file');
-  await write(path, 'one', 0o644);
-  await write(path, 'two', 0o666);
-  expect(await readFile(path, 'utf8')).toBe('two');
-  expect(await mode(path)).toBe(0o666);
-  expect(await readdir(directory)).toEqual(['file']);
-});
-
-test('a failed replacement without fsync leaves no temporary file', async () => {
-  const directory = await temporaryDirectory();
-  await mkdir(join(directory, 'occupied', 'sub'), {recursive: true});
-  await expect(writeFileAtomicWithoutSync(join(directory, 'occupied'), 'x', 0o600)).rejects.toThrow('EISDIR');
-  expect(await readdir(directory)).toEqual(['occupied']);
-});
-
-test('a failed replacement is an error with the path and leaves no temporary file', async () => {
-  const directory = await temporaryDirectory();
-  const path = join(directory, 'occupied');
-  await mkdir(join(path, 'sub'), {recursive: true});
-  await expect(writeFileAtomic(path, 'x', 0o600)).rejects.toThrow(
-    new SystemError(`writing "${path}": illegal operation on a directory`),
-  );
-  expect(await readdir(directory)).toEqual(['occupied']);
-});
-
-test('a temporary file left by a killed write is recognized by its name', () => {
-  expect(isTemporaryFileOf('/x/file', '.file.0a1b2c3d4e5f.tmp')).toBe(true);
-  expect(isTemporaryFileOf('/x/file', '.file2.0a1b2c3d4e5f.tmp')).toBe(false);
-  expect(isTemporaryFileOf('/x/file', 'file')).toBe(false);
-});
 
 test('new directories get exactly the given mode, and existing ones keep theirs', async () => {
   withUmask(0o077);

@@ -52,6 +52,7 @@ beforeAll(async () => {
     'base/fs/files',
     'base/fs/lock',
     'base/fs/make-directory-path',
+    'base/process-identity',
     'base/system-error-message',
   ];
   await transpile(needed, modules);

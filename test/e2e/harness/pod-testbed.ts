@@ -146,7 +146,7 @@ function filesIn(dir: string): readonly string[] {
   return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
 }
 
-/** The levels above pods' cgroups stay, for the next pod. */
+/** Removes the cgroups of pods that were not deleted. */
 function removeEmptyCgroups(root: string): void {
   for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
     for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);

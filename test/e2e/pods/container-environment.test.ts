@@ -1,3 +1,5 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {hostname, totalmem} from 'node:os';
@@ -145,6 +147,21 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     expect(listCgroupsAt(cgroup)).not.toEqual([]);
     // Where the capability is missing, nobody can have less than containerd itself.
     if (oomScore !== undefined) expect(await main(pod, 'cat', '/proc/1/oom_score_adj')).toBe(oomScore);
+  });
+
+  test('a deleted pod leaves no cgroup, although the runtime left a process in it', async () => {
+    const cgroupRoot = `${ground.cgroupRoot}/leftover`;
+    const pod = await running('leftover', aManifest('leftover'), ['--cgroup-root', cgroupRoot]);
+    const [cgroup] = listCgroupsAt(`${cgroupRoot}/kubepods/besteffort/pod${pod.uid}`);
+    const stuck = spawn('sleep', ['3600']);
+    onTestFinished(() => void stuck.kill('SIGKILL'));
+    await once(stuck, 'spawn');
+    await writeFile(`${cgroup}/cgroup.procs`, String(stuck.pid));
+
+    expect(await ground.delete('leftover')).toMatchObject({exitCode: 0});
+
+    await expect.poll(() => stuck.signalCode).toBe('SIGKILL');
+    expect(listCgroupsAt(cgroupRoot)).toEqual([]);
   });
 
   test('names, addresses and the last words are where programs look for them', async () => {

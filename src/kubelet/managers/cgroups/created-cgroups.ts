@@ -1,7 +1,25 @@
-import {readFile, rm, stat, writeFile} from 'node:fs/promises';
+import {readFile, stat, writeFile} from 'node:fs/promises';
 import {bootId} from '../../../base/boot-id.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
-import {ifPresent, writeFileAtomicWithoutSync, withFileErrors} from '../../../base/fs/files.js';
+import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
+import {acquireLock} from '../../../base/fs/lock.js';
+import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
+import type {CgroupRoot} from '../../contract/node-facts.js';
+
+/** Runs work with the ledger under the lock for the cgroups above pods. Rejects with SystemError. */
+export async function withCreatedCgroups(
+  {rootDir}: CgroupRoot,
+  work: (created: CreatedCgroups) => Promise<void>,
+): Promise<void> {
+  // The lock is global, because processes with other root directories use the same parent cgroups.
+  const lock = await acquireLock(CGROUPS_LOCK);
+  try {
+    await work(new CreatedCgroups(rootDir));
+  } finally {
+    await lock[Symbol.asyncDispose]();
+  }
+}
 
 /** Value in place of the inode of a directory whose creation has started and may be incomplete. */
 const INCOMPLETE = '';
@@ -13,10 +31,10 @@ interface Content {
 }
 
 /**
- * Ledger of the parent cgroups that kcri has created and may therefore change and remove; another kubelet may use the
- * same ones. Inodes identify them, so that a cgroup recreated by another process does not count. Also records
- * incomplete cgroups, which the next process completes. The file is read once: create an instance under a lock and
- * discard it with the lock, unless only isIncomplete is used. Methods reject with SystemError.
+ * Ledger of the cgroups of pods and above pods that kcri has created and may therefore change and remove; another
+ * kubelet may use the same ones. Inodes identify them, so that a cgroup recreated by another process does not count.
+ * Also records incomplete cgroups, which the next process completes. The file is read once: create an instance under a
+ * lock and discard it with the lock, unless only hasBegun and isOwn are used. Methods reject with SystemError.
  */
 export class CreatedCgroups {
   readonly #path: string;
@@ -39,7 +57,8 @@ export class CreatedCgroups {
 
   /** Records directories as incomplete. Must be called before they are created. */
   async begin(directories: readonly string[]): Promise<void> {
-    await this.#change(Object.fromEntries(directories.map((directory) => [directory, INCOMPLETE])));
+    if (directories.length > 0)
+      await this.#change(Object.fromEntries(directories.map((directory) => [directory, INCOMPLETE])));
   }
 
   /** Reports whether one of the directories may be incomplete. */
@@ -48,6 +67,30 @@ export class CreatedCgroups {
     return directories.some(
       (directory) => Object.hasOwn(inodes, directory) && inodes[directory] === INCOMPLETE,
     );
+  }
+
+  /**
+   * Records one pod's directories, of which the first represents the others, as created, if begin was called for each
+   * of them; otherwise another process created some, and they are removed from the ledger.
+   */
+  async finish(directories: readonly string[]): Promise<void> {
+    const {inodes} = await this.#read();
+    const [first, ...others] = directories;
+    const isOwn = directories.every((directory) => Object.hasOwn(inodes, directory));
+    if (isOwn && first !== undefined) await this.has(first);
+    await this.delete(isOwn ? others : directories);
+  }
+
+  /** Reports whether kcri created one of the directories, which may have been removed since then. */
+  async isOwn(directories: readonly string[]): Promise<boolean> {
+    const {inodes} = await this.#read();
+    for (const directory of directories) {
+      const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
+      const present = await inodeOf(directory);
+      if (inode !== undefined && (present === undefined || inode === INCOMPLETE || inode === present))
+        return true;
+    }
+    return false;
   }
 
   /** Removes directories from the ledger. */
@@ -92,8 +135,7 @@ export class CreatedCgroups {
   /** Writes the ledger; an empty one is removed, so that the root directory can be removed after its last pod. */
   async #write(inodes: Content['inodes']): Promise<void> {
     const content = {bootId: bootId(), inodes};
-    if (Object.keys(inodes).length === 0)
-      await withFileErrors('removing', this.#path, () => rm(this.#path, {force: true}));
+    if (Object.keys(inodes).length === 0) await removeAtomicFile(this.#path);
     else await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
     this.#content = content;
   }

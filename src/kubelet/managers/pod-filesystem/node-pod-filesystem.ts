@@ -30,7 +30,7 @@ import {
 } from './pod-directories.js';
 import {allocateUserNamespace} from './user-namespaces.js';
 import {readEnvFile} from './read-env-file.js';
-import {ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
+import {claimPodCgroup, ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
 import {createVolumeHost} from './create-volume-host.js';
 import {removePodDir, removePodVolumes} from '../volumes/remove-pod-dir.js';
 import {ensureSharedVolumes} from '../volumes/mount-propagation.js';
@@ -51,13 +51,12 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
-    const cgroupRoot = this.#cgroupRoot();
+    const node = this.#node;
+    const cgroupRoot = getCgroupRoot(node);
     if (cgroupRoot === undefined) return;
-    await ensurePodCgroup(
-      cgroupRoot,
-      podCgroupParent(pod, this.#node.cgroup),
-      podCgroupLimits(pod, this.#node),
-    );
+    const path = podCgroupParent(pod, node.cgroup);
+    if (node.cgroup.driver === 'systemd') await claimPodCgroup(cgroupRoot, path);
+    else await ensurePodCgroup(cgroupRoot, path, podCgroupLimits(pod, node));
   }
 
   async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {

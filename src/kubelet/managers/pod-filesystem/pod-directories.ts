@@ -3,13 +3,13 @@ import {readdir, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
+import {writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
 import {
   ifPresent,
   pathExists,
   makeDirectories,
   MAX_SEGMENT_LENGTH,
   validatePathSegment,
-  writeFileAtomicWithoutSync,
   withFile,
   withFileErrors,
   type DirectoryToMake,

@@ -1,12 +1,11 @@
 import {constants} from 'node:fs';
-import {readdir, readFile, unlink, type FileHandle} from 'node:fs/promises';
+import {readFile, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
+import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
 import {
   ifPresent,
-  isTemporaryFileOf,
   makeDirectories,
   validatePathSegment,
-  writeFileAtomicWithoutSync,
   withFile,
   withFileErrors,
 } from '../../../base/fs/files.js';
@@ -80,14 +79,9 @@ export class PodFileStore<T extends object> {
     return (await withFileErrors('writing', path, () => ifPresent(append))) ?? false;
   }
 
-  /** Removes the pod's file, if it exists, and its temporary files. */
+  /** Removes the pod's file, if it exists, and the temporary files of killed processes. */
   async delete(uid: PodUid): Promise<void> {
-    const path = this.#path(uid);
-    const directory = this.#directory;
-    const names = await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)));
-    const leftovers = (names ?? []).filter((name) => isTemporaryFileOf(path, name));
-    for (const file of [...leftovers.map((name) => join(directory, name)), path])
-      await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
+    await removeAtomicFile(this.#path(uid));
   }
 
   #path(uid: PodUid): string {

@@ -1,15 +1,9 @@
-import {readdir, readFile, unlink} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
-import {
-  ifPresent,
-  isTemporaryFileOf,
-  makeDirectories,
-  validatePathSegment,
-  withFileErrors,
-  writeFileAtomic,
-} from '../../../base/fs/files.js';
+import {removeAtomicFile, writeFileAtomic} from '../../../base/fs/atomic-write.js';
+import {ifPresent, makeDirectories, validatePathSegment, withFileErrors} from '../../../base/fs/files.js';
 import {podUid, type PodUid} from '../../../cri/index.js';
 import type {PodLocation} from '../../contract/node-facts.js';
 
@@ -109,12 +103,9 @@ export class PodStore {
     };
   }
 
-  /** Deletes the pod's record, even a broken one. Does nothing if there is none. */
+  /** Deletes the pod's record, even a broken one, and the temporary files of killed processes. */
   async delete(uid: PodUid): Promise<void> {
-    const path = this.#path(uid);
-    const leftovers = (await this.#fileNames()).filter((name) => isTemporaryFileOf(path, name));
-    for (const file of [...leftovers.map((name) => join(this.#directory, name)), path])
-      await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
+    await removeAtomicFile(this.#path(uid));
   }
 
   #path(uid: PodUid): string {

@@ -1,5 +1,6 @@
-import {readFile, unlink} from 'node:fs/promises';
-import {ifPresent, withFileErrors, writeFileAtomic} from '../../../base/fs/files.js';
+import {readFile} from 'node:fs/promises';
+import {removeAtomicFile, writeFileAtomic} from '../../../base/fs/atomic-write.js';
+import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {isLockHeld} from '../../../base/fs/lock.js';
 
 /** Discovery data that a running daemon publishes for other kcri processes. */
@@ -29,7 +30,7 @@ export async function publishKubelet(rootDir: string, kubelet: RunningKubelet): 
   await writeFileAtomic(path, `${JSON.stringify(kubelet, undefined, 2)}\n`, 0o600);
   return {
     [Symbol.asyncDispose]: async () => {
-      await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+      await removeAtomicFile(path);
     },
   };
 }

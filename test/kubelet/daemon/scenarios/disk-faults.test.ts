@@ -1,7 +1,8 @@
 import {execFileSync} from 'node:child_process';
-import {rename, rm, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
@@ -44,6 +45,17 @@ test('a thousand edits in one second result in one pod with the last edit and no
   );
   await testbed.remove('web.yaml');
   await testbed.untilAllRemoved();
+});
+
+test('a kubelet that starts removes the temporary files of killed processes', async () => {
+  const rootDir = await temporaryDirectory();
+  await mkdir(join(rootDir, 'records'));
+  for (const directory of [rootDir, join(rootDir, 'records')])
+    await writeFile(join(directory, ABANDONED_FILE), 'half');
+  await using testbed = await DaemonTestbed.start({rootDir});
+  await testbed.until('they are removed', async () =>
+    (await readdir(rootDir, {recursive: true})).every((path) => !path.endsWith('.tmp')),
+  );
 });
 
 /** Mounting requires root. */

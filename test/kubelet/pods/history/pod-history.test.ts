@@ -7,6 +7,7 @@ import {podUid} from '../../../../src/cri/index.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {MAX_ADDED} from '../../../../src/kubelet/pods/history/history-writer.js';
 import {PodHistories} from '../../../../src/kubelet/pods/history/pod-history.js';
+import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aLocalPod} from '../registry-testbed.js';
 
@@ -50,7 +51,7 @@ test('deleting removes both files and temporary files of an interrupted write', 
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
-  await writeFile(join(rootDir, 'events', '.u1.json.0a1b2c.tmp'), 'half');
+  await writeFile(join(rootDir, 'events', ABANDONED_FILE), 'half');
   await histories.delete(UID);
   expect([await readdir(join(rootDir, 'events')), await readdir(join(rootDir, 'statuses'))]).toEqual([
     [],

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {podUid} from '../../../../src/cri/index.js';
 import {PodStore, type PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
+import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
@@ -73,7 +74,7 @@ test('deleting a record also removes the temporary file of an interrupted write'
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));
   await store.put(aRecord('u10'));
-  await writeFile(join(directory, '.u1.json.0a0b0c0d0e0f.tmp'), 's3cret');
+  await writeFile(join(directory, ABANDONED_FILE), 's3cret');
   await store.delete(podUid('u1'));
   expect(await readdir(directory)).toEqual(['u10.json']);
 });

@@ -1,0 +1,122 @@
+import {randomBytes} from 'node:crypto';
+import {chown, readdir, rename, unlink} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
+import {isProcessAlive, ownProcessIdentity, PROCESS_IDENTITY} from '../process-identity.js';
+import {ifPresent, withFile, withFileErrors} from './files.js';
+
+/** Owner of a file. */
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Replaces the file's content atomically and durably: readers see the old or the new content, even after a crash. The
+ * file gets exactly this mode regardless of the umask, and this owner if one is given. A failure leaves nothing behind;
+ * what a killed process leaves is removed by the next process that writes a file in the directory. Rejects with
+ * SystemError.
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: string,
+  mode: number,
+  owner?: FileOwner,
+): Promise<void> {
+  await withFileErrors('writing', path, async () => {
+    await exchange(path, async (temporary) => {
+      await writeNewFile(temporary, content, {mode, isDurable: true});
+      if (owner !== undefined) await chown(temporary, owner.uid, owner.gid);
+    });
+    await syncDirectory(dirname(path));
+  });
+}
+
+/**
+ * Replaces the file's content like writeFileAtomic, but without fsync: after a power failure the file may be empty or
+ * old. For state that a reboot invalidates or that is written again. Rejects with the system error.
+ */
+export async function writeFileAtomicWithoutSync(path: string, content: string, mode: number): Promise<void> {
+  await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: false}));
+}
+
+/**
+ * Removes a file that is written atomically, if it exists, and before it the temporary files that killed processes left
+ * in its directory. Rejects with SystemError.
+ */
+export async function removeAtomicFile(path: string): Promise<void> {
+  await removeAbandonedFiles(dirname(path));
+  await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+}
+
+/** Name of a temporary file, `.kcri-<writer>.<random>.tmp`: the identity of its writer shows whether it is in use. */
+const TEMPORARY = new RegExp(`^\\.kcri-(?<writer>${PROCESS_IDENTITY.source})\\.[0-9a-f]+\\.tmp$`);
+
+/**
+ * Removes the temporary files that killed processes left in the directory, if it exists. Rejects with SystemError.
+ */
+export async function removeAbandonedFiles(directory: string): Promise<void> {
+  const names = await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)));
+  for (const name of names ?? []) {
+    const writer = TEMPORARY.exec(name)?.groups?.['writer'];
+    if (writer === undefined || (await isProcessAlive(writer))) continue;
+    const path = join(directory, name);
+    await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
+  }
+}
+
+/**
+ * Removes the temporary files that killed processes left in the directory and its direct subdirectories. Rejects with
+ * SystemError.
+ */
+export async function removeAbandonedFilesBelow(root: string): Promise<void> {
+  const entries = await withFileErrors('reading', root, () =>
+    ifPresent(() => readdir(root, {withFileTypes: true})),
+  );
+  const subdirectories = (entries ?? []).filter((entry) => entry.isDirectory()).map(({name}) => name);
+  for (const name of ['', ...subdirectories]) await removeAbandonedFiles(join(root, name));
+}
+
+/** Writes a temporary file next to `path` and renames it; removes it on failure. */
+async function exchange(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const directory = dirname(path);
+  await cleanOnce(directory);
+  const random = randomBytes(6).toString('hex');
+  const temporary = join(directory, `.kcri-${await ownProcessIdentity()}.${random}.tmp`);
+  try {
+    await write(temporary);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Directories that this process has cleaned. */
+const cleaned = new Set<string>();
+
+/** Removes abandoned files before the first write of this process in a directory. */
+async function cleanOnce(directory: string): Promise<void> {
+  if (cleaned.has(directory)) return;
+  cleaned.add(directory);
+  // A directory of the user may contain files of another user; they are not a reason to refuse the write.
+  await removeAbandonedFiles(directory).catch(() => undefined);
+}
+
+async function writeNewFile(
+  path: string,
+  content: string,
+  {mode, isDurable}: {readonly mode: number; readonly isDurable: boolean},
+): Promise<void> {
+  await withFile(path, 'wx', mode, async (file) => {
+    await file.chmod(mode);
+    await file.writeFile(content);
+    if (isDurable) await file.sync();
+  });
+}
+
+/** Syncs a directory: a rename is durable only after that. */
+async function syncDirectory(path: string): Promise<void> {
+  await withFile(path, 'r', 0, async (directory) => {
+    await directory.sync();
+  });
+}

@@ -1,0 +1,66 @@
+import {readdir, readFile, writeFile} from 'node:fs/promises';
+import {hasErrno} from '../../../base/errors.js';
+import {fileError, ifPresent, pathExists, withFileErrors} from '../../../base/fs/files.js';
+import type {CgroupRoot} from '../../contract/node-facts.js';
+import {CONTROLLERS, type CgroupValue} from './cgroup-files.js';
+
+/** Hierarchy of one controller or, with cgroup v2, of all controllers. */
+export interface Hierarchy {
+  readonly path: string;
+  /** Controllers whose limits are written. */
+  readonly controllers: readonly CgroupValue['controller'][];
+  /** Whether the cgroups of pods have no limits here; runtimes create them nevertheless. */
+  readonly isOptional: boolean;
+}
+
+/** Returns the hierarchies with limits, then the others (cgroup v1). Rejects with SystemError. */
+export async function listHierarchies({mount, version}: CgroupRoot): Promise<readonly Hierarchy[]> {
+  if (version === 2) {
+    const present = splitFields(await readText(`${mount}/cgroup.controllers`));
+    const controllers = CONTROLLERS.filter((name) => present.includes(name));
+    return [{path: mount, controllers, isOptional: false}];
+  }
+  const names = await namesIn(mount);
+  const controlled = CONTROLLERS.filter((name) => names.includes(name));
+  const others: string[] = [];
+  for (const name of names.filter((other) => !(CONTROLLERS as readonly string[]).includes(other)))
+    if (await pathExists(`${mount}/${name}/cgroup.procs`)) others.push(name);
+  return [
+    ...controlled.map((name) => ({path: `${mount}/${name}`, controllers: [name], isOptional: false})),
+    ...others.map((name) => ({path: `${mount}/${name}`, controllers: [], isOptional: true})),
+  ];
+}
+
+/** Returns a path and its ancestors, topmost first: `/a` and `/a/b` for `/a/b`. */
+export function levelsOf(path: string): readonly string[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+}
+
+/** Writes a limit of a cgroup. Rejects with SystemError. */
+export async function writeValue(directory: string, {file, value}: CgroupValue): Promise<void> {
+  const path = `${directory}/${file}`;
+  await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
+}
+
+/** Returns the names of directories and links in a directory, if it exists. Rejects with SystemError. */
+export async function namesIn(path: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(path, {withFileTypes: true});
+    return entries.filter((entry) => !entry.isFile()).map(({name}) => name);
+  } catch (error) {
+    // The kernel returns ENODEV for a cgroup that is removed while it is read.
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENODEV')) return [];
+    throw fileError('reading', path, error);
+  }
+}
+
+/** Returns the content of a file; empty if it does not exist. Rejects with SystemError. */
+export async function readText(path: string): Promise<string> {
+  return (await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')))) ?? '';
+}
+
+/** Splits a text at white space. */
+export function splitFields(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}

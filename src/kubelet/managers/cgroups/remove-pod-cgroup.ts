@@ -1,0 +1,126 @@
+import {readFile, rmdir, writeFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import type {Clock} from '../../../base/clock.js';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {systemErrorMessage} from '../../../base/system-error-message.js';
+import type {CgroupRoot} from '../../contract/node-facts.js';
+import {updateBurstableWeight} from './burstable-weight.js';
+import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
+import {levelsOf, listHierarchies, namesIn, splitFields} from './hierarchies.js';
+
+/** Maximum number of attempts to kill the processes of a cgroup and to remove it (tryKillingCgroupProcesses). */
+const TRIES = 5;
+/** Time for the kernel to remove killed processes from their cgroup, in ms. */
+const WAIT_MS = 100;
+
+/**
+ * Removes a pod's cgroups (those of `paths` that exist, see podCgroupParents) in every hierarchy, and their empty
+ * parents that kcri has created (podContainerManagerImpl Destroy). Kills the processes that are left in a cgroup that
+ * kcri has created, such as a runtime's that is stuck; waits half a second for the processes in any other one. Rejects
+ * with SystemError that names the cgroup in use.
+ */
+export async function removePodCgroup(
+  cgroupRoot: CgroupRoot,
+  paths: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  const hierarchies = await listHierarchies(cgroupRoot);
+  const roots = hierarchies.map(({path}) => path);
+  const ledger = new CreatedCgroups(cgroupRoot.rootDir);
+  for (const path of paths) {
+    const directories = roots.map((root) => root + path);
+    const isOwn = await ledger.isOwn(directories);
+    await removeCgroups(directories, {isOwn}, clock);
+  }
+  await withCreatedCgroups(cgroupRoot, async (created) => {
+    await created.delete(roots.flatMap((root) => paths.map((path) => root + path)));
+    for (const root of roots)
+      for (const parent of new Set(paths.map((path) => dirname(path))))
+        for (const level of levelsOf(parent).toReversed()) await removeCreated(root + level, created);
+    for (const path of paths) await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
+  });
+}
+
+async function removeCgroups(
+  directories: readonly string[],
+  {isOwn}: {readonly isOwn: boolean},
+  clock: Clock,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      if (isOwn) for (const directory of directories) await killProcesses(directory);
+      for (const directory of directories) await removeTree(directory);
+      return;
+    } catch (error) {
+      if (!(error instanceof SystemError && hasErrno(error.cause, 'EBUSY')) || tries === TRIES) throw error;
+      await clock.sleep(WAIT_MS);
+    }
+  }
+}
+
+/** Kills the processes in a cgroup and its children. */
+async function killProcesses(directory: string): Promise<void> {
+  for (const child of await namesIn(directory)) await killProcesses(`${directory}/${child}`);
+  const pids = splitFields(await readPids(directory)).map(Number);
+  // A process outside of the PID namespace has the PID 0, with which kill(2) addresses kcri itself.
+  for (const pid of pids.filter((each) => each > 0)) kill(pid, directory);
+  if (pids.length > 0) await thaw(directory);
+}
+
+function kill(pid: number, directory: string): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!hasErrno(error, 'ESRCH'))
+      throw cgroupError(`killing process ${pid} in the cgroup`, directory, error);
+  }
+}
+
+async function readPids(directory: string): Promise<string> {
+  try {
+    return await readFile(`${directory}/cgroup.procs`, 'utf8');
+  } catch (error) {
+    // The cgroup does not exist, is being removed, or is threaded: then its parent lists the processes (cgroup v2).
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENODEV', 'EOPNOTSUPP')) return '';
+    throw cgroupError('reading the processes of the cgroup', directory, error);
+  }
+}
+
+/** Lets frozen processes run, which would not die before (cgroup v1). */
+async function thaw(directory: string): Promise<void> {
+  try {
+    await writeFile(`${directory}/freezer.state`, 'THAWED', {flag: 'r+'});
+  } catch (error) {
+    // Only one hierarchy has this file.
+    if (!hasErrno(error, 'ENOENT', 'ENODEV')) throw cgroupError('thawing the cgroup', directory, error);
+  }
+}
+
+/** Removes a parent cgroup that kcri has created, unless it is in use. */
+async function removeCreated(directory: string, created: CreatedCgroups): Promise<void> {
+  if (!(await created.has(directory))) return;
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (hasErrno(error, 'EBUSY', 'ENOTEMPTY')) return;
+    throw cgroupError('removing the cgroup', directory, error);
+  }
+  await created.delete([directory]);
+}
+
+/** Removes a cgroup and its children with rmdir; the files of a cgroup cannot be deleted. */
+async function removeTree(path: string): Promise<void> {
+  for (const child of await namesIn(path)) await removeTree(`${path}/${child}`);
+  try {
+    await rmdir(path);
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw cgroupError('removing the cgroup', path, error);
+  }
+}
+
+function cgroupError(doing: string, path: string, cause: unknown): SystemError {
+  return new SystemError(`${doing} "${path}": ${systemErrorMessage(cause)}`, {
+    cause,
+    hint: `stop the processes listed in ${path}/cgroup.procs`,
+  });
+}
