@@ -44,14 +44,17 @@ test('a unit of work that fails rejects and does not keep the next one from runn
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
-  await expect(wait.run<number>(async (done) => done(1))).resolves.toBe(1);
+  const next = wait.run<number>(async (done) => {
+    done(1);
+  });
+  expect(await next).toBe(1);
 });
 
 test('release aborts the signal and waits for the end of the work', async () => {
   const wait = aWait();
   const gate = aGate();
-  await wait.run<void>(async (done) => {
-    done();
+  await wait.run<string>(async (done) => {
+    done('value');
     await gate.opened;
   });
   let isReleased = false;

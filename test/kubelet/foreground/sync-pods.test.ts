@@ -1,9 +1,9 @@
 import {expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
+import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 import {podRef} from '../../../src/kubelet/contract/pod-ref.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
-import {aLocalPod, startRegistryTestbed} from '../pods/registry-testbed.js';
+import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../pods/registry-testbed.js';
 import {syncOnePod} from './sync-one-pod.js';
 
 test('each status is reported once, and the last one is that of the result', async () => {
@@ -97,18 +97,55 @@ test('a runtime that is not ready fails a sync without a time limit', async () =
   });
 });
 
+/** Syncs the pod until it is ready; its container then crashes, the given number of times. */
+async function syncAndCrash(testbed: RegistryTestbed, crashes: number): Promise<void> {
+  for (let crash = 0; crash < crashes; crash++) {
+    expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
+    const running = testbed.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+    testbed.runtime.exitContainer(running!.id, 1);
+  }
+}
+
+/** Returns the instances of the pod's container as attempt and state. */
+function instances({runtime}: RegistryTestbed): readonly string[] {
+  return runtime.containers.map(({config, state}) => `${config.metadata?.attempt} ${state}`).toSorted();
+}
+
 test('of a container that crashes between syncs, one dead instance is kept', async () => {
   const testbed = await startRegistryTestbed();
-  const {runtime} = testbed;
-  for (let restart = 0; restart < 4; restart++) {
-    expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
-    const running = runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
-    runtime.exitContainer(running!.id, 1);
-  }
+  await syncAndCrash(testbed, 4);
   await syncOnePod(testbed, aLocalPod());
-  const attempts = runtime.containers.map(({config, state}) => [config.metadata?.attempt, state]);
-  expect(attempts.toSorted()).toEqual([
-    [3, 'CONTAINER_EXITED'],
-    [4, 'CONTAINER_RUNNING'],
-  ]);
+  expect(instances(testbed)).toEqual(['3 CONTAINER_EXITED', '4 CONTAINER_RUNNING']);
+});
+
+test('a failed removal of an older instance fails no sync, and the next sync retries it', async () => {
+  const testbed = await startRegistryTestbed();
+  const {runtime, events} = testbed;
+  await syncAndCrash(testbed, 2);
+  runtime.injectError('RemoveContainer', {code: 'UNKNOWN', message: 'device busy'});
+  expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
+  expect(new Set(runtime.callsTo('RemoveContainer').map(({code}) => code))).toEqual(new Set(['Unknown']));
+  expect(instances(testbed)).toEqual(['0 CONTAINER_EXITED', '1 CONTAINER_EXITED', '2 CONTAINER_RUNNING']);
+  expect(events.filter(({message}) => message.includes('device busy'))).toEqual([]);
+
+  runtime.clearFaults();
+  expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
+  expect(instances(testbed)).toEqual(['1 CONTAINER_EXITED', '2 CONTAINER_RUNNING']);
+});
+
+test('a sync that waits retries a failed removal of an older instance when the container dies again', async () => {
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  const testbed = await startRegistryTestbed({clock, behaviour: () => ({exitCode: 1})});
+  const {runtime} = testbed;
+  runtime.injectError('RemoveContainer', {code: 'UNKNOWN', message: 'device busy', times: 1});
+  using _ = new AutoAdvance(clock);
+  const controller = new AbortController();
+  const options = {wait: 'complete', timeoutMs: 3_600_000, clock} as const;
+  const syncing = syncOnePod(testbed, aLocalPod(), options, controller.signal);
+  await until(() => runtime.callsTo('RemoveContainer').some(({code}) => code === 'OK'));
+  controller.abort();
+  expect(await syncing).toMatchObject({kind: 'interrupted'});
+  const [failed, ...retried] = runtime.callsTo('RemoveContainer');
+  expect(failed).toMatchObject({code: 'Unknown'});
+  expect(retried).toContainEqual(expect.objectContaining({code: 'OK', request: failed!.request}));
 });

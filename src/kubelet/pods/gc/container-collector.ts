@@ -29,6 +29,14 @@ export interface ContainerCollectorOptions {
   readonly logger: Logger;
 }
 
+/** Removals of one pod that are in progress. */
+interface Rounds {
+  /** End of the last round; never rejects. */
+  last: Promise<void>;
+  /** IDs of containers and sandboxes that these rounds have removed, which later rounds may still list. */
+  readonly removed: Set<string>;
+}
+
 const NO_GARBAGE: ContainerGcActions = {containers: [], sandboxes: []};
 const PODS_AT_ONCE = 8;
 
@@ -36,8 +44,7 @@ const PODS_AT_ONCE = 8;
 export class ContainerCollector {
   readonly #options: ContainerCollectorOptions;
   readonly #logger: FileLogger;
-  /** Last removal of each pod that has one in progress; never rejects. */
-  readonly #rounds = new Map<PodUid, Promise<void>>();
+  readonly #rounds = new Map<PodUid, Rounds>();
 
   constructor(options: ContainerCollectorOptions) {
     this.#options = options;
@@ -65,7 +72,7 @@ export class ContainerCollector {
 
   /** Resolves when nothing of the pod is being removed. */
   async waitForRemovals(uid: PodUid): Promise<void> {
-    await this.#rounds.get(uid);
+    await this.#rounds.get(uid)?.last;
   }
 
   /**
@@ -73,24 +80,29 @@ export class ContainerCollector {
    * in progress.
    */
   async #remove(uid: PodUid, garbage: ContainerGcActions): Promise<void> {
-    if (garbage.containers.length + garbage.sandboxes.length === 0) return;
-    const before = this.#rounds.get(uid) ?? Promise.resolve();
-    const round = before.then(() => this.#removeNow(uid, garbage));
-    this.#rounds.set(uid, round);
+    if (isEmpty(garbage)) return;
+    const rounds = this.#rounds.get(uid) ?? {last: Promise.resolve(), removed: new Set()};
+    const round = rounds.last.then(() => this.#removeNow(uid, garbage, rounds.removed));
+    rounds.last = round;
+    this.#rounds.set(uid, rounds);
     await round;
-    if (this.#rounds.get(uid) === round) this.#rounds.delete(uid);
+    if (rounds.last === round) this.#rounds.delete(uid);
   }
 
   /**
-   * Removes the containers and sandboxes unless the pod was removed since the previous round. Logs failures, which the
-   * next round retries.
+   * Removes the containers and sandboxes that the previous rounds have not removed, unless the pod was removed since.
+   * Logs failures, which the next round retries.
    */
-  async #removeNow(uid: PodUid, garbage: ContainerGcActions): Promise<void> {
+  async #removeNow(uid: PodUid, garbage: ContainerGcActions, removed: Set<string>): Promise<void> {
     const {own, isRemoved} = this.#options;
     const record = own.getPresent(uid);
     if (record === undefined || isRemoved(uid)) return;
+    const containers = garbage.containers.filter(({id}) => !removed.has(id));
+    const sandboxes = garbage.sandboxes.filter((id) => !removed.has(id));
+    if (isEmpty({containers, sandboxes})) return;
     try {
-      await own.ensureSyncer(record).removeGarbage(garbage);
+      await own.ensureSyncer(record).removeGarbage({containers, sandboxes});
+      for (const id of [...containers.map((container) => container.id), ...sandboxes]) removed.add(id);
     } catch (error) {
       this.#logger.error(error, 'Failed to remove dead containers', {
         pod: namespacedName(record),
@@ -98,4 +110,8 @@ export class ContainerCollector {
       });
     }
   }
+}
+
+function isEmpty({containers, sandboxes}: ContainerGcActions): boolean {
+  return containers.length + sandboxes.length === 0;
 }

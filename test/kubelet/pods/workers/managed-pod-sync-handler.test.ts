@@ -324,16 +324,6 @@ test('an unreadable record is logged and does not prevent others from being load
   expect(logs).toEqual(['Could not read the record of a pod: not JSON']);
 });
 
-test('removals of dead containers of one pod are serialized', async () => {
-  const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
-  const {pods, done} = createHandler({seen});
-  await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
-  done.length = 0;
-  const rules = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};
-  await Promise.all([pods.removeDeadContainers(uid, rules), pods.removeDeadContainers(uid, rules)]);
-  expect(done).toEqual(['begin to remove main', 'removed main', 'begin to remove main', 'removed main']);
-});
-
 test('a waiting removal of dead containers does nothing once the pod has been removed', async () => {
   const seen = aRuntimePod([anInstance('main', 'CONTAINER_EXITED')]);
   const {pods, done} = createHandler({seen});
