@@ -12,6 +12,7 @@ import {podRef} from '../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {failuresOf, type SyncResult} from '../contract/sync-result.js';
 import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
+import {computeContainersToDelete, DEFAULT_CONTAINER_GC_POLICY} from '../pods/gc/container-gc.js';
 import {PodHistories} from '../pods/history/pod-history.js';
 import {PodRegistry} from '../pods/registry/pod-registry.js';
 import {SILENT_OBSERVER, type PodRegistryOptions} from '../pods/registry/pod-registry-options.js';
@@ -179,11 +180,18 @@ async function runPasses(
         ? undefined
         : computeActions(pod, {runtime, status, actuated: syncer.actuated}, ALWAYS_READY.results),
     };
+    await planContainerGc(syncer, runtime);
     const results = await planSync(syncer, {runtime, status}, signal);
     const [failure] = failuresOf(results);
     if (failure !== undefined) throw createSyncError(podRef(pod), failure);
     if (results.length === 0) return;
   }
+}
+
+/** Removes older dead instances, as the sync loop does for each ContainerDied event. */
+async function planContainerGc(syncer: PodSyncer, status: RuntimePodStatus): Promise<void> {
+  const containers = computeContainersToDelete({status, isUnwanted: false}, DEFAULT_CONTAINER_GC_POLICY);
+  await syncer.removeGarbage({containers, sandboxes: []});
 }
 
 /** Performs one sync: that of a running pod, or the termination of a pod that has ended. */

@@ -177,6 +177,18 @@ describe('--explain', () => {
     ]);
   });
 
+  test('says why an older instance is removed', async () => {
+    const scene = await aScene();
+    for (let crash = 0; crash < 2; crash++) {
+      await sync(scene, aManifest());
+      const running = scene.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+      scene.runtime.exitContainer(running!.id, 3);
+    }
+    expect(reasons(await planned(scene, aManifest(), '--explain'))[0]).toBe(
+      'RemoveContainer: of each container only the newest dead instance is kept (podContainerDeletor)',
+    );
+  });
+
   test('says why a sandbox is replaced', async () => {
     const scene = await aScene();
     await sync(scene, aManifest());

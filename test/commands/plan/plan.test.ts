@@ -141,6 +141,30 @@ describe('a plan is what the sync then does', () => {
     expect(scene.mutatingCalls).toEqual(['CreateContainer', 'StartContainer']);
   });
 
+  test('for a container with several dead instances, of which one is kept', async () => {
+    const scene = await aScene();
+    const file = await scene.write('pod.json', aManifest());
+    for (let crash = 0; crash < 2; crash++) {
+      await scene.run(['sync', file]);
+      const running = scene.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+      scene.runtime.exitContainer(running!.id, 1);
+    }
+    const [oldest] = scene.runtime.containers;
+    const [plan] = await planOf(scene, [file]);
+    scene.runtime.clearCalls();
+    await scene.run(['sync', file]);
+    const removals = scene.runtime.callsTo('RemoveContainer');
+    expect(removals).toMatchObject([{code: 'OK', request: {container_id: oldest!.id}}]);
+    expect(plan!.calls[0]).toMatchObject({
+      method: 'RemoveContainer',
+      request: {container_id: oldest!.id},
+    });
+    // A sync removes it while it starts the next instance.
+    const methods = plan!.calls.map(({method}) => method);
+    expect(methods).toEqual(['RemoveContainer', 'CreateContainer', 'StartContainer']);
+    expect(scene.mutatingCalls.toSorted()).toEqual(methods.toSorted());
+  });
+
   test('for a sandbox that has died', async () => {
     const scene = await aScene();
     const file = await scene.write('pod.json', aManifest());
