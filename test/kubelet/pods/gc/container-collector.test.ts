@@ -8,8 +8,8 @@ import {
 } from '../../../../src/kubelet/pods/gc/container-collector.js';
 import {DEFAULT_CONTAINER_GC_POLICY} from '../../../../src/kubelet/pods/gc/container-gc.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
-import {UID} from '../../pod-builders.js';
-import {anInstance, aRuntimePod} from '../runtime-pod-builders.js';
+import {UID} from '../../../fakes/a-pod.js';
+import {anInstance, aRuntimePod} from '../../../fakes/a-runtime-pod.js';
 
 const uid = podUid(UID);
 const RULES = {policy: DEFAULT_CONTAINER_GC_POLICY, now: 0, isUnwanted: () => true};
