@@ -83,7 +83,7 @@ async function demo() {
   await kcri(['delete', MANIFEST], {});
   await kcri(['pods', '--quiet'], {equals: ''});
   await kcri(['runtime', 'down'], {});
-  await kcri(['runtime', 'status'], {contains: ['down: nothing runs, nothing is left']});
+  await kcri(['runtime', 'status'], {contains: ['down: not running, no files remain']});
 }
 
 /** Stops the runtime and then deletes the directory. A deletion would follow mounts that a running runtime has there. */

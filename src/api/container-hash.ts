@@ -2,26 +2,26 @@ import {createHash} from 'node:crypto';
 import {byKey} from '../base/compare.js';
 import type {Container, Pod} from './types/v1-pod.js';
 
-/** FNV-1a, 32 bits, of the text's UTF-8 bytes. */
+/** Returns the 32-bit FNV-1a hash of the UTF-8 bytes of a text. */
 function fnv32(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash >>> 0;
 }
 
-/** The prime of FNV with 128 bits is 2^88 + this. */
+/** Low part of the 128-bit FNV prime, which is 2^88 plus this number. */
 const FNV_128_LOW = 0x13b;
 
 /**
- * FNV-1a, 128 bits, of the text's UTF-8 bytes, as 32 hex digits. In four numbers of 32 bits, the lowest first: bigints
- * take ten times as long, and this is done with each manifest as a whole.
+ * Returns the 128-bit FNV-1a hash of the UTF-8 bytes of a text, as 32 hex digits. Computes with four 32-bit numbers,
+ * lowest first, because bigints take ten times as long.
  */
 function fnv128(text: string): string {
   let [a, b, c, d] = [0x6295c58d, 0x62b82175, 0x07bb0142, 0x6c62272e];
   for (const byte of Buffer.from(text)) {
     a = (a ^ byte) >>> 0;
     const [low, high] = [a << 24, (a >>> 8) | (b << 24)];
-    // No product has more than 41 bits: numbers hold them exactly.
+    // No product has more than 41 bits, so that numbers are exact.
     a *= FNV_128_LOW;
     b = b * FNV_128_LOW + Math.floor(a / 2 ** 32);
     c = c * FNV_128_LOW + Math.floor(b / 2 ** 32) + (low >>> 0);
@@ -31,7 +31,7 @@ function fnv128(text: string): string {
   return [d, c, b, a].map((part) => part.toString(16).padStart(8, '0')).join('');
 }
 
-/** JSON as Go writes it: these characters are escaped although JSON doesn't ask for it. */
+/** Characters that Go escapes in JSON although JSON does not require it. */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -40,8 +40,8 @@ export function goJson(value: unknown): string {
 }
 
 /**
- * The kubelet's hash of a container, in lower-case hex without padding: it covers the name and the image only, so
- * that nothing else of a manifest restarts a container in place (kubecontainer.HashContainer).
+ * Returns the kubelet's hash of a container, in lower-case hex without padding. It covers only name and image, so that
+ * no other change of the manifest restarts the container in place (kubecontainer.HashContainer).
  */
 export function hashContainer(container: Pick<Container, 'name' | 'image'>): string {
   const json = goJson({image: container.image, name: container.name});
@@ -53,29 +53,32 @@ function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(byKey));
 }
 
-/** JSON with sorted keys: equal for equal objects, whatever the manifest's order, format and comments were. */
+/**
+ * Returns JSON with sorted keys. Equal objects give equal texts, regardless of the order, format and comments of the
+ * manifest.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sortKeys);
 }
 
-/** What a pod's UID is made from: all of it but the UID and the status. */
+/** Returns the content of a pod that determines its UID: everything except the UID and the status. */
 function uidContent(pod: Pod): string {
   const metadata = {...pod.metadata, uid: undefined};
   return canonicalJson({...pod, metadata, status: undefined});
 }
 
 /**
- * The UID of a static pod that has none, as 32 hex digits like the kubelet's (config/common.go applyDefaults):
- * FNV-1a 128 over the pod as decoded and over `origin`, which says where it was found: `host:NODEfile:PATH` or
- * `url:URL`. The digits differ from the kubelet's, which hashes Go's memory dump; what changes them doesn't.
+ * Returns the UID of a static pod that has none, as 32 hex digits (config/common.go applyDefaults): the 128-bit FNV-1a
+ * hash of the decoded pod and of `origin`, its source: `host:NODEfile:PATH` or `url:URL`. The digits differ from the
+ * kubelet's, which hashes a Go memory dump, but change in the same cases.
  */
 export function computeStaticPodUid(pod: Pod, origin: string): string {
   return fnv128(`${uidContent(pod)}${origin}`);
 }
 
 /**
- * The UID of a pod whose manifest has none: a UUID (version 8) made from namespace, name and content, so that the
- * same manifest is the same pod and a changed one is a new pod.
+ * Returns the UID of a pod whose manifest has none: a UUID (version 8) computed from namespace, name and content. The
+ * same manifest is the same pod, and a changed manifest is a new pod.
  */
 export function computePodUid(pod: Pod): string {
   const digest = createHash('sha256')

@@ -1,6 +1,6 @@
 /**
- * Replaces `$(NAME)` by the variable's value (third_party/forked/golang/expansion). `$$` is one dollar; unknown or
- * unclosed references stay unchanged.
+ * Replaces `$(NAME)` by the value of the variable (third_party/forked/golang/expansion). `$$` is one dollar sign;
+ * unknown or unclosed references remain unchanged.
  */
 export function expandVariables(text: string, variables: Pick<ReadonlyMap<string, string>, 'get'>): string {
   return text.replace(/\$(?:\$|\(([^)]*)\))/g, (match, name?: string) =>

@@ -1,4 +1,4 @@
-/** One step from an object to a part of it: a field's name, a list's index or a map's key. */
+/** One step from an object to a part of it: the name of a field, the index of an item or the key of a map entry. */
 export type PathStep = string | number | {readonly key: string};
 
 /** Path of a value in an object, in the API server's notation: `spec.containers[0].env[1].name`. */

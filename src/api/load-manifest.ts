@@ -12,23 +12,26 @@ import type {ManifestIssue} from './decoding/manifest-issue.js';
 import {validateObject} from './validation/validate-object.js';
 import {validatePod} from './validation/validate-pod.js';
 
-/** A text's Pods and what they may refer to, and everything that is wrong: only without issues are they fit for use. */
+/** Pods of a manifest, the objects that they may refer to, and all issues. Use the pods only if there are no issues. */
 export interface LoadedManifest {
-  /** With the API's defaults. */
+  /** Pods with the defaults of the API. */
   readonly pods: readonly PodDocument[];
-  /** The same. */
+  /** Objects with the defaults of the API. */
   readonly objects: readonly ObjectDocument[];
   readonly issues: readonly ManifestIssue[];
-  /** What --lenient let pass. */
+  /** Issues that --lenient turned into warnings. */
   readonly warnings: readonly ManifestIssue[];
 }
 
-/** True when the part of the path is the path or something around it. */
+/** Reports whether `part` is the path or contains it. */
 function covers(part: string, path: string): boolean {
   return part === path || path.startsWith(`${part}.`) || path.startsWith(`${part}[`);
 }
 
-/** Field errors with their places, but for those about what couldn't be read: to say it isn't there would mislead. */
+/**
+ * Returns field errors as issues with positions. Omits errors about parts that could not be decoded, because they are
+ * not missing.
+ */
 function issuesOf(place: DocumentLocation, errors: readonly FieldError[]): readonly ManifestIssue[] {
   const unread = place.issues.filter(({path}) => path !== '').map(({path}) => path);
   return errors
@@ -37,10 +40,10 @@ function issuesOf(place: DocumentLocation, errors: readonly FieldError[]): reado
 }
 
 /**
- * As loadPods, but what the Pods say is still to be validated: for who changes them first. What is wrong so far is
- * what isn't YAML or JSON, doesn't fit the API's types, or is wrong with another object.
+ * Reads a manifest like loadManifest, but leaves the validation of the Pods to the caller, which changes them first.
+ * Reports errors of syntax and type, and duplicate objects.
  *
- * @throws ConfigError when the text is too large or holds nothing at all.
+ * @throws ConfigError if the text is too large or empty.
  */
 export function loadUnvalidatedManifest(text: string, options: DecodeOptions): LoadedManifest {
   const manifest = parseManifest(text, options);
@@ -59,9 +62,9 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
 }
 
 /**
- * Reads, defaults and validates a manifest, and returns all that is wrong at once, in the text's order.
+ * Decodes, defaults and validates a manifest. Returns all issues in the order of the text.
  *
- * @throws ConfigError when the text is too large or holds nothing at all.
+ * @throws ConfigError if the text is too large or empty.
  */
 export function loadManifest(text: string, options: DecodeOptions): LoadedManifest {
   const manifest = loadUnvalidatedManifest(text, options);

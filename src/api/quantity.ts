@@ -12,9 +12,9 @@ export interface Amount {
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
-/** An exponent beyond this is a mistake or an attack on memory, never an amount. */
+/** Maximum exponent; a larger one is a mistake or an attack on memory. */
 const LARGEST_EXPONENT = 100;
-/** More digits than this are an attack on time. */
+/** Maximum number of digits; more are an attack on CPU time. */
 const LONGEST_TEXT = 100;
 const LARGEST_BINARY_NANOS = (2n ** 63n - 1n) * NANOS_PER_UNIT;
 
@@ -41,7 +41,7 @@ const SYNTAX_PROBLEM =
 const SUFFIX_PROBLEM = "unable to parse quantity's suffix";
 
 interface Scale {
-  /** The factor is `numerator` × 10^`exponent`. */
+  /** Factor of a suffix: `numerator` × 10^`exponent`. */
   readonly numerator: bigint;
   readonly exponent: number;
   readonly format: QuantityFormat;
@@ -58,7 +58,7 @@ function scaleOf(suffix: string): Scale {
   return {numerator: 1n, exponent: Number(exponent), format: 'DecimalExponent'};
 }
 
-/** Division of non-negative numbers that rounds up. */
+/** Divides non-negative numbers, rounding up. */
 function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
@@ -76,22 +76,22 @@ interface QuantityText {
 
 function splitQuantity(text: string): QuantityText {
   const match = text.length > LONGEST_TEXT ? null : SYNTAX.exec(text);
-  // Upstream takes a missing number before a suffix for zero, but not the empty text.
+  // As upstream, a missing number before a suffix is zero, but an empty text is an error.
   if (match === null || text === '') throw new ConfigError(SYNTAX_PROBLEM);
   const [, sign, whole = '', fraction = '', suffix = ''] = match;
   return {negative: sign === '-', whole, fraction, suffix};
 }
 
 /**
- * Reads a Kubernetes quantity exactly (resource.ParseQuantity): anything finer than 10^-9 is rounded up, away
- * from zero, and binary amounts are capped at 2^63-1.
+ * Parses a Kubernetes quantity exactly (resource.ParseQuantity). Fractions smaller than 10^-9 are rounded up, away from
+ * zero, and binary amounts are limited to 2^63-1.
  *
- * @throws ConfigError with upstream's words when it isn't one.
+ * @throws ConfigError with upstream's message for an invalid quantity.
  */
 export function parseQuantity(text: Quantity): Amount {
   const known = parsed.get(text);
   if (known !== undefined) return known;
-  const amount = parseAnew(text);
+  const amount = parseUncached(text);
   if (parsed.size >= MOST_PARSED) parsed.clear();
   parsed.set(text, amount);
   return amount;
@@ -101,7 +101,7 @@ export function parseQuantity(text: Quantity): Amount {
 const parsed = new Map<Quantity, Amount>();
 const MOST_PARSED = 1000;
 
-function parseAnew(text: Quantity): Amount {
+function parseUncached(text: Quantity): Amount {
   const {negative, whole, fraction, suffix} = splitQuantity(text);
   const {numerator, exponent, format} = scaleOf(suffix);
 
@@ -117,7 +117,7 @@ function binaryAmount(magnitude: bigint, negative: boolean): Amount {
   return {nanos: negative ? -nanos : nanos, format: lessThanOne ? 'DecimalSI' : 'BinarySI'};
 }
 
-/** Divides by `base` as long as nothing is lost, at most `limit` times. */
+/** Divides by `base` as long as the result is exact, at most `limit` times. */
 function factorOut(
   value: bigint,
   base: bigint,

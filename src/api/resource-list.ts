@@ -17,7 +17,7 @@ export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePageResource(name);
 }
 
-/** Pod-level resources, besides huge pages. */
+/** Pod-level resources other than huge pages. */
 export const POD_LEVEL_RESOURCES: readonly string[] = ['cpu', 'memory'];
 
 /** Reports whether `spec.resources` may contain the resource. */

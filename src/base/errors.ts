@@ -1,6 +1,6 @@
 /** Options of a KcriError. */
 export type KcriErrorOptions = ErrorOptions & {
-  /** What to do next, in one line: the flag, file or command to use. */
+  /** Hint for the user in one line: the flag, file or command to use. */
   readonly hint?: string | undefined;
 };
 
@@ -37,7 +37,7 @@ export class ConfigError extends KcriError {
   readonly code = 'CONFIG';
 }
 
-/** A failure outside kcri: of a program, a file system or the machine. */
+/** A failure outside kcri: of a program, a filesystem or the machine. */
 export class SystemError extends KcriError {
   readonly code = 'SYSTEM';
 }

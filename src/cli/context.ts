@@ -20,13 +20,13 @@ export interface CliContext {
   readonly wellKnownEndpoints: readonly string[];
   /** Path of the default config file. */
   readonly defaultConfigFile: string;
-  /** Mount point of the cgroup file systems. */
+  /** Mount point of the cgroup filesystems. */
   readonly cgroupMount: string | undefined;
   /** File in which the kernel lists its swap devices. */
   readonly swapsFile: string;
   /** Command that starts this program: Node.js and the file of the program, or only the executable. */
   readonly program: readonly string[];
-  /** Whether to reproduce crictl byte for byte, including its faults: run under its name, or with KCRI_COMPAT. */
+  /** True to reproduce crictl byte for byte, including its faults: run under its name, or with KCRI_COMPAT. */
   readonly compat: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface FlagScope {
   readonly own: FlagShapes;
   /** Flags of all commands. */
   readonly shared: FlagShapes;
-  /** Whether everything from the first argument on is taken literally. */
+  /** True if everything from the first argument on is taken literally. */
   readonly stopAtPositional: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Dialect {
   checkUsage(check: () => void): void;
   /** Source of the settings in place of kcri's (settings.ts). */
   readonly settingsSource?: SettingsSource;
-  /** Whether commands repeat warnings about the config file; crictl warns before the command. */
+  /** True if commands repeat warnings about the config file; crictl warns before the command. */
   readonly warnsOfConfigFile: boolean;
   /** Returns the address to connect to for a configured endpoint. Throws ConfigError. */
   resolveAddress(endpoint: string, command: string): string;
@@ -81,11 +81,11 @@ export interface Dialect {
   findEndpoint(search: EndpointSearch): Promise<string>;
   /** Checks a new connection before its first use. */
   checkConnection(made: NewConnection): Promise<void>;
-  /** Whether arguments are IDs that only the runtime resolves, rather than names. */
+  /** True if arguments are IDs that only the runtime resolves, rather than names. */
   readonly takesOnlyIds: boolean;
   /** Reports whether the failure of one of several targets ends the command. */
   stopsAtFailure(options: {readonly limit: number; readonly signal: AbortSignal}): boolean;
-  /** Whether control characters in text from the runtime are escaped on a terminal. */
+  /** True if control characters in text from the runtime are escaped on a terminal. */
   readonly escapesControls: boolean;
   /** Parses `-o` and `--template` in place of kcri's parser (parse-output-format.ts). */
   readonly parseOutputFormat?: <F extends OutputFormatName>(

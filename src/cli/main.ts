@@ -16,7 +16,7 @@ import type {Reporter} from './output/reporter.js';
 export async function main(argv: readonly string[], context = createInterruptibleContext()): Promise<number> {
   const dialect = await dialectOf(context);
   let stderr: Output | undefined;
-  const voice = dialect.createReporter(
+  const reporter = dialect.createReporter(
     {
       write: (text) => {
         stderr ??= new Output(context.stderr, 'standard error');
@@ -28,10 +28,10 @@ export async function main(argv: readonly string[], context = createInterruptibl
     context,
   );
   try {
-    return await dispatch(argv, {context, dialect, voice});
+    return await dispatch(argv, {context, dialect, reporter: reporter});
   } catch (error) {
-    const exitCode = voice.fail(error);
-    voice.flush();
+    const exitCode = reporter.fail(error);
+    reporter.flush();
     using limit = createFlushDeadline(context);
     // Failure to write messages does not change the result.
     await stderr?.flush(limit.signal).catch(() => undefined);
@@ -53,7 +53,7 @@ async function dialectOf({compat}: CliContext): Promise<Dialect> {
 interface Run {
   readonly context: CliContext;
   readonly dialect: Dialect;
-  readonly voice: Reporter;
+  readonly reporter: Reporter;
 }
 
 interface Leading extends CommandLineStart {
@@ -65,7 +65,7 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
   try {
     return await runCommand(await leadingFlags(argv, run), run);
   } catch (error) {
-    const request = error instanceof HelpRequest ? error : run.dialect.helpFor(error, [], run.voice);
+    const request = error instanceof HelpRequest ? error : run.dialect.helpFor(error, [], run.reporter);
     if (request === undefined) throw error;
     const incorrect = request.error === undefined ? '' : `Incorrect Usage: ${request.error.message}\n\n`;
     await help(request.words, run, incorrect);
@@ -75,7 +75,7 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
 }
 
 async function runCommand(line: Leading, run: Run): Promise<number> {
-  const {context, dialect, voice} = run;
+  const {context, dialect, reporter: voice} = run;
   const {globals, version, words} = line;
   if (version) return await print(`${dialect.version()}\n`, context);
   await dialect.beforeCommand(line, context, voice);

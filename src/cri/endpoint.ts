@@ -19,8 +19,8 @@ export function socketPath(endpoint: string): string {
   throw new ConfigError(
     scheme === undefined
       ? `the endpoint "${endpoint}" is not an absolute path or a unix:// URL`
-      : `the endpoint "${endpoint}" has the protocol "${scheme}", only support unix socket endpoint`,
-    {hint: 'write it as unix:///run/containerd/containerd.sock'},
+      : `the endpoint "${endpoint}" has the unsupported protocol "${scheme}"`,
+    {hint: 'use unix:///run/containerd/containerd.sock'},
   );
 }
 
@@ -51,7 +51,7 @@ function unixPath(endpoint: string): string {
     });
   if (!path.startsWith('/'))
     throw new ConfigError(`the endpoint "${endpoint}" is not an absolute path`, {
-      hint: 'write it as unix:///run/containerd/containerd.sock',
+      hint: 'use unix:///run/containerd/containerd.sock',
     });
   return path;
 }

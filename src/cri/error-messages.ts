@@ -172,7 +172,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
   StartContainer: [
     [
       /MOUNT_ATTR_IDMAP on /,
-      'volumes of a pod with hostUsers: false must be on a file system with ID-mapped mounts: ext4, xfs, btrfs, tmpfs and others on Linux 6.3 or later, but not proc, sysfs or NFS',
+      'volumes of a pod with hostUsers: false must be on a filesystem with ID-mapped mounts: ext4, xfs, btrfs, tmpfs and others on Linux 6.3 or later, but not proc, sysfs or NFS',
     ],
   ],
 };

@@ -8,9 +8,9 @@ export interface JsonObject {
 
 /** Options of formatJson. */
 export interface JsonTextOptions {
-  /** Whether to sort the keys of objects alphabetically, as Go does for maps. */
+  /** True to sort the keys of objects alphabetically, as Go does for maps. */
   readonly sortKeys?: boolean;
-  /** Whether to escape `<`, `>`, `&` and Unicode line separators, as Go does. */
+  /** True to escape `<`, `>`, `&` and Unicode line separators, as Go does. */
   readonly escapeHtml?: boolean;
 }
 

@@ -45,7 +45,7 @@ export interface TlsOptions {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
-  /** Whether to accept any certificate. */
+  /** True to accept any certificate. */
   readonly insecure?: boolean | undefined;
 }
 

@@ -80,7 +80,7 @@ describe('kcri', () => {
     [['--bogus', 'version'], 'unknown flag: --bogus'],
     [['version', 'x'], 'unexpected argument "x"'],
     [['-r', '', 'version'], '--runtime-endpoint is not set'],
-    [['-r', 'tcp://1.2.3.4', 'version'], 'the endpoint "tcp://1.2.3.4" has the protocol "tcp"'],
+    [['-r', 'tcp://1.2.3.4', 'version'], 'the endpoint "tcp://1.2.3.4" has the unsupported protocol "tcp"'],
     [['-c', '/nowhere/c.yaml', 'version'], 'get server config: reading "/nowhere/c.yaml"'],
     [['version'], 'no container runtime found'],
     [

@@ -215,12 +215,10 @@ describe('what is half made', () => {
     await writeFile(join(scene.rootDir, 'records', `${String(uid)}.json`), '{"version": 1');
     await synced(scene, aManifest({name: 'other'}));
     const other = await scene.run(['delete', 'other']);
-    expect(other.stderr).toMatch(/^kcri: warning: the pod record ".*" can't be used: it is not JSON\n$/);
+    expect(other.stderr).toMatch(/^kcri: warning: invalid pod record ".*": must be JSON\n$/);
     expect(other.exitCode).toBe(0);
     const again = await scene.run(['sync', '-'], {stdin: aManifest()});
-    expect(again.stderr).toContain(
-      "can't be used: it is not JSON\nhint: delete the pod by its UID, or restore the file\n",
-    );
+    expect(again.stderr).toContain(': must be JSON\nhint: delete the pod by its UID, or restore the file\n');
     expect(await scene.run(['delete', String(uid)])).toMatchObject({
       stdout: 'pod "default/web" deleted\n',
       stderr: '',

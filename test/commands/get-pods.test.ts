@@ -111,8 +111,8 @@ describe('get pods', () => {
 
   test.each([
     ['-o', 'jsno', 'unsupported output format "jsno"'],
-    ['-l', 'a=b=c', 'the label selector "a=b=c"'],
-    ['-l', 'a in b', 'the label selector'],
+    ['-l', 'a=b=c', 'invalid label selector "a=b=c"'],
+    ['-l', 'a in b', 'invalid label selector'],
     ['--sort-by', '{.x', 'unclosed action'],
   ])('refuses %s %s', async (flag, value, text) => {
     const scene = await aScene();
@@ -169,7 +169,7 @@ describe('get pods', () => {
     await writeFile(join(scene.rootDir, 'records', 'broken.json'), 'x');
     const {stdout, stderr} = await get(scene, ['-o', 'name']);
     expect(stdout).toBe('pod/web\n');
-    expect(stderr).toContain('it is not JSON');
+    expect(stderr).toContain('must be JSON');
   });
 
   test('the history goes with the pod', async () => {

@@ -68,8 +68,8 @@ describe('a pod that was made on another runtime', () => {
     const result = await scene.run(args, {endpoint: other.endpoint, stdin});
     expectUserError(result);
     const made = await canonicalEndpoint(scene.runtime.endpoint);
-    expect(result.stderr).toContain(`pod "default/web": was made on "${made}", not on "`);
-    expect(result.stderr).toContain(`hint: name its runtime with "-r ${made}"`);
+    expect(result.stderr).toContain(`pod "default/web": was created on "${made}", not on "`);
+    expect(result.stderr).toContain(`hint: use its runtime with "-r ${made}"`);
     expect(result.stderr).not.toContain('is left');
     expect(result.exitCode).toBe(1);
     expect(other.calls.map(({method}) => method).filter(isMutatingCall)).toEqual([]);
@@ -102,7 +102,7 @@ describe('a pod that was made on another runtime', () => {
     expect([lock, published]).toHaveLength(2);
     const result = await scene.run(['delete', 'web']);
     expect(result.exitCode).toBe(exitCode);
-    expect(result.stderr.includes('is kept by kcri kubelet')).toBe(isItsOwn);
+    expect(result.stderr.includes('is managed by kcri kubelet')).toBe(isItsOwn);
   });
 
   test('doesn’t keep pods of other runtimes from being deleted while its own is away', async () => {

@@ -24,7 +24,7 @@ test.each(['sync', 'plan'])('%s starts no second pod of a name whose record is b
   const stdin = aManifest({restartPolicy: 'Never'});
   const refused = await scene.run([command, '-'], {stdin});
   expectUserError(refused);
-  expect(refused.stderr).toContain('another pod "default/web" is there already, and the pod record "');
+  expect(refused.stderr).toContain('pod "default/web" already exists: invalid pod record "');
   expect(refused.stderr).toContain(
     `hint: run "kcri delete ${String(uid)}" to delete it, or restore the file\n`,
   );
@@ -40,7 +40,7 @@ test.each(['sync', 'plan'])('%s refuses a name that no log directory can be made
   const result = await scene.run([command, '-'], {stdin: aManifest({name})});
   expectUserError(result);
   expect(result.stderr).toContain(
-    "the pod's log directory NAMESPACE_NAME_UID would have a name of 288 characters, at most 255 are possible",
+    'the log directory NAMESPACE_NAME_UID would have a name of 288 characters; at most 255 are allowed',
   );
   expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
 });
@@ -99,8 +99,8 @@ test('delete leaves a pod that has come in the place of the one that it found', 
   expect(result).toEqual({
     stdout: '',
     stderr:
-      'kcri: pod "default/web": was replaced by another kcri while this one waited for it\n' +
-      'hint: the new pod is left as it is; delete again to end it\n',
+      'kcri: pod "default/web": was replaced by another kcri process while this one was waiting\n' +
+      'hint: the new pod is unchanged; run the command again to delete it\n',
     exitCode: 1,
   });
   expect(scene.mutatingCalls).toEqual([]);

@@ -115,7 +115,7 @@ describe('sync', () => {
   test.each([
     [
       'configmap \\"settings\\" not found',
-      'the ConfigMap "default/settings" must come with the Pod\'s manifests (looked for in stdin)',
+      'add the ConfigMap "default/settings" to the Pod\'s manifests (searched: stdin)',
       [],
     ],
     [
@@ -161,7 +161,7 @@ describe('sync', () => {
     expect(result.stdout).toContain(
       'Failed to create pod sandbox: runtimeclass.node.k8s.io \\"nosuch\\" not found',
     );
-    expect(result.stderr).toContain('hint: the RuntimeClass "nosuch" must come with the Pod\'s manifests');
+    expect(result.stderr).toContain('hint: add the RuntimeClass "nosuch" to the Pod\'s manifests');
     expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 

@@ -59,7 +59,7 @@ describe('connecting', () => {
   });
 
   test.for([
-    ['tcp://127.0.0.1:1', 'has the protocol "tcp"'],
+    ['tcp://127.0.0.1:1', 'has the unsupported protocol "tcp"'],
     ['run/containerd.sock', 'is not an absolute path'],
     ['unix://run/containerd.sock', 'must not contain a host'],
   ] as const)('the endpoint %s is rejected', ([endpoint, text], {expect}) => {

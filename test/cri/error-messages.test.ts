@@ -14,7 +14,7 @@ test.each([
     'the file system of a volume has no ID-mapped mounts',
     'StartContainer',
     `${CREATE} container process: error during container init: failed to fulfil mount request: failed to set MOUNT_ATTR_IDMAP on /sys: invalid argument (maybe the filesystem used doesn't support idmap mounts on this kernel?)`,
-    'must be on a file system with ID-mapped mounts',
+    'must be on a filesystem with ID-mapped mounts',
   ],
 ])('a hint explains what to do if %s', (_, method, details, advice) => {
   const hint = hintFor({method, endpoint: 'unix:///run/a.sock', grpcCode: 'UNKNOWN', details});

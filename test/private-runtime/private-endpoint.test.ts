@@ -58,7 +58,7 @@ test('the status without a runtime is down, with a hint how to start one', async
   const status = await runtimeStatus('/nowhere', new AbortController().signal);
   expect(status).toEqual({state: 'down', root: '/nowhere/runtime', left: []});
   expect(runtimeStatusRows(status)[0]?.[1]).toBe(
-    'down: nothing runs, nothing is left; start it with "kcri runtime up"',
+    'down: not running, no files remain; start it with "kcri runtime up"',
   );
 });
 
@@ -68,7 +68,7 @@ test('the status of a stopped runtime lists what is left', async () => {
   await writeFile(join(rootDir, 'records', 'uid.json'), '{}');
   const status = await runtimeStatus(rootDir, new AbortController().signal);
   expect(runtimeStatusRows(status)[0]?.[1]).toContain(
-    `but files are left in ${rootDir}/pods, ${rootDir}/records;`,
+    `but files remain in ${rootDir}/pods, ${rootDir}/records;`,
   );
 });
 

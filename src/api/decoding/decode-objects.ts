@@ -26,7 +26,7 @@ interface Kind {
   readonly read: (node: MapNode, path: FieldPath, decoder: Decoder) => readonly DecodedObject[];
 }
 
-/** The kinds that a manifest may contain; other kinds are rejected by name. */
+/** Kinds that a manifest may contain; other kinds are rejected by name. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'ConfigMap', configMap),
   List: {apiVersion: 'v1', read: (node, path, decoder) => readList(node, path, decoder)},

@@ -51,8 +51,8 @@ export function describeMismatch(node: ManifestNode, wanted: string, isSecret = 
     const hint = typeof node.value === 'string' ? '' : ' (put it in quotes)';
     return `must be ${wanted}, not ${nameOf(node.value)}${hint}`;
   }
-  const wayOut = wanted === WANTED.text ? ` (write ${JSON.stringify(node.source)})` : '';
-  return `${show(node.value)}: must be ${wanted}, not ${nameOf(node.value)}${wayOut}`;
+  const suggestion = wanted === WANTED.text ? ` (write ${JSON.stringify(node.source)})` : '';
+  return `${show(node.value)}: must be ${wanted}, not ${nameOf(node.value)}${suggestion}`;
 }
 
 function mismatch(node: ScalarNode, kind: Kind): ScalarResult {

@@ -23,7 +23,7 @@ export interface DecodeProblem {
   readonly kind: 'unknown-field' | 'wrong-type';
 }
 
-/** Largest number of values; more come from aliases of aliases only. */
+/** Maximum number of values; only nested aliases exceed it. */
 const MOST_VALUES = 500_000;
 
 /** Returns Go's zero value, which a required field has if the manifest omits it. */
@@ -96,7 +96,7 @@ export class Decoder {
     return this.#decodeScalar(type, node, path);
   }
 
-  /** Counts a value; returns false once there are too many, because aliases of aliases multiply. */
+  /** Counts a value. Returns false if there are too many, because nested aliases multiply. */
   #admit(node: ManifestNode, path: FieldPath): boolean {
     this.#values += 1;
     if (this.#values === MOST_VALUES) {
@@ -163,8 +163,8 @@ export class Decoder {
   }
 
   #unknownField(schema: AnySchema, path: FieldPath, name: string, offset: number): void {
-    const meant = findClosestMatch(name, Object.keys(schema.fields));
-    const suggestion = meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`;
+    const guess = findClosestMatch(name, Object.keys(schema.fields));
+    const suggestion = guess === undefined ? '' : `, did you mean ${JSON.stringify(guess)}?`;
     this.#problem(
       path,
       offset,

@@ -17,9 +17,9 @@ export interface ManifestIssue extends ManifestPosition {
   readonly source: string | undefined;
 }
 
-/** Number of issues shown at once; more usually have one common cause. */
+/** Maximum number of issues to show; more issues usually have one common cause. */
 const MOST_SHOWN = 25;
-/** Longest line that is shown completely; of longer ones only the part around the column is shown. */
+/** Maximum length of a line that is shown completely; of a longer line only the part around the column is shown. */
 const WIDEST_SOURCE = 100;
 
 /** Replaces control characters except tabs by dots, which keeps the column and protects the terminal. */

@@ -16,14 +16,14 @@ import type {ApiObject} from '../types/v1-objects.js';
 import type {YamlDocument} from './parse-yaml.js';
 import {parseYaml} from './parse-yaml.js';
 
-/** Largest manifest, which is also the kubelet's limit; API objects are much smaller. */
+/** Maximum size of a manifest in bytes, as in the kubelet; API objects are much smaller. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 
 /** Source of a manifest and options to read it. */
 export interface DecodeOptions {
   /** File as the user named it; every message starts with it. */
   readonly file: string;
-  /** Whether unknown fields are warnings. */
+  /** True if unknown fields are warnings. */
   readonly lenient?: boolean | undefined;
 }
 
@@ -122,7 +122,7 @@ export function parseManifest(text: string, {file, lenient = false}: DecodeOptio
     warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
   };
   if (manifest.pods.length + manifest.objects.length + manifest.issues.length === 0) {
-    throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest holds an object with kind: Pod'});
+    throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest must contain an object with kind: Pod'});
   }
   return manifest;
 }

@@ -16,9 +16,9 @@ export interface YamlDocument {
   readonly problems: readonly SyntaxProblem[];
 }
 
-/** Deepest nesting: more than any API object has, and far less than what would exhaust the parser's stack. */
+/** Maximum nesting depth: more than any API object has, and far less than would exhaust the parser's stack. */
 const DEEPEST_STACK = 200;
-/** Largest number of entries copied by merge keys; more are an attack. */
+/** Maximum number of entries copied by merge keys; more are an attack. */
 const MOST_MERGED_ENTRIES = 100_000;
 const CONTROL_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
@@ -146,7 +146,7 @@ class TreeBuilder {
   #key(pair: Pair, parentOffset: number): ScalarNode {
     const key = this.#buildMember(pair.key, parentOffset);
     if (key.kind !== 'scalar')
-      throw new YamlFault(key.offset, 'a key must be a text, not a list or an object');
+      throw new YamlFault(key.offset, 'a key must be a string, not a list or an object');
     return key;
   }
 

@@ -59,7 +59,7 @@ const IMAGE = new RegExp(
  */
 export function defaultPullPolicy(image: string): PullPolicy {
   const parts = IMAGE.exec(image)?.groups;
-  // A reference that can't be read has no tag; pulling it is what fails.
+  // A reference that cannot be parsed has no tag; pulling the image will fail.
   if (parts === undefined) return 'IfNotPresent';
   const tag = parts['tag'] ?? (parts['digest'] === undefined ? 'latest' : undefined);
   return tag === 'latest' ? 'Always' : 'IfNotPresent';
@@ -86,7 +86,7 @@ function defaultFieldRef(selector: ObjectFieldSelector): ObjectFieldSelector {
   return {...selector, apiVersion: orElse(selector.apiVersion, 'v1')};
 }
 
-/** A zero divisor stands for 1. */
+/** Sets a zero divisor to 1. */
 function defaultResourceFieldRef(selector: ResourceFieldSelector): ResourceFieldSelector {
   return {divisor: '0', ...selector};
 }
@@ -114,7 +114,7 @@ function defaultLifecycle(lifecycle: Lifecycle): Lifecycle {
   return mapPresent(lifecycle, {postStart: defaultHandler, preStop: defaultHandler});
 }
 
-/** SetDefaults_Probe: zero is no number of its own here. */
+/** Sets the defaults of a probe (SetDefaults_Probe); zero counts as unset. */
 function defaultProbe(probe: Probe): Probe {
   return {
     ...mapPresent(probe, {httpGet: defaultHttpGet, grpc: (action) => ({service: '', ...action})}),
@@ -168,7 +168,7 @@ function defaultClaimTemplate(template: PersistentVolumeClaimTemplate): Persiste
   return {...template, spec: {volumeMode: 'Filesystem', ...template.spec}};
 }
 
-/** SetDefaults_Volume and those of the sources. */
+/** Sets the defaults of a volume and its source (SetDefaults_Volume). */
 function defaultVolume(volume: Volume): Volume {
   const {name, ...source} = volume;
   if (Object.keys(source).length === 0) return {name, emptyDir: {}};
@@ -196,7 +196,7 @@ function defaultVolume(volume: Volume): Volume {
   });
 }
 
-/** In the host's network a container's ports are the host's (defaultHostNetworkPorts). */
+/** Sets the host ports of containers in the host network to their container ports (defaultHostNetworkPorts). */
 function useHostPorts(container: Container): Container {
   return mapPresent(container, {
     ports: each((port) => ({...port, hostPort: orElse(port.hostPort, port.containerPort)})),
@@ -208,8 +208,7 @@ function pick(resources: ResourceList, wanted: (name: string) => boolean): Resou
 }
 
 /**
- * Pod-level limits of huge pages and requests follow from the containers' (defaultHugePagePodLimits,
- * defaultPodRequests).
+ * Sets pod-level limits of huge pages and requests from the containers (defaultHugePagePodLimits, defaultPodRequests).
  */
 function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
   const {limits = {}, requests = {}} = resources;

@@ -43,7 +43,7 @@ export interface AnySchema {
 
 declare const described: unique symbol;
 
-/** A field whose TypeScript type is `T`, neither narrower nor wider; the symbol exists for the compiler only. */
+/** A field whose TypeScript type is exactly `T`; the symbol exists for the compiler only. */
 export interface Field<T> extends AnyField {
   readonly [described]?: (value: T) => T;
 }
@@ -56,7 +56,7 @@ interface RequiredField<T> extends Field<T> {
   readonly required: true;
 }
 
-/** Table of the fields of the interface `T`: no field missing, none superfluous, each of the right type. */
+/** Table of the fields of the interface `T`: all of them, no others, each with the right type. */
 export type Fields<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name>
     ? OptionalField<Exclude<T[Name], undefined>>

@@ -19,7 +19,7 @@ export type AzureDataDiskKind = (typeof AZURE_DISK_KINDS)[number];
 export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'] as const;
 export type PersistentVolumeAccessMode = (typeof ACCESS_MODES)[number];
 
-/** Whether a claim is a file system or a raw device. */
+/** Modes of a claim: a filesystem or a raw device. */
 export const VOLUME_MODES = ['Block', 'Filesystem'] as const;
 export type PersistentVolumeMode = (typeof VOLUME_MODES)[number];
 
@@ -39,7 +39,7 @@ export interface AWSElasticBlockStoreVolumeSource {
   readonly readOnly?: boolean;
 }
 
-/** A clone of a git repository (its driver is off in Kubernetes 1.36). */
+/** A clone of a git repository (disabled in Kubernetes 1.36). */
 export interface GitRepoVolumeSource {
   readonly repository: string;
   readonly revision?: string;
@@ -110,7 +110,7 @@ export interface CinderVolumeSource {
   readonly secretRef?: LocalObjectReference;
 }
 
-/** A Ceph file system. */
+/** A Ceph filesystem. */
 export interface CephFSVolumeSource {
   readonly monitors: readonly string[];
   readonly path?: string;
@@ -215,7 +215,7 @@ export interface CSIVolumeSource {
   readonly nodePublishSecretRef?: LocalObjectReference;
 }
 
-/** The amount of storage that a claim asks for. */
+/** Amount of storage that a claim requests. */
 export interface VolumeResourceRequirements {
   readonly limits?: ResourceList;
   readonly requests?: ResourceList;
@@ -234,7 +234,7 @@ export interface PersistentVolumeClaimSpec {
   readonly volumeAttributesClassName?: string;
 }
 
-/** The claim that is made for an ephemeral volume. */
+/** The claim that is created for an ephemeral volume. */
 export interface PersistentVolumeClaimTemplate {
   readonly metadata?: ObjectMeta;
   readonly spec: PersistentVolumeClaimSpec;

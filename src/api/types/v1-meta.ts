@@ -1,10 +1,10 @@
-/** An amount in Kubernetes' notation, such as `500m` or `64Mi`; decoding makes it canonical. See quantity.ts. */
+/** An amount in Kubernetes notation, such as `500m` or `64Mi`; decoding makes it canonical (see quantity.ts). */
 export type Quantity = string;
 
 /** An RFC 3339 timestamp. */
 export type Time = string;
 
-/** A number, or a name (of a port) or text that stands for one. */
+/** A number, or a string such as a port name. */
 export type IntOrString = number | string;
 
 /** Amounts by resource name: `cpu`, `memory`, `ephemeral-storage`, `hugepages-2Mi`, `example.com/device`. */
@@ -18,11 +18,11 @@ export type LabelSelectorOperator = (typeof LABEL_SELECTOR_OPERATORS)[number];
 export const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'] as const;
 export type PullPolicy = (typeof PULL_POLICIES)[number];
 
-/** Whether mounts below a read-only mount are read-only too. */
+/** Modes of recursive read-only mounts: the mounts below a read-only mount are read-only too. */
 export const RECURSIVE_READ_ONLY_MODES = ['Disabled', 'Enabled', 'IfPossible'] as const;
 export type RecursiveReadOnlyMode = (typeof RECURSIVE_READ_ONLY_MODES)[number];
 
-/** Whether a condition holds. */
+/** Statuses of a condition. */
 export const CONDITION_STATUSES = ['True', 'False', 'Unknown'] as const;
 export type ConditionStatus = (typeof CONDITION_STATUSES)[number];
 
@@ -36,7 +36,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Managers of an object's fields; carried along, never read. */
+/** Managers of the fields of an object; preserved, but not used. */
 export interface ManagedFieldsEntry {
   readonly manager?: string;
   readonly operation?: string;
@@ -73,7 +73,7 @@ export interface LabelSelectorRequirement {
   readonly values?: readonly string[];
 }
 
-/** A query over labels: all of its conditions hold. */
+/** A query over labels; all conditions must match. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
@@ -91,7 +91,7 @@ export interface TypedLocalObjectReference {
   readonly name: string;
 }
 
-/** Another object by kind, name and perhaps namespace. */
+/** Another object by kind, name and optional namespace. */
 export interface TypedObjectReference {
   readonly apiGroup: string;
   readonly kind: string;

@@ -1,7 +1,7 @@
 import type {LocalObjectReference, ObjectMeta, ResourceList} from './v1-meta.js';
 import type {Toleration} from './v1-scheduling.js';
 
-/** Texts and bytes by key, for environments and volumes: core/v1 ConfigMap. */
+/** Texts and bytes by key, for environments and volumes (core/v1 ConfigMap). */
 export interface ConfigMap {
   readonly apiVersion: 'v1';
   readonly kind: 'ConfigMap';
@@ -12,7 +12,7 @@ export interface ConfigMap {
   readonly binaryData?: Readonly<Record<string, Uint8Array>>;
 }
 
-/** Secret data by key: core/v1 Secret. */
+/** Secret data by key (core/v1 Secret). */
 export interface Secret {
   readonly apiVersion: 'v1';
   readonly kind: 'Secret';
@@ -36,7 +36,7 @@ export interface ObjectReference {
   readonly fieldPath?: string;
 }
 
-/** Identity of a pod: core/v1 ServiceAccount. */
+/** Identity of a pod (core/v1 ServiceAccount). */
 export interface ServiceAccount {
   readonly apiVersion: 'v1';
   readonly kind: 'ServiceAccount';
@@ -57,7 +57,7 @@ export interface Scheduling {
   readonly tolerations?: readonly Toleration[];
 }
 
-/** A runtime handler and its requirements: node.k8s.io/v1 RuntimeClass, which is cluster-scoped. */
+/** A runtime handler and its requirements (node.k8s.io/v1 RuntimeClass, cluster-scoped). */
 export interface RuntimeClass {
   readonly apiVersion: 'node.k8s.io/v1';
   readonly kind: 'RuntimeClass';

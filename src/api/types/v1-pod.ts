@@ -69,7 +69,7 @@ export type RestartPolicy = (typeof RESTART_POLICIES)[number];
 export const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'] as const;
 export type DNSPolicy = (typeof DNS_POLICIES)[number];
 
-/** Whether the pod may preempt others. */
+/** Policies for preempting other pods. */
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
 export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
 
@@ -115,7 +115,7 @@ export interface EnvVar {
   readonly valueFrom?: EnvVarSource;
 }
 
-/** Whether a resize of this resource restarts the container. */
+/** Effect of resizing a resource on its container. */
 export interface ContainerResizePolicy {
   readonly resourceName: string;
   readonly restartPolicy: ResourceResizeRestartPolicy;
@@ -336,7 +336,7 @@ export interface PodSpec {
   readonly schedulingGroup?: PodSchedulingGroup;
 }
 
-/** A group of containers that share a network and volumes: core/v1 Pod as of Kubernetes 1.36. */
+/** A group of containers that share a network and volumes (core/v1 Pod as of Kubernetes 1.36). */
 export interface Pod {
   readonly apiVersion: 'v1';
   readonly kind: 'Pod';

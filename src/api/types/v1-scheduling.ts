@@ -16,7 +16,7 @@ export type TaintEffect = (typeof TAINT_EFFECTS)[number];
 export const UNSATISFIABLE_ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'] as const;
 export type UnsatisfiableConstraintAction = (typeof UNSATISFIABLE_ACTIONS)[number];
 
-/** Whether node affinity or taints count for topology spread. */
+/** Policies for counting nodes in topology spread, by node affinity or taints. */
 export const NODE_INCLUSION_POLICIES = ['Honor', 'Ignore'] as const;
 export type NodeInclusionPolicy = (typeof NODE_INCLUSION_POLICIES)[number];
 
@@ -27,13 +27,13 @@ export interface NodeSelectorRequirement {
   readonly values?: readonly string[];
 }
 
-/** Conditions that all hold; an empty term matches nothing. */
+/** Conditions that must all match; an empty term matches nothing. */
 export interface NodeSelectorTerm {
   readonly matchExpressions?: readonly NodeSelectorRequirement[];
   readonly matchFields?: readonly NodeSelectorRequirement[];
 }
 
-/** Terms of which one must match. */
+/** Terms of which at least one must match. */
 export interface NodeSelector {
   readonly nodeSelectorTerms: readonly NodeSelectorTerm[];
 }
@@ -50,7 +50,7 @@ export interface NodeAffinity {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredSchedulingTerm[];
 }
 
-/** Pods to be co-located with or kept apart from, and the topology key. */
+/** Pods to run near or apart from, and the topology key. */
 export interface PodAffinityTerm {
   readonly labelSelector?: LabelSelector;
   readonly namespaces?: readonly string[];
@@ -94,7 +94,7 @@ export interface Toleration {
   readonly tolerationSeconds?: number;
 }
 
-/** Topology spread constraint: how evenly pods are spread over zones, nodes or other topologies. */
+/** Rule for spreading pods evenly over zones, nodes or other topologies. */
 export interface TopologySpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
@@ -111,7 +111,7 @@ export interface PodSchedulingGate {
   readonly name: string;
 }
 
-/** The group that the pod is scheduled with. */
+/** Group that the pod is scheduled with. */
 export interface PodSchedulingGroup {
   readonly podGroupName?: string;
 }

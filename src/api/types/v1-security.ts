@@ -6,11 +6,11 @@ export type SeccompProfileType = (typeof SECCOMP_PROFILE_TYPES)[number];
 export const APP_ARMOR_PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined'] as const;
 export type AppArmorProfileType = (typeof APP_ARMOR_PROFILE_TYPES)[number];
 
-/** Whether /proc is masked. */
+/** Modes of masking /proc. */
 export const PROC_MOUNT_TYPES = ['Default', 'Unmasked'] as const;
 export type ProcMountType = (typeof PROC_MOUNT_TYPES)[number];
 
-/** Whether the image's own groups count. */
+/** Policies for the supplementary groups of the image's user. */
 export const SUPPLEMENTAL_GROUPS_POLICIES = ['Merge', 'Strict'] as const;
 export type SupplementalGroupsPolicy = (typeof SUPPLEMENTAL_GROUPS_POLICIES)[number];
 
@@ -62,7 +62,7 @@ export interface Sysctl {
   readonly value: string;
 }
 
-/** Security settings of one container; they win over the pod's. */
+/** Security settings of one container, which override those of the pod. */
 export interface SecurityContext {
   readonly capabilities?: Capabilities;
   readonly privileged?: boolean;
@@ -78,7 +78,7 @@ export interface SecurityContext {
   readonly appArmorProfile?: AppArmorProfile;
 }
 
-/** Security settings of the pod; those that containers have too are their defaults. */
+/** Security settings of the pod, which are defaults for its containers. */
 export interface PodSecurityContext {
   readonly seLinuxOptions?: SELinuxOptions;
   readonly windowsOptions?: WindowsSecurityContextOptions;

@@ -25,7 +25,7 @@ export interface SecretKeySelector extends LocalObjectReference {
   readonly optional?: boolean;
 }
 
-/** One key of an env file that lies in a volume. */
+/** One key of an env file in a volume. */
 export interface FileKeySelector {
   readonly volumeName: string;
   readonly path: string;

@@ -68,7 +68,7 @@ export interface ContainerUser {
   readonly linux?: LinuxContainerUser;
 }
 
-/** The image that a volume was made of. */
+/** Image of an image volume. */
 export interface ImageVolumeStatus {
   readonly imageRef?: string;
 }
@@ -140,7 +140,7 @@ export interface PodIP {
   readonly ip: string;
 }
 
-/** The claim that was made for `spec.resourceClaims`. */
+/** Claim created for an entry of `spec.resourceClaims`. */
 export interface PodResourceClaimStatus {
   readonly name: string;
   readonly resourceClaimName?: string;
@@ -153,7 +153,7 @@ export interface ContainerExtendedResourceRequest {
   readonly requestName: string;
 }
 
-/** The claim that was made for extended resources. */
+/** Claim created for extended resources. */
 export interface PodExtendedResourceClaimStatus {
   readonly requestMappings: readonly ContainerExtendedResourceRequest[];
   readonly resourceClaimName: string;

@@ -3,7 +3,7 @@ import {duplicateValue, invalidValue, requiredValue} from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
 import {inclusiveRangeError} from './validate-names.js';
 
-/** Applies a validator to every item of a list that may be absent. */
+/** Applies a validator to each item of an optional list. */
 export function* validateEach<T>(
   items: readonly T[] | undefined,
   path: FieldPath,
@@ -12,7 +12,7 @@ export function* validateEach<T>(
   for (const [index, item] of (items ?? []).entries()) yield* validate(item, path.index(index));
 }
 
-/** Applies a validator to a part that may be absent. */
+/** Applies a validator to an optional part. */
 export function* validateIfSet<T>(
   part: T | undefined,
   path: FieldPath,

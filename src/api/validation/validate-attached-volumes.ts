@@ -38,7 +38,7 @@ const ISCSI_NAMES = [
   /^naa.[a-zA-Z0-9]{32}$/,
 ];
 
-/** Texts and lists that must not be empty, and nothing else. */
+/** Fields that must not be empty, for kinds without other rules. */
 function needs<Source extends object>(
   ...names: readonly (keyof Source & string)[]
 ): VolumeSourceValidator<Source> {
@@ -124,7 +124,7 @@ function* validateSecretRef(
   if (secretRef !== undefined) yield* validateRequired(secretRef.name, path.child('secretRef', 'name'));
 }
 
-/** validateCSIVolumeSource and ValidateCSIDriverName. */
+/** Validates a CSI volume source (validateCSIVolumeSource, ValidateCSIDriverName). */
 function* validateCsi({driver, nodePublishSecretRef}: CSIVolumeSource, path: FieldPath): FieldErrors {
   const at = path.child('driver');
   if (driver === '') yield requiredValue(at);
@@ -136,7 +136,7 @@ function* validateCsi({driver, nodePublishSecretRef}: CSIVolumeSource, path: Fie
   if (nodePublishSecretRef.name) yield* validateName(nodePublishSecretRef.name, name, checkDnsSubdomain);
 }
 
-/** ValidateTemplateObjectMeta: a template has labels and annotations, its object gets the rest. */
+/** Validates the metadata of a template, which may have labels and annotations only (ValidateTemplateObjectMeta). */
 function* validateTemplateMetadata(metadata: ObjectMeta, path: FieldPath): FieldErrors {
   yield* validateAnnotations(metadata.annotations ?? {}, path.child('annotations'));
   yield* validateLabels(metadata.labels, path.child('labels'));
@@ -170,7 +170,7 @@ function* validateEphemeral({volumeClaimTemplate}: EphemeralVolumeSource, path: 
   else yield* validateClaimTemplate(volumeClaimTemplate, at);
 }
 
-/** Volumes that something outside the node provides. */
+/** Validators of volumes that something outside the node provides. */
 export const ATTACHED_VOLUME_VALIDATORS = {
   awsElasticBlockStore: both(needs<AWSElasticBlockStoreVolumeSource>('volumeID'), validatePartition),
   azureDisk: needs('diskName', 'diskURI'),

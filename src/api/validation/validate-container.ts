@@ -36,7 +36,7 @@ import type {Volume} from '../types/v1-volumes.js';
 const MOST_RESTART_RULES = 20;
 const MOST_EXIT_CODES = 255;
 
-/** Facts about the pod that rules of its containers need. */
+/** Facts about the pod that the rules of its containers need. */
 interface Surroundings {
   readonly spec: PodSpec;
   readonly volumes: ReadonlyMap<string, Volume>;
@@ -102,7 +102,10 @@ function* validateRestartRule({action, exitCodes}: ContainerRestartRule, path: F
   }
 }
 
-/** validateContainerRestartPolicy; a sidecar may have rules too, for they can restart all containers. */
+/**
+ * Validates restart policy and rules (validateContainerRestartPolicy). A sidecar may have rules too, because they can
+ * restart all containers.
+ */
 function* validateRestart(container: Container, path: FieldPath): FieldErrors {
   const rules = container.restartPolicyRules ?? [];
   const at = path.child('restartPolicyRules');
@@ -124,7 +127,7 @@ function* validateImage(image: string, path: FieldPath): FieldErrors {
   if (image !== image.trim()) yield invalidValue(path, image, 'must not have leading or trailing whitespace');
 }
 
-/** validateContainerCommon: what holds for every kind of container. */
+/** Validates the fields that all kinds of containers have (validateContainerCommon). */
 function* validateContainer(container: Container, path: FieldPath, pod: Surroundings): FieldErrors {
   if (container.name === '') yield requiredValue(path.child('name'));
   else yield* validateName(container.name, path.child('name'), checkDnsLabel);

@@ -15,7 +15,7 @@ import type {EnvFromSource, EnvVar, EnvVarSource} from '../types/v1-pod.js';
 import type {LocalObjectReference, Quantity} from '../types/v1-meta.js';
 import type {FileKeySelector, ObjectFieldSelector, ResourceFieldSelector} from '../types/v1-selectors.js';
 
-/** Fields of a pod that a fieldRef can name somewhere (ConvertDownwardAPIFieldLabel). */
+/** Fields of a pod that any fieldRef can refer to (ConvertDownwardAPIFieldLabel). */
 const CONVERTIBLE_FIELDS: readonly string[] = [
   'metadata.annotations',
   'metadata.labels',
@@ -88,7 +88,7 @@ function* validateDivisor(resource: string, divisor: Quantity, path: FieldPath):
   }
 }
 
-/** validateContainerResourceFieldSelector; in a volume the container must be named. */
+/** Validates a resourceFieldRef (validateContainerResourceFieldSelector); in a volume it must name a container. */
 export function* validateResourceFieldRef(
   selector: ResourceFieldSelector,
   path: FieldPath,
@@ -124,7 +124,9 @@ function conversionProblem(apiVersion: string, fieldPath: string): string | unde
     : `field label not supported: ${fieldPath}`;
 }
 
-/** validateObjectFieldSelector; `supported` is what may be named without a key. */
+/**
+ * Validates a fieldRef (validateObjectFieldSelector); `supported` are the fields that it can refer to without a key.
+ */
 export function* validateFieldRef(
   {apiVersion = '', fieldPath}: ObjectFieldSelector,
   path: FieldPath,

@@ -30,7 +30,7 @@ const REAL_TIME_SIGNALS = Array.from({length: 15}, (_, index) => [
   .flat()
   .filter((signal) => signal !== 'SIGRTMAX-15');
 
-/** In the API server's order. */
+/** Stop signals of Linux, in the order of the API server. */
 const LINUX_STOP_SIGNALS: readonly string[] = [
   ...'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM'.split(
     ' ',

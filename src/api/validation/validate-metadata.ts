@@ -18,7 +18,7 @@ export function* validateLabelName(name: string, path: FieldPath): FieldErrors {
   yield* validateName(name, path, checkQualifiedName);
 }
 
-/** Labels, reported at their own entry (ValidateLabels, which reports the whole map). */
+/** Validates labels and reports errors at the entry (ValidateLabels, which reports them at the map). */
 export function* validateLabels(
   labels: Readonly<Record<string, string>> | undefined,
   path: FieldPath,
@@ -29,7 +29,7 @@ export function* validateLabels(
   }
 }
 
-/** ValidateAnnotations: keys in any case, 256 KiB in all. */
+/** Validates annotations: keys, ignoring case, and a total size of at most 256 KiB (ValidateAnnotations). */
 export function* validateAnnotations(
   annotations: Readonly<Record<string, string>>,
   path: FieldPath,
@@ -66,7 +66,7 @@ function* validateNamespace(namespace: string, path: FieldPath, namespaced: bool
   else yield forbidden(path, 'not allowed on this type');
 }
 
-/** ValidateObjectMeta of an object whose name is a DNS subdomain, as names are unless it is said. */
+/** Validates the metadata of an object; its name must be a DNS subdomain by default (ValidateObjectMeta). */
 export function* validateObjectMeta(
   metadata: ObjectMeta,
   path: FieldPath,

@@ -3,7 +3,7 @@ import type {FieldErrors} from '../field-error.js';
 import {invalidValue} from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
 
-/** Says what is wrong with a name, in the API server's words; nothing when it is right (util/validation). */
+/** Returns the API server's messages about an invalid name; none for a valid one (util/validation). */
 export type NameCheck = (value: string) => readonly string[];
 
 /** Applies a check to the value of a field. */
@@ -22,12 +22,12 @@ function matches(value: string, {format}: Pattern): boolean {
 }
 
 function describe({format, message, examples}: Pattern): string {
-  // Two spaces, as in the API server's own text.
+  // Two spaces, as in the API server's message.
   const quoted = examples.map((example) => `'${example}'`).join(',  or ');
   return `${message} (e.g. ${quoted}, regex used for validation is '${format}')`;
 }
 
-/** `must be between 1 and 65535, inclusive`. */
+/** Returns the message `must be between 1 and 65535, inclusive`. */
 export function inclusiveRangeError(least: number, most: number): string {
   return `must be between ${least} and ${most}, inclusive`;
 }
@@ -87,19 +87,19 @@ const CONFIG_KEY: Pattern = {
 const LONGEST_LABEL = 63;
 const LONGEST_SUBDOMAIN = 253;
 
-/** A name of a container or volume, a host name (IsDNS1123Label). */
+/** Checks the name of a container or volume, or a host name (IsDNS1123Label). */
 export function checkDnsLabel(value: string): readonly string[] {
   if (matches(value, DNS_LABEL)) return lengthProblem(value, LONGEST_LABEL);
   const problem = matches(value, DNS_SUBDOMAIN) ? 'must not contain dots' : describe(DNS_LABEL);
   return [...lengthProblem(value, LONGEST_LABEL), problem];
 }
 
-/** A name of a pod and of most other objects (IsDNS1123Subdomain). */
+/** Checks the name of a pod or of most other objects (IsDNS1123Subdomain). */
 export function checkDnsSubdomain(value: string): readonly string[] {
   return [...lengthProblem(value, LONGEST_SUBDOMAIN), ...patternProblem(value, DNS_SUBDOMAIN)];
 }
 
-/** A DNS search path, where underscores are in use (IsDNS1123SubdomainWithUnderscore). */
+/** Checks a DNS search path, which may contain underscores (IsDNS1123SubdomainWithUnderscore). */
 export function checkDnsSearch(value: string): readonly string[] {
   return [...lengthProblem(value, LONGEST_SUBDOMAIN), ...patternProblem(value, UNDERSCORE_SUBDOMAIN)];
 }
@@ -116,7 +116,7 @@ function checkNamePart(name: string): readonly string[] {
   );
 }
 
-/** A key of labels or annotations, a resource: `example.com/name` or `name` (IsQualifiedName). */
+/** Checks the key of a label or annotation, or a resource name: `example.com/name` or `name` (IsQualifiedName). */
 export function checkQualifiedName(value: string): readonly string[] {
   const [first = '', second, ...more] = value.split('/');
   if (more.length > 0) {
@@ -126,12 +126,12 @@ export function checkQualifiedName(value: string): readonly string[] {
   return second === undefined ? checkNamePart(first) : [...checkPrefix(first), ...checkNamePart(second)];
 }
 
-/** The value of a label (IsValidLabelValue). */
+/** Checks the value of a label (IsValidLabelValue). */
 export function checkLabelValue(value: string): readonly string[] {
   return [...lengthProblem(value, LONGEST_LABEL), ...patternProblem(value, LABEL_VALUE)];
 }
 
-/** The name of a port (IsValidPortName). */
+/** Checks the name of a port (IsValidPortName). */
 export function checkPortName(value: string): readonly string[] {
   const rules: readonly (readonly [boolean, string])[] = [
     [/^[-a-z0-9]+$/.test(value), 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'],
@@ -142,7 +142,7 @@ export function checkPortName(value: string): readonly string[] {
   return [...lengthProblem(value, 15), ...rules.flatMap(([kept, problem]) => (kept ? [] : [problem]))];
 }
 
-/** An environment variable's name: anything printable but `=` (IsRelaxedEnvVarName). */
+/** Checks the name of an environment variable: any printable characters except `=` (IsRelaxedEnvVarName). */
 export function checkEnvName(value: string): readonly string[] {
   if (value === '') return ['environment variable name must be non-empty'];
   return /^[\x20-\x3c\x3e-\x7e]+$/.test(value)
@@ -150,12 +150,12 @@ export function checkEnvName(value: string): readonly string[] {
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
-/** The name of an HTTP header (IsHTTPHeaderName). */
+/** Checks the name of an HTTP header (IsHTTPHeaderName). */
 export function checkHeaderName(value: string): readonly string[] {
   return patternProblem(value, HTTP_HEADER);
 }
 
-/** A key of a ConfigMap or Secret (IsConfigMapKey). */
+/** Checks a key of a ConfigMap or Secret (IsConfigMapKey). */
 export function checkConfigKey(value: string): readonly string[] {
   return [
     ...lengthProblem(value, LONGEST_SUBDOMAIN),
@@ -170,7 +170,7 @@ function checkNotParent(value: string): readonly string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : [];
 }
 
-/** An IPv4 or IPv6 address; leading zeros are let pass, as upstream does (IsValidIPForLegacyField). */
+/** Checks an IPv4 or IPv6 address; leading zeros are allowed, as upstream (IsValidIPForLegacyField). */
 export function checkIp(value: string): readonly string[] {
   const withoutZeros = value.replace(/\b0+(?=\d)/g, '');
   const address = value.includes(':') ? value : withoutZeros;

@@ -9,7 +9,7 @@ import {validateOverhead} from './validate-resources.js';
 import {validateToleration} from './validate-scheduling.js';
 import type {ApiObject, ConfigMap, RuntimeClass, Scheduling, Secret} from '../types/v1-objects.js';
 
-/** The most that a ConfigMap or Secret may hold: 1 MiB. */
+/** Maximum size of the data of a ConfigMap or Secret: 1 MiB. */
 const MOST_DATA_BYTES = 1024 * 1024;
 
 type Contents = Readonly<Record<string, string | Uint8Array>>;
@@ -24,7 +24,7 @@ function sizeOf(contents: Contents): number {
   return Object.values(contents).reduce((sum, value) => sum + Buffer.byteLength(value), 0);
 }
 
-/** ValidateConfigMap. */
+/** Validates a ConfigMap (ValidateConfigMap). */
 function* validateConfigMap({data = {}, binaryData = {}}: ConfigMap): FieldErrors {
   yield* validateKeys(data, root.child('data'));
   for (const key of Object.keys(data))
@@ -34,7 +34,7 @@ function* validateConfigMap({data = {}, binaryData = {}}: ConfigMap): FieldError
   if (sizeOf(data) + sizeOf(binaryData) > MOST_DATA_BYTES) yield tooLong(root, MOST_DATA_BYTES);
 }
 
-/** The keys that a Secret of a type must have (ValidateSecret). */
+/** Required keys of a Secret by its type (ValidateSecret). */
 const REQUIRED_KEYS: Readonly<Record<string, (secret: Secret, path: FieldPath) => FieldErrors>> = {
   'kubernetes.io/service-account-token': requireAccount,
   'kubernetes.io/dockercfg': (secret, path) => requireJson(secret, path.key('.dockercfg'), '.dockercfg'),
@@ -78,13 +78,13 @@ function isJsonObject(content: Uint8Array): boolean {
     const value: unknown = JSON.parse(Buffer.from(content).toString());
     return typeof value === 'object' && !Array.isArray(value);
   } catch (error) {
-    // What the parser says quotes the text.
+    // The parser's message quotes the text.
     if (error instanceof SyntaxError) return false;
     throw error;
   }
 }
 
-/** ValidateSecret. */
+/** Validates a Secret (ValidateSecret). */
 function* validateSecret(secret: Secret): FieldErrors {
   const path = root.child('data');
   const {data = {}, type = ''} = secret;
@@ -104,7 +104,7 @@ function* validateScheduling({nodeSelector, tolerations = []}: Scheduling, path:
   }
 }
 
-/** ValidateRuntimeClass. */
+/** Validates a RuntimeClass (ValidateRuntimeClass). */
 function* validateRuntimeClass({handler, overhead, scheduling}: RuntimeClass): FieldErrors {
   yield* validateName(handler, root.child('handler'), checkDnsLabel);
   yield* validateIfSet(overhead?.podFixed, root.child('overhead', 'podFixed'), validateOverhead);
@@ -118,8 +118,8 @@ function* validateContents(object: ApiObject): FieldErrors {
 }
 
 /**
- * Every rule of the API that an object breaks which Pods refer to, in the API server's words; never with a Secret's
- * values. The object must have its defaults (applyObjectDefaults).
+ * Validates an object that Pods may refer to and returns the API server's messages, never with values of a Secret. The
+ * object must have its defaults (applyObjectDefaults).
  */
 export function validateObject(object: ApiObject): readonly FieldError[] {
   const namespaced = object.kind !== 'RuntimeClass';

@@ -12,7 +12,7 @@ const SECCOMP_CONTAINER_PREFIX = 'container.seccomp.security.alpha.kubernetes.io
 const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 const LOCALHOST_PREFIX = 'localhost/';
 
-/** Every container of a pod with its path (VisitContainersWithPath). */
+/** Returns every container of a pod with its path (VisitContainersWithPath). */
 function containersWithPaths(spec: PodSpec): readonly (readonly [Container, FieldPath])[] {
   const lists = {
     initContainers: spec.initContainers ?? [],
@@ -24,7 +24,7 @@ function containersWithPaths(spec: PodSpec): readonly (readonly [Container, Fiel
   );
 }
 
-/** ValidateSeccompProfile. */
+/** Validates a seccomp profile in an annotation (ValidateSeccompProfile). */
 function* validateSeccompProfile(profile: string, path: FieldPath): FieldErrors {
   if (['runtime/default', 'docker/default', 'unconfined'].includes(profile)) return;
   if (!profile.startsWith(LOCALHOST_PREFIX))
@@ -47,7 +47,7 @@ function* validateAppArmorAnnotation(
   if (!known) yield invalidValue(path, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`);
 }
 
-/** The annotation that says the same as a field. */
+/** Returns the annotation that is equivalent to a field. */
 function appArmorAnnotation({type, localhostProfile = ''}: AppArmorProfile): string {
   if (type === 'Localhost') return `${LOCALHOST_PREFIX}${localhostProfile}`;
   return type === 'RuntimeDefault' ? 'runtime/default' : 'unconfined';

@@ -50,7 +50,7 @@ function* validateNames(spec: PodSpec, path: FieldPath): FieldErrors {
   );
 }
 
-/** validatePodHostName. */
+/** Validates host name settings (validatePodHostName). */
 function* validateHostnameOverride(hostname: string, path: FieldPath, spec: PodSpec): FieldErrors {
   if (spec.setHostnameAsFQDN === true)
     yield forbidden(path, 'may not be specified when setHostnameAsFQDN is true');
@@ -87,7 +87,7 @@ function* validateDnsConfig(config: PodDNSConfig, path: FieldPath): FieldErrors 
   }
 }
 
-/** validatePodDNSConfig: with policy None, nothing else says where names are looked up. */
+/** Validates the DNS configuration, which dnsPolicy None requires (validatePodDNSConfig). */
 function* validateDns({dnsPolicy, dnsConfig}: PodSpec, path: FieldPath): FieldErrors {
   if (dnsPolicy === 'None' && dnsConfig === undefined) {
     yield requiredValue(path, 'must provide `dnsConfig` when `dnsPolicy` is None');
@@ -154,7 +154,7 @@ function* validateTokens({volumes = [], serviceAccountName = ''}: PodSpec, path:
   }
 }
 
-/** The parts that are lists or objects of their own. */
+/** Validates the parts of the spec that are lists or objects. */
 function* validateParts(spec: PodSpec, path: FieldPath): FieldErrors {
   yield* validateVolumes(spec.volumes ?? [], path.child('volumes'));
   yield* validateResourceClaims(spec.resourceClaims ?? [], path.child('resourceClaims'));

@@ -23,7 +23,7 @@ import type {PodSpec} from '../types/v1-pod.js';
 import type {Quantity, ResourceClaim, ResourceList, ResourceRequirements} from '../types/v1-meta.js';
 
 const CONTAINER_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
-/** Names without a prefix that mean something, in quotas at least (helper.IsStandardResourceName). */
+/** Standard resource names without a prefix, some of them for quotas only (helper.IsStandardResourceName). */
 const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
   ...CONTAINER_RESOURCES.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
   ...['pods', 'resourcequotas', 'services', 'replicationcontrollers', 'secrets', 'configmaps'],
@@ -43,7 +43,7 @@ function isExtendedResource(name: string): boolean {
   return checkQualifiedName(`requests.${name}`).length === 0;
 }
 
-/** validateResourceName. */
+/** Validates a resource name (validateResourceName). */
 function* validateResourceName(name: string, path: FieldPath): FieldErrors {
   const problems = [...validateName(name, path, checkQualifiedName)];
   yield* problems;
@@ -52,7 +52,7 @@ function* validateResourceName(name: string, path: FieldPath): FieldErrors {
     yield invalidValue(path, name, 'must be a standard resource type or fully qualified');
 }
 
-/** validateContainerResourceName. */
+/** Validates the name of a resource of a container (validateContainerResourceName). */
 function* validateContainerResourceName(name: string, path: FieldPath): FieldErrors {
   yield* validateResourceName(name, path);
   if (!name.includes('/')) {
@@ -64,7 +64,7 @@ function* validateContainerResourceName(name: string, path: FieldPath): FieldErr
   }
 }
 
-/** validatePodResourceName. */
+/** Validates the name of a pod-level resource (validatePodResourceName). */
 function* validatePodResourceName(name: string, path: FieldPath): FieldErrors {
   const problems = [...validateResourceName(name, path)];
   yield* problems;
@@ -82,7 +82,7 @@ function isWholePages(name: string, amount: Quantity): boolean {
     const {nanos} = parseQuantity(size);
     return nanos > 0n && nanos % 1_000_000_000n === 0n && quantityValue(amount) % quantityValue(size) === 0n;
   } catch {
-    // A page size that isn't a quantity divides nothing.
+    // An invalid page size divides nothing.
     return false;
   }
 }
@@ -133,7 +133,7 @@ function* compareWithLimits(
   }
 }
 
-/** Returns what an entry shares with earlier ones: the whole claim, or the same request of it. */
+/** Returns the key that an entry shares with a duplicate: of the whole claim, or of one of its requests. */
 function usedBefore(
   {name, request = ''}: ResourceClaim,
   earlier: readonly ResourceClaim[],
@@ -176,7 +176,7 @@ function* validateRequirements(
   }
 }
 
-/** ValidateContainerResourceRequirements. */
+/** Validates the resources of a container (ValidateContainerResourceRequirements). */
 export function* validateContainerResources(
   resources: ResourceRequirements,
   path: FieldPath,
@@ -186,7 +186,7 @@ export function* validateContainerResources(
   yield* validateClaims(resources.claims ?? [], path.child('claims'), claimNames);
 }
 
-/** validateOverhead: what the runtime class adds, as if it were a container's limits, in the API server's words too. */
+/** Validates the overhead of the RuntimeClass as the API server does, as limits of a container (validateOverhead). */
 export function* validateOverhead(overhead: ResourceList, path: FieldPath): FieldErrors {
   yield* validateRequirements({limits: overhead}, path, validateContainerResourceName);
 }
@@ -198,7 +198,7 @@ function* compareWithContainers(
   path: FieldPath,
 ): FieldErrors {
   for (const [name, needed] of Object.entries(aggregateContainerResources(spec, part))) {
-    // Limits of containers may add up to more than the pod's, except where nothing can be overcommitted.
+    // The sum of the containers' limits may exceed the pod's limit, except for resources that cannot be overcommitted.
     if (part === 'limits' && !isHugePageResource(name)) continue;
     const amount = quantityOf(pod[part], name);
     if (amount !== undefined && compareQuantities(needed, amount) > 0) {

@@ -17,7 +17,7 @@ import type {
   TopologySpreadConstraint,
 } from '../types/v1-scheduling.js';
 
-/** ValidateNodeSelectorRequirement. */
+/** Validates a condition on a node label (ValidateNodeSelectorRequirement). */
 function* validateNodeRequirement(requirement: NodeSelectorRequirement, path: FieldPath): FieldErrors {
   const {key, operator, values = []} = requirement;
   yield* validateOperands(requirement, path.child('values'));
@@ -31,7 +31,7 @@ function* validateNodeRequirement(requirement: NodeSelectorRequirement, path: Fi
   yield* validateEach(values, path.child('values'), (value, at) => validateName(value, at, checkLabelValue));
 }
 
-/** ValidateNodeFieldSelectorRequirement: the node's name is the only field. */
+/** Validates a condition on a node field, which can only be the name (ValidateNodeFieldSelectorRequirement). */
 function* validateNodeField(requirement: NodeSelectorRequirement, path: FieldPath): FieldErrors {
   const {key, operator, values = []} = requirement;
   if (operator !== 'In' && operator !== 'NotIn') {
@@ -81,7 +81,7 @@ interface LabelKeys {
   readonly mismatchLabelKeys?: readonly string[];
 }
 
-/** ValidateMatchLabelKeysAndMismatchLabelKeys. */
+/** Validates label keys (ValidateMatchLabelKeysAndMismatchLabelKeys). */
 function* validateLabelKeys(term: LabelKeys, path: FieldPath): FieldErrors {
   for (const name of ['matchLabelKeys', 'mismatchLabelKeys'] as const) {
     const keys = term[name] ?? [];
@@ -119,7 +119,7 @@ function* validatePodAffinity(affinity: PodAffinity, path: FieldPath): FieldErro
   });
 }
 
-/** validateAffinity. */
+/** Validates the affinity of a pod (validateAffinity). */
 export function* validateAffinity(affinity: Affinity, path: FieldPath): FieldErrors {
   yield* validateIfSet(affinity.nodeAffinity, path.child('nodeAffinity'), validateNodeAffinity);
   yield* validateIfSet(affinity.podAffinity, path.child('podAffinity'), validatePodAffinity);
@@ -135,7 +135,7 @@ function* validateTolerationValue(toleration: Toleration, path: FieldPath): Fiel
   }
 }
 
-/** ValidateTolerations. */
+/** Validates tolerations (ValidateTolerations). */
 export function* validateToleration(toleration: Toleration, path: FieldPath): FieldErrors {
   const {key = '', operator = '', effect = '', tolerationSeconds} = toleration;
   if (key !== '') yield* validateLabelName(key, path.child('key'));
@@ -166,7 +166,7 @@ function* validateSpreadConstraint(constraint: TopologySpreadConstraint, path: F
   yield* validateLabelSelector(labelSelector, path.child('labelSelector'));
 }
 
-/** validateTopologySpreadConstraints. */
+/** Validates topology spread constraints (validateTopologySpreadConstraints). */
 export function* validateSpreadConstraints(
   constraints: readonly TopologySpreadConstraint[],
   path: FieldPath,

@@ -20,7 +20,7 @@ const SYSCTL = `^(${SYSCTL_SEGMENT}[\\./])*${SYSCTL_SEGMENT}$`;
 const LONGEST_APP_ARMOR_PROFILE = 4095;
 const LONGEST_CREDENTIAL_SPEC = 64 * 1024;
 
-/** validateSeccompProfileField; the type is checked with the other words. */
+/** Validates a seccomp profile (validateSeccompProfileField), except its type, which validateEnumerations checks. */
 function* validateSeccomp({type, localhostProfile}: SeccompProfile, path: FieldPath): FieldErrors {
   const at = path.child('localhostProfile');
   if (type === 'Localhost') {
@@ -31,7 +31,7 @@ function* validateSeccomp({type, localhostProfile}: SeccompProfile, path: FieldP
   }
 }
 
-/** ValidateAppArmorProfileField. */
+/** Validates an AppArmor profile (ValidateAppArmorProfileField). */
 function* validateAppArmor({type, localhostProfile}: AppArmorProfile, path: FieldPath): FieldErrors {
   const at = path.child('localhostProfile');
   if (type !== 'Localhost') {
@@ -46,7 +46,7 @@ function* validateAppArmor({type, localhostProfile}: AppArmorProfile, path: Fiel
   if (profile.length > LONGEST_APP_ARMOR_PROFILE) yield tooLong(at, LONGEST_APP_ARMOR_PROFILE);
 }
 
-/** validateWindowsSecurityContextOptions, as far as it matters on a machine that isn't one. */
+/** Validates Windows options as far as it is possible on Linux (validateWindowsSecurityContextOptions). */
 function* validateWindowsOptions(options: WindowsSecurityContextOptions, path: FieldPath): FieldErrors {
   const {gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName} = options;
   yield* validateIfSet(gmsaCredentialSpecName, path.child('gmsaCredentialSpecName'), (name, at) =>
@@ -135,7 +135,7 @@ export function* validatePodSecurityContext(
   yield* validateProfiles(context, path);
 }
 
-/** Namespaces of the host that a pod may not have together with something else. */
+/** Checks the host namespaces of a pod against settings that they exclude. */
 export function* validateHostNamespaces(spec: PodSpec, path: FieldPath): FieldErrors {
   if (spec.shareProcessNamespace === true && spec.hostPID === true) {
     const rule = 'ShareProcessNamespace and HostPID cannot both be enabled';

@@ -77,7 +77,7 @@ function* validateConfigMap(source: ConfigMapVolumeSource, path: FieldPath): Fie
   yield* validateEach(source.items, path.child('items'), validateItem);
 }
 
-/** validateDownwardAPIVolumeFile. */
+/** Validates a file of a downward API volume (validateDownwardAPIVolumeFile). */
 function* validateDownwardFile(file: DownwardAPIVolumeFile, path: FieldPath): FieldErrors {
   yield* validateRequired(file.path, path.child('path'));
   yield* validateFilePath(file.path, path.child('path'));

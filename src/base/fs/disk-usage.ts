@@ -4,7 +4,7 @@ import {isSystemCallError, SystemError} from '../errors.js';
 import {fdPath, mountIdOf, openDirectory, readDirectoryEntries} from './file-handles.js';
 import {withFileErrors} from './files.js';
 
-/** Unit of st_blocks, whatever the block size of the file system is (stat(2)). */
+/** Unit of st_blocks, whatever the block size of the filesystem is (stat(2)). */
 const BLOCK_BYTES = 512;
 
 /** Depth at which the walk stops: each level holds one open file. */

@@ -58,7 +58,7 @@ export async function readDirectoryEntries(
   return entries;
 }
 
-/** Returns the ID of the mount that an open file is on; distinguishes bind mounts of one file system. */
+/** Returns the ID of the mount that an open file is on; distinguishes bind mounts of one filesystem. */
 export async function mountIdOf({fd}: FileHandle): Promise<string> {
   const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8');
   const id = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];

@@ -4,22 +4,22 @@ import {hasErrno, SystemError} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
 
 const HINTS: Readonly<Record<string, string>> = {
-  EACCES: 'run as root, or choose a directory of your own with --root-dir',
-  EPERM: 'run as root, or choose a directory of your own with --root-dir',
-  EROFS: 'choose a directory on a writable file system with --root-dir',
-  ENOSPC: 'free some space there, or choose a directory on another file system with --root-dir',
-  EDQUOT: 'the disk quota is used up: free some space, or choose another directory with --root-dir',
-  ENOTDIR: 'a part of the path is not a directory: move it away, or choose another one with --root-dir',
+  EACCES: 'run as root, or set --root-dir to a directory that you can write to',
+  EPERM: 'run as root, or set --root-dir to a directory that you can write to',
+  EROFS: 'set --root-dir to a directory on a writable filesystem',
+  ENOSPC: 'free some space, or set --root-dir to a directory on another filesystem',
+  EDQUOT: 'the disk quota is exceeded: free some space, or set --root-dir to another directory',
+  ENOTDIR: 'part of the path is not a directory: move it away, or set --root-dir to another directory',
 };
 
 /** Hints for a file that the user named, where --root-dir does not help. */
 const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
-  EACCES: 'run as root, or name a file of your own',
-  EPERM: 'run as root, or name a file of your own',
-  EROFS: 'name a file on a writable file system',
-  ENOSPC: 'free some space there, or name a file on another file system',
-  EDQUOT: 'the disk quota is used up: free some space, or name a file elsewhere',
-  ENOTDIR: 'a part of the path is not a directory: move it away, or name another file',
+  EACCES: 'run as root, or specify a file that you can access',
+  EPERM: 'run as root, or specify a file that you can access',
+  EROFS: 'specify a file on a writable filesystem',
+  ENOSPC: 'free some space, or specify a file on another filesystem',
+  EDQUOT: 'the disk quota is exceeded: free some space, or specify another file',
+  ENOTDIR: 'part of the path is not a directory: move it away, or specify another file',
 };
 
 /**
@@ -75,7 +75,7 @@ export async function pathExists(path: string): Promise<boolean> {
 }
 
 const PATH_SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** Longest file name: NAME_MAX of every Linux file system. */
+/** Longest file name: NAME_MAX of every Linux filesystem. */
 export const MAX_SEGMENT_LENGTH = 255;
 
 /**
@@ -86,7 +86,7 @@ export const MAX_SEGMENT_LENGTH = 255;
 export function validatePathSegment(what: string, value: string): string {
   if (PATH_SEGMENT.test(value) && value.length <= MAX_SEGMENT_LENGTH) return value;
   throw new SystemError(`the ${what} ${JSON.stringify(value)} cannot be a file name`, {
-    hint: `use letters, digits, "-", "_" and "." only, at most ${MAX_SEGMENT_LENGTH}, starting with a letter or digit`,
+    hint: `use at most ${MAX_SEGMENT_LENGTH} letters, digits, "-", "_" and ".", starting with a letter or digit`,
   });
 }
 

@@ -4,7 +4,7 @@ import {hasErrno, SystemError} from '../errors.js';
 import {fdPath, O_PATH, OPEN_DIRECTORY} from './file-handles.js';
 import {fileError} from './files.js';
 
-const OPEN_PLACE = O_PATH | constants.O_NOFOLLOW;
+const OPEN_ENTRY = O_PATH | constants.O_NOFOLLOW;
 
 /** Limit of the kernel. */
 const MAX_LINKS = 40;
@@ -13,7 +13,7 @@ const MAX_LINKS = 40;
 interface Step {
   readonly name: string;
   /**
-   * Whether the component is part of the requested path rather than of a link, so that a missing directory may be
+   * True if the component is part of the requested path rather than of a link, so that a missing directory may be
    * created.
    */
   readonly own: boolean;
@@ -32,7 +32,7 @@ export async function openBeneath(base: string, path: string, directoryMode?: nu
   const shown = `${base}/${path}`;
   let walk: Walk | undefined;
   try {
-    walk = new Walk(await open(base, OPEN_PLACE | constants.O_DIRECTORY), base, directoryMode);
+    walk = new Walk(await open(base, OPEN_ENTRY | constants.O_DIRECTORY), base, directoryMode);
     return await walk.to(path);
   } catch (error) {
     throw fileError('opening', shown, error);
@@ -46,7 +46,7 @@ class Walk {
   readonly #base: string;
   readonly #directoryMode: number | undefined;
   /** Handle of the current directory; the root handle at the root. */
-  #place: FileHandle;
+  #current: FileHandle;
   /** Components from the root to the current directory, none of them a link. */
   #names: string[] = [];
   #steps: Step[] = [];
@@ -57,7 +57,7 @@ class Walk {
     this.#root = root;
     this.#base = base;
     this.#directoryMode = directoryMode;
-    this.#place = root;
+    this.#current = root;
   }
 
   async to(path: string): Promise<FileHandle> {
@@ -65,13 +65,13 @@ class Walk {
     for (let step = this.#steps.shift(); step !== undefined; step = this.#steps.shift())
       await this.#take(step);
     this.#arrived = true;
-    return this.#place;
+    return this.#current;
   }
 
   /** Closes all handles except the result. */
   async close(): Promise<void> {
-    if (!this.#arrived || this.#place !== this.#root) await this.#root.close();
-    if (!this.#arrived && this.#place !== this.#root) await this.#place.close();
+    if (!this.#arrived || this.#current !== this.#root) await this.#root.close();
+    if (!this.#arrived && this.#current !== this.#root) await this.#current.close();
   }
 
   async #take({name, own}: Step): Promise<void> {
@@ -92,7 +92,7 @@ class Walk {
 
   async #openOrMake(name: string, own: boolean): Promise<FileHandle> {
     try {
-      return await open(this.#at(name), OPEN_PLACE);
+      return await open(this.#at(name), OPEN_ENTRY);
     } catch (error) {
       if (!own || this.#directoryMode === undefined || !hasErrno(error, 'ENOENT')) throw error;
       return await this.#make(name, this.#directoryMode);
@@ -132,8 +132,8 @@ class Walk {
     if (this.#names.length === 0 && this.#base !== '/') throw this.#leadsOut('..');
     await this.#restart();
     for (const name of names) {
-      await this.#move(await open(this.#at(name), OPEN_PLACE));
-      if (await isLink(this.#place)) throw new SystemError(`${this.#show(name)} was replaced by a link`);
+      await this.#move(await open(this.#at(name), OPEN_ENTRY));
+      if (await isLink(this.#current)) throw new SystemError(`${this.#show(name)} was replaced by a link`);
       this.#names.push(name);
     }
   }
@@ -144,13 +144,13 @@ class Walk {
   }
 
   async #move(place: FileHandle): Promise<void> {
-    const left = this.#place;
-    this.#place = place;
+    const left = this.#current;
+    this.#current = place;
     if (left !== this.#root) await left.close();
   }
 
   #at(name: string): string {
-    return `${fdPath(this.#place)}/${name}`;
+    return `${fdPath(this.#current)}/${name}`;
   }
 
   #show(name: string): string {

@@ -17,7 +17,7 @@ export async function readTextFile(file: string, mostBytes: number, signal: Abor
     if (!found.isFile() && !found.isDirectory()) throw notAFileError(file);
     if (found.size > mostBytes) throw fileTooLargeError(file, mostBytes);
     const bytes = await handle.readFile({signal});
-    // It may have grown, and some file systems do not report sizes.
+    // It may have grown, and some filesystems do not report sizes.
     if (bytes.length > mostBytes) throw fileTooLargeError(file, mostBytes);
     return decodeUtf8(bytes, file);
   } finally {
@@ -28,7 +28,7 @@ export async function readTextFile(file: string, mostBytes: number, signal: Abor
 /** Creates the error for a path that is not a regular file, such as a device. */
 export function notAFileError(file: string): ConfigError {
   return new ConfigError(`"${file}" is neither a file nor a directory`, {
-    hint: 'pipe it in and name it "-" to read from standard input',
+    hint: 'pipe it in and use "-" to read standard input',
   });
 }
 

@@ -25,9 +25,9 @@ type FlagDefinitions = Readonly<Record<string, FlagDefinition>>;
  */
 export abstract class BaseCommand extends Command {
   static override baseFlags = GLOBAL_FLAGS;
-  /** Whether everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
+  /** True if everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
   static flagsEndAtArgument = false;
-  /** Whether a config file named by the user may be missing. */
+  /** True if a config file named by the user may be missing. */
   static configFileMayBeMissing = false;
 
   /** Services of this run. */

@@ -29,12 +29,12 @@ export class CommandOutput {
     return this.#stderr;
   }
 
-  /** Whether standard output takes colors. */
+  /** True if standard output takes colors. */
   get colors(): boolean {
     return wantsColor(this.#context.env, this.stdout);
   }
 
-  /** Whether control characters in text from the runtime must be escaped: on a terminal, which they could control. */
+  /** True if control characters in text from the runtime must be escaped: on a terminal, which they could control. */
   get shouldEscapeControls(): boolean {
     return this.#dialect.escapesControls && this.stdout.isTerminal;
   }

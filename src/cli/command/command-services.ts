@@ -27,7 +27,7 @@ export interface CommandIdentity {
   readonly words: readonly string[];
   /** Returns the lines that follow a usage error. */
   readonly usage: () => string;
-  /** Whether a config file named by the user may be missing. */
+  /** True if a config file named by the user may be missing. */
   readonly configFileMayBeMissing: boolean;
 }
 

@@ -38,7 +38,7 @@ export class CommandSettings {
     return this.#settings;
   }
 
-  /** Whether debug output is on. Does not read the config file, since a broken one must not hide an error. */
+  /** True if debug output is on. Does not read the config file, since a broken one must not hide an error. */
   get isDebug(): boolean {
     return this.#globals['debug'] === true || this.#settings?.debug === true;
   }

@@ -58,9 +58,9 @@ export interface InspectImageFlags extends InspectFlags {
 
 /** Differences of the `jsonschema` commands. */
 export interface SchemaStrategy {
-  /** Whether the schema is limited to the fields that crictl knows. */
+  /** True if the schema is limited to the fields that crictl knows. */
   readonly crictl: boolean;
-  /** Whether a flag must select one of several schemas. */
+  /** True if a flag must select one of several schemas. */
   readonly requiresSelection: boolean;
 }
 

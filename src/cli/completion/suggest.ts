@@ -69,14 +69,14 @@ const VALUES: Readonly<Record<string, ArgumentKind>> = {
 };
 
 /** Returns the completions of the last of the words that follow `kcri`. */
-export async function suggest(words: readonly string[], ask: QueryRuntime): Promise<readonly Suggestion[]> {
+export async function suggest(words: readonly string[], query: QueryRuntime): Promise<readonly Suggestion[]> {
   const cur = words.at(-1) ?? '';
   const leading = analyzeCommandLine(words, GLOBAL_FLAGS, true);
   const {cursor, positionals} = leading;
   const all =
     cursor.kind === 'argument' && cursor.index > 0
-      ? await inCommand([...positionals, cur], leading, ask)
-      : await atCursor(leading, {flags: GLOBAL_FLAGS, kinds: ['commands'], ask});
+      ? await inCommand([...positionals, cur], leading, query)
+      : await atCursor(leading, {flags: GLOBAL_FLAGS, kinds: ['commands'], ask: query});
   const fitting = all.filter(({word}) => word === SUGGEST_FILES || word.startsWith(cur));
   return fitting.toSorted((a, b) => (a.word < b.word ? -1 : Number(a.word > b.word)));
 }

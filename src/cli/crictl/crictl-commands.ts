@@ -3,9 +3,9 @@ export type ServiceName = 'runtime' | 'images';
 
 /** Characteristics of a crictl command. */
 export interface CrictlCommand {
-  /** Whether `-ab` means `-a -b`. */
+  /** True if `-ab` means `-a -b`. */
   readonly combinesShorts?: true;
-  /** Whether unused arguments are ignored instead of showing the help. */
+  /** True if unused arguments are ignored instead of showing the help. */
   readonly ignoresArguments?: true;
   /** Services to connect to and validate first; the runtime service by default. */
   readonly services?: readonly [ServiceName, ...ServiceName[]];

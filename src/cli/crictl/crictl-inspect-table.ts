@@ -13,7 +13,7 @@ import {metadataLines} from '../output/views/sandbox-table.js';
 /** Options of crictl's tables. */
 export interface CrictlTextOptions {
   readonly nowMs: number;
-  /** Whether runtime-specific info is shown. */
+  /** True if runtime-specific info is shown. */
   readonly verbose: boolean;
 }
 

@@ -13,9 +13,9 @@ import {ArgumentsError} from '../usage-errors.js';
 interface CrictlOutput {
   /** Returns the error for an unsupported format. If absent, the command shows a table. */
   readonly refusal?: (quoted: string) => string;
-  /** Whether the command shows its help for an unsupported format. */
+  /** True if the command shows its help for an unsupported format. */
   readonly showsHelp?: true;
-  /** Whether `-o ""` selects JSON. */
+  /** True if `-o ""` selects JSON. */
   readonly defaultsToJson?: true;
   /** Prefix of template errors; absent if the command does not support templates. */
   readonly template?: string;

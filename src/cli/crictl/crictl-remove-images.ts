@@ -26,14 +26,14 @@ class NoImageError extends KcriError {
 export async function listCrictlRemovals(
   services: Connection,
   {refs, all, prune}: RemovalSelection,
-  telling: RemovalReporting,
+  reporting: RemovalReporting,
 ): Promise<readonly string[] | undefined> {
   const ids = new Map(refs.map((ref) => [ref, true]));
   if (all || prune) {
-    const {images} = await services.images.listImages({}, {signal: telling.signal});
+    const {images} = await services.images.listImages({}, {signal: reporting.signal});
     for (const {id} of images.filter(({pinned}) => !(prune && pinned))) ids.set(id, true);
   }
-  if (prune) for (const id of await usedIds(services, telling)) ids.set(id, false);
+  if (prune) for (const id of await usedIds(services, reporting)) ids.set(id, false);
   return ids.size === 0 ? undefined : [...ids].filter(([, goes]) => goes).map(([id]) => id);
 }
 

@@ -7,7 +7,7 @@ import {
   KCRI_SETTING_DEFAULTS,
   type ReadFile,
   type SettingsSource,
-  type WantedFile,
+  type FileRequest,
 } from '../settings/settings.js';
 
 /** Settings of crictl. */
@@ -20,7 +20,7 @@ export const CRICTL_SETTINGS_SOURCE: SettingsSource = {
  * Reads the config file as crictl does. Warns about a missing file, and rejects a broken file only if the user named
  * it. Without a file, calls are retried; with a file, only if it says so. Rejects with ConfigError.
  */
-async function readFile(file: WantedFile, context: CliContext): Promise<ReadFile> {
+async function readFile(file: FileRequest, context: CliContext): Promise<ReadFile> {
   const {path: wanted, named, mayBeMissing, onWarning} = file;
   try {
     const {path, source} = findConfigFile(wanted, context);

@@ -10,7 +10,7 @@ import {
 
 /** Flag syntax of a command. */
 export interface GoSyntax {
-  /** Whether `-ab` means `-a -b`. */
+  /** True if `-ab` means `-a -b`. */
   readonly combinesShorts: boolean;
 }
 

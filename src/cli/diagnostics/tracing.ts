@@ -67,7 +67,7 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Diag
     const problem = await Promise.race([sent, tooLate()]);
     if (problem !== undefined)
       command.warn(
-        `the trace could not be sent to ${endpoint}: ${problem.replace(/\.? Resolution note:.*$/s, '')}`,
+        `cannot send the trace to ${endpoint}: ${problem.replace(/\.? Resolution note:.*$/s, '')}`,
       );
   };
   return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root), command.mask), finish};
@@ -75,7 +75,7 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Diag
 
 async function tooLate(): Promise<string> {
   await systemClock.sleep(FLUSH_MS + 500);
-  return `no answer within ${FLUSH_MS / 1000}s`;
+  return `no response within ${FLUSH_MS / 1000}s`;
 }
 
 function samplerOf(perMillion: number): Sampler {

@@ -31,7 +31,7 @@ const KINDS = {
 } as const;
 
 /** Hint for Bun, which supports only CPU profiles through V8's inspector. */
-const NO_PROFILER = 'a kcri that needs no Node.js can not profile memory; use one that runs on Node.js';
+const NO_PROFILER = 'the standalone executable cannot profile memory; use kcri on Node.js';
 
 /**
  * Profiles this process with V8's profilers until `finish`, which writes a .cpuprofile and a .heapprofile for Chrome's
@@ -47,7 +47,7 @@ export async function startProfiles(paths: ProfilePaths, command: DiagnosedComma
   });
   for (const {title, path, start} of wanted) {
     await start(session).catch((error: unknown) => {
-      throw new SystemError(`starting the ${title} profile: ${messageOf(error)}`, {
+      throw new SystemError(`cannot start the ${title} profile: ${messageOf(error)}`, {
         cause: error,
         hint: NO_PROFILER,
       });
@@ -61,7 +61,7 @@ export async function startProfiles(paths: ProfilePaths, command: DiagnosedComma
       try {
         await writeFile(path, JSON.stringify(await stop(session)));
       } catch (error) {
-        command.warn(`the ${title} profile could not be written to "${path}": ${messageOf(error)}`);
+        command.warn(`cannot write the ${title} profile to "${path}": ${messageOf(error)}`);
       }
     }
     session.disconnect();

@@ -91,7 +91,7 @@ async function showRuntimeEvents(
   }
   if (!signal.aborted)
     throw new SystemError('the runtime closed the event stream', {
-      hint: 'it was stopped or restarted; run "kcri events" again',
+      hint: 'the runtime was stopped or restarted; run "kcri events" again',
     });
 }
 

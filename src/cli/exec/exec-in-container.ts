@@ -32,7 +32,7 @@ export interface StreamExecOptions {
   readonly flags: ExecFlags;
   /** Signal that ends the session. */
   readonly signal: AbortSignal;
-  /** Whether the container's ID precedes each line. */
+  /** True if the container's ID precedes each line. */
   readonly prefixed: boolean;
 }
 

@@ -62,9 +62,9 @@ const NARROW = 0;
 /** Layout of a table. */
 interface TableLayout {
   readonly 'no-headers': boolean;
-  /** Whether to use the minimum column width. */
+  /** True to use the minimum column width. */
   readonly narrow?: boolean;
-  /** Whether to escape control characters and line breaks in cells. */
+  /** True to escape control characters and line breaks in cells. */
   readonly forTerminal: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface ConfigFileStrategy {
   readonly messages: ConfigMessages | undefined;
   /** Runs `work` with `activity` as the context of its errors, where the dialect has such a context. */
   readonly withErrorContext: <T>(activity: string, work: () => Promise<T>) => Promise<T>;
-  /** Whether `run` reads the pod config twice and so warns twice. */
+  /** True if `run` reads the pod config twice and so warns twice. */
   readonly readsTwice: boolean;
 }
 

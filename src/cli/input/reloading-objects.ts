@@ -49,7 +49,7 @@ export function createReloadingObjects(
       } catch (error) {
         options.signal.throwIfAborted();
         const message = messageOf(error);
-        if (message !== problem) options.warn(`what pods refer to stays as it was: ${message}`);
+        if (message !== problem) options.warn(`keeping the ConfigMaps and Secrets read before: ${message}`);
         problem = message;
       }
     },

@@ -10,7 +10,7 @@ type Fetch<Id, Response> = (id: Id, verbose: boolean) => Promise<Response>;
 
 /** Differences of an inspect command between the dialects. */
 export interface InspectStrategy<Id, Response, Flags> {
-  /** Whether `-o` is checked before the runtime is called. */
+  /** True if `-o` is checked before the runtime is called. */
   readonly checksFormatFirst: boolean;
   /** Returns the objects that the command line names. */
   targets(services: CommandServices, refs: readonly string[], flags: Flags): Promise<readonly Target<Id>[]>;

@@ -28,7 +28,7 @@ async function listDropIns(directory: string | undefined): Promise<readonly stri
   } catch (error) {
     throw new ConfigError(`cannot read directory "${directory}": ${systemErrorMessage(error)}`, {
       cause: error,
-      hint: 'set another directory with --config-dir',
+      hint: 'set --config-dir to another directory',
     });
   }
 }
@@ -39,7 +39,7 @@ async function readConfigFile(path: string, signal: AbortSignal): Promise<string
   } catch (error) {
     throw new ConfigError(`cannot read configuration "${path}": ${systemErrorMessage(error)}`, {
       cause: error,
-      hint: 'set another file with --config',
+      hint: 'set --config to another file',
     });
   }
 }

@@ -41,9 +41,9 @@ export interface LogsStrategy {
   checkRefs(refs: readonly string[]): void;
   /** Returns the lines to show. Throws UsageError. */
   parseSelection(flags: LogsFlags, nowMs: number): LogSelection;
-  /** Whether the selection is parsed before the runtime is called, rather than after the log was reopened. */
+  /** True if the selection is parsed before the runtime is called, rather than after the log was reopened. */
   readonly parsesFirst: boolean;
-  /** Whether the log of a previous attempt can be followed. */
+  /** True if the log of a previous attempt can be followed. */
   readonly followsPrevious: boolean;
   /** Waits for a container's status, with the dialect's error context. */
   withStatusContext<T>(reading: Promise<T>): Promise<T>;

@@ -4,7 +4,7 @@ const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
 const CLEAR_BELOW = '\u001B[J';
 /** Control sequences for colors. */
-const COLOURS = /\u001B\[[\d;]*m/g;
+const COLORS = /\u001B\[[\d;]*m/g;
 const up = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}F`);
 
 /** Display that may share the terminal with other output. */
@@ -50,7 +50,7 @@ export class LiveRegion {
   #height(): number {
     const {columns = Infinity} = this.#output;
     const rowsOf = (line: string): number =>
-      Math.max(1, Math.ceil(line.replace(COLOURS, '').length / columns));
+      Math.max(1, Math.ceil(line.replace(COLORS, '').length / columns));
     return this.#drawn.reduce((rows, line) => rows + rowsOf(line), 0);
   }
 

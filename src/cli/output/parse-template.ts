@@ -32,7 +32,7 @@ async function templateRequest({output, template}: OutputFlagValues): Promise<Te
     return undefined;
   }
   if (template !== undefined && text !== template)
-    throw new UsageError('a template is given with -o and with --template');
+    throw new UsageError('-o and --template contain different templates');
   const source = file === undefined ? text : await readTemplate(text);
   return {language: language as Language, text: source};
 }
@@ -40,8 +40,8 @@ async function templateRequest({output, template}: OutputFlagValues): Promise<Te
 /** Throws UsageError if `-o` is set, because its template is empty or missing. */
 function checkGiven(output: string | undefined): void {
   if (output === undefined) return;
-  throw new UsageError(`the output format "${output}" needs a template`, {
-    hint: `give it as -o ${output.replace(/=$/, '')}=…`,
+  throw new UsageError(`output format "${output}" requires a template`, {
+    hint: `use -o ${output.replace(/=$/, '')}=TEMPLATE`,
   });
 }
 
@@ -50,7 +50,7 @@ async function readTemplate(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
-    throw new ConfigError(`reading the template "${path}": ${messageOf(error)}`, {cause: error});
+    throw new ConfigError(`cannot read template "${path}": ${messageOf(error)}`, {cause: error});
   }
 }
 

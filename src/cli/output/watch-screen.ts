@@ -34,7 +34,7 @@ export async function* repeatSample<T>(
 export class ScrollingScreen implements Screen {
   readonly #write: (text: string) => void;
   readonly #warn: (warning: string) => void;
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
 
   constructor(write: (text: string) => void, warn: (warning: string) => void) {
     this.#write = write;
@@ -44,13 +44,13 @@ export class ScrollingScreen implements Screen {
   show({text, warnings}: Frame): void {
     this.#write(text);
     for (const warning of warnings) {
-      if (!this.#told.has(warning)) this.#warn(warning);
-      this.#told.add(warning);
+      if (!this.#warned.has(warning)) this.#warn(warning);
+      this.#warned.add(warning);
     }
   }
 
   end(): void {
-    this.#told.clear();
+    this.#warned.clear();
   }
 }
 

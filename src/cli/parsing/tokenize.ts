@@ -24,13 +24,13 @@ export interface FlagToken {
 export interface Tokens {
   readonly flags: readonly FlagToken[];
   readonly positionals: readonly string[];
-  /** Whether `--help` or `-h` was given. */
+  /** True if `--help` or `-h` was given. */
   readonly help: boolean;
 }
 
 /** Options of tokenize. */
 export interface TokenizeOptions {
-  /** Whether everything from the first argument on is taken literally, as exec requires. */
+  /** True if everything from the first argument on is taken literally, as exec requires. */
   readonly stopAtPositional?: boolean;
 }
 

@@ -42,7 +42,7 @@ async function queryRunningKubelet(
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     const {hint, message} = error;
-    throw new SystemError(`kcri kubelet (pid ${kubelet.pid}) does not answer: ${message}`, {
+    throw new SystemError(`kcri kubelet (PID ${kubelet.pid}) does not respond: ${message}`, {
       cause: error,
       hint,
     });

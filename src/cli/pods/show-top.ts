@@ -29,7 +29,7 @@ export interface TopOptions {
   readonly words: readonly string[];
   readonly flags: PodSelectionFlagValues;
   readonly pauseMs: number;
-  /** Whether one sample is printed, rather than a screen redrawn until Ctrl-C. */
+  /** True if one sample is printed, rather than a screen redrawn until Ctrl-C. */
   readonly once: boolean;
   readonly json: boolean;
 }

@@ -9,7 +9,7 @@ export interface PodsToShow {
   readonly words: readonly string[];
   readonly selection: PodSelectionFlagValues;
   readonly records: readonly PodRecord[];
-  /** Whether the table has a namespace column: on request, or if a pod is not in `default`. */
+  /** True if the table has a namespace column: on request, or if a pod is not in `default`. */
   readonly showsNamespace: boolean;
 }
 

@@ -45,7 +45,7 @@ export interface ForwardedPod {
 /** Differences of `port-forward` between the dialects. */
 export interface PortForwardStrategy {
   readonly messages: PortForwardMessages;
-  /** Whether ports are parsed before the runtime is called. */
+  /** True if ports are parsed before the runtime is called. */
   readonly parsesFirst: boolean;
   /** Waits for the end of the forwarding. Rejects with StreamingError or the signal's reason. */
   waitForEnd(services: CommandServices, pod: ForwardedPod): Promise<never>;

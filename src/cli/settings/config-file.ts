@@ -44,7 +44,7 @@ export interface ConfigFileDialect {
   /** Handles an unknown option: throws, or records it. */
   readonly onUnknown: (key: string) => void;
   readonly createValueError: (key: ConfigKey, value: string) => ConfigError;
-  /** Whether an option without a value counts as unset, and a timeout may be a duration. */
+  /** True if an option without a value counts as unset, and a timeout may be a duration. */
   readonly isLenient: boolean;
 }
 
@@ -52,17 +52,19 @@ export interface ConfigFileDialect {
 export function createKcriConfigFileDialect(onUnknown: (warning: string) => void): ConfigFileDialect {
   return {
     onUnknown: (key) => {
-      onUnknown(`the option "${key}" does not exist${suggestConfigKey(key)}`);
+      onUnknown(`unknown option "${key}"${suggestConfigKey(key)}`);
     },
     createValueError: (key, value) =>
-      new ConfigError(`the value of "${key}" is not ${EXPECTED[CONFIG_OPTIONS[key]]}: "${value}"`),
+      new ConfigError(
+        `invalid value "${value}" of option "${key}": must be ${EXPECTED[CONFIG_OPTIONS[key]]}`,
+      ),
     isLenient: true,
   };
 }
 
 const EXPECTED = {
-  text: 'a text',
-  integer: 'a whole number',
+  text: 'a string',
+  integer: 'an integer',
   seconds: 'a number of seconds or a duration such as 1m30s',
   boolean: 'true or false',
 } as const satisfies Record<OptionType, string>;
@@ -135,7 +137,7 @@ async function yamlEntries(source: string): Promise<Entry[]> {
   const [error] = errors;
   if (error !== undefined)
     throw new ConfigError(error.message.split(/:?\n/)[0] ?? error.message, {cause: error});
-  if (!isMap(contents)) throw new ConfigError('it does not say "option: value"');
+  if (!isMap(contents)) throw new ConfigError('must contain lines "option: value"');
   const text = (node: unknown): string => {
     if (!isScalar(node)) return JSON.stringify(node ?? '');
     return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));

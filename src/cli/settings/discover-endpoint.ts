@@ -12,15 +12,15 @@ import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
  * that the error names it. Rejects with ConfigError without any endpoint.
  */
 export async function discoverEndpoint(wellKnown: readonly string[], rootDir: string): Promise<string> {
-  const kept = await kubeletEndpoint(rootDir);
-  if (kept !== undefined) return kept;
+  const ofKubelet = await kubeletEndpoint(rootDir);
+  if (ofKubelet !== undefined) return ofKubelet;
   for (const endpoint of wellKnown) {
-    if (await somebodyListens(socketPath(endpoint))) return endpoint;
+    if (await hasListener(socketPath(endpoint))) return endpoint;
   }
   const own = findPrivateEndpoint(rootDir);
   if (own !== undefined) return own;
   throw new ConfigError(`no container runtime found; looked for ${wellKnown.map(socketPath).join(', ')}`, {
-    hint: 'start one with "kcri runtime up", or name its socket with --runtime-endpoint',
+    hint: 'start one with "kcri runtime up", or set --runtime-endpoint to its socket',
   });
 }
 
@@ -38,7 +38,7 @@ async function kubeletEndpoint(rootDir: string): Promise<string | undefined> {
 export function requireEndpoint(endpoint: string): string {
   if (endpoint !== '') return endpoint;
   throw new ConfigError('--runtime-endpoint is not set', {
-    hint: 'CONTAINER_RUNTIME_ENDPOINT or --runtime-endpoint is empty; give it a socket, or unset it to look for one',
+    hint: 'CONTAINER_RUNTIME_ENDPOINT or --runtime-endpoint is empty; set it to a socket, or unset it to detect one',
   });
 }
 
@@ -51,7 +51,7 @@ export function formatRetryMessage({plainMessage}: CriError, attempt: number, de
  * Reports whether a socket has a listener, by connecting and closing: the socket of a dead runtime refuses connections.
  * Makes no call.
  */
-async function somebodyListens(path: string): Promise<boolean> {
+async function hasListener(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = connect(path);
     socket.once('connect', () => {

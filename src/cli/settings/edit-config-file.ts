@@ -45,8 +45,8 @@ export async function editConfigFile(source: string, changes: readonly ConfigCha
 async function checkEdited(before: string, after: string, {key, value}: ConfigChange): Promise<void> {
   const [old, read] = [await plainTexts(before), await plainTexts(after).catch(() => ({}))];
   if (isDeepStrictEqual(read, {...old, [key]: value})) return;
-  throw new ConfigError(`the config file is written in a way in which "${key}" can't be changed alone`, {
-    hint: `edit it by hand: ${key}: ${scalarText(key, value)}`,
+  throw new ConfigError(`cannot change "${key}" in the config file without changing other options`, {
+    hint: `edit the file: ${key}: ${scalarText(key, value)}`,
   });
 }
 
@@ -72,7 +72,7 @@ async function configMap(source: string): Promise<YAMLMap | undefined> {
   const {isMap} = await import('yaml');
   const {contents} = await parseConfigDocument(source);
   if (contents === null || isMap(contents)) return contents ?? undefined;
-  throw new ConfigError('the config file does not say "option: value"');
+  throw new ConfigError('the config file must contain lines "option: value"');
 }
 
 /** Parses a config file as a YAML document with duplicate keys. Rejects with ConfigError. */
@@ -83,7 +83,8 @@ export async function parseConfigDocument(
   const {parseDocument} = await import('yaml');
   const document = parseDocument(source, {...options, uniqueKeys: false});
   const [error] = document.errors;
-  if (error !== undefined) throw new ConfigError(`the config file: ${error.message.split('\n')[0] ?? ''}`);
+  if (error !== undefined)
+    throw new ConfigError(`cannot parse the config file: ${error.message.split('\n')[0] ?? ''}`);
   return document;
 }
 
@@ -133,7 +134,7 @@ export function requireConfigKey(name: string): ConfigKey {
   if (isConfigKey(name)) return name;
   const guess = findClosestMatch(name, CONFIG_KEYS);
   throw new UsageError(`no configuration option named ${name}`, {
-    hint: guess === undefined ? `the options are ${CONFIG_KEYS.join(', ')}` : `did you mean "${guess}"?`,
+    hint: guess === undefined ? `must be one of ${CONFIG_KEYS.join(', ')}` : `did you mean "${guess}"?`,
   });
 }
 
@@ -144,7 +145,7 @@ export function parseAssignments(texts: readonly string[]): ConfigChange[] {
     .map((text) => {
       const [, key, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
       if (key !== undefined && value !== undefined) return parseConfigChange(key, value);
-      throw new UsageError(`incorrectly specified option: ${text}`, {hint: 'write it as KEY=VALUE'});
+      throw new UsageError(`incorrectly specified option: ${text}`, {hint: 'use KEY=VALUE'});
     });
 }
 

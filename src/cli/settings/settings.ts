@@ -41,7 +41,7 @@ export interface EffectiveOption {
 
 /** Options of reading the config file. */
 export interface SettingsOptions {
-  /** Whether a config file named by the user may be missing. */
+  /** True if a config file named by the user may be missing. */
   readonly mayBeMissing?: boolean;
   /** Receives warnings about the config file. */
   readonly onWarning: (text: string) => void;
@@ -51,7 +51,7 @@ export interface SettingsOptions {
 
 /** Reader of the config file, and the defaults of its options. */
 export interface SettingsSource {
-  readFile(file: WantedFile, context: CliContext): Promise<ReadFile>;
+  readFile(file: FileRequest, context: CliContext): Promise<ReadFile>;
   readonly defaults: SettingDefaults;
 }
 
@@ -108,13 +108,13 @@ export interface ReadFile {
 }
 
 /** Config file to read. */
-export interface WantedFile extends Pick<SettingsOptions, 'mayBeMissing' | 'onWarning'> {
+export interface FileRequest extends Pick<SettingsOptions, 'mayBeMissing' | 'onWarning'> {
   readonly path: string;
   readonly named: boolean;
 }
 
 /** Reads kcri's config file. A missing file is empty unless the user gave it; an unknown option is a warning. */
-async function readOwn(file: WantedFile, context: CliContext): Promise<ReadFile> {
+async function readOwn(file: FileRequest, context: CliContext): Promise<ReadFile> {
   const {path: wanted, named, mayBeMissing, onWarning} = file;
   const dialect = createKcriConfigFileDialect((warning) => {
     onWarning(`${wanted}: ${warning}`);
@@ -126,7 +126,7 @@ async function readOwn(file: WantedFile, context: CliContext): Promise<ReadFile>
   } catch (error) {
     throw new ConfigError(`get server config: reading "${wanted}": ${systemErrorMessage(error)}`, {
       cause: error,
-      hint: named ? 'name another file with --config' : `correct or remove "${wanted}"`,
+      hint: named ? 'set --config to another file' : `correct or remove "${wanted}"`,
     });
   }
 }
@@ -178,7 +178,7 @@ function effective(key: ConfigKey, {flags, env, read, defaults}: Sources): Effec
     {value: variable === undefined ? undefined : env[variable], source: `$${variable ?? ''}`},
     {value: read.options[key], source: read.path},
   ];
-  const first = given.find(({value, source}) => isMeant(key, value, source === read.path));
+  const first = given.find(({value, source}) => isSet(key, value, source === read.path));
   // A timeout of 0 selects the default.
   return first?.value === undefined || (key === 'timeout' && Number(first.value) <= 0)
     ? {key, value: defaults[key], source: 'default'}
@@ -188,7 +188,7 @@ function effective(key: ConfigKey, {flags, env, read, defaults}: Sources): Effec
 /**
  * Reports whether a value is set. An empty runtime endpoint counts as set only if a flag or the environment sets it.
  */
-function isMeant(key: ConfigKey, value: EffectiveOption['value'] | undefined, inFile: boolean): boolean {
+function isSet(key: ConfigKey, value: EffectiveOption['value'] | undefined, inFile: boolean): boolean {
   return value !== undefined && (value !== '' || (key === 'runtime-endpoint' && !inFile));
 }
 

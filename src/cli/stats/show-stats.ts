@@ -26,7 +26,7 @@ export interface StatsKind<T, Name extends keyof MessageTypes> {
   readonly orders: SortOrders<Usage<T>>;
   /** Message that contains a list of the stats. */
   readonly message: {readonly name: Name; readonly of: (stats: readonly T[]) => Init<MessageTypes[Name]>};
-  /** Whether objects without usage are shown. */
+  /** True if objects without usage are shown. */
   readonly idle: boolean;
 }
 
@@ -37,7 +37,7 @@ export type StatsTable<T> = Pick<StatsKind<T, never>, 'usage' | 'columns' | 'ord
 export interface StatsStrategy {
   /** Returns the words that name objects, from arguments and --id. Throws ArgumentsError. */
   readonly requestedRefs: (words: readonly string[], id: string | undefined) => readonly string[];
-  /** Whether to measure all objects even if some fail. */
+  /** True to measure all objects even if some fail. */
   readonly thorough: boolean;
   /** Returns the columns and rows of a table of two samples. */
   table<T>(

@@ -19,7 +19,7 @@ declare module '../command-strategies.js' {
 
 /** Frequency of output. */
 export interface Rhythm {
-  /** Whether output repeats until Ctrl-C. */
+  /** True if output repeats until Ctrl-C. */
   readonly watch: boolean;
   readonly pauseMs: number;
 }
@@ -30,7 +30,7 @@ export interface WatchStrategy {
   readonly tableScreen: (services: CommandServices, watch: boolean) => Screen;
   /** Interval of objects in ms, in place of the requested one. */
   readonly objectPauseMs?: number;
-  /** Whether each of several objects is a separate document. */
+  /** True if each of several objects is a separate document. */
   readonly separatesDocuments: boolean;
 }
 

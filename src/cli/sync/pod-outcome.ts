@@ -49,11 +49,11 @@ export function outcomeErrors(
       return [];
     case 'complete':
     case 'broken':
-      return outcome.exitCode === 0 ? [] : [exited(outcome, wait)];
+      return outcome.exitCode === 0 ? [] : [createExitError(outcome, wait)];
     case 'gated':
-      return [gated(outcome)];
+      return [createGatedError(outcome)];
     case 'timeout':
-      return [timedOut(outcome, wait, timeoutMs ?? 0)];
+      return [createTimeoutError(outcome, wait, timeoutMs ?? 0)];
     case 'interrupted':
       return [outcome.reason];
     case 'failed':
@@ -77,7 +77,7 @@ export function createPodLeftError(pod: PodRef, text: string): PodError {
 
 type Ended = ForegroundSyncResult & {readonly kind: 'complete' | 'broken'};
 
-function exited(outcome: Ended, wait: WaitFor): PodError {
+function createExitError(outcome: Ended, wait: WaitFor): PodError {
   const {pod, exitCode, container} = outcome;
   const code = wait === 'complete' ? exitCode : EXIT.failed;
   if (outcome.kind === 'complete' && outcome.problem !== undefined)
@@ -92,7 +92,7 @@ function exited(outcome: Ended, wait: WaitFor): PodError {
   });
 }
 
-function gated({pod, gates}: ForegroundSyncResult & {readonly kind: 'gated'}): PodError {
+function createGatedError({pod, gates}: ForegroundSyncResult & {readonly kind: 'gated'}): PodError {
   const names = gates.map((gate) => `"${gate}"`).join(', ');
   const what = gates.length === 1 ? 'readiness gate' : 'readiness gates';
   return new PodError(
@@ -102,7 +102,7 @@ function gated({pod, gates}: ForegroundSyncResult & {readonly kind: 'gated'}): P
   );
 }
 
-function timedOut(
+function createTimeoutError(
   {pod, status, error}: ForegroundSyncResult & {readonly kind: 'timeout'},
   wait: WaitFor,
   timeoutMs: number,
@@ -122,14 +122,14 @@ function problemOf(error: unknown): string {
 
 /** Returns why containers have not met the wait condition, where a reason is known. */
 function unsettled(status: PodStatus | undefined, wait: WaitFor): readonly string[] {
-  const told = (kind: string, containers: readonly ContainerStatus[] = []): readonly string[] =>
+  const describe = (kind: string, containers: readonly ContainerStatus[] = []): readonly string[] =>
     containers.flatMap((container) => {
       const text = unsettledState(container, wait);
       return text === undefined ? [] : [`${kind} "${container.name}": ${text}`];
     });
   return [
-    ...told('init container', status?.initContainerStatuses),
-    ...told('container', status?.containerStatuses),
+    ...describe('init container', status?.initContainerStatuses),
+    ...describe('container', status?.containerStatuses),
   ];
 }
 

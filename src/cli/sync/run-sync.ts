@@ -34,7 +34,7 @@ export interface RunSyncOptions {
   readonly runtime: RuntimeService;
   readonly wait: WaitFor;
   readonly timeoutMs: number | undefined;
-  /** Whether to delete the pods when the sync ends, regardless of its outcome. */
+  /** True to delete the pods when the sync ends, regardless of its outcome. */
   readonly remove: boolean;
   readonly renderer: SyncRenderer;
   /** Masks secrets in a message of the runtime. */
@@ -147,7 +147,7 @@ async function removePod(local: PodRegistry, outcome: ForegroundSyncResult): Pro
 /** Returns errors about the remains of a pod that did not meet the wait condition, with a hint how to delete them. */
 async function leftOver(local: PodRegistry, outcome: ForegroundSyncResult): Promise<readonly unknown[]> {
   const {kind, pod} = outcome;
-  if (!isUnfinished(kind) || (kind === 'failed' && isElsewhere(outcome.error))) return [];
+  if (!isUnfinished(kind) || (kind === 'failed' && isUnchanged(outcome.error))) return [];
   const record = await local.findByName(pod);
   if (record === undefined) return [];
   if (kind === 'failed' && outcome.removalError !== undefined)
@@ -161,7 +161,7 @@ async function leftOver(local: PodRegistry, outcome: ForegroundSyncResult): Prom
 }
 
 /** Reports whether the sync failed without changes to the pod. */
-function isElsewhere(error: unknown): boolean {
+function isUnchanged(error: unknown): boolean {
   return error instanceof OtherRuntimeError || error instanceof ManagedByKubeletError;
 }
 

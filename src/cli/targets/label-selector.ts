@@ -37,8 +37,8 @@ function requirement(part: string, text: string): Requirement {
   }
   const [, not, key = ''] = EXISTS.exec(part) ?? [];
   if (not === undefined)
-    throw new UsageError(`the label selector "${text}" can't be read at "${part}"`, {
-      hint: 'conditions are KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY and !KEY, with commas between',
+    throw new UsageError(`invalid label selector "${text}" at "${part}"`, {
+      hint: 'use KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY, separated by commas',
     });
   return (labels) => Object.hasOwn(labels, key) !== (not === '!');
 }

@@ -21,14 +21,14 @@ export async function selectPodRecords(
   input: ManifestInput,
 ): Promise<readonly PodRecord[]> {
   const chosen = new Set<PodRecord>();
-  for (const word of words) for (const record of await meant(records, word, input)) chosen.add(record);
+  for (const word of words) for (const record of await guess(records, word, input)) chosen.add(record);
   if (chosen.size > 0) return [...chosen];
   throw new ConfigError(`no Pod in ${words.map((word) => `"${word}"`).join(', ')}`, {
     hint: 'only Pods can be deleted; kcri does not create objects of other kinds',
   });
 }
 
-async function meant(
+async function guess(
   records: readonly PodRecord[],
   word: string,
   input: ManifestInput,

@@ -16,8 +16,8 @@ function keyCode(key: string): number {
   const [, control] = /^ctrl-([a-z@[\\\]^_])$/i.exec(key) ?? [];
   if (control !== undefined) return control.toUpperCase().charCodeAt(0) & 0x1f;
   if (/^[\x21-\x7e]$/.test(key)) return key.charCodeAt(0);
-  throw new UsageError(`--detach-keys: "${key}" is not a key`, {
-    hint: 'keys are single characters or ctrl-X, with commas between them, such as ctrl-p,ctrl-q',
+  throw new UsageError(`invalid --detach-keys: "${key}" is not a key`, {
+    hint: 'use single characters or ctrl-X, separated by commas, such as ctrl-p,ctrl-q',
   });
 }
 

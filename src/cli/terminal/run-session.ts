@@ -14,7 +14,7 @@ const STDIN = 0;
 
 /** Options of runSession. */
 export interface RunSessionOptions {
-  /** Whether the process has a terminal. It receives keys unchanged, and its size follows the local terminal. */
+  /** True if the process has a terminal. It receives keys unchanged, and its size follows the local terminal. */
   readonly tty: boolean;
   /** Keys that leave the session; empty to disable detaching. They apply only with a terminal. */
   readonly detachKeys: readonly number[];
@@ -40,25 +40,25 @@ export async function runSession(
 ): Promise<SessionEnd> {
   // Any number of sessions can share these signals.
   setMaxListeners(0, options.outputClosed, options.signal);
-  const over = new AbortController();
-  if (options.tty) followSize(session, terminal, over.signal);
+  const ended = new AbortController();
+  if (options.tty) followSize(session, terminal, ended.signal);
   try {
     return await Promise.race([
-      verdict(session, options.outputs),
-      fed(session.stdin, {...options, stdin: terminal.stdin}, over.signal),
-      aborted(options.outputClosed, over.signal).then(() => ({kind: 'unread'}) as const),
-      aborted(options.signal, over.signal).then(() => {
+      remoteResult(session, options.outputs),
+      forwardInput(session.stdin, {...options, stdin: terminal.stdin}, ended.signal),
+      whenAborted(options.outputClosed, ended.signal).then(() => ({kind: 'unread'}) as const),
+      whenAborted(options.signal, ended.signal).then(() => {
         throw options.signal.reason;
       }),
     ]);
   } finally {
-    over.abort();
+    ended.abort();
     session.close();
   }
 }
 
 /** Resolves when a signal is aborted, unless `until` is aborted first. */
-async function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
+async function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const act = (): void => {
@@ -69,21 +69,24 @@ async function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
 }
 
 /** Resolves with the remote result after all output is written. */
-async function verdict(session: RemoteSession, outputs: RunSessionOptions['outputs']): Promise<RemoteResult> {
+async function remoteResult(
+  session: RemoteSession,
+  outputs: RunSessionOptions['outputs'],
+): Promise<RemoteResult> {
   const sources = [session.stdout, session.stderr];
   await Promise.all(outputs.map(async (target, index) => sources[index]?.pipeTo(target)));
   return await session.result;
 }
 
-type Feeding = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;
+type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;
 
 /**
  * Forwards standard input. Resolves only when the detach keys are typed; rejects with SystemError if the input cannot
  * be read.
  */
-async function fed(
+async function forwardInput(
   target: Writable | undefined,
-  {stdin, tty, detachKeys}: Feeding,
+  {stdin, tty, detachKeys}: InputOptions,
   until: AbortSignal,
 ): Promise<SessionEnd> {
   return await new Promise<SessionEnd>((resolve, reject) => {
@@ -112,14 +115,14 @@ function followSize(
   {stdout, stderr}: Pick<CliContext, 'stdout' | 'stderr'>,
   until: AbortSignal,
 ): void {
-  const tell = (): void => {
+  const sendSize = (): void => {
     const size = sizeOf(stdout) ?? sizeOf(stderr);
     if (size !== undefined) session.resize(size);
   };
-  tell();
+  sendSize();
   // Node.js emits this event on SIGWINCH.
-  stdout.on('resize', tell);
-  until.addEventListener('abort', () => void stdout.removeListener('resize', tell));
+  stdout.on('resize', sendSize);
+  until.addEventListener('abort', () => void stdout.removeListener('resize', sendSize));
 }
 
 function sizeOf({columns, rows}: OutputStream): TerminalSize | undefined {

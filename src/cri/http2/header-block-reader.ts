@@ -21,7 +21,7 @@ interface OpenBlock {
 }
 
 /**
- * Reassembles HEADERS and CONTINUATION frames and decodes them. Blocks of cancelled streams are decoded too, since
+ * Reassembles HEADERS and CONTINUATION frames and decodes them. Blocks of canceled streams are decoded too, since
  * HPACK is stateful.
  */
 export class HeaderBlockReader {

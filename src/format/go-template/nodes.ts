@@ -31,7 +31,7 @@ export interface Pipeline extends SourcePosition {
   readonly kind: 'pipeline';
   /** Assigned variables, such as `$i, $e`. */
   readonly variables: readonly string[];
-  /** Whether the operator is `=` rather than `:=`. */
+  /** True if the operator is `=` rather than `:=`. */
   readonly assigns: boolean;
   readonly commands: readonly Command[];
 }

@@ -72,9 +72,9 @@ export function createObjectNotFoundError(
   name: string,
   namespace?: string,
 ): ObjectNotFoundError {
-  const where = sources.length === 0 ? 'no manifest was read' : `looked for in ${sources.join(', ')}`;
+  const where = sources.length === 0 ? 'no manifests were read' : `searched: ${sources.join(', ')}`;
   const full = namespace === undefined ? name : `${namespace}/${name}`;
   return new ObjectNotFoundError(`${RESOURCES[kind]} ${JSON.stringify(name)} not found`, {
-    hint: `the ${kind} "${full}" must come with the Pod's manifests (${where})`,
+    hint: `add the ${kind} "${full}" to the Pod's manifests (${where})`,
   });
 }

@@ -5,15 +5,15 @@ export interface CgroupFacts {
   readonly driver: 'cgroupfs' | 'systemd';
   /** The kubelet's cgroupRoot, which precedes /kubepods: `` or `/some/parent`. */
   readonly root: string;
-  /** Whether the kernel accounts swap per cgroup, which is required to forbid it per container. */
+  /** True if the kernel accounts swap per cgroup, which is required to forbid it per container. */
   readonly swapAccounting: boolean;
 }
 
 /** Features of a runtime handler. */
 export interface HandlerFeatures {
-  /** Whether it supports user namespaces. */
+  /** True if it supports user namespaces. */
   readonly userNamespaces: boolean;
-  /** Whether it supports recursive read-only mounts. */
+  /** True if it supports recursive read-only mounts. */
   readonly recursiveReadOnlyMounts: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface HandlerFeatures {
 export interface RuntimeFeatures {
   /** Handlers by name, the default one under ``; empty for a runtime that does not report its handlers. */
   readonly handlers: ReadonlyMap<string, HandlerFeatures>;
-  /** Whether it supports a policy for supplementary groups. */
+  /** True if it supports a policy for supplementary groups. */
   readonly supplementalGroupsPolicy: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface NodeFacts {
   /** The host's resolv.conf; undefined when disabled: pods then use their loopback address as the DNS server. */
   readonly resolvConf: ResolvConf | undefined;
   readonly cgroup: CgroupFacts;
-  /** Mount point of the cgroup file systems; undefined when kcri creates no pod cgroups. */
+  /** Mount point of the cgroup filesystems; undefined when kcri creates no pod cgroups. */
   readonly cgroupMount: string | undefined;
   /** --root-dir, without a trailing slash. */
   readonly rootDir: string;
@@ -63,7 +63,7 @@ export interface NodeFacts {
   readonly podLogsDir: string;
   /** --seccomp-default. */
   readonly seccompDefault: boolean;
-  /** Whether the kernel has AppArmor enabled. */
+  /** True if the kernel has AppArmor enabled. */
   readonly appArmorEnabled: boolean;
   /** Kernel release (`uname -r`), which decides whether some sysctls are safe. */
   readonly kernelRelease: string;
@@ -76,7 +76,7 @@ export interface NodeFacts {
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   readonly runtime: RuntimeFeatures;
-  /** Whether SELinux is enabled: files that kcri creates for a container must then be relabelled. */
+  /** True if SELinux is enabled: files that kcri creates for a container must then be relabeled. */
   readonly selinuxEnabled: boolean;
   /** Existing /sys/devices/system/cpu/cpuN/thermal_throttle directories, masked as the kubelet does. */
   readonly thermalThrottlePaths: readonly string[];
@@ -87,10 +87,10 @@ export interface NodeFacts {
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
 
-/** Default hard eviction threshold for memory: 100Mi. The one for the node's file system is 10%. */
+/** Default hard eviction threshold for memory: 100Mi. The one for the node's filesystem is 10%. */
 const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
 /**
- * Eviction threshold as a share of the file system. The kubelet stores percentages as 32-bit floats, which affects the
+ * Eviction threshold as a share of the filesystem. The kubelet stores percentages as 32-bit floats, which affects the
  * last digits.
  */
 const EVICTION_STORAGE_SHARE = Math.fround(0.1);
@@ -110,7 +110,7 @@ export function nodeAllocatable(
   };
 }
 
-/** The node's cgroup file systems, and the root directory that records the cgroups created by kcri. */
+/** The node's cgroup filesystems, and the root directory that records the cgroups created by kcri. */
 export interface CgroupRoot {
   readonly mount: string;
   readonly version: 1 | 2;

@@ -20,7 +20,7 @@ export interface RunningPod {
   readonly uid: PodUid;
   readonly name: string;
   readonly namespace: string;
-  /** Whether a container runs or a sandbox is ready. */
+  /** True if a container runs or a sandbox is ready. */
   readonly isRunning: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface PodCache {
 
 /** State of a PLEG, for introspection. */
 export interface PlegReport {
-  /** Whether the PLEG relies on the runtime's events and relists rarely. */
+  /** True if the PLEG relies on the runtime's events and relists rarely. */
   readonly reliesOnEvents: boolean;
   /** Start of the last successful relist, in ms since the epoch. */
   readonly relistedAt: number | undefined;

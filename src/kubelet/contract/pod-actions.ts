@@ -15,13 +15,13 @@ export interface ContainerToKill {
 /** An instance to remove for a restart of all containers of the pod. */
 export interface ContainerToReset {
   readonly instance: RuntimeContainerStatus;
-  /** Whether it has not exited and must be killed first. */
+  /** True if it has not exited and must be killed first. */
   readonly kill: boolean;
 }
 
 /** Actions of one sync of a pod (kuberuntime podActions), computed by computePodActions and carried out by syncPod. */
 export interface PodActions {
-  /** Whether to stop all running containers and sandboxes; without `createSandbox` the pod has finished. */
+  /** True to stop all running containers and sandboxes; without `createSandbox` the pod has finished. */
   readonly killPod: boolean;
   readonly createSandbox: boolean;
   /** ID of the newest sandbox; undefined without one. */

@@ -15,7 +15,7 @@ export interface ContainerFiles {
 /** A mounted volume, ready for containers. */
 export interface MountedVolume {
   readonly hostPath: string;
-  /** Whether the volume itself is read-only, regardless of the mount. */
+  /** True if the volume itself is read-only, regardless of the mount. */
   readonly readOnly: boolean;
 }
 
@@ -70,7 +70,7 @@ export interface ContainerInstance {
 }
 
 /**
- * File system operations of a sync on the node. `kcri plan` has an implementation without side effects.
+ * Filesystem operations of a sync on the node. `kcri plan` has an implementation without side effects.
  * Methods reject with SystemError.
  */
 export interface PodFilesystem {

@@ -47,7 +47,7 @@ export interface SyncFailure {
   readonly retryAt?: number;
   /** Length of the whole back-off, in milliseconds. */
   readonly backOffMs?: number;
-  /** Whether a limit of kcri prevented the attempt: a later retry can succeed. */
+  /** True if a limit of kcri prevented the attempt: a later retry can succeed. */
   readonly transient?: boolean;
 }
 

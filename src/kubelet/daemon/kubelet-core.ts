@@ -60,13 +60,13 @@ export interface KubeletCoreOptions {
   readonly metrics?: KubeletMetrics;
   /** Period of the sync of an idle pod, in ms (syncFrequency); read for each delay. */
   readonly syncFrequencyMs: number;
-  /** Whether to use the runtime's events (GetContainerEvents) if it supports them. */
+  /** True to use the runtime's events (GetContainerEvents) if it supports them. */
   readonly eventedPleg: boolean;
   readonly onPlegNotice: (notice: PlegNotice) => void;
-  /** Whether the handler checks admission; if not, every pod is admitted. */
+  /** True if the handler checks admission; if not, every pod is admitted. */
   readonly admission: boolean;
   readonly containerGc?: ContainerGcPolicy | undefined;
-  /** Whether the containers of an evicted pod are removed, with their logs; true by default, as in a kubelet. */
+  /** True to remove the containers of an evicted pod with their logs, as in a kubelet. Default true. */
   readonly removesEvicted?: boolean;
   /** Reports whether all sources have delivered their pods; see PodSources. */
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;

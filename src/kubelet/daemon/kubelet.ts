@@ -44,11 +44,11 @@ export interface KubeletOptions {
   readonly random?: RandomSource;
   /** Period of the sync of an idle pod, in ms. It may change at any time, as may images and logRotation. */
   readonly syncFrequencyMs: number;
-  /** Whether pods are rejected if the node lacks the capacity for them. */
+  /** True if pods are rejected if the node lacks the capacity for them. */
   readonly admission: boolean;
-  /** Whether to use the runtime's events if it supports them. */
+  /** True to use the runtime's events if it supports them. */
   readonly eventedPleg: boolean;
-  /** Whether all pods are stopped when the kubelet stops. By default they keep running. */
+  /** True to stop all pods when the kubelet stops. By default they keep running. */
   readonly stopPodsOnExit: boolean;
   /**
    * Called with the root directory locked, before any pod is changed. The result is disposed when the kubelet stops.
@@ -180,7 +180,7 @@ export class Kubelet {
       await finishesWithin(pods.flush(), LAST_WORK_MS, clock, this.#end.signal);
       this.#end.abort();
       await Promise.all(parts);
-      logger.forFile('kubelet.ts').info('Kubelet has ended');
+      logger.forFile('kubelet.ts').info('Kubelet stopped');
     }
   }
 
@@ -202,7 +202,7 @@ export class Kubelet {
     return await acquireLock(kubeletLockPath(rootDir), {
       signal,
       onWait: (pid) => {
-        throw new SystemError(`another kcri kubelet (pid ${pid}) runs with the root directory "${rootDir}"`, {
+        throw new SystemError(`another kcri kubelet (PID ${pid}) already uses root directory "${rootDir}"`, {
           hint: 'stop that kubelet first, or use another --root-dir',
         });
       },

@@ -137,7 +137,7 @@ function preparer({nodeName, clock}: PodSourcesOptions, url?: string): PreparePo
     const seenAtMs = clock.now();
     const options = {static: true, nodeName, seenAtMs, objects, url} as const;
     const [prepared] = preparePods([document], options);
-    if (prepared === undefined) throw new Error('a document has become no pod');
+    if (prepared === undefined) throw new Error('a document was not prepared');
     return prepared.pod;
   };
 }

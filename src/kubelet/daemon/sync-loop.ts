@@ -39,7 +39,7 @@ export class SyncLoop {
   readonly #logger: FileLogger;
   #lastActiveAt: number;
   /**
-   * Whether pods are being admitted. Admission may wait long for preempted pods to stop, which is not a stalled loop.
+   * True if pods are being admitted. Admission may wait long for preempted pods to stop, which is not a stalled loop.
    */
   #isAdmitting = false;
 

@@ -12,7 +12,7 @@ export type WaitFor = 'ready' | 'complete';
 /** Options of the wait of a foreground sync. */
 export interface WaitOptions {
   readonly wait: WaitFor;
-  /** Whether failures are retried with the kubelet's back-off; true when there is a time limit. */
+  /** True if failures are retried with the kubelet's back-off, because there is a time limit. */
   readonly retry: boolean;
 }
 

@@ -14,7 +14,7 @@ export type FinalWaitResult = Exclude<WaitResult, {kind: 'wait'} | {kind: 'faile
 /** Options of a wait. */
 export interface PodWaitOptions {
   readonly wait: WaitFor;
-  /** Whether failures are retried because there is a time limit. */
+  /** True if failures are retried because there is a time limit. */
   readonly retry: boolean;
   readonly onStatus: (pod: PodRef, status: PodStatus) => void;
 }
@@ -94,7 +94,7 @@ export class PodWait {
     else this.#resolve(result);
   }
 
-  /** Whether the last sync has failed for good, so that `fail` is to be called. */
+  /** True if the last sync has failed for good, so that `fail` is to be called. */
   get hasFailed(): boolean {
     return this.#failure !== undefined && !this.#isDecided;
   }

@@ -11,7 +11,10 @@ import type {WaitFor} from './evaluate-wait.js';
 import {PodWait, type FinalWaitResult} from './pod-wait.js';
 import {SyncSession} from './sync-session.js';
 
-/** How often the record of a pod is checked, since nothing reports that another kcri process took the pod over. */
+/**
+ * Interval at which the record of a pod is checked, because another kcri process that takes over the pod does not
+ * notify this one.
+ */
 const OWNERSHIP_CHECK_MS = 1000;
 
 /** A pod to sync and its manifest. */
@@ -43,7 +46,7 @@ export interface SyncPodsOptions {
 export interface FailedSync {
   readonly kind: 'failed';
   readonly error: unknown;
-  /** Whether the new pod was removed again. */
+  /** True if the new pod was removed again. */
   readonly removed: boolean;
   /** Error of the removal of the new pod. */
   readonly removalError?: unknown;
@@ -120,7 +123,7 @@ class PodSync {
     const pod = this.#ref;
     const interrupted = (): ForegroundSyncResult => ({pod, kind: 'interrupted', reason: signal.reason});
     try {
-      const result = await this.#toTheEnd(signal, limit.signal);
+      const result = await this.#syncUntilDecided(signal, limit.signal);
       return signal.aborted ? interrupted() : {pod, ...result};
     } catch (cause) {
       if (signal.aborted) return interrupted();
@@ -132,7 +135,7 @@ class PodSync {
     }
   }
 
-  async #toTheEnd(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
+  async #syncUntilDecided(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
     const {registry, session, request} = this.#options;
     const signal = AbortSignal.any([interrupted, timeout]);
     signal.throwIfAborted();

@@ -20,7 +20,7 @@ export interface SyncSessionOptions {
   readonly runtime: RuntimeService;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Whether failures of the runtime are retried. */
+  /** True if failures of the runtime are retried. */
   readonly retry: boolean;
 }
 
@@ -38,7 +38,7 @@ const NO_ORPHANED_PODS: OrphanedPodRemover = {
   isRemoving: () => false,
   waitForRemoval: async () => undefined,
   remove: async () => true,
-  disown: async () => undefined,
+  release: async () => undefined,
 };
 
 /**
@@ -141,7 +141,7 @@ export class SyncSession {
     const [error] = this.#core.handler.errors();
     if (error === undefined || this.#options.retry || !this.#isStarted) return;
     wait.observeError(
-      this.#relistError ?? new SystemError(error, {hint: 'with --timeout kcri waits for the runtime'}),
+      this.#relistError ?? new SystemError(error, {hint: 'use --timeout to wait for the runtime'}),
     );
   }
 

@@ -50,7 +50,7 @@ export async function diffConfigs(
       return stripInsignificant(masked, unimportant);
     };
     const config = toComparableConfig(name, request['config'] as Readonly<Record<string, unknown>>);
-    const changes = computeFieldChanges(shown(sent), shown(config)).filter(isMeant);
+    const changes = computeFieldChanges(shown(sent), shown(config)).filter(isIntended);
     const target = container === undefined ? 'sandbox' : `container "${container}"`;
     if (changes.length > 0) diffs.push({target, changes});
   }
@@ -58,7 +58,7 @@ export async function diffConfigs(
 }
 
 /** Reports whether a change is intended. Older runtimes drop this field because they do not know it. */
-function isMeant({path, before}: FieldChange): boolean {
+function isIntended({path, before}: FieldChange): boolean {
   return path !== 'image.user_specified_image' || before !== undefined;
 }
 

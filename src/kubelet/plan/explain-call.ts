@@ -19,7 +19,7 @@ export interface PlannedReason {
 /** Part of a plan that contains a call. */
 export type PlanStep =
   /** Termination of the running pod with the same name. */
-  | {readonly kind: 'ending'; readonly changed: readonly string[]}
+  | {readonly kind: 'termination'; readonly changed: readonly string[]}
   /** Sync pass over the pod; `actions` is undefined for a pod that has ended. */
   | {
       readonly kind: 'pass';
@@ -35,21 +35,23 @@ type Call = Pick<CriCall, 'method' | 'request'>;
 
 /** Returns the reason for a call in a step; `container` is the name of the container that the call concerns. */
 export function explainCall(call: Call, step: PlanStep, container: string | undefined): PlannedReason {
-  return step.kind === 'ending' ? explainEnd(call, step.changed) : explainInPass(call, step, container);
+  return step.kind === 'termination'
+    ? explainTermination(call, step.changed)
+    : explainInPass(call, step, container);
 }
 
-const ENDING_RULES: Readonly<Record<string, string>> = {
+const TERMINATION_RULES: Readonly<Record<string, string>> = {
   StopContainer: 'SyncTerminatingPod: killContainer with the grace period',
   StopPodSandbox: 'SyncTerminatingPod: killPodWithSyncResult, after the containers',
   RemoveContainer: 'container garbage collection of a deleted pod: removeContainer',
   RemovePodSandbox: 'container garbage collection of a deleted pod: removeSandbox',
 };
 
-function explainEnd({method}: Call, changed: readonly string[]): PlannedReason {
-  const what = changed.length === 0 ? 'its manifest has changed' : `changed: ${changed.join(', ')}`;
+function explainTermination({method}: Call, changed: readonly string[]): PlannedReason {
+  const what = changed.length === 0 ? 'the manifest has changed' : `changed: ${changed.join(', ')}`;
   return {
-    text: `another manifest makes another pod, and the older one of that name is ended first (${what})`,
-    rule: ENDING_RULES[method] ?? 'SyncTerminatingPod',
+    text: `the manifest defines a new pod, and the existing pod with its name is terminated first (${what})`,
+    rule: TERMINATION_RULES[method] ?? 'SyncTerminatingPod',
   };
 }
 
@@ -82,12 +84,12 @@ function stopReason(pass: Pass, id: string): PlannedReason {
 }
 
 const RESET: PlannedReason = {
-  text: 'a restart rule of a container that exited restarts all containers',
+  text: 'a restart rule of an exited container restarts all containers',
   rule: 'SyncPod: RestartAllContainers',
 };
 
 const RESIZE: PlannedReason = {
-  text: 'its resources have changed, and it gets them while it runs',
+  text: 'its resources have changed and are resized in place',
   rule: 'SyncPod step 7: doPodResizeAction',
 };
 
@@ -95,10 +97,10 @@ const RESIZE: PlannedReason = {
 function podStopReason(pass: Pass): PlannedReason {
   if (pass.actions === undefined)
     return {
-      text: 'the pod has ended, and what is left of it is stopped',
+      text: 'the pod has ended, and its remaining sandboxes and containers are stopped',
       rule: 'SyncTerminatingPod: killPod',
     };
-  const text = pass.actions.createSandbox ? sandboxReason(pass) : 'nothing of the pod is left to run';
+  const text = pass.actions.createSandbox ? sandboxReason(pass) : 'no container of the pod needs to run';
   return {text, rule: 'SyncPod step 2: killPodWithSyncResult'};
 }
 
@@ -107,10 +109,10 @@ function removalReason({pod, runtime, actions}: Pass, id: string): PlannedReason
   const instance = runtime.containers.find((each) => each.id === id);
   const newest = instance && findContainerStatus(runtime, instance.name);
   if (newest !== instance)
-    return {text: 'of each container only the newest dead instance is kept', rule: 'podContainerDeletor'};
+    return {text: 'only the newest dead instance of a container is kept', rule: 'podContainerDeletor'};
   return pod.spec.initContainers?.some(({name}) => name === instance?.name) === true
-    ? {text: 'with a new sandbox every init container runs anew', rule: 'SyncPod step 2: purgeInitContainers'}
-    : {text: 'the instance is not needed any more', rule: 'removeContainer'};
+    ? {text: 'init containers run again in a new sandbox', rule: 'SyncPod step 2: purgeInitContainers'}
+    : {text: 'the instance is no longer needed', rule: 'removeContainer'};
 }
 
 /** Returns why the pod needs a sandbox, in the order of the checks in PodSandboxChanged. */
@@ -132,7 +134,7 @@ function pullReason({pod}: Pass, request: Call['request']): PlannedReason {
   const text =
     policy === 'Always'
       ? 'imagePullPolicy is Always'
-      : `the image is not there, and is to be pulled ${policy ?? 'then'}`;
+      : `the image is not present${policy === undefined ? '' : `, and imagePullPolicy is ${policy}`}`;
   return {text, rule: 'EnsureImageExists: shouldPullImage'};
 }
 
@@ -140,8 +142,8 @@ function startReason(pass: Pass, method: string, name: string | undefined): Plan
   const container = containersOf(pass.pod).find((each) => each.name === name);
   const isInit = pass.pod.spec.initContainers?.some((each) => each.name === name) === true;
   const rule = `SyncPod step ${isInit ? '6' : '8'}: startContainer`;
-  const text = container === undefined ? 'the pod asks for it' : containerReason(pass, container);
-  return {text, rule: method === 'CreateContainer' ? rule : `${rule}, once it is created`};
+  const text = container === undefined ? 'the pod specifies it' : containerReason(pass, container);
+  return {text, rule: method === 'CreateContainer' ? rule : `${rule}, after it is created`};
 }
 
 function containerReason(pass: Pass, container: Container): string {
@@ -150,7 +152,7 @@ function containerReason(pass: Pass, container: Container): string {
   if (changed) return changeText(pass, container.name) ?? 'its instance was killed';
   if (newest === undefined) return 'it has not been created yet';
   return pass.actions?.createSandbox === true
-    ? 'it needs the new sandbox'
+    ? 'it must run in the new sandbox'
     : stateReason(pass.pod, container, newest);
 }
 
@@ -159,11 +161,11 @@ function stateReason(pod: Pod, container: Container, newest: RuntimeContainerSta
     case 'CONTAINER_EXITED':
       return `it exited with code ${exitCode(newest)}, and its restartPolicy is ${effectiveRestartPolicy(pod, container)}`;
     case 'CONTAINER_CREATED':
-      return 'it was created and never started';
+      return 'it was created but never started';
     case 'CONTAINER_RUNNING':
-      return 'its instance goes';
+      return 'its instance is replaced';
     case 'CONTAINER_UNKNOWN':
-      return 'the runtime does not know its state';
+      return 'its state is unknown';
   }
 }
 

@@ -47,7 +47,7 @@ export interface PodPlan {
 
 /** Options of planPods. */
 export type PlanOptions = Omit<PodRegistryOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
-  /** Whether to plan for an empty node, without reading any records. */
+  /** True to plan for an empty node, without reading any records. */
   readonly offline?: boolean;
 };
 
@@ -64,39 +64,38 @@ export async function planPods(
   signal: AbortSignal,
 ): Promise<readonly PodPlan[]> {
   const plans: PodPlan[] = [];
-  const neighbours = neighboursOf(options);
-  for (const pod of pods) plans.push(await planPod({...options, neighbours}, pod, signal));
+  const snapshot = createSnapshot(options);
+  for (const pod of pods) plans.push(await planPod({...options, snapshot}, pod, signal));
   return plans;
 }
 
 /** Returns a snapshot of the pods at the start of the plan, which changes nothing; undefined for an offline plan. */
-function neighboursOf({services, node, clock, offline}: PlanOptions): NodePodSnapshot | undefined {
+function createSnapshot({services, node, clock, offline}: PlanOptions): NodePodSnapshot | undefined {
   if (offline === true) return undefined;
   const [store, histories] = [new PodStore(node.rootDir), new PodHistories(node.rootDir, clock)];
   return createNodePodSnapshot({store, histories: readOnlyHistories(histories), services}, once);
 }
 
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined;
-  return () => (answer ??= ask());
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= load());
 }
 
 async function planPod(
-  {neighbours, ...options}: PlanOptions & {readonly neighbours: NodePodSnapshot | undefined},
+  {snapshot, ...options}: PlanOptions & {readonly snapshot: NodePodSnapshot | undefined},
   pod: Pod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
   const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
-  const {known, older} =
-    neighbours === undefined ? NOTHING_THERE : await planned.checkConflicts(pod, neighbours);
+  const {known, older} = snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, snapshot);
   const there = known ?? older;
-  const present = there && {before: there.pod, runtime: await whatRuns(planned, there, signal)};
+  const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);
   const fields = present === undefined ? [] : manifestChanges(present.before, pod);
   if (older !== undefined) {
-    recorder.step = {kind: 'ending', changed: fields.map(({path}) => path)};
+    recorder.step = {kind: 'termination', changed: fields.map(({path}) => path)};
     const syncer = planned.createSyncer(older.pod, older.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
@@ -109,7 +108,7 @@ async function planPod(
   return {...plan, changes: summarizeChanges(plan.calls), diffs};
 }
 
-async function whatRuns(
+async function readRuntimeStatus(
   pods: PodRegistry,
   record: PodRecord,
   signal: AbortSignal,
@@ -125,14 +124,14 @@ function plannedPods(
   pod: Pod,
   {recorder, onFile}: {readonly recorder: CallRecorder; readonly onFile: (file: PlannedFile) => void},
 ): PodRegistry {
-  const exitsAtOnce = (name: string): boolean =>
+  const exitsImmediately = (name: string): boolean =>
     pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInitContainer(each)) ?? false;
   const {clock, node, offline = false} = options;
   return new PodRegistry({
     ...options,
     ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
     envObjects: redactSecretObjects(options.objects),
-    services: createPlannedServices(options.services, {exitsAtOnce}),
+    services: createPlannedServices(options.services, {exitsAtOnce: exitsImmediately}),
     // A plan does not run credential provider plugins.
     imageCredentials: options.imageCredentials?.withoutProviders(),
     pullRecords: new PlannedPullRecords(node.rootDir),
@@ -148,7 +147,7 @@ function plannedPods(
   });
 }
 
-const NOTHING_THERE = {known: undefined, older: undefined};
+const NO_CONFLICTS = {known: undefined, older: undefined};
 
 /** Returns the changed labels, annotations and spec fields of the manifest, without the annotations that kcri adds. */
 function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {

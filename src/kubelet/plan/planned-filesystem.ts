@@ -23,7 +23,7 @@ export interface PlannedFilesystemOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** Called for every volume file that would be written; several times if there are several passes. */
   readonly onFile: (file: PlannedFile) => void;
-  /** Whether to assume an empty node without logs of any pod. */
+  /** True to assume an empty node without logs of any pod. */
   readonly offline?: boolean | undefined;
 }
 

@@ -33,9 +33,9 @@ export class PodError extends KcriError {
 
 /** Hints by the way in which the pod was superseded. */
 const SUPERSEDED_HINTS = {
-  deleted: 'sync it again',
-  changed: 'let one process at a time sync a pod',
-  replaced: 'the new pod is left as it is; delete again to end it',
+  deleted: 'run "kcri sync" again',
+  changed: 'sync a pod from one process at a time',
+  replaced: 'the new pod is unchanged; run the command again to delete it',
 } as const;
 
 /** Rejection of a pod by the node (allocation_manager, rejectPod). */
@@ -51,8 +51,8 @@ export class ResizeRejectedError extends PodError {
     super(pod, `Pod resize ${reason}: ${message}`, {
       hint:
         reason === 'Deferred'
-          ? 'ask for less, or end another pod with "kcri delete"'
-          : `ask for what it can have, or end it first with "kcri delete ${pod.namespace}/${pod.name}"`,
+          ? 'request less, or delete another pod with "kcri delete"'
+          : `change the requested resources, or delete the pod first with "kcri delete ${pod.namespace}/${pod.name}"`,
     });
   }
 }
@@ -60,15 +60,17 @@ export class ResizeRejectedError extends PodError {
 /** Another kcri process superseded the pod while this one worked on it. */
 export class SupersededError extends PodError {
   constructor(pod: PodRef, done: keyof typeof SUPERSEDED_HINTS) {
-    super(pod, `was ${done} by another kcri while this one waited for it`, {hint: SUPERSEDED_HINTS[done]});
+    super(pod, `was ${done} by another kcri process while this one was waiting`, {
+      hint: SUPERSEDED_HINTS[done],
+    });
   }
 }
 
 /** The pod was created on another runtime. The current runtime does not know its containers. */
 export class OtherRuntimeError extends PodError {
-  constructor(pod: PodRef, made: string, here: string) {
-    super(pod, `was made on "${made}", not on "${here}"`, {
-      hint: `name its runtime with "-r ${made}", or end the pod first: "kcri -r ${made} delete ${pod.namespace}/${pod.name}"`,
+  constructor(pod: PodRef, created: string, current: string) {
+    super(pod, `was created on "${created}", not on "${current}"`, {
+      hint: `use its runtime with "-r ${created}", or delete the pod first: "kcri -r ${created} delete ${pod.namespace}/${pod.name}"`,
     });
   }
 }
@@ -76,8 +78,8 @@ export class OtherRuntimeError extends PodError {
 /** A running kubelet manages the pod, and changes by another process would conflict with it. */
 export class ManagedByKubeletError extends PodError {
   constructor(pod: PodRef, pid: number, source: string) {
-    super(pod, `is kept by kcri kubelet (pid ${pid})`, {
-      hint: `change or remove its manifest "${source}", or end that kubelet first`,
+    super(pod, `is managed by kcri kubelet (PID ${pid})`, {
+      hint: `change or remove its manifest "${source}", or stop that kubelet first`,
     });
   }
 }
@@ -85,8 +87,8 @@ export class ManagedByKubeletError extends PodError {
 /** Another kcri process is working on the pod. */
 export class PodBusyError extends PodError {
   constructor(pod: PodRef, pid: number) {
-    super(pod, `another kcri (pid ${pid}) works on it just now`, {
-      hint: 'when that one has ended, try it again',
+    super(pod, `another kcri process (PID ${pid}) is working on it`, {
+      hint: 'try again when that process has finished',
     });
   }
 }
@@ -102,13 +104,13 @@ const TARGETS: Readonly<Partial<Record<SyncResult['action'], string>>> = {
 /** Hints for users, by the reason of the failure. */
 const HINTS: Readonly<Partial<Record<SyncFailure['reason'], string>>> = {
   ErrImagePull:
-    'check the image\'s name and that its registry can be reached; "kcri runtime load FILE.tar" brings an image without one',
-  ImagePullBackOff: "check the image's name and that its registry can be reached",
+    'check the image name and the connection to the registry; to load an image without a registry, use "kcri runtime load FILE.tar"',
+  ImagePullBackOff: 'check the image name and the connection to the registry',
   ErrImageNeverPull:
     'load the image first ("kcri pull IMAGE" or "kcri runtime load FILE.tar"), or set imagePullPolicy to IfNotPresent',
-  InvalidImageName: 'write the image as [REGISTRY/]NAME[:TAG|@DIGEST]',
+  InvalidImageName: 'use [REGISTRY/]NAME[:TAG|@DIGEST]',
   RunContainerError: "check the container's command, working directory and mounts",
-  CrashLoopBackOff: '"kcri logs" shows what the container said before it ended',
+  CrashLoopBackOff: 'run "kcri logs" to see the output of the container',
 };
 
 /** Creates the error of the first failure of a sync. */
@@ -134,7 +136,7 @@ export function createCallError(pod: PodRef, cause: CriError): PodError {
 /** Creates the error for a manifest whose UID belongs to a pod of another name. */
 export function createUidConflictError(ref: PodRef, {namespace, name}: PodRef): SystemError {
   return new SystemError(
-    `the UID "${ref.uid}" of the pod "${ref.namespace}/${ref.name}" is that of the pod "${namespace}/${name}"`,
-    {hint: `give the manifest another metadata.uid, or run "kcri delete ${namespace}/${name}" first`},
+    `the UID "${ref.uid}" of pod "${ref.namespace}/${ref.name}" already belongs to pod "${namespace}/${name}"`,
+    {hint: `set another metadata.uid in the manifest, or run "kcri delete ${namespace}/${name}" first`},
   );
 }

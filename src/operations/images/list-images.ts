@@ -122,7 +122,7 @@ async function parseCondition(filter: string): Promise<Condition> {
   const condition = Object.hasOwn(CONDITIONS, name) ? CONDITIONS[name] : undefined;
   if (condition === undefined)
     throw new UsageError(`unknown filter flag: ${filter}`, {
-      hint: `filters are ${Object.keys(CONDITIONS)
+      hint: `use one of ${Object.keys(CONDITIONS)
         .map((known) => `${known}=…`)
         .join(', ')}`,
     });

@@ -88,7 +88,7 @@ export class LogSource implements AsyncDisposable {
 
   /** The current line, valid until the next call of any method. */
   get line(): LineView {
-    if (this.#reader === undefined) throw new Error('a log has no line before it is filled');
+    if (this.#reader === undefined) throw new Error('fill must return before line is read');
     return this.#reader.line;
   }
 

@@ -43,7 +43,7 @@ export async function removeLogFiles(
   }
 }
 
-/** Tolerance in milliseconds: clocks of file systems are slightly slow. */
+/** Tolerance in milliseconds: clocks of filesystems are slightly slow. */
 const CLOCK_SLACK_MS = 1000;
 
 async function logFiles(logPath: string): Promise<readonly string[]> {

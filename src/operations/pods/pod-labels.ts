@@ -8,17 +8,17 @@ const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
 /** Field mask of the labels with a container's pod. */
 export const POD_LABEL_MASK = {[POD_NAME]: true, [POD_NAMESPACE]: true} as const;
 
-interface Labelled {
+interface Labeled {
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /** Returns the name of a container's pod from its labels, undefined without one. */
-export function podNameOf({labels}: Labelled): string | undefined {
+export function podNameOf({labels}: Labeled): string | undefined {
   return labels[POD_NAME];
 }
 
 /** Returns the namespace of a container's pod from its labels, undefined without one. */
-export function podNamespaceOf({labels}: Labelled): string | undefined {
+export function podNamespaceOf({labels}: Labeled): string | undefined {
   return labels[POD_NAMESPACE];
 }
 

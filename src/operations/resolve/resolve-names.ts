@@ -164,7 +164,7 @@ export class NothingFoundError extends NotFoundError {}
 /** Returns that error with crictl's text. `lister` is the command that lists all objects. */
 export function nothingFoundError(lister: string): NothingFoundError {
   return new NothingFoundError('No IDs provided or nothing found per filter', {
-    hint: `run "${lister}" to see all`,
+    hint: `run "${lister}" to list all`,
   });
 }
 

@@ -80,7 +80,7 @@ function missingError(missing: readonly Missing[]): SystemError {
     hint:
       packages.length > 0
         ? `on Debian and Ubuntu: apt-get install ${packages.join(' ')}`
-        : 'give the full path of a program that is there',
+        : 'use the full path of an existing program',
   });
 }
 

@@ -22,7 +22,7 @@ export interface ContainerdConfigOptions {
 /** The sandbox container's image. */
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10';
 
-/** Snapshotters that need prepared devices or file systems; on many machines some fail to load. */
+/** Snapshotters that need prepared devices or filesystems; on many machines some fail to load. */
 const UNUSED_SNAPSHOTTERS = ['aufs', 'blockfile', 'btrfs', 'devmapper', 'erofs', 'zfs'];
 
 const STREAM_SERVER = {stream_server_address: '127.0.0.1', stream_server_port: '0'};

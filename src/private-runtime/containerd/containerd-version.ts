@@ -16,11 +16,11 @@ export function parseContainerdVersion(output: string): ContainerdVersion {
   const match = /(?:^|\s)v?((\d+)\.(\d+)\.\d\S*)/.exec(output.replace(/github\.com\/\S+/g, ''));
   const [, text, major, minor] = match ?? [];
   if (text === undefined)
-    throw new SystemError(`"containerd --version" prints no version: "${output.trim()}"`);
+    throw new SystemError(`unexpected output of "containerd --version": "${output.trim()}"`);
   const version = {major: Number(major), minor: Number(minor), text};
   if (isVersionBefore(version, 1, 6)) {
-    throw new SystemError(`containerd ${text} is too old: kcri needs 1.6 or newer`, {
-      hint: 'use another one with --containerd PATH',
+    throw new SystemError(`containerd ${text} is too old: kcri requires 1.6 or later`, {
+      hint: 'set --containerd to a newer one',
     });
   }
   return version;

@@ -21,7 +21,7 @@ export function shouldRestrictOomScoreAdj(processStatus: string): WithReason<boo
   const lacking = ['CapEff', 'CapBnd'].filter((set) => !hasCapability(processStatus, set, CAP_SYS_RESOURCE));
   return lacking.length > 0
     ? {value: true, reason: `CAP_SYS_RESOURCE is not in ${lacking.join(' and ')}`}
-    : {value: false, reason: 'CAP_SYS_RESOURCE is there'};
+    : {value: false, reason: 'CAP_SYS_RESOURCE is available'};
 }
 
 function hasCapability(processStatus: string, set: string, bit: bigint): boolean {
@@ -48,10 +48,10 @@ export async function detectSnapshotter(dir: string, signal: AbortSignal): Promi
     for (const name of ['lower', 'upper', 'work', 'merged']) await mkdir(join(probe, name));
     await runHostProgram('mount', ['-t', 'overlay', '-o', options, 'overlay', merged], {signal});
     await runHostProgram('umount', [merged]);
-    return {value: 'overlayfs', reason: 'overlays can be mounted here'};
+    return {value: 'overlayfs', reason: 'overlays can be mounted'};
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
-    return {value: 'native', reason: `cannot mount overlays here: ${error.message}`};
+    return {value: 'native', reason: `cannot mount overlays: ${error.message}`};
   } finally {
     // Never removes through an overlay that could not be unmounted.
     await removeTree(probe);

@@ -17,7 +17,7 @@ export async function withLock<T>(
 ): Promise<T> {
   const lock = await acquireLock(lockFile, {
     signal,
-    onWait: (pid) => onProgress?.(`waiting for process ${pid}, which holds the lock`),
+    onWait: (pid) => onProgress?.(`waiting for process ${pid} to release the lock`),
   });
   try {
     return await act();
@@ -29,5 +29,5 @@ export async function withLock<T>(
 /** Throws SystemError that names what needs root, unless this process runs as root. */
 export function requireRoot(what: string): void {
   if (process.getuid?.() === 0) return;
-  throw new SystemError(`${what} needs root`, {hint: 'run the command as root, for example with sudo'});
+  throw new SystemError(`${what} requires root`, {hint: 'run the command as root, for example with sudo'});
 }

@@ -30,7 +30,7 @@ export interface BringUpOptions {
  * containerd or runc than requested.
  */
 export async function bringUpRuntime(options: BringUpOptions, signal: AbortSignal): Promise<RuntimeRecord> {
-  requireRoot('starting a container runtime');
+  requireRoot('starting the container runtime');
   const {clock = systemClock, onProgress = () => undefined} = options;
   const {rootDir, made} = await ensureRootDir(options.rootDir);
   const layout = computeRuntimeLayout(rootDir);
@@ -57,7 +57,7 @@ function requireSame(running: RuntimeRecord, choice: BinaryChoice): void {
   const wanted = findBinaries({...running.choice, ...choice}, process.env['PATH'] ?? '');
   for (const name of ['containerd', 'runc'] as const) {
     if (choice[name] === undefined || wanted[name] === running[name]) continue;
-    throw new SystemError(`the runtime runs with "${running[name]}", not with "${wanted[name]}"`, {
+    throw new SystemError(`the runtime already uses "${running[name]}", not "${wanted[name]}"`, {
       hint: 'run "kcri runtime down" first, or use another --root-dir',
     });
   }

@@ -9,7 +9,7 @@ import type {ConfigVersion} from '../containerd/containerd-version.js';
 /** Record of the runtime that `kcri runtime up` started. */
 export interface RuntimeRecord {
   readonly endpoint: string;
-  /** Whether `up` created kcri's root directory, which is then removed when it becomes empty. */
+  /** True if `up` created kcri's root directory, which is then removed when it becomes empty. */
   readonly madeRootDir: boolean;
   /** Identity of containerd; undefined until it was started. */
   readonly process?: ProcessIdentity | undefined;

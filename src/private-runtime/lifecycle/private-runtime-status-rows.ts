@@ -4,9 +4,9 @@ import type {RuntimePresent, RuntimeStatus} from './private-runtime-status.js';
 export function runtimeStatusRows(status: RuntimeStatus): [string, string][] {
   if (status.state === 'down') {
     const {left, root} = status;
-    const rest = left.length === 0 ? 'nothing is left' : `but files are left in ${left.join(', ')}`;
+    const rest = left.length === 0 ? 'no files remain' : `but files remain in ${left.join(', ')}`;
     return [
-      ['state', `down: nothing runs, ${rest}; start it with "kcri runtime up"`],
+      ['state', `down: not running, ${rest}; start it with "kcri runtime up"`],
       ['root', root],
     ];
   }

@@ -26,13 +26,13 @@ export interface TakeDownOptions {
  * touches other containerds. Rejects with SystemError if something cannot be killed or removed.
  */
 export async function takeDownRuntime(options: TakeDownOptions, signal: AbortSignal): Promise<void> {
-  requireRoot('taking a container runtime down');
+  requireRoot('stopping the container runtime');
   const rootDir = await canonicalDirectory(options.rootDir);
   const layout = computeRuntimeLayout(rootDir);
   const progress = options.onProgress ?? (() => undefined);
   await withLock({lockFile: layout.lockFile, onProgress: progress, signal}, async () => {
     const record = readRuntimeRecord(rootDir);
-    if (record !== undefined) progress('ending pods and containerd');
+    if (record !== undefined) progress('stopping pods and containerd');
     // Not interruptible from here on, because a half-removed runtime is useless.
     const {clock = systemClock} = options;
     const endpoint = await canonicalEndpoint(layout.endpoint);

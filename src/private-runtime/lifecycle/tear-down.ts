@@ -29,7 +29,7 @@ export interface TearDownTarget {
   readonly rootDir: string;
   readonly layout: PrivateRuntimeLayout;
   readonly clock: Clock;
-  /** Whether to remove kcri's root directory too, once it is empty. */
+  /** True to remove kcri's root directory too, once it is empty. */
   readonly removeRootDir: boolean;
   /** Removes resources of pods outside the runtime, such as volumes, after their processes have ended. */
   readonly removePods?: (() => Promise<void>) | undefined;

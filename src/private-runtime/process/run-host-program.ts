@@ -33,7 +33,7 @@ export async function runHostProgram(
     const inputError = unread();
     if (inputError instanceof SystemError) throw inputError;
     if (inputError !== undefined)
-      throw new SystemError(`reading the input of "${program}": ${systemErrorMessage(inputError)}`, {
+      throw new SystemError(`cannot read the input of "${program}": ${systemErrorMessage(inputError)}`, {
         cause: inputError,
       });
     if (programProblem !== undefined) throw programProblem;
@@ -73,7 +73,7 @@ async function* output(
 /** Creates the error for a program that could not be started. */
 export function programStartError(program: string, error: unknown): SystemError {
   if (hasErrno(error, 'ENOENT')) return new SystemError(`the program "${program}" is not installed`);
-  return new SystemError(`starting "${program}": ${systemErrorMessage(error)}`, {cause: error});
+  return new SystemError(`cannot start "${program}": ${systemErrorMessage(error)}`, {cause: error});
 }
 
 /** Starts a program. A failure to start is thrown or emitted as the child's `error`; both become SystemErrors. */
@@ -106,7 +106,7 @@ async function problemOf(
     throw programStartError(program, error);
   });
   if (code === 0) return undefined;
-  const reason = lastLines(stderr()) || (code === undefined ? 'ended by a signal' : `exit code ${code}`);
+  const reason = lastLines(stderr()) || (code === undefined ? 'killed by a signal' : `exit code ${code}`);
   return new SystemError(`${[basename(program), ...args].join(' ')}: ${reason}`);
 }
 

@@ -3,7 +3,7 @@ import {StreamingError} from '../errors.js';
 
 /** Item of a pool, which has one user at a time and may be reused. */
 export interface Poolable {
-  /** Whether the item can still be used. */
+  /** True if the item can still be used. */
   readonly isOpen: boolean;
   close(): void;
 }

@@ -28,7 +28,7 @@ export interface BoundPort {
   readonly spec: PortSpec;
   readonly listeners: readonly Listener[];
   readonly failures: readonly BindFailure[];
-  /** Whether each group of addresses has at least one listener. */
+  /** True if each group of addresses has at least one listener. */
   readonly isComplete: boolean;
 }
 

@@ -8,7 +8,7 @@ type Done = (error?: Error | null) => void;
  */
 export class WriteTolerantSocket extends Socket {
   /**
-   * Whether a write has failed. Further writes are dropped: in Bun, a second failure would end the socket before it is
+   * True if a write has failed. Further writes are dropped: in Bun, a second failure would end the socket before it is
    * read.
    */
   #hasFailed = false;

@@ -35,7 +35,7 @@ export class FrameReader {
     this.#handler = handler;
   }
 
-  /** Whether the reader is between frames: a connection that ends here is complete. */
+  /** True if the reader is between frames: a connection that ends here is complete. */
   get isBetweenFrames(): boolean {
     return this.#state.kind === 'header' && this.#buffered.length === 0;
   }

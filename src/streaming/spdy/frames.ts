@@ -9,7 +9,7 @@ export const FRAME = {synStream: 1, synReply: 2, rstStream: 3, ping: 6, goAway: 
 /** Flag of the last frame that one side sends on a stream. */
 export const FLAG_FIN = 1;
 
-/** Status of a cancelled stream. */
+/** Status of a canceled stream. */
 const STATUS_CANCEL = 5;
 
 const CONTROL = 0x80030000;

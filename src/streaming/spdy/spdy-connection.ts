@@ -70,7 +70,7 @@ export class SpdyConnection implements FrameHandler, StreamTransport {
     return this.#failure;
   }
 
-  /** Whether streams can be opened. */
+  /** True if streams can be opened. */
   get isOpen(): boolean {
     return this.#open && !this.#draining && this.#socket.writable;
   }

@@ -26,7 +26,7 @@ export interface StreamTransport {
 export class SpdyStream extends Duplex implements RemoteOutput {
   readonly id: number;
   readonly #link: StreamTransport;
-  /** Whether the server has accepted the stream; it drops data sent before. */
+  /** True if the server has accepted the stream; it drops data sent before. */
   #open = false;
   #closedByPeer = false;
   #ended = false;
@@ -81,7 +81,7 @@ export class SpdyStream extends Duplex implements RemoteOutput {
     this.#acknowledge?.();
   }
 
-  /** Whether the peer has reset the stream, or the connection is lost. */
+  /** True if the peer has reset the stream, or the connection is lost. */
   get isClosedByPeer(): boolean {
     return this.#closedByPeer;
   }

@@ -13,7 +13,7 @@ export interface ChannelRequest {
   /** Subprotocols to offer, the preferred one first. */
   readonly protocols: readonly string[];
   readonly channels: readonly number[];
-  /** Whether the first message on each channel belongs to the protocol. Default false. */
+  /** True if the first message on each channel belongs to the protocol. Default false. */
   readonly greeted?: boolean;
 }
 

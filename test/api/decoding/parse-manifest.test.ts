@@ -173,7 +173,7 @@ describe('decodeManifest rejects', () => {
     ['an unknown anchor', 'kind: *nope\n', '1:7: yaml: unknown anchor "nope" referenced'],
     ['an anchor inside itself', 'kind: &a [*a]\n', '1:10: yaml: an anchor may not contain its own alias'],
     ['an unknown tag', 'kind: !pod x\n', '1:12: yaml: unknown tag "!pod"'],
-    ['a list as key', '? [a]\n: 1\n', '1:3: yaml: a key must be a text, not a list or an object'],
+    ['a list as key', '? [a]\n: 1\n', '1:3: yaml: a key must be a string, not a list or an object'],
     ['a merge of a string', '<<: x\n', '1:5: yaml: map merge requires map or sequence of maps as the value'],
     ['deep nesting', `a: ${'['.repeat(100_000)}`, expect.stringMatching(/^1:\d+: yaml: nested too deeply$/)],
     ['deep block nesting', '- '.repeat(100_000), expect.stringMatching(/yaml: nested too deeply$/)],

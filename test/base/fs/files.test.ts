@@ -54,7 +54,7 @@ test.each(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR'])(
 
 test.each([
   ['ENOSPC', -28, 'writing "/x": no space left on device', 'free some space'],
-  ['EROFS', -30, 'writing "/x": read-only file system', 'writable file system'],
+  ['EROFS', -30, 'writing "/x": read-only file system', 'writable filesystem'],
   ['EACCES', -13, 'writing "/x": permission denied', 'run as root'],
 ])('%s becomes an error with a hint', (code, errno, message, hint) => {
   const error = fileError('writing', '/x', Object.assign(new Error(`${code}: text`), {code, errno}));

@@ -62,7 +62,9 @@ test('an invalid or removed file keeps the last objects with one warning, until 
   await objects.refresh?.();
   await objects.refresh?.();
   expect(read('a')).toBe('1');
-  expect(warnings).toEqual([expect.stringMatching(/^what pods refer to stays as it was: .*dada/s)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^keeping the ConfigMaps and Secrets read before: .*dada/s),
+  ]);
   await rm(file);
   await objects.refresh?.();
   expect(warnings).toHaveLength(2);

@@ -53,14 +53,14 @@ describe('templates', () => {
   });
 
   test.each([
-    [['ps', '-o', 'go-template'], 'the output format "go-template" needs a template'],
-    [['ps', '-o', 'jsonpath='], 'the output format "jsonpath=" needs a template'],
+    [['ps', '-o', 'go-template'], 'output format "go-template" requires a template'],
+    [['ps', '-o', 'jsonpath='], 'output format "jsonpath=" requires a template'],
     [['info', '-o', 'jsno', '--template', 'x'], 'template can\'t be used with "jsno" format'],
-    [['info', '-o', 'go-template=a', '--template', 'b'], 'a template is given with -o and with --template'],
+    [['info', '-o', 'go-template=a', '--template', 'b'], '-o and --template contain different templates'],
     [['ps', '-o', 'jsn'], 'unsupported output format "jsn"\nhint: did you mean "json"?'],
     [['ps', '-o', 'go-template={{.x'], 'template: template:1: unclosed action'],
     [['ps', '-o', 'jsonpath={.x'], 'error parsing jsonpath {.x, unclosed action'],
-    [['ps', '-o', 'go-template-file=/nonexistent'], 'reading the template "/nonexistent"'],
+    [['ps', '-o', 'go-template-file=/nonexistent'], 'cannot read template "/nonexistent"'],
   ])('%j is rejected before any call', async (args, message) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});

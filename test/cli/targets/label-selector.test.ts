@@ -29,5 +29,5 @@ test.each([
 });
 
 test.each(['=x', 'a=b=c', 'a in b', 'a in (b', 'a b', '!'])('%s is rejected', (text) => {
-  expect(() => parseLabelSelector(text)).toThrow(`the label selector "${text}" can't be read at`);
+  expect(() => parseLabelSelector(text)).toThrow(`invalid label selector "${text}" at`);
 });

@@ -113,7 +113,7 @@ describe('a user who is not root', () => {
     const result = await shell(scene, `$KCRI sync ${file}`, {uid: NOBODY});
     expectUserError({...result, exitCode: 1});
     expect(result.stderr).toMatch(
-      /^kcri: creating the directory ".*\/root.*": permission denied\nhint: run as root, or choose a directory of your own with --root-dir$/m,
+      /^kcri: creating the directory ".*\/root.*": permission denied\nhint: run as root, or set --root-dir to a directory that you can write to$/m,
     );
     expect(result.exitCode).toBe(1);
     expect(scene.mutatingCalls).toEqual([]);
@@ -128,7 +128,7 @@ describe('a root directory', () => {
     const result = await scene.run(['sync', await scene.write('pod.json', aManifest())]);
     expectUserError(result);
     expect(result.stderr).toContain(`"${scene.rootDir}/locks": read-only file system`);
-    expect(result.stderr).toContain('hint: choose a directory on a writable file system with --root-dir');
+    expect(result.stderr).toContain('hint: set --root-dir to a directory on a writable filesystem');
     expect(result.exitCode).toBe(1);
     expect(scene.mutatingCalls).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('a root directory', () => {
       expectUserError(result);
       expect(result.stderr).toContain(`"${scene.rootDir}/`);
       expect(result.stderr).toContain(
-        'no space left on device\nhint: free some space there, or choose a directory on',
+        'no space left on device\nhint: free some space, or set --root-dir to a directory on',
       );
       expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
       await rm(join(scene.rootDir, 'filler'));

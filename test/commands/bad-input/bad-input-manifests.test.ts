@@ -19,8 +19,8 @@ const COMMANDS = ['sync', 'plan', 'runp'] as const;
 
 /** Each way to be wrong, what says so, and where. */
 const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
-  ['an empty file', '', ['no Pod in "', 'hint: a manifest holds an object with kind: Pod']],
-  ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest holds an object with kind: Pod']],
+  ['an empty file', '', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
+  ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
   ['broken YAML', 'apiVersion: v1\nkind: Pod\nmetadata: {name: web\n', ['pod.yaml:', '    4 | ']],
   ['a tab for an indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
   ['another kind', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', ['Deployment']],
@@ -176,7 +176,7 @@ describe('an endpoint with', () => {
     const result = await runKcri(scene.args(['sync', file]));
     expectUserError(result);
     expect(result.stderr).toContain('kcri: no container runtime found');
-    expect(result.stderr).toContain('hint: start one with "kcri runtime up", or name its socket');
+    expect(result.stderr).toContain('hint: start one with "kcri runtime up", or set --runtime-endpoint');
     expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });

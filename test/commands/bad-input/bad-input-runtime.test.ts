@@ -46,7 +46,7 @@ describe('an image', () => {
     [
       'that no registry has',
       {image: 'localhost:5000/nothing:1'},
-      ['container "main": ErrImagePull: ', 'not found', "hint: check the image's name", '"kcri runtime load'],
+      ['container "main": ErrImagePull: ', 'not found', 'hint: check the image name', '"kcri runtime load'],
     ],
     [
       'that is absent and never pulled',
@@ -56,7 +56,7 @@ describe('an image', () => {
     [
       'whose name is none',
       {image: 'Not/A/Name!'},
-      ['container "main": InvalidImageName: ', 'hint: write the image as [REGISTRY/]NAME[:TAG|@DIGEST]'],
+      ['container "main": InvalidImageName: ', 'hint: use [REGISTRY/]NAME[:TAG|@DIGEST]'],
     ],
   ])('%s fails the sync, and nothing is left', async (_, fields, texts) => {
     const scene = await aScene();
@@ -360,7 +360,10 @@ describe('two syncs of one pod at the same time', () => {
     await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(await scene.run(['delete', 'web'])).toMatchObject({exitCode: 0});
     const result = await syncing;
-    expectFailure(result, 'was deleted by another kcri while this one waited for it\nhint: sync it again\n');
+    expectFailure(
+      result,
+      'was deleted by another kcri process while this one was waiting\nhint: run "kcri sync" again\n',
+    );
     expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
@@ -390,7 +393,7 @@ describe('two syncs of one pod at the same time', () => {
     const first = scene.run(['sync', await scene.write('a.json', manifest(60)), '--wait', 'complete']);
     await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
     expect(await scene.run(['sync', await scene.write('b.json', manifest(61))])).toMatchObject({exitCode: 0});
-    expectFailure(await first, 'was changed by another kcri while this one waited for it');
+    expectFailure(await first, 'was changed by another kcri process while this one was waiting');
     expect(await scene.records()).toHaveLength(1);
   });
 });

@@ -81,8 +81,8 @@ describe('config --set', () => {
     writeFileSync(file, before);
     const {stderr, exitCode} = await config('--set', 'runtime-endpoint=unix:///y');
     expect(stderr).toBe(
-      'kcri: the config file is written in a way in which "runtime-endpoint" can\'t be changed alone\n' +
-        'hint: edit it by hand: runtime-endpoint: unix:///y\n',
+      'kcri: cannot change "runtime-endpoint" in the config file without changing other options\n' +
+        'hint: edit the file: runtime-endpoint: unix:///y\n',
     );
     expect({exitCode, text: inFile()}).toEqual({exitCode: 1, text: before});
   });
@@ -109,10 +109,10 @@ describe('config --set', () => {
 
   test.each([
     [['--set', 'timeuot=1'], 'no configuration option named timeuot\nhint: did you mean "timeout"?'],
-    [['--set', 'timeout'], 'incorrectly specified option: timeout\nhint: write it as KEY=VALUE'],
-    [['--set', 'timeout=2x'], 'the value of "timeout" is not a number of seconds'],
-    [['--set', 'timeout=1500ms'], 'the value of "timeout" is not a number of seconds'],
-    [['--set', 'debug=maybe'], 'the value of "debug" is not true or false: "maybe"'],
+    [['--set', 'timeout'], 'incorrectly specified option: timeout\nhint: use KEY=VALUE'],
+    [['--set', 'timeout=2x'], 'invalid value "2x" of option "timeout": must be a number of seconds'],
+    [['--set', 'timeout=1500ms'], 'invalid value "1500ms" of option "timeout": must be a number of seconds'],
+    [['--set', 'debug=maybe'], 'invalid value "maybe" of option "debug": must be true or false'],
     [['--set', 'debug=true,nope=1'], 'no configuration option named nope'],
     [['nope', '1'], 'no configuration option named nope'],
     [['--get', 'nope'], 'no configuration option named nope'],

@@ -192,7 +192,7 @@ test('of a kubelet that does not answer that is told in a line, and the rest is 
   expect([lock, published]).toHaveLength(2);
   const {stdout, stderr, exitCode} = await run(['describe', 'web-n1']);
   expect(stderr).toMatch(
-    /^kcri: warning: kcri kubelet \(pid 1234\) does not answer: .*kubelet\.sock.*; live kubelet details are unavailable\n$/,
+    /^kcri: warning: kcri kubelet \(PID 1234\) does not respond: .*kubelet\.sock.*; live kubelet details are unavailable\n$/,
   );
   expect(stdout).toContain('Name:         web-n1');
   expect(exitCode).toBe(0);
@@ -270,7 +270,7 @@ test('a second kubelet says whose place it is, and leaves the first one alone', 
     {endpoint: scene.runtime.endpoint},
   );
   expect(second.exitCode).toBe(1);
-  expect(second.stderr).toContain(`another kcri kubelet (pid ${programPid()}) runs with the root directory`);
+  expect(second.stderr).toContain(`another kcri kubelet (PID ${programPid()}) already uses root directory`);
   expect((await run(['get', 'kubelet'])).exitCode).toBe(0);
 });
 

@@ -99,7 +99,7 @@ describe('a plan for a pod that is there', () => {
     expect(plan.changes).toEqual([
       {
         target: 'container "main"',
-        why: 'another manifest makes another pod, and the older one of that name is ended first (changed: spec.hostname)',
+        why: 'the manifest defines a new pod, and the existing pod with its name is terminated first (changed: spec.hostname)',
         actions: ['kill', 'remove', 'create', 'start'],
       },
       {target: 'sandbox', why: expect.any(String) as string, actions: ['stop', 'remove', 'create']},
@@ -160,10 +160,10 @@ describe('--explain', () => {
     expect(reasons(await planned(scene, manifest, '--explain'))).toEqual([
       'RunPodSandbox: the pod has no sandbox (SyncPod step 4: createPodSandbox)',
       'CreateContainer: it has not been created yet (SyncPod step 6: startContainer)',
-      'StartContainer: it has not been created yet (SyncPod step 6: startContainer, once it is created)',
-      'PullImage: the image is not there, and is to be pulled IfNotPresent (EnsureImageExists: shouldPullImage)',
+      'StartContainer: it has not been created yet (SyncPod step 6: startContainer, after it is created)',
+      'PullImage: the image is not present, and imagePullPolicy is IfNotPresent (EnsureImageExists: shouldPullImage)',
       'CreateContainer: it has not been created yet (SyncPod step 8: startContainer)',
-      'StartContainer: it has not been created yet (SyncPod step 8: startContainer, once it is created)',
+      'StartContainer: it has not been created yet (SyncPod step 8: startContainer, after it is created)',
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('--explain', () => {
     scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 3);
     expect(reasons(await planned(scene, aManifest(), '--explain'))).toEqual([
       'CreateContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer)',
-      'StartContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer, once it is created)',
+      'StartContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer, after it is created)',
     ]);
   });
 
@@ -196,7 +196,7 @@ describe('--explain', () => {
     const [first, ...others] = reasons(await planned(scene, aManifest(), '--explain'));
     expect(first).toBe('StopContainer: the sandbox is not ready (SyncPod step 2: killPodWithSyncResult)');
     expect(others).toContain('RunPodSandbox: the sandbox is not ready (SyncPod step 4: createPodSandbox)');
-    expect(others.at(-1)).toContain('StartContainer: it needs the new sandbox');
+    expect(others.at(-1)).toContain('StartContainer: it must run in the new sandbox');
   });
 
   test('says why an older pod is ended', async () => {
@@ -204,7 +204,7 @@ describe('--explain', () => {
     await sync(scene, aManifest());
     const lines = reasons(await planned(scene, aManifest({restartPolicy: 'Never'}), '--explain'));
     const why =
-      'another manifest makes another pod, and the older one of that name is ended first (changed: spec.restartPolicy)';
+      'the manifest defines a new pod, and the existing pod with its name is terminated first (changed: spec.restartPolicy)';
     expect(lines.slice(0, 4)).toEqual([
       `StopContainer: ${why} (SyncTerminatingPod: killContainer with the grace period)`,
       `StopPodSandbox: ${why} (SyncTerminatingPod: killPodWithSyncResult, after the containers)`,

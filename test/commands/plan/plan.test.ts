@@ -263,7 +263,7 @@ describe('plan', () => {
     for (const command of ['plan', 'sync']) {
       const result = await scene.run([command, file]);
       expectUserError(result);
-      expect(result.stderr).toContain('a pod with the UID "my-uid" runs already and was not made by kcri');
+      expect(result.stderr).toContain('the UID "my-uid" is in use by a pod that kcri did not create');
       expect(result.exitCode).toBe(1);
     }
     expect(scene.mutatingCalls).toEqual([]);

@@ -172,7 +172,7 @@ describe('a port that is taken', () => {
       expect(await ask(taken.port, '::1')).toBe('hello');
     });
     expect(stdout).toContain(`Forwarding from [::1]:${taken.port} -> ${ANSWERS}\n`);
-    expect(stderr).toBe(`kcri: warning: not listening on 127.0.0.1:${taken.port}: the port is in use\n`);
+    expect(stderr).toBe(`kcri: warning: cannot listen on 127.0.0.1:${taken.port}: the port is in use\n`);
     expect(exitCode).toBe(0);
   });
 
@@ -183,8 +183,8 @@ describe('a port that is taken', () => {
     const {stderr, exitCode} = await forwarding(scene, words, async (ports) => {
       expect(await ask(ports[0]!)).toBe('hello');
     });
-    expect(stderr).toContain(`kcri: not listening on 127.0.0.1:${taken.port}: the port is in use\n`);
-    expect(stderr).toContain(`kcri: not listening on [::1]:${taken.port}: the port is in use\n`);
+    expect(stderr).toContain(`kcri: cannot listen on 127.0.0.1:${taken.port}: the port is in use\n`);
+    expect(stderr).toContain(`kcri: cannot listen on [::1]:${taken.port}: the port is in use\n`);
     expect(exitCode).toBe(1);
   });
 
@@ -221,7 +221,7 @@ describe('a port that is taken', () => {
     const {stderr, exitCode} = await runKcri(['port-forward', 'web', ':80', '--address', '192.0.2.1'], {
       endpoint: scene.runtime.endpoint,
     });
-    expect(stderr).toContain('kcri: not listening on 192.0.2.1:0: this machine has no such address\n');
+    expect(stderr).toContain('kcri: cannot listen on 192.0.2.1:0: this machine has no such address\n');
     expect(exitCode).toBe(1);
   });
 });
@@ -300,9 +300,9 @@ describe('the end of the pod', () => {
 describe('a command line that is wrong', () => {
   test.each([
     [['web', 'abc'], 'the local port "abc" is not a number'],
-    [['web', '80:99999'], 'the remote port "99999" is over 65535'],
+    [['web', '80:99999'], 'the remote port "99999" is greater than 65535'],
     [['web', '1:2:3'], '"1:2:3" is not [LOCAL:]REMOTE'],
-    [['web', '8080:0'], '"8080:0" names no port of the pod'],
+    [['web', '8080:0'], '"8080:0" is not a port of the pod'],
     [['web', '80', '--address', 'here'], 'invalid --address "here": must be an IP address or localhost'],
     [
       ['web', '80', '--transport', 'http'],

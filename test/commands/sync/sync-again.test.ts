@@ -85,9 +85,9 @@ describe('syncing again', () => {
     scene.runtime.clearCalls();
     const result = await scene.run(['sync', await scene.write('b.json', aManifest({name: 'b', metadata}))]);
     expectUserError(result);
-    expect(result.stderr).toContain('the UID "my-uid" of the pod "default/b" is that of the pod "default/a"');
+    expect(result.stderr).toContain('the UID "my-uid" of pod "default/b" already belongs to pod "default/a"');
     expect(result.stderr).toContain(
-      'hint: give the manifest another metadata.uid, or run "kcri delete default/a"',
+      'hint: set another metadata.uid in the manifest, or run "kcri delete default/a"',
     );
     expect(result.exitCode).toBe(1);
     expect(scene.mutatingCalls).toEqual([]);

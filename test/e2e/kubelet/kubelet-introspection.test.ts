@@ -114,14 +114,14 @@ describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
     );
     expect(second.exitCode).toBe(1);
     expect(second.stderr).toContain(
-      `another kcri kubelet (pid ${daemon.pid}) runs with the root directory "${rootDir}"`,
+      `another kcri kubelet (PID ${daemon.pid}) already uses root directory "${rootDir}"`,
     );
     for (const refused of [
       await kubelet.podTestbed.delete(WEB),
       await kubelet.podTestbed.sync(manifest(WEB, {})),
     ]) {
       expect(refused.exitCode).toBe(1);
-      expect(refused.stderr).toContain(`is kept by kcri kubelet (pid ${daemon.pid})`);
+      expect(refused.stderr).toContain(`is managed by kcri kubelet (PID ${daemon.pid})`);
     }
     expect((await kcri('describe', WEB)).stdout).toMatch(/Restart Count: +0/);
   });

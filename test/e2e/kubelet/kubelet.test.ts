@@ -93,12 +93,12 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const deleted = await ground.delete(NAME);
     expect(deleted.exitCode).toBe(1);
     expect(deleted.stderr).toMatch(
-      /pod "default\/kubelet-web-kubelet-node": is kept by kcri kubelet \(pid \d+\)/,
+      /pod "default\/kubelet-web-kubelet-node": is managed by kcri kubelet \(PID \d+\)/,
     );
     expect(deleted.stderr).toContain(`change or remove its manifest "${join(directory, 'web.yaml')}"`);
     const synced = await ground.sync(manifest(NAME, 'of sync'));
     expect(synced.exitCode).toBe(1);
-    expect(synced.stderr).toMatch(/is kept by kcri kubelet/);
+    expect(synced.stderr).toMatch(/is managed by kcri kubelet/);
     expect(await running()).toMatchObject({attempt: 1});
   });
 

@@ -271,7 +271,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(own.uid).not.toBe('foreign-uid');
     expect(await ground.sync(aManifest('beside', {}, {uid: 'foreign-uid'}))).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('was not made by kcri') as string,
+      stderr: expect.stringContaining('kcri did not create') as string,
     });
     expect(await ground.delete('beside')).toMatchObject({
       stdout: 'pod "default/beside" deleted\n',

@@ -184,7 +184,7 @@ describe.each(mapping)('users of a pod’s own: $name', (which) => {
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/container "main": RunContainerError: .*MOUNT_ATTR_IDMAP on \/sys/);
     expect(stderr).toContain(
-      'hint: volumes of a pod with hostUsers: false must be on a file system with ID-mapped mounts',
+      'hint: volumes of a pod with hostUsers: false must be on a filesystem with ID-mapped mounts',
     );
   });
 });

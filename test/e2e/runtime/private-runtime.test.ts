@@ -98,7 +98,7 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
   test('another containerd or runc than the one that runs is refused', async () => {
     const {stderr, exitCode} = await runtime.kcri(['runtime', 'up', '--runc', '/bin/true']);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('not with "/bin/true"');
+    expect(stderr).toContain('not "/bin/true"');
     expect(stderr).toContain('kcri runtime down');
   });
 });

@@ -56,7 +56,7 @@ describe.each(runtimes)('taking down a runtime with a pod that kcri made: $name'
     expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(rootDir);
     expect(await readdir(logsDir)).toEqual([]);
     expect(existsSync(rootDir)).toBe(false);
-    expect(await kcri('runtime', 'status')).toContain('nothing is left');
+    expect(await kcri('runtime', 'status')).toContain('no files remain');
   });
 });
 
@@ -69,7 +69,7 @@ test('taking a runtime down leaves the records of pods on other runtimes, and st
   await writeFile(file, JSON.stringify({...record, endpoint: 'unix:///elsewhere.sock'}));
   await kcri('runtime', 'down');
   expect(existsSync(file)).toBe(true);
-  expect(await kcri('runtime', 'status')).toContain(`files are left in ${join(rootDir, 'records')}`);
+  expect(await kcri('runtime', 'status')).toContain(`files remain in ${join(rootDir, 'records')}`);
 });
 
 test('taking a runtime down leaves nothing of the images that pods have pulled', async () => {
@@ -83,5 +83,5 @@ test('taking a runtime down leaves nothing of the images that pods have pulled',
   expect(await readdir(join(rootDir, 'image_manager/pulled'))).toHaveLength(1);
   await kcri('runtime', 'down');
   expect(existsSync(rootDir)).toBe(false);
-  expect(await kcri('runtime', 'status')).toContain('nothing is left');
+  expect(await kcri('runtime', 'status')).toContain('no files remain');
 });

@@ -25,7 +25,7 @@ describe('restrictOomScoreAdj', () => {
   const status = (effective: string, bounding: string): string =>
     `Name:\tx\nCapEff:\t${effective}\nCapBnd:\t${bounding}\n`;
   test.each([
-    ['000001ffffffffff', '000001ffffffffff', false, 'CAP_SYS_RESOURCE is there'],
+    ['000001ffffffffff', '000001ffffffffff', false, 'CAP_SYS_RESOURCE is available'],
     ['000001fffeffffff', '000001fffeffffff', true, 'CAP_SYS_RESOURCE is not in CapEff and CapBnd'],
     ['000001ffffffffff', '000001fffeffffff', true, 'CAP_SYS_RESOURCE is not in CapBnd'],
     ['0000000000000000', '000001ffffffffff', true, 'CAP_SYS_RESOURCE is not in CapEff'],

@@ -13,8 +13,8 @@ const NEVER = new AbortController().signal;
 describe('a program that cannot be started', () => {
   test.each([
     ['it does not exist', '/nowhere/program', [], 'the program "/nowhere/program" is not installed'],
-    ['it is a directory', '/etc', [], 'starting "/etc": permission denied'],
-    ['an argument is too long', 'true', ['x'.repeat(1e6)], 'starting "true": argument list too long'],
+    ['it is a directory', '/etc', [], 'cannot start "/etc": permission denied'],
+    ['an argument is too long', 'true', ['x'.repeat(1e6)], 'cannot start "true": argument list too long'],
   ])('is an error with the reason if %s', async (_, program, args, message) => {
     const error = new SystemError(message);
     await expect(runHostProgram(program, args)).rejects.toThrow(error);
@@ -26,7 +26,7 @@ describe("a program's input", () => {
   test("is reported if it is broken, instead of the program's failure", async () => {
     const archive = Readable.from([Buffer.from('not gzip')]).pipe(createGunzip());
     await expect(runHostProgram('cat', [], {input: archive})).rejects.toThrow(
-      'reading the input of "cat": incorrect header check',
+      'cannot read the input of "cat": incorrect header check',
     );
   });
 

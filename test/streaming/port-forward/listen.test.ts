@@ -10,6 +10,6 @@ test('other errors of listening on a port have the system’s message', async ()
     isComplete: false,
     failures: [{reason: 'other', message: 'invalid argument'}],
   });
-  expect(notListeningText(bound.failures[0]!)).toBe('not listening on [fe80::1]:0: invalid argument');
+  expect(notListeningText(bound.failures[0]!)).toBe('cannot listen on [fe80::1]:0: invalid argument');
   expect(crictlNotListeningText(bound)).toContain('Error listen tcp6 [fe80::1]:0: bind: invalid argument');
 });

@@ -49,7 +49,7 @@ export const CONTAINER_COLUMN_FIELDS = {
 /** Options of the columns of `ps`. */
 export interface ContainerViewOptions {
   readonly nowMs: number;
-  /** Whether to show untruncated IDs. */
+  /** True to show untruncated IDs. */
   readonly full: boolean;
   /** Image tags by container; undefined to show image IDs. */
   readonly tags?: ReadonlyMap<string, string> | undefined;

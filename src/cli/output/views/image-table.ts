@@ -32,7 +32,7 @@ export const IMAGE_COLUMN_FIELDS = {
 /** Options of the columns of `images`. */
 export interface ImageViewOptions {
   readonly digests: boolean;
-  /** Whether to show untruncated IDs. */
+  /** True to show untruncated IDs. */
   readonly full: boolean;
   readonly pinned: boolean;
 }

@@ -4,7 +4,7 @@ import {formatPodTitle} from '../../sync/view/sync-text.js';
 
 /** Options of the plan views. */
 export interface PlanViewOptions {
-  /** Whether to show the reason for each call. */
+  /** True to show the reason for each call. */
   readonly explain: boolean;
 }
 

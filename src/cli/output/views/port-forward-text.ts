@@ -27,7 +27,7 @@ export const KCRI_PORT_FORWARD_MESSAGES: PortForwardMessages = {
   noId: 'ID cannot be empty',
   portError: (fault) =>
     new UsageError(portFaultText(fault), {
-      hint: 'ports are written 8080:80, :80 for any free local port, or 80 for the same on both sides',
+      hint: 'use 8080:80, :80 for any free local port, or 80 for the same port on both sides',
     }),
   requesting: (pod) => `forwarding ports of the pod "${pod}"`,
   connecting: (pod) => `forwarding ports of the pod "${pod}"`,
@@ -49,9 +49,9 @@ function portFaultText(fault: InvalidPortSpec): string {
     case 'syntax':
       return `the ${fault.side} port "${fault.text}" is not a number`;
     case 'range':
-      return `the ${fault.side} port "${fault.text}" is over 65535`;
+      return `the ${fault.side} port "${fault.text}" is greater than 65535`;
     case 'no-remote':
-      return `"${fault.text}" names no port of the pod`;
+      return `"${fault.text}" is not a port of the pod`;
     default:
       return fault satisfies never;
   }
@@ -76,7 +76,7 @@ function crictlPortFaultText(fault: InvalidPortSpec): string {
 /** Formats the error for an address that cannot be listened on. */
 export function notListeningText({address, port, reason, message}: BindFailure): string {
   const why = reason === 'other' ? message : REASONS[reason].words;
-  return `not listening on ${formatAuthority({host: address, port})}: ${why}`;
+  return `cannot listen on ${formatAuthority({host: address, port})}: ${why}`;
 }
 
 /** Formats crictl's error, outside its log, for a port that cannot be listened on at all. */
@@ -104,7 +104,7 @@ const REASONS = {
     go: 'bind: cannot assign requested address',
   },
   'no such family': {
-    words: 'this machine has no such addresses',
+    words: 'this machine has no addresses of this family',
     go: 'socket: address family not supported by protocol',
   },
 } as const satisfies Record<Exclude<BindReason, 'other'>, {readonly words: string; readonly go: string}>;
@@ -117,7 +117,7 @@ function connectionFailureText({remote}: PortSpec, failure: ForwardFailure): str
         ? `a connection was refused: nothing listens on port ${remote} of the pod`
         : `a connection to port ${remote} of the pod failed: ${failure.message.trim()}`;
     case 'lost':
-      return `a connection to port ${remote} of the pod was cut off: the runtime has ended it`;
+      return `a connection to port ${remote} of the pod was lost: the runtime closed it`;
     case 'unreachable':
       return `a connection to port ${remote} of the pod failed: ${failure.error.message}`;
     default:

@@ -6,7 +6,7 @@ import type {SyncRenderer} from './sync-renderer.js';
 /** Options that select a renderer. */
 export interface RendererChoice {
   readonly format: 'text' | 'json';
-  /** Whether to show failures that will be retried as they happen. The command reports a final failure as its error. */
+  /** True to show failures that will be retried as they happen. The command reports a final failure as its error. */
   readonly warnings: boolean;
   readonly stdout: Output;
   readonly stderr: Output;

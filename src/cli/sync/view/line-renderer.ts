@@ -22,7 +22,7 @@ const RESULTS: Readonly<Record<string, (call: CriCall, subject: string) => strin
 export interface LineRendererOptions {
   readonly out: (line: string) => void;
   readonly err: (line: string) => void;
-  /** Whether to show the pods' Warning events. */
+  /** True to show the pods' Warning events. */
   readonly warnings: boolean;
 }
 

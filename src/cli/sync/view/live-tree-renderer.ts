@@ -22,7 +22,7 @@ export interface LiveTreeRendererOptions {
   readonly output: Output;
   readonly chalk: ChalkInstance;
   readonly clock: Clock;
-  /** Whether to show the pods' Warning events. */
+  /** True to show the pods' Warning events. */
   readonly warnings: boolean;
 }
 

@@ -85,7 +85,7 @@ export class LogFollower {
       );
     } catch (error) {
       if (!this.#signal.aborted)
-        this.#renderer.note(pod, `the log of container ${name} can't be shown: ${messageOf(error)}`);
+        this.#renderer.note(pod, `cannot show the log of container ${name}: ${messageOf(error)}`);
     }
     for (const splitter of Object.values(lines)) show(splitter.rest());
   }

@@ -122,7 +122,7 @@ export interface ContainerView {
   readonly name: string;
   readonly label: string;
   readonly state: StateText;
-  /** Whether the runtime has created the container. */
+  /** True if the runtime has created the container. */
   readonly exists: boolean;
 }
 

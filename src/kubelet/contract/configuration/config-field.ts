@@ -2,10 +2,10 @@ import type {ConfigType} from './config-field-types.js';
 
 /** Support of a field of KubeletConfiguration. No field is silently ignored. */
 export type FieldUse =
-  | {readonly kind: 'honoured'}
+  | {readonly kind: 'honored'}
   /** The field has no effect on a standalone kubelet, or on this implementation, for the reason. */
   | {readonly kind: 'ignored'; readonly reason: string}
-  /** A kubelet honours the field but kcri does not, for the reason, which is logged at the start. */
+  /** A kubelet honors the field but kcri does not, for the reason, which is logged at the start. */
   | {readonly kind: 'not supported'; readonly reason: string};
 
 /** A field of KubeletConfiguration with its type, default and flag. */
@@ -31,30 +31,30 @@ interface Extras<T> {
   readonly live?: boolean;
 }
 
-/** Defines a field that kcri honours. */
-export function honoured<T, D extends T | undefined>(
+/** Defines a field that kcri honors. */
+export function honored<T, D extends T | undefined>(
   type: ConfigType<T>,
   fallback: D,
   extras: Extras<T> = {},
 ): ConfigField<T, D> {
   const {flag, check, live = false} = extras;
-  return {type, default: fallback, use: {kind: 'honoured'}, flag, check, live};
+  return {type, default: fallback, use: {kind: 'honored'}, flag, check, live};
 }
 
 /** Defines a field that has no effect, for the reason. */
 export function ignored<T, D extends T | undefined>(
   reason: string,
-  ...[type, fallback, extras]: Parameters<typeof honoured<T, D>>
+  ...[type, fallback, extras]: Parameters<typeof honored<T, D>>
 ): ConfigField<T, D> {
-  return {...honoured(type, fallback, extras), use: {kind: 'ignored', reason}};
+  return {...honored(type, fallback, extras), use: {kind: 'ignored', reason}};
 }
 
-/** Defines a field that a kubelet honours but kcri does not, for the reason. */
+/** Defines a field that a kubelet honors but kcri does not, for the reason. */
 export function unsupported<T, D extends T | undefined>(
   reason: string,
-  ...[type, fallback, extras]: Parameters<typeof honoured<T, D>>
+  ...[type, fallback, extras]: Parameters<typeof honored<T, D>>
 ): ConfigField<T, D> {
-  return {...honoured(type, fallback, extras), use: {kind: 'not supported', reason}};
+  return {...honored(type, fallback, extras), use: {kind: 'not supported', reason}};
 }
 
 /** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */

@@ -42,8 +42,8 @@ export class LiveConfig {
     this.#values = {...this.#values, ...Object.fromEntries(applied.map((path) => [path, values[path]]))};
     return {
       applied,
-      needRestart: others.filter((path) => CONFIG_FIELDS[path].use.kind === 'honoured'),
-      ineffective: others.filter((path) => CONFIG_FIELDS[path].use.kind !== 'honoured'),
+      needRestart: others.filter((path) => CONFIG_FIELDS[path].use.kind === 'honored'),
+      ineffective: others.filter((path) => CONFIG_FIELDS[path].use.kind !== 'honored'),
     };
   }
 }

@@ -23,6 +23,6 @@ export interface ResizeActions {
   /** Memory updates in order of execution: decreases come first. The same order applies to `cpu`. */
   readonly memory: readonly ContainerUpdate[];
   readonly cpu: readonly ContainerUpdate[];
-  /** Whether to update the pod's cgroup even when no running container is updated. */
+  /** True to update the pod's cgroup even when no running container is updated. */
   readonly wholePod: boolean;
 }

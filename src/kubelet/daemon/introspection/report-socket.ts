@@ -16,9 +16,9 @@ import type {KubeletReport} from './kubelet-report.js';
 const VERSION = 1;
 const SOCKET = 'kubelet.sock';
 /** Maximum size of a request in bytes; fits ten thousand UIDs. */
-const LONGEST_QUESTION = 1024 * 1024;
+const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Time limit in ms: slower clients are disconnected, and a slower daemon counts as unresponsive. */
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 const MAX_CONNECTIONS = 16;
 
 /** Options of serveReports. */
@@ -43,13 +43,13 @@ export async function serveReports(rootDir: string, service: ReportService): Pro
   // The mode of the directory denies access before the socket has its own mode.
   await makeDirectories([{path, mode: 0o700}]);
   const directory = await openDirectory(path, path);
-  if (directory === undefined) throw new SystemError(`the directory ${JSON.stringify(path)} is gone`);
+  if (directory === undefined) throw new SystemError(`the directory ${JSON.stringify(path)} does not exist`);
   try {
     const tracker = new ConnectionTracker(MAX_CONNECTIONS, service.clock);
     const server = await withFileErrors('listening on', join(path, SOCKET), () =>
       listenIn(directory, (socket) => {
         const connection = tracker.add(socket);
-        if (connection !== undefined) answerOne(connection, service);
+        if (connection !== undefined) handleRequest(connection, service);
       }),
     );
     return {
@@ -88,29 +88,29 @@ async function listenIn(directory: FileHandle, take: (socket: Socket) => void): 
   return server;
 }
 
-/** Answers a request, which is a line of JSON and the end of the stream. */
-function answerOne(connection: TrackedConnection, service: ReportService): void {
+/** Responds to a request, which is a line of JSON and the end of the stream. */
+function handleRequest(connection: TrackedConnection, service: ReportService): void {
   const {socket} = connection;
   const chunks: Buffer[] = [];
   let size = 0;
-  connection.setLimit(PATIENCE_MS, () => socket.destroy());
+  connection.setLimit(TIMEOUT_MS, () => socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > LONGEST_QUESTION) socket.destroy();
+    if (size > MAX_REQUEST_BYTES) socket.destroy();
     else chunks.push(chunk);
   });
   socket.once('end', () => {
     try {
-      socket.end(answerTo(Buffer.concat(chunks).toString(), service));
+      socket.end(createResponse(Buffer.concat(chunks).toString(), service));
     } catch (error) {
-      service.logger.forFile('report-socket.ts').error(error, 'Failed to answer another kcri');
+      service.logger.forFile('report-socket.ts').error(error, 'Failed to respond to a report request');
       socket.destroy();
     }
   });
 }
 
-function answerTo(question: string, {report, mask}: ReportService): string {
-  const {uids} = JSON.parse(question) as {readonly uids?: readonly PodUid[]};
+function createResponse(request: string, {report, mask}: ReportService): string {
+  const {uids} = JSON.parse(request) as {readonly uids?: readonly PodUid[]};
   return JSON.stringify({version: VERSION, ...report(uids)}, (_, value: unknown) =>
     typeof value === 'string' ? mask(value) : value,
   );
@@ -124,7 +124,7 @@ export interface QueryKubeletOptions {
 
 /**
  * Resolves with the report of the daemon that uses the root directory, of the pods with these UIDs or of all pods.
- * Rejects with SystemError if no daemon answers, or with the signal's reason.
+ * Rejects with SystemError if no daemon responds, or with the signal's reason.
  */
 export async function queryKubelet(
   rootDir: string,
@@ -133,24 +133,24 @@ export async function queryKubelet(
 ): Promise<KubeletReport> {
   const path = directoryOf(rootDir);
   const directory = await openDirectory(path, path);
-  if (directory === undefined) throw new SystemError(`there is no "${join(path, SOCKET)}"`);
+  if (directory === undefined) throw new SystemError(`"${join(path, SOCKET)}" does not exist`);
   using limit = createDeadline(
     clock,
-    PATIENCE_MS,
-    () => new SystemError(`it has not answered for ${PATIENCE_MS / 1000}s`),
+    TIMEOUT_MS,
+    () => new SystemError(`no response within ${TIMEOUT_MS / 1000}s`),
   );
   try {
     const ends = AbortSignal.any([signal, limit.signal]);
-    const answer = await withFileErrors('asking at', join(path, SOCKET), () =>
+    const response = await withFileErrors('connecting to', join(path, SOCKET), () =>
       exchange(join(fdPath(directory), SOCKET), JSON.stringify({uids}), ends),
     );
-    return readAnswer(answer);
+    return parseResponse(response);
   } finally {
     await directory.close();
   }
 }
 
-async function exchange(path: string, question: string, signal: AbortSignal): Promise<string> {
+async function exchange(path: string, request: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const socket = connect({path});
   const abort = (): void => {
@@ -158,7 +158,7 @@ async function exchange(path: string, question: string, signal: AbortSignal): Pr
   };
   signal.addEventListener('abort', abort);
   try {
-    socket.end(question);
+    socket.end(request);
     const chunks: Buffer[] = [];
     for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
@@ -168,17 +168,17 @@ async function exchange(path: string, question: string, signal: AbortSignal): Pr
   }
 }
 
-function readAnswer(text: string): KubeletReport {
-  let answer: unknown;
+function parseResponse(text: string): KubeletReport {
+  let response: unknown;
   try {
-    answer = JSON.parse(text);
+    response = JSON.parse(text);
   } catch {
-    throw new SystemError('it has broken off its answer');
+    throw new SystemError('the response is truncated');
   }
-  const {version, ...report} = answer as {readonly version?: unknown} & KubeletReport;
+  const {version, ...report} = response as {readonly version?: unknown} & KubeletReport;
   if (version !== VERSION)
-    throw new SystemError(`it says something of version ${JSON.stringify(version)}, not ${VERSION}`, {
-      hint: 'start the kubelet again with this kcri',
+    throw new SystemError(`the response has version ${JSON.stringify(version)}, not ${VERSION}`, {
+      hint: 'restart the kubelet with this version of kcri',
     });
   return report;
 }

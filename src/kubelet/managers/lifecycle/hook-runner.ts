@@ -54,10 +54,10 @@ export async function runExecHook(
   const failed = (problem: string, output = ''): string =>
     `Exec lifecycle hook ([${commandLine}]) for ${subject(hook)} failed - error: ${problem}, message: ${goQuote(output)}`;
   try {
-    const answer = await runtime.execSync({containerId, cmd: command, timeout: 0n}, {signal});
-    const {exitCode} = answer;
+    const response = await runtime.execSync({containerId, cmd: command, timeout: 0n}, {signal});
+    const {exitCode} = response;
     if (exitCode === 0) return undefined;
-    const [stdout, stderr] = [answer.stdout.toString(), answer.stderr.toString()];
+    const [stdout, stderr] = [response.stdout.toString(), response.stderr.toString()];
     return failed(`command '${commandLine}' exited with ${exitCode}: ${stderr}`, `${stdout}${stderr}`);
   } catch (error) {
     signal.throwIfAborted();

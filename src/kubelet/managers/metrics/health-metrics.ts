@@ -16,9 +16,9 @@ export class HealthMetrics {
     stability: 'STABLE',
   });
 
-  recordCheck(name: string, isWell: boolean): void {
-    this.#now.set(isWell ? 1 : 0, name, 'healthz');
-    this.#total.increase(name, 'healthz', isWell ? 'success' : 'error');
+  recordCheck(name: string, isHealthy: boolean): void {
+    this.#now.set(isHealthy ? 1 : 0, name, 'healthz');
+    this.#total.increase(name, 'healthz', isHealthy ? 'success' : 'error');
   }
 
   families(): readonly MetricFamily[] {

@@ -1,6 +1,8 @@
 import {isIPv6} from 'node:net';
 
-/** Returns one IP address of each family, that of the node's primary address first (Kubelet.sortPodIPs). */
+/**
+ * Returns one IP address of each family, starting with the family of the node's primary address (Kubelet.sortPodIPs).
+ */
 export function sortPodIps(podIps: readonly string[], nodeIps: readonly string[]): readonly string[] {
   // The placeholder of a plan counts as IPv4.
   const v6 = podIps.filter((ip) => isIPv6(ip)).slice(0, 1);

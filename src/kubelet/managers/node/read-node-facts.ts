@@ -18,7 +18,7 @@ export interface NodeOptions {
   /** Path of the resolver configuration; empty for none. */
   readonly resolvConf?: string | undefined;
   readonly cgroupRoot?: string | undefined;
-  /** Mount point of the cgroup file systems; undefined if kcri creates no cgroups. */
+  /** Mount point of the cgroup filesystems; undefined if kcri creates no cgroups. */
   readonly cgroupMount?: string | undefined;
   readonly cgroupDriver?: CgroupFacts['driver'] | undefined;
   readonly memoryBytes?: bigint | undefined;
@@ -30,7 +30,7 @@ export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** File system type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
+/** Filesystem type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
 const CGROUP2_MAGIC = 0x63677270;
 
 /** Reads the node facts from the machine and the runtime. Rejects with SystemError and CriError. */
@@ -261,7 +261,7 @@ async function readEphemeralStorage(rootDir: string): Promise<bigint> {
       const {blocks, bsize} = await statfs(path === '' ? '/' : path);
       return BigInt(blocks) * BigInt(bsize);
     } catch (error) {
-      // A missing root directory will be on the file system of its nearest ancestor.
+      // A missing root directory will be on the filesystem of its nearest ancestor.
       if (!hasErrno(error, 'ENOENT') || path === '') throw fileError('reading', rootDir, error);
     }
   }

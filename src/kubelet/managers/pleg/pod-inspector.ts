@@ -86,7 +86,7 @@ export class PodInspector {
     this.#toReinspect.add(uid);
   }
 
-  /** Whether an inspection or a discarded event must be retried. */
+  /** True if an inspection or a discarded event must be retried. */
   get hasPendingRetries(): boolean {
     return this.#toReinspect.size + this.#toRedeliver.size > 0;
   }

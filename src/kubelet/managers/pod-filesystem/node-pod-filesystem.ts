@@ -38,7 +38,7 @@ import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
 import {bindSubPaths} from '../volumes/bind-sub-paths.js';
 import {mountVolumes} from '../volumes/volume-manager.js';
 
-/** PodFilesystem on the node's file system. All files of pods are in the root directory and the pod log directory. */
+/** PodFilesystem on the node's filesystem. All files of pods are in the root directory and the pod log directory. */
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;

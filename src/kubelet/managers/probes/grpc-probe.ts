@@ -18,10 +18,10 @@ export async function probeGrpc(
     timeoutMs: timeoutSeconds * 1000,
     userAgent: PROBE_HEADERS['user-agent'],
   };
-  return judged(await checkHealth(request, signal), address, formatGoSeconds(timeoutSeconds));
+  return toResult(await checkHealth(request, signal), address, formatGoSeconds(timeoutSeconds));
 }
 
-function judged(health: Health, address: string, timeout: string): ProbeHandlerResult {
+function toResult(health: Health, address: string, timeout: string): ProbeHandlerResult {
   switch (health.kind) {
     case 'no connection':
       return failure(

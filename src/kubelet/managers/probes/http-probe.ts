@@ -26,13 +26,13 @@ export async function probeHttp(
     return {result: 'error', state: 'unknown', output: messageOf(error)};
   }
   try {
-    return judged(await httpGet(request, {signal: timeUp, wantsBody: true}), timeUp.aborted);
+    return toResult(await httpGet(request, {signal: timeUp, wantsBody: true}), timeUp.aborted);
   } catch (error) {
     return failure(messageOf(error));
   }
 }
 
-function judged({statusCode, body, bodyError}: HttpResponse, isTimeUp: boolean): ProbeHandlerResult {
+function toResult({statusCode, body, bodyError}: HttpResponse, isTimeUp: boolean): ProbeHandlerResult {
   if (bodyError !== undefined)
     return {result: 'error', state: 'failure', output: isTimeUp ? NO_BODY : 'unexpected EOF'};
   if (statusCode < 200 || statusCode >= 400)

@@ -19,7 +19,7 @@ export interface ProbeDecisionSubject {
 /** State of a probe worker between probes. */
 export interface ProbeWorkerState {
   readonly id: ContainerId | undefined;
-  /** Whether probing pauses until the container is restarted. */
+  /** True if probing pauses until the container is restarted. */
   readonly onHold: boolean;
   readonly lastResult: ProbeResult | undefined;
   /** Number of consecutive occurrences of the last result. */
@@ -81,8 +81,8 @@ function stepFor(
 ): Step {
   const {running, terminated} = container.state ?? {};
   if (running === undefined) {
-    const comesAgain = terminated === undefined || subject.willRestart(terminated.exitCode, status);
-    return {counts: ['Failure'], next: comesAgain ? 'wait' : 'end'};
+    const willRestart = terminated === undefined || subject.willRestart(terminated.exitCode, status);
+    return {counts: ['Failure'], next: willRestart ? 'wait' : 'end'};
   }
   // A terminating container must not be reported as unhealthy.
   if (subject.pod.metadata.deletionTimestamp !== undefined && subject.kind !== 'readiness')
@@ -125,9 +125,9 @@ export function recordProbeResult(
   const run = memory.lastResult === result ? memory.resultRun + 1 : 1;
   const {failureThreshold = 3, successThreshold = 1} = probe;
   const counts = run >= (result === 'Failure' ? failureThreshold : successThreshold);
-  const concludes = counts && (kind === 'startup' || (kind === 'liveness' && result === 'Failure'));
+  const isConclusive = counts && (kind === 'startup' || (kind === 'liveness' && result === 'Failure'));
   return {
-    memory: {...memory, lastResult: result, resultRun: concludes ? 0 : run, onHold: concludes},
+    memory: {...memory, lastResult: result, resultRun: isConclusive ? 0 : run, onHold: isConclusive},
     counts,
   };
 }

@@ -172,7 +172,7 @@ export class ProbeManager {
     const results = this.#results[probe];
     if (results.get(id) === result) return;
     results.set(id, result);
-    const status = toldAs(probe, result);
+    const status = updateStatusOf(probe, result);
     if (status !== undefined) for (const listener of this.#listeners) listener({uid, id, probe, status});
   }
 
@@ -212,7 +212,7 @@ function* subjectsOf(pod: Pod): Generator<ProbeSubject> {
 }
 
 /** Returns the update for the sync loop; a liveness success needs none. */
-function toldAs(probe: ProbeKind, result: ProbeResult): ProbeUpdate['status'] | undefined {
+function updateStatusOf(probe: ProbeKind, result: ProbeResult): ProbeUpdate['status'] | undefined {
   if (probe === 'liveness') return result === 'Failure' ? 'unhealthy' : undefined;
   if (probe === 'readiness') return result === 'Success' ? 'ready' : 'not ready';
   return result === 'Success' ? 'started' : 'unstarted';

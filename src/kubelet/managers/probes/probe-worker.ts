@@ -142,7 +142,7 @@ export class ProbeWorker {
     if (id === undefined) return round.next !== 'end';
     for (const result of round.results) setResult(id, result);
     if (round.next !== 'probe') return round.next === 'wait';
-    const heard = (output: string): void => {
+    const setOutput = (output: string): void => {
       this.#output = output.slice(0, MAX_OUTPUT_LENGTH);
     };
     const isEnding = (): boolean => this.#podEnds;
@@ -150,7 +150,7 @@ export class ProbeWorker {
       id,
       podIp: status.podIP ?? '',
       isTerminating: isEnding,
-      onOutput: heard,
+      onOutput: setOutput,
     });
     if (result === undefined || this.#isStopped) return true;
     const {memory, counts} = recordProbeResult(subject, this.#memory, result);

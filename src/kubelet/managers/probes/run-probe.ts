@@ -42,7 +42,7 @@ export interface ProbedInstance {
 }
 
 /** Maximum number of attempts to execute a probe (maxProbeRetries). */
-const TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 const TITLES: Readonly<Record<ProbeKind, string>> = {
   liveness: 'Liveness',
@@ -60,24 +60,24 @@ export async function runProbe(
   instance: ProbedInstance,
   signal: AbortSignal,
 ): Promise<Exclude<ProbeResult, 'Unknown'> | undefined> {
-  const answer = await withRetries(io, subject, instance, signal);
-  instance.onOutput?.(answer.output);
+  const result = await withRetries(io, subject, instance, signal);
+  instance.onOutput?.(result.output);
   const events = createContainerEventRecorder(io.events, subject.pod, subject.list, subject.container.name);
   const title = TITLES[subject.kind];
-  switch (answer.result) {
+  switch (result.result) {
     case 'success':
       return 'Success';
     case 'warning':
-      events.warning('ProbeWarning', `${title} probe warning: ${answer.output}`);
+      events.warning('ProbeWarning', `${title} probe warning: ${result.output}`);
       return 'Success';
     case 'failure':
-      events.warning('Unhealthy', `${title} probe failed: ${answer.output}`);
+      events.warning('Unhealthy', `${title} probe failed: ${result.output}`);
       return 'Failure';
     case 'error':
       if (instance.isTerminating?.() === true) return undefined;
       events.warning(
         'Unhealthy',
-        `${title} probe errored and resulted in ${answer.state} state: ${answer.output}`,
+        `${title} probe errored and resulted in ${result.state} state: ${result.output}`,
       );
       return undefined;
   }
@@ -89,8 +89,8 @@ async function withRetries(
   instance: ProbedInstance,
   signal: AbortSignal,
 ): Promise<ProbeHandlerResult> {
-  for (let tries = 1; ; tries++) {
-    const answer = await attempt(io, subject, instance, signal).catch(
+  for (let attempts = 1; ; attempts++) {
+    const result = await attempt(io, subject, instance, signal).catch(
       (error: unknown): ProbeHandlerResult => ({
         result: 'error',
         state: 'unknown',
@@ -98,7 +98,7 @@ async function withRetries(
       }),
     );
     signal.throwIfAborted();
-    if (answer.result !== 'error' || tries >= TRIES) return answer;
+    if (result.result !== 'error' || attempts >= MAX_ATTEMPTS) return result;
   }
 }
 

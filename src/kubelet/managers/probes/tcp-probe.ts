@@ -26,10 +26,10 @@ async function dial(
 ): Promise<ProbeHandlerResult> {
   return await new Promise((resolve) => {
     const socket = connect(address);
-    const end = (answer: ProbeHandlerResult): void => {
+    const end = (result: ProbeHandlerResult): void => {
       timeUp.removeEventListener('abort', tooLate);
       socket.destroy();
-      resolve(answer);
+      resolve(result);
     };
     const tooLate = (): void => {
       end(failure(`dial tcp ${joinHostPort(address)}: i/o timeout`));

@@ -8,7 +8,7 @@ export interface KubeletRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly raw: IncomingMessage;
-  /** Whether the client requests a protocol upgrade. */
+  /** True if the client requests a protocol upgrade. */
   readonly canUpgrade: boolean;
   /** Signal that aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;

@@ -74,9 +74,9 @@ export class FileSource implements PodSource {
 }
 
 interface ReadFilesOptions {
-  /** Whether to report errors immediately: at the start, files are assumed to be complete. */
+  /** True to report errors immediately: at the start, files are assumed to be complete. */
   readonly settled: boolean;
-  /** Whether to skip files whose metadata did not change since the last two reads. */
+  /** True to skip files whose metadata did not change since the last two reads. */
   readonly onlyModified: boolean;
 }
 

@@ -20,7 +20,7 @@ export type ManifestFileContent =
       readonly text: string;
       /** Identity, size and times of the file. */
       readonly stamp: string;
-      /** Whether the previous read found the same stamp. */
+      /** True if the previous read found the same stamp. */
       readonly isConfirmed: boolean;
     }
   /** Failure to read the path; message and error are the kubelet's. */
@@ -43,7 +43,7 @@ interface ManifestFile {
   readonly version: number;
   /** Decoded manifest; undefined if the file cannot be read. */
   readonly manifest: DecodedManifest | ManifestRejection | undefined;
-  /** Whether two reads found the same content, so that the file is complete. */
+  /** True if two reads found the same content, so that the file is complete. */
   isSettled: boolean;
   /** Objects of the last valid version of the file. */
   readonly objects: readonly ObjectDocument[];

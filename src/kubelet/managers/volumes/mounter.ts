@@ -11,7 +11,7 @@ export interface MountPoint {
   readonly id: number;
   /** ID of the mount that contains this one. */
   readonly parentId: number;
-  /** Directory of the file system that is mounted; `/` unless it is a bind mount of a part. */
+  /** Directory of the filesystem that is mounted; `/` unless it is a bind mount of a part. */
   readonly root: string;
   readonly path: string;
   readonly fileSystem: string;
@@ -21,7 +21,7 @@ export interface MountPoint {
   readonly isShared: boolean;
 }
 
-/** File systems of volumes. */
+/** Filesystems of volumes. */
 export type VolumeFileSystem = 'tmpfs' | 'hugetlbfs';
 
 /** Propagation of mounts between a bind mount and its source (mount_namespaces(7)). */
@@ -31,7 +31,7 @@ export type BindPropagation = 'private' | 'slave' | 'shared';
 export interface Mounter {
   /** Returns all mounts in the kernel's order, later mounts last. */
   list(): Promise<readonly MountPoint[]>;
-  /** Mounts a file system; `options` are those of `mount -o`. */
+  /** Mounts a filesystem; `options` are those of `mount -o`. */
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
   /** Bind-mounts the open file `fd` of this process at the path, without mounts below it. */
   bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
@@ -47,7 +47,7 @@ export interface Mounter {
   unmount(path: string): Promise<void>;
 }
 
-/** Device names by file system, as in the kubelet. */
+/** Device names by filesystem, as in the kubelet. */
 const DEVICES = {tmpfs: 'tmpfs', hugetlbfs: 'nodev'} as const satisfies Record<VolumeFileSystem, string>;
 
 const MOUNT_INFO = '/proc/self/mountinfo';
@@ -226,7 +226,7 @@ export async function findContainingMount(
   return {mount, below: target.slice(mount.path.length)};
 }
 
-/** Reports whether a file system is mounted at exactly this path. */
+/** Reports whether a filesystem is mounted at exactly this path. */
 export async function isMountPoint(path: string, mounter: Mounter): Promise<boolean> {
   const target = await realDirectory(path);
   return (await mounter.list()).some((mount) => mount.path === target);

@@ -41,7 +41,7 @@ export function findRejection(admission: AdmissionRequest): Rejection | undefine
 function admitSysctls({pod, node}: AdmissionRequest): Rejection | undefined {
   const message = findForbiddenSysctl(pod, node);
   if (message === undefined) return undefined;
-  const hint = 'leave it out of spec.securityContext.sysctls, or allow it with --allowed-unsafe-sysctls';
+  const hint = 'remove it from spec.securityContext.sysctls, or allow it with --allowed-unsafe-sysctls';
   return {reason: 'SysctlForbidden', message, hint};
 }
 
@@ -53,7 +53,7 @@ function admitOs({pod}: AdmissionRequest): Rejection | undefined {
   return {
     reason: 'PodOSSelectorNodeLabelDoesNotMatch',
     message: `Failed to admit pod as the \`${OS_LABEL}\` label doesn't match node label`,
-    hint: `leave out metadata.labels["${OS_LABEL}"]; this is a Linux node`,
+    hint: `remove metadata.labels["${OS_LABEL}"]; this is a Linux node`,
   };
 }
 
@@ -63,11 +63,11 @@ function admitGroupsPolicy({pod, node}: AdmissionRequest): Rejection | undefined
   return {
     reason: 'SupplementalGroupsPolicyNotSupported',
     message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
-    hint: 'the runtime must know supplementalGroupsPolicy, as containerd 2.0 does; or leave it out',
+    hint: 'use a runtime that supports supplementalGroupsPolicy, such as containerd 2.0, or remove the field',
   };
 }
 
-const ASK_FOR_LESS = 'ask for less in resources.requests, or end another pod with "kcri delete"';
+const LOWER_REQUESTS = 'lower resources.requests, or delete another pod with "kcri delete"';
 
 function admitResources({pod, others, node}: AdmissionRequest): Rejection | undefined {
   const [short] = isCriticalPod(pod) ? [] : findInsufficientResources(pod, others, node);
@@ -76,7 +76,7 @@ function admitResources({pod, others, node}: AdmissionRequest): Rejection | unde
   return {
     reason: `OutOf${resource}`,
     message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
-    hint: ASK_FOR_LESS,
+    hint: LOWER_REQUESTS,
   };
 }
 
@@ -88,7 +88,7 @@ function admitCritical(admission: AdmissionRequest): Rejection | undefined {
   return {
     reason: 'UnexpectedAdmissionError',
     message: `Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [${missing.join('')}]`,
-    hint: ASK_FOR_LESS,
+    hint: LOWER_REQUESTS,
   };
 }
 
@@ -97,7 +97,7 @@ function admitNode({pod, node}: AdmissionRequest): Rejection | undefined {
   return failedPredicate(
     'NodeAffinity',
     "node(s) didn't match Pod's node affinity/selector",
-    'change spec.nodeSelector and spec.affinity.nodeAffinity, or give the node labels with --node-labels',
+    'change spec.nodeSelector and spec.affinity.nodeAffinity, or label the node with --node-labels',
   );
 }
 
@@ -106,7 +106,7 @@ function admitPorts({pod, others}: AdmissionRequest): Rejection | undefined {
   return failedPredicate(
     'NodePorts',
     "node(s) didn't have free ports for the requested pod ports",
-    'change hostPort, or end the pod that has it with "kcri delete"',
+    'change hostPort, or delete the pod that uses it with "kcri delete"',
   );
 }
 
@@ -120,7 +120,7 @@ function admitAppArmor({pod, node}: AdmissionRequest): Rejection | undefined {
   return {
     reason: 'AppArmor',
     message: 'Cannot enforce AppArmor: AppArmor is not enabled on the host',
-    hint: 'leave out appArmorProfile, or start a kernel with AppArmor',
+    hint: 'remove appArmorProfile, or enable AppArmor in the kernel',
   };
 }
 

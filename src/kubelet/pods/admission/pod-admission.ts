@@ -16,7 +16,7 @@ import {reportUnknownResources} from './unknown-resources.js';
 /** Dependencies of PodAdmission. */
 export interface PodAdmissionOptions extends PreemptContext {
   readonly node: NodeFacts;
-  /** Whether pods that do not fit the node are rejected. */
+  /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   readonly allocations: AllocationManager;
   readonly metrics?: Pick<KubeletMetrics, 'podPreempted' | 'podAdded'> | undefined;

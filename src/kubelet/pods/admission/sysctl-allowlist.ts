@@ -70,7 +70,7 @@ function parseAllowed(pattern: string): Allowed {
   const namespace = sysctlNamespace(name);
   if (namespace === undefined)
     throw new ConfigError(`the sysctl${wild ? 's' : ''} ${goQuote(pattern)} are not known to be namespaced`, {
-      hint: 'only sysctls of the network and of IPC can be allowed with --allowed-unsafe-sysctls',
+      hint: 'set --allowed-unsafe-sysctls to network and IPC sysctls only',
     });
   return {name, wild, namespace};
 }

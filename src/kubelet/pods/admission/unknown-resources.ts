@@ -9,7 +9,7 @@ import type {EventSink} from '../../contract/pod-event.js';
 export function reportUnknownResources(pod: Pod, events: EventSink): void {
   const names = unknownResources(pod);
   if (names.length === 0) return;
-  const message = `The node doesn't know ${names.join(', ')}: containers run without, no device plugins are asked for devices`;
+  const message = `Unknown resources ${names.join(', ')}: containers run without them, since device plugins are not supported`;
   events({type: 'Warning', reason: 'UnknownResource', message, pod});
 }
 

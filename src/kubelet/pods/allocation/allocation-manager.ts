@@ -17,7 +17,7 @@ export interface RetryPendingResizesOptions {
   /** Desired pods that have not terminated, with the resources that they request. */
   readonly active: readonly Pod[];
   readonly node: NodeFacts;
-  /** Whether a resize must fit the node. */
+  /** True if a resize must fit the node. */
   readonly admission: boolean;
 }
 
@@ -100,14 +100,14 @@ export class AllocationManager {
         const others = active
           .filter((other) => podRef(other).uid !== uid)
           .map((other) => this.getAllocatedPod(other));
-        const verdict = canResizePod({pod, allocation, others, node, admission});
+        const decision = canResizePod({pod, allocation, others, node, admission});
         const before = this.#pending.get(uid);
-        const pending = verdict.kind === 'pending' ? verdict.pending : undefined;
+        const pending = decision.kind === 'pending' ? decision.pending : undefined;
         if (pending?.reason !== 'Deferred') this.#unsettled.delete(uid);
         if (pending === undefined) this.#pending.delete(uid);
         else this.#pending.set(uid, pending);
-        if (verdict.kind === 'fits') this.grant(pod);
-        return verdict.kind === 'fits' || before?.message !== pending?.message;
+        if (decision.kind === 'fits') this.grant(pod);
+        return decision.kind === 'fits' || before?.message !== pending?.message;
       });
   }
 

@@ -27,7 +27,7 @@ export interface ResizeRequest {
   /** Other pods on the node that have not terminated, with their allocated resources. */
   readonly others: readonly Pod[];
   readonly node: NodeFacts;
-  /** Whether the resize must fit the node. */
+  /** True if the resize must fit the node. */
   readonly admission: boolean;
 }
 

@@ -10,7 +10,7 @@ import {byKey} from '../../../base/compare.js';
 export function formatResizeMessage(prefix: string, {spec, metadata}: Pod, error = ''): string {
   const {resources, initContainers = [], containers} = spec;
   const summary = {
-    ...(resources && {resources: inGosOrder(resources)}),
+    ...(resources && {resources: sortedLikeGo(resources)}),
     ...(initContainers.length > 0 && {initContainers: initContainers.map(summaryOf)}),
     containers: containers.map(summaryOf),
     generation: metadata.generation ?? 0,
@@ -20,10 +20,10 @@ export function formatResizeMessage(prefix: string, {spec, metadata}: Pod, error
 }
 
 function summaryOf({name, resources = {}}: Container): Readonly<Record<string, unknown>> {
-  return {name, resources: inGosOrder(resources)};
+  return {name, resources: sortedLikeGo(resources)};
 }
 
-function inGosOrder({limits, requests}: ResourceRequirements): ResourceRequirements {
+function sortedLikeGo({limits, requests}: ResourceRequirements): ResourceRequirements {
   return {...(limits && {limits: sorted(limits)}), ...(requests && {requests: sorted(requests)})};
 }
 

@@ -14,7 +14,7 @@ import type {Volume, VolumeProjection} from '../../../api/types/v1-volumes.js';
 
 /** Support of a field of the Pod API. Every field has a rule: none is dropped silently. */
 export type FieldRule<Value = never> =
-  | {readonly kind: 'honoured'}
+  | {readonly kind: 'honored'}
   /** The field has no effect, because it has none on any node. */
   | {readonly kind: 'ignored'; readonly reason: string}
   /** The field is an error, for all values or for some. */
@@ -26,191 +26,191 @@ export type FieldRule<Value = never> =
 
 type RulesOf<T> = {readonly [Name in keyof T]-?: FieldRule<Exclude<T[Name], undefined>>};
 
-const honoured: FieldRule<unknown> = {kind: 'honoured'};
+const honored: FieldRule<unknown> = {kind: 'honored'};
 const ignored = (reason: string): FieldRule<unknown> => ({kind: 'ignored', reason});
 
 function refused<Value>(reason: string, when: (value: Value) => boolean = () => true): FieldRule<Value> {
   return {kind: 'refused', reason, when};
 }
 
-const FOR_SCHEDULERS = 'a scheduler reads it before the pod comes to a node';
-const OF_THE_API_SERVER = 'the API server keeps it for its own use';
+const FOR_SCHEDULERS = 'only schedulers use it';
+const OF_THE_API_SERVER = 'only the API server uses it';
 const WINDOWS = 'this is a Linux node';
-const DEVICES = 'no device plugins or drivers are asked for devices';
+const DEVICES = 'there are no device plugins or DRA drivers';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
-const DELETION = 'a manifest cannot delete its pod; "kcri delete" does';
+const DELETION = 'a manifest cannot delete its pod; use "kcri delete"';
 
 const POD: RulesOf<Pod> = {
-  apiVersion: honoured,
-  kind: honoured,
-  metadata: honoured,
-  spec: honoured,
-  status: ignored('the kubelet finds out itself how the pod is'),
+  apiVersion: honored,
+  kind: honored,
+  metadata: honored,
+  spec: honored,
+  status: ignored('the kubelet computes the status'),
 };
 
 const OBJECT_META: RulesOf<ObjectMeta> = {
-  name: honoured,
-  generateName: refused('only an API server makes up names'),
-  namespace: honoured,
+  name: honored,
+  generateName: refused('only an API server generates names'),
+  namespace: honored,
   selfLink: ignored(OF_THE_API_SERVER),
-  uid: honoured,
+  uid: honored,
   resourceVersion: ignored(OF_THE_API_SERVER),
   generation: ignored(OF_THE_API_SERVER),
   creationTimestamp: ignored(OF_THE_API_SERVER),
   deletionTimestamp: refused(DELETION),
   deletionGracePeriodSeconds: refused(DELETION),
-  labels: honoured,
-  annotations: honoured,
-  ownerReferences: ignored('controllers and the garbage collector read it'),
-  finalizers: ignored('they hold back the object in the API server, not the pod on its node'),
+  labels: honored,
+  annotations: honored,
+  ownerReferences: ignored('only controllers and the garbage collector use it'),
+  finalizers: ignored('they delay the deletion in the API server, not on the node'),
   managedFields: ignored(OF_THE_API_SERVER),
 };
 
 const POD_SPEC: RulesOf<PodSpec> = {
-  volumes: honoured,
-  initContainers: honoured,
-  containers: honoured,
-  ephemeralContainers: refused('a kubelet takes none from a manifest, they are added to pods that run'),
-  restartPolicy: honoured,
-  terminationGracePeriodSeconds: honoured,
-  activeDeadlineSeconds: honoured,
-  dnsPolicy: honoured,
-  nodeSelector: honoured,
-  serviceAccountName: ignored('the token comes from admission; the kubelet shows only the name, to fieldRef'),
-  serviceAccount: ignored('the old name of serviceAccountName'),
-  automountServiceAccountToken: ignored('admission reads it when it adds the token'),
-  nodeName: ignored('a manifest runs on the node that reads it'),
-  hostNetwork: honoured,
-  hostPID: honoured,
-  hostIPC: honoured,
-  shareProcessNamespace: honoured,
-  securityContext: honoured,
-  imagePullSecrets: honoured,
-  hostname: honoured,
-  subdomain: honoured,
-  affinity: honoured,
+  volumes: honored,
+  initContainers: honored,
+  containers: honored,
+  ephemeralContainers: refused('they can only be added to a running pod, through an API server'),
+  restartPolicy: honored,
+  terminationGracePeriodSeconds: honored,
+  activeDeadlineSeconds: honored,
+  dnsPolicy: honored,
+  nodeSelector: honored,
+  serviceAccountName: ignored('only an API server issues tokens; the name is available through fieldRef'),
+  serviceAccount: ignored('it is a deprecated alias of serviceAccountName'),
+  automountServiceAccountToken: ignored('only an API server issues tokens'),
+  nodeName: ignored('the pod runs on the node that reads its manifest'),
+  hostNetwork: honored,
+  hostPID: honored,
+  hostIPC: honored,
+  shareProcessNamespace: honored,
+  securityContext: honored,
+  imagePullSecrets: honored,
+  hostname: honored,
+  subdomain: honored,
+  affinity: honored,
   schedulerName: ignored(FOR_SCHEDULERS),
-  tolerations: ignored('the node has no taints to tolerate'),
-  hostAliases: honoured,
-  priorityClassName: honoured,
-  priority: honoured,
-  dnsConfig: honoured,
-  readinessGates: honoured,
-  runtimeClassName: honoured,
-  enableServiceLinks: ignored('there are no services to link to'),
+  tolerations: ignored('the node has no taints'),
+  hostAliases: honored,
+  priorityClassName: honored,
+  priority: honored,
+  dnsConfig: honored,
+  readinessGates: honored,
+  runtimeClassName: honored,
+  enableServiceLinks: ignored('there are no Services'),
   preemptionPolicy: ignored(FOR_SCHEDULERS),
-  overhead: honoured,
+  overhead: honored,
   topologySpreadConstraints: ignored(FOR_SCHEDULERS),
-  setHostnameAsFQDN: honoured,
-  os: honoured,
-  hostUsers: honoured,
-  schedulingGates: refused('nobody lifts them without an API server'),
+  setHostnameAsFQDN: honored,
+  os: honored,
+  hostUsers: honored,
+  schedulingGates: refused('only an API server can remove them'),
   resourceClaims: refused(DEVICES),
-  resources: honoured,
-  hostnameOverride: honoured,
+  resources: honored,
+  hostnameOverride: honored,
   schedulingGroup: ignored(FOR_SCHEDULERS),
 };
 
 const CONTAINER: RulesOf<Container> = {
-  name: honoured,
-  image: honoured,
-  command: honoured,
-  args: honoured,
-  workingDir: honoured,
-  ports: honoured,
-  envFrom: honoured,
-  env: honoured,
-  resources: honoured,
-  resizePolicy: honoured,
-  restartPolicy: honoured,
-  restartPolicyRules: honoured,
-  volumeMounts: honoured,
+  name: honored,
+  image: honored,
+  command: honored,
+  args: honored,
+  workingDir: honored,
+  ports: honored,
+  envFrom: honored,
+  env: honored,
+  resources: honored,
+  resizePolicy: honored,
+  restartPolicy: honored,
+  restartPolicyRules: honored,
+  volumeMounts: honored,
   volumeDevices: refused(NOT_ATTACHED),
-  livenessProbe: honoured,
-  readinessProbe: honoured,
-  startupProbe: honoured,
-  lifecycle: honoured,
-  terminationMessagePath: honoured,
-  terminationMessagePolicy: honoured,
-  imagePullPolicy: honoured,
-  securityContext: honoured,
-  stdin: honoured,
-  stdinOnce: honoured,
-  tty: honoured,
+  livenessProbe: honored,
+  readinessProbe: honored,
+  startupProbe: honored,
+  lifecycle: honored,
+  terminationMessagePath: honored,
+  terminationMessagePolicy: honored,
+  imagePullPolicy: honored,
+  securityContext: honored,
+  stdin: honored,
+  stdinOnce: honored,
+  tty: honored,
 };
 
 const LIFECYCLE: RulesOf<Lifecycle> = {
-  postStart: honoured,
-  preStop: honoured,
-  stopSignal: ignored("the kubelet's feature gate ContainerStopSignals is off"),
+  postStart: honored,
+  preStop: honored,
+  stopSignal: ignored('the feature gate ContainerStopSignals is disabled'),
 };
 
 const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
-  fieldRef: honoured,
-  resourceFieldRef: honoured,
-  configMapKeyRef: honoured,
-  secretKeyRef: honoured,
-  fileKeyRef: honoured,
+  fieldRef: honored,
+  resourceFieldRef: honored,
+  configMapKeyRef: honored,
+  secretKeyRef: honored,
+  fileKeyRef: honored,
 };
 
 const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
   // reportUnknownResources warns about devices unknown to the node when the pod is admitted.
-  limits: honoured,
-  requests: honoured,
+  limits: honored,
+  requests: honored,
   claims: refused(DEVICES),
 };
 
 const VOLUME_MOUNT: RulesOf<VolumeMount> = {
-  name: honoured,
-  readOnly: honoured,
-  recursiveReadOnly: honoured,
-  mountPath: honoured,
-  subPath: honoured,
-  mountPropagation: honoured,
-  subPathExpr: honoured,
+  name: honored,
+  readOnly: honored,
+  recursiveReadOnly: honored,
+  mountPath: honored,
+  subPath: honored,
+  mountPropagation: honored,
+  subPathExpr: honored,
 };
 
 const SECURITY_CONTEXT: RulesOf<SecurityContext> = {
-  capabilities: honoured,
-  privileged: honoured,
-  seLinuxOptions: honoured,
+  capabilities: honored,
+  privileged: honored,
+  seLinuxOptions: honored,
   windowsOptions: refused(WINDOWS),
-  runAsUser: honoured,
-  runAsGroup: honoured,
-  runAsNonRoot: honoured,
-  readOnlyRootFilesystem: honoured,
-  allowPrivilegeEscalation: honoured,
-  procMount: honoured,
-  seccompProfile: honoured,
-  appArmorProfile: honoured,
+  runAsUser: honored,
+  runAsGroup: honored,
+  runAsNonRoot: honored,
+  readOnlyRootFilesystem: honored,
+  allowPrivilegeEscalation: honored,
+  procMount: honored,
+  seccompProfile: honored,
+  appArmorProfile: honored,
 };
 
 const POD_SECURITY_CONTEXT: RulesOf<PodSecurityContext> = {
-  seLinuxOptions: honoured,
+  seLinuxOptions: honored,
   windowsOptions: refused(WINDOWS),
-  runAsUser: honoured,
-  runAsGroup: honoured,
-  runAsNonRoot: honoured,
-  supplementalGroups: honoured,
-  supplementalGroupsPolicy: honoured,
-  fsGroup: honoured,
-  sysctls: honoured,
-  fsGroupChangePolicy: ignored('it is about volumes that outlive their pod'),
-  seccompProfile: honoured,
-  appArmorProfile: honoured,
-  seLinuxChangePolicy: ignored('the runtime labels emptyDir volumes either way'),
+  runAsUser: honored,
+  runAsGroup: honored,
+  runAsNonRoot: honored,
+  supplementalGroups: honored,
+  supplementalGroupsPolicy: honored,
+  fsGroup: honored,
+  sysctls: honored,
+  fsGroupChangePolicy: ignored('it concerns only volumes that outlive their pod'),
+  seccompProfile: honored,
+  appArmorProfile: honored,
+  seLinuxChangePolicy: ignored('emptyDir volumes are labeled with every policy'),
 };
 
 const VOLUME: RulesOf<Volume> = {
-  name: honoured,
-  hostPath: honoured,
-  emptyDir: honoured,
-  secret: honoured,
-  configMap: honoured,
-  downwardAPI: honoured,
-  projected: honoured,
-  image: honoured,
-  gitRepo: refused('Kubernetes has switched off gitRepo volumes'),
+  name: honored,
+  hostPath: honored,
+  emptyDir: honored,
+  secret: honored,
+  configMap: honored,
+  downwardAPI: honored,
+  projected: honored,
+  image: honored,
+  gitRepo: refused('Kubernetes has disabled gitRepo volumes'),
   gcePersistentDisk: refused(NOT_ATTACHED),
   awsElasticBlockStore: refused(NOT_ATTACHED),
   nfs: refused(NOT_ATTACHED),
@@ -236,22 +236,22 @@ const VOLUME: RulesOf<Volume> = {
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {
-  secret: honoured,
-  downwardAPI: honoured,
-  configMap: honoured,
-  serviceAccountToken: refused('only an API server gives tokens'),
-  clusterTrustBundle: refused('only an API server has trust bundles'),
-  podCertificate: refused('only an API server gives certificates'),
+  secret: honored,
+  downwardAPI: honored,
+  configMap: honored,
+  serviceAccountToken: refused('only an API server issues tokens'),
+  clusterTrustBundle: refused('only an API server provides trust bundles'),
+  podCertificate: refused('only an API server issues certificates'),
 };
 
 const AFFINITY: RulesOf<Affinity> = {
-  nodeAffinity: honoured,
+  nodeAffinity: honored,
   podAffinity: ignored(FOR_SCHEDULERS),
   podAntiAffinity: ignored(FOR_SCHEDULERS),
 };
 
 const NODE_AFFINITY: RulesOf<NodeAffinity> = {
-  requiredDuringSchedulingIgnoredDuringExecution: honoured,
+  requiredDuringSchedulingIgnoredDuringExecution: honored,
   preferredDuringSchedulingIgnoredDuringExecution: ignored(FOR_SCHEDULERS),
 };
 
@@ -261,7 +261,7 @@ const POD_OS: RulesOf<PodOS> = {
 
 /**
  * Rules of each type of the Pod API, by field; the compiler rejects a table with a missing field. All fields of an
- * object without a table are honoured.
+ * object without a table are honored.
  */
 export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   Pod: POD,

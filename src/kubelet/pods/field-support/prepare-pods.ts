@@ -20,7 +20,7 @@ export interface PreparedPod {
 
 /** Options of preparePods. */
 export interface PrepareOptions {
-  /** Whether to prepare static pods: with name suffix, UID from content and path, and source `file` or `http`. */
+  /** True to prepare static pods: with name suffix, UID from content and path, and source `file` or `http`. */
   readonly static: boolean;
   /** URL that static pods were fetched from; undefined if they come from files. */
   readonly url?: string | undefined;
@@ -72,7 +72,7 @@ function conflicts(
 /** Rejects a pod whose log directory name is too long: it could be started, but never terminated. */
 function checkLogDirectory(pod: Pod): readonly FieldError[] {
   const {name, length} = {name: pod.metadata.name ?? '', length: podLogsDirectoryName(podRef(pod)).length};
-  const problem = `the pod's log directory NAMESPACE_NAME_UID would have a name of ${length} characters, at most ${MAX_SEGMENT_LENGTH} are possible`;
+  const problem = `the log directory NAMESPACE_NAME_UID would have a name of ${length} characters; at most ${MAX_SEGMENT_LENGTH} are allowed`;
   return length > MAX_SEGMENT_LENGTH
     ? [invalidValue(new FieldPath(['metadata', 'name']), name, problem)]
     : [];

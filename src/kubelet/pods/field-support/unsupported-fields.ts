@@ -5,7 +5,7 @@ import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {FIELD_RULES} from './field-rules.js';
 
-/** Returns an error with its reason for each field of a Pod that kcri cannot honour and must not ignore. */
+/** Returns an error with its reason for each field of a Pod that kcri cannot honor and must not ignore. */
 export function unsupportedFields(pod: Pod): readonly FieldError[] {
   return [...inObject(podSchema, pod, new FieldPath())];
 }

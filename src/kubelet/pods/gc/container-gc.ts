@@ -24,7 +24,7 @@ export const DEFAULT_CONTAINER_GC_POLICY: ContainerGcPolicy = {
 /** A pod whose containers are candidates for GC. */
 export interface ContainerGcCandidate {
   readonly status: RuntimePodStatus;
-  /** Whether everything that the pod has in the runtime may be removed (ShouldPodContentBeRemoved). */
+  /** True if everything that the pod has in the runtime may be removed (ShouldPodContentBeRemoved). */
   readonly isUnwanted: boolean;
 }
 
@@ -88,8 +88,8 @@ function keptOf(
 ): readonly Unit[] {
   const own = maxPerContainer < 0 ? units : newestOfEach(units, maxPerContainer);
   if (maxContainers < 0 || own.flat().length <= maxContainers) return own;
-  const fair = newestOfEach(own, Math.max(1, Math.floor(maxContainers / own.length)));
-  return [fair.flat().toSorted(newestFirst).slice(0, maxContainers)];
+  const evenly = newestOfEach(own, Math.max(1, Math.floor(maxContainers / own.length)));
+  return [evenly.flat().toSorted(newestFirst).slice(0, maxContainers)];
 }
 
 function newestOfEach(units: readonly Unit[], count: number): readonly Unit[] {
@@ -98,9 +98,9 @@ function newestOfEach(units: readonly Unit[], count: number): readonly Unit[] {
 
 function inactiveSandboxes(
   {status, isUnwanted}: ContainerGcCandidate,
-  gone: ReadonlySet<RuntimeContainerStatus>,
+  removed: ReadonlySet<RuntimeContainerStatus>,
 ): readonly PodSandboxId[] {
-  const left = status.containers.filter((container) => !gone.has(container));
+  const left = status.containers.filter((container) => !removed.has(container));
   const inUse = new Set(left.map(({sandboxId}) => sandboxId));
   const [newest] = status.sandboxes;
   return status.sandboxes

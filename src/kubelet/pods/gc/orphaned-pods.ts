@@ -21,7 +21,7 @@ export interface OrphanedPodsOptions {
 }
 
 /** Time for which dead containers of a removed pod stay in the runtime, in ms. */
-const REMAINS_MS = 10_000;
+const RETENTION_MS = 10_000;
 
 /**
  * Removes orphaned pods: managed pods that are in no source and not running. Their resources on the node are removed at
@@ -52,30 +52,30 @@ export class OrphanedPods {
   async remove(uid: PodUid): Promise<boolean> {
     const record = this.#options.own.get(uid);
     if (record === undefined || this.#removing.has(uid)) return true;
-    const removal = this.#removeLeft(record);
+    const removal = this.#removeStep(record);
     this.#removing.set(uid, removal);
     const isDone = await removal;
     this.#removing.delete(uid);
     return isDone;
   }
 
-  async #removeLeft(record: PodRecord): Promise<boolean> {
+  async #removeStep(record: PodRecord): Promise<boolean> {
     const {clock, own} = this.#options;
     const {uid, goneAt} = record;
     try {
       if (goneAt !== undefined) {
-        if (Date.parse(goneAt) + REMAINS_MS <= clock.now()) await this.#removeRemains(record);
-      } else if ((await own.claim(record)) !== undefined) await this.#leave(record);
+        if (Date.parse(goneAt) + RETENTION_MS <= clock.now()) await this.#removeRecord(record);
+      } else if ((await own.claim(record)) !== undefined) await this.#removeFromNode(record);
       return true;
     } catch (error) {
       const fields = {pod: namespacedName(record), podUID: uid};
-      this.#logger.error(error, 'Failed to remove what is left of a pod', fields);
+      this.#logger.error(error, 'Failed to clean up orphaned pod', fields);
       return false;
     }
   }
 
   /** Removes the pod from the node. Reads its runtime status again first, since the last one may be out of date. */
-  async #leave(record: PodRecord): Promise<void> {
+  async #removeFromNode(record: PodRecord): Promise<void> {
     const {own, local, pleg, metrics} = this.#options;
     if (await own.ensureSyncer(record).isLive()) {
       pleg.requestRelist(record.uid);
@@ -91,10 +91,10 @@ export class OrphanedPods {
    * Removes dead containers and the record, unless another process has adopted the pod or it runs again. The next
    * rounds then determine its owner.
    */
-  async #removeRemains(record: PodRecord): Promise<void> {
+  async #removeRecord(record: PodRecord): Promise<void> {
     const {uid} = record;
     const {own, local, isWanted} = this.#options;
-    const isOver = await local.tryWithPodLock(record, async () => {
+    const isDone = await local.tryWithPodLock(record, async () => {
       const isStillGone = (await local.store.get(uid))?.goneAt !== undefined;
       if (!isStillGone) return true;
       if (isWanted(uid) || !(await local.createSyncer(record.pod, record.place).removeIfNotLive()))
@@ -102,17 +102,17 @@ export class OrphanedPods {
       await local.remover.forget(record);
       return true;
     });
-    if (isOver) own.forget(uid);
+    if (isDone) own.forget(uid);
   }
 
   /** Releases a removed pod whose UID another program uses again. */
-  async disown(record: PodRecord): Promise<void> {
+  async release(record: PodRecord): Promise<void> {
     const {own, local} = this.#options;
     await local.tryWithPodLock(record, async () => {
       await local.remover.forget(record);
     });
     own.forget(record.uid);
     const fields = {pod: namespacedName(record), podUID: record.uid};
-    this.#logger.info('A pod that is gone was made anew by another program, and is left to it', fields);
+    this.#logger.info('Releasing removed pod that another program has created again', fields);
   }
 }

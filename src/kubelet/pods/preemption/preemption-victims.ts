@@ -38,10 +38,10 @@ export function selectPreemptionVictims(
   const victims: Pod[] = [];
   for (const [index, qos] of BY_IMPORTANCE.entries()) {
     const lesser: readonly PodQOSClass[] = BY_IMPORTANCE.slice(index + 1);
-    const sure = candidates.filter((candidate) => lesser.includes(computePodQosClass(candidate)));
+    const lessImportant = candidates.filter((candidate) => lesser.includes(computePodQosClass(candidate)));
     const ofClass = candidates.filter((candidate) => computePodQosClass(candidate) === qos);
     // Before the pods of the class above, in the order in which they are killed.
-    victims.unshift(...nearest(ofClass, without(required, [...sure, ...victims])));
+    victims.unshift(...nearest(ofClass, without(required, [...lessImportant, ...victims])));
   }
   return {kind: 'possible', victims};
 }
@@ -77,8 +77,8 @@ function isNearer(pod: Pod, than: Pod, required: readonly ReclaimRequirement[]):
   const [a, b] = [distance(pod, required), distance(than, required)];
   if (a !== b) return a < b;
   for (const resource of ['memory', 'cpu']) {
-    const [asked, other] = [getResourceRequest(pod, resource), getResourceRequest(than, resource)];
-    if (asked !== other) return asked < other;
+    const [request, other] = [getResourceRequest(pod, resource), getResourceRequest(than, resource)];
+    if (request !== other) return request < other;
   }
   return true;
 }
@@ -94,12 +94,12 @@ function distance(pod: Pod, required: readonly ReclaimRequirement[]): number {
 /** Returns the requirements left after preempting the pods. */
 function without(
   required: readonly ReclaimRequirement[],
-  gone: readonly Pod[],
+  preempted: readonly Pod[],
 ): readonly ReclaimRequirement[] {
   return required
     .map(({resource, quantity}) => ({
       resource,
-      quantity: gone.reduce((rest, pod) => rest - getResourceRequest(pod, resource), quantity),
+      quantity: preempted.reduce((rest, pod) => rest - getResourceRequest(pod, resource), quantity),
     }))
     .filter(({quantity}) => quantity > 0n);
 }

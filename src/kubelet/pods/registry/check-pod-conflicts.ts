@@ -23,7 +23,7 @@ export interface PodConflicts {
 /** Options of checkPodConflicts. */
 export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' | 'node' | 'observer'> {
   readonly store: Pick<PodStore, 'get'>;
-  readonly neighbours: NodePodSnapshot;
+  readonly snapshot: NodePodSnapshot;
 }
 
 /**
@@ -34,13 +34,13 @@ export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' 
  */
 export async function checkPodConflicts(pod: Pod, options: PodConflictOptions): Promise<PodConflicts> {
   const ref = podRef(pod);
-  const {store, neighbours, node} = options;
+  const {store, snapshot, node} = options;
   const found = await store.get(ref.uid);
-  if (found === undefined) await requireUnusedUid(ref, neighbours, node.rootDir);
+  if (found === undefined) await requireUnusedUid(ref, snapshot, node.rootDir);
   else if (found.namespace !== ref.namespace || found.name !== ref.name)
     throw createUidConflictError(ref, found);
-  const {records, broken} = await neighbours.records();
-  await requireReadableNamesake(ref, broken, neighbours);
+  const {records, broken} = await snapshot.records();
+  await requireReadableNamesake(ref, broken, snapshot);
   const known = found?.goneAt === undefined ? found : undefined;
   const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
   const older = namesake?.uid === ref.uid ? undefined : namesake;
@@ -49,14 +49,14 @@ export async function checkPodConflicts(pod: Pod, options: PodConflictOptions): 
   return {known, older};
 }
 
-async function requireUnusedUid(ref: PodRef, neighbours: NodePodSnapshot, rootDir: string): Promise<void> {
+async function requireUnusedUid(ref: PodRef, snapshot: NodePodSnapshot, rootDir: string): Promise<void> {
   // Only kubelets also add the UID to the labels.
-  const sandboxes = await neighbours.sandboxes();
+  const sandboxes = await snapshot.sandboxes();
   if (!sandboxes.some(({metadata, labels}) => [metadata?.uid, labels[POD_UID_LABEL]].includes(ref.uid)))
     return;
   throw new SystemError(
-    `a pod with the UID "${ref.uid}" runs already and was not made by kcri with the root directory "${rootDir}"`,
-    {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
+    `the UID "${ref.uid}" is in use by a pod that kcri did not create with root directory "${rootDir}"`,
+    {hint: 'set another metadata.uid in the manifest, or delete that pod with the tool that created it'},
   );
 }
 
@@ -67,15 +67,15 @@ async function requireUnusedUid(ref: PodRef, neighbours: NodePodSnapshot, rootDi
 async function requireReadableNamesake(
   ref: PodRef,
   broken: readonly BrokenRecord[],
-  neighbours: NodePodSnapshot,
+  snapshot: NodePodSnapshot,
 ): Promise<void> {
   if (broken.length === 0) return;
-  const namesakes = (await neighbours.sandboxes()).filter(
+  const namesakes = (await snapshot.sandboxes()).filter(
     ({metadata}) => metadata?.namespace === ref.namespace && metadata.name === ref.name,
   );
   for (const {uid, error} of broken)
     if (namesakes.some(({metadata}) => metadata?.uid === uid))
-      throw new SystemError(`another pod "${namespacedName(ref)}" is there already, and ${error.message}`, {
+      throw new SystemError(`pod "${namespacedName(ref)}" already exists: ${error.message}`, {
         cause: error,
         hint: `run "kcri delete ${uid}" to delete it, or restore the file`,
       });
@@ -85,16 +85,16 @@ async function requireReadableNamesake(
 async function requireAdmission(
   pod: Pod,
   {known, older}: PodConflicts,
-  {neighbours, node, observer}: PodConflictOptions,
+  {snapshot, node, observer}: PodConflictOptions,
 ): Promise<void> {
   const allocation = known && allocationOf(known.pod);
   if (allocation !== undefined && isAllocated(pod, allocation)) return;
   const except = (known ?? older)?.uid;
-  const active = await neighbours.active();
+  const active = await snapshot.active();
   const others = active.filter(({uid}) => uid !== except).map((record) => record.pod);
   if (allocation !== undefined) {
-    const verdict = canResizePod({pod, allocation, others, node, admission: true});
-    if (verdict.kind === 'pending') throw new ResizeRejectedError(podRef(pod), verdict.pending);
+    const decision = canResizePod({pod, allocation, others, node, admission: true});
+    if (decision.kind === 'pending') throw new ResizeRejectedError(podRef(pod), decision.pending);
     return;
   }
   const rejection = findRejection({pod, others, node});

@@ -8,7 +8,7 @@ import type {PodRecord} from './pod-store.js';
 /** The PLEG's view of a pod when a worker starts it. */
 export interface PodInRuntime {
   readonly status: RuntimePodStatus;
-  /** Whether the last relist found a sandbox or container of the pod. */
+  /** True if the last relist found a sandbox or container of the pod. */
   readonly isListed: boolean;
 }
 

@@ -49,11 +49,13 @@ export class ManagedPods implements ManagedPodSet {
       if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
       else if (record.goneAt === undefined) {
         const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
-        this.#logger.error(error, 'A pod is left alone', {pod: namespacedName(record), podUID: record.uid});
+        this.#logger.error(error, 'Skipping pod created on another runtime', {
+          pod: namespacedName(record),
+          podUID: record.uid,
+        });
       }
     }
-    for (const {uid, error} of broken)
-      this.#logger.error(error, 'Could not read the record of a pod', {podUID: uid});
+    for (const {uid, error} of broken) this.#logger.error(error, 'Failed to read pod record', {podUID: uid});
   }
 
   /** Returns all records, including those of removed pods that still have dead containers in the runtime. */
@@ -162,17 +164,16 @@ export class ManagedPods implements ManagedPodSet {
     if (other.manager === 'kubelet')
       throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
     const name = namespacedName(other);
-    throw new SystemError(
-      `the pod "${name}" of "kcri sync" is there already: ${formatPod(ref)} is not started`,
-      {hint: `run "kcri delete ${name}" to delete it`},
-    );
+    throw new SystemError(`cannot start ${formatPod(ref)}: pod "${name}" of "kcri sync" already exists`, {
+      hint: `run "kcri delete ${name}" to delete it`,
+    });
   }
 
   #refuseForeign(ref: PodRef, {status, isListed}: PodInRuntime): void {
     if (status.sandboxes.length === 0 && !isListed) return;
     throw new SystemError(
-      `a pod with the UID "${ref.uid}" is in the runtime already and was not made by this kubelet: ${formatPod(ref)} is not started`,
-      {hint: 'give the manifest another metadata.uid, or end that pod with the tool that made it'},
+      `cannot start ${formatPod(ref)}: the UID "${ref.uid}" is in use by a pod that this kubelet did not create`,
+      {hint: 'set another metadata.uid in the manifest, or delete that pod with the tool that created it'},
     );
   }
 }

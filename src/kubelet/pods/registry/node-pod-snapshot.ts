@@ -21,7 +21,7 @@ export interface NodePodSnapshotSources extends Pick<PodRegistryOptions, 'servic
 /** Creates a snapshot; `share` makes several callers use one result, since reading it per pod takes quadratic time. */
 export function createNodePodSnapshot(
   {store, services, histories}: NodePodSnapshotSources,
-  share: <T>(ask: () => Promise<T>) => () => Promise<T>,
+  share: <T>(load: () => Promise<T>) => () => Promise<T>,
 ): NodePodSnapshot {
   const records = share(async () => await store.list());
   return {

@@ -94,8 +94,8 @@ export class PodRegistry {
   }
 
   /** Checks the pod against the others of the node; see checkPodConflicts. Changes nothing. */
-  async checkConflicts(pod: Pod, neighbours = this.#snapshot): Promise<PodConflicts> {
-    return await checkPodConflicts(pod, {...this.#options, store: this.store, neighbours});
+  async checkConflicts(pod: Pod, snapshot = this.#snapshot): Promise<PodConflicts> {
+    return await checkPodConflicts(pod, {...this.#options, store: this.store, snapshot});
   }
 
   /** Returns the record of the pod with that name; there is at most one. Rejects with SystemError. */

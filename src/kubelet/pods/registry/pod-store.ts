@@ -135,19 +135,19 @@ function parseRecord(text: string, uid: PodUid, path: string): PodRecord {
     value = JSON.parse(text);
   } catch {
     // The parser's message quotes the text, which may contain secrets.
-    throw brokenRecord(path, 'it is not JSON');
+    throw brokenRecord(path, 'must be JSON');
   }
-  if (!isObject(value)) throw brokenRecord(path, 'it is not a JSON object');
+  if (!isObject(value)) throw brokenRecord(path, 'must be a JSON object');
   const {version, ...record} = value;
   if (version !== VERSION)
-    throw brokenRecord(path, `it has version ${JSON.stringify(version)}, not ${VERSION}`);
+    throw brokenRecord(path, `must have version ${VERSION}, not ${JSON.stringify(version)}`);
   const wrong = wrongField(record, uid);
-  if (wrong !== undefined) throw brokenRecord(path, `its ${wrong} is missing or wrong`);
+  if (wrong !== undefined) throw brokenRecord(path, `missing or invalid field "${wrong}"`);
   return record as unknown as PodRecord;
 }
 
 function brokenRecord(path: string, problem: string): SystemError {
-  return new SystemError(`the pod record ${JSON.stringify(path)} can't be used: ${problem}`, {
+  return new SystemError(`invalid pod record ${JSON.stringify(path)}: ${problem}`, {
     hint: 'delete the pod by its UID, or restore the file',
   });
 }

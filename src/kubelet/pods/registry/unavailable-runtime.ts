@@ -10,7 +10,9 @@ export function createUnavailableRuntime(
   endpoint: string,
 ): KubeServices & {readonly runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>} {
   const refuse = async (): Promise<never> => {
-    throw new SystemError(`the runtime at "${endpoint}" is gone`, {hint: '"kcri runtime up" starts one'});
+    throw new SystemError(`the runtime at "${endpoint}" does not exist`, {
+      hint: 'start one with "kcri runtime up"',
+    });
   };
   return {
     runtime: {

@@ -17,7 +17,7 @@ const LOG_CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /** Open flags for files that a container can replace: never blocks, never follows a link. */
-const OPEN_HOSTILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const OPEN_UNTRUSTED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Open flags for container logs, which runtimes may store elsewhere and link to. */
 const OPEN_LOG = constants.O_RDONLY | constants.O_NONBLOCK;
 
@@ -31,12 +31,12 @@ export async function readTerminationMessages({
 }: Pick<RuntimePodStatus, 'containers'>): Promise<ReadonlyMap<ContainerId, string>> {
   const exited = containers.filter(({state}) => state === 'CONTAINER_EXITED');
   const messages = await Promise.all(
-    exited.map(async (container) => [container.id, await lastWords(container)] as const),
+    exited.map(async (container) => [container.id, await readTerminationMessage(container)] as const),
   );
   return new Map(messages.filter(([, message]) => message !== ''));
 }
 
-async function lastWords({cri}: RuntimeContainerStatus): Promise<string> {
+async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<string> {
   const {annotations, mounts} = cri;
   const path = annotations[CONTAINER_ANNOTATIONS.terminationMessagePath] ?? '';
   const inContainer = absoluteContainerPath(path);
@@ -53,7 +53,7 @@ async function lastWords({cri}: RuntimeContainerStatus): Promise<string> {
 
 async function terminationLog(path: string): Promise<string> {
   try {
-    return (await readEnd(path, OPEN_HOSTILE, MAX_MESSAGE_BYTES)).toString();
+    return (await readEnd(path, OPEN_UNTRUSTED, MAX_MESSAGE_BYTES)).toString();
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return '';
     return `Error on reading termination log ${path}: ${systemErrorMessage(error)}`;

@@ -21,7 +21,7 @@ export class ResizeConditionTracker {
   /** Records that the pod was granted other resources. */
   resizeStarted(pod: Pod): void {
     this.#progress = {};
-    this.#tell('Normal', 'ResizeStarted', pod, formatResizeMessage('Pod resize started', pod));
+    this.#recordEvent('Normal', 'ResizeStarted', pod, formatResizeMessage('Pod resize started', pod));
   }
 
   /** Sets the reason why the requested resources are not granted; undefined when they are. */
@@ -30,7 +30,12 @@ export class ResizeConditionTracker {
     this.#pending = pending;
     if (pending === undefined || !isNew) return;
     const {pod, reason, message} = pending;
-    this.#tell('Warning', `Resize${reason}`, pod, formatResizeMessage(`Pod resize ${reason}`, pod, message));
+    this.#recordEvent(
+      'Warning',
+      `Resize${reason}`,
+      pod,
+      formatResizeMessage(`Pod resize ${reason}`, pod, message),
+    );
   }
 
   /** Updates the progress: the resize is complete when the granted resources are actuated. */
@@ -38,7 +43,7 @@ export class ResizeConditionTracker {
     if (isResizeInProgress(pod, runtime, this.#context.actuated.current)) this.#progress ??= {};
     else if (this.#progress !== undefined) {
       this.#progress = undefined;
-      this.#tell('Normal', 'ResizeCompleted', pod, formatResizeMessage('Pod resize completed', pod));
+      this.#recordEvent('Normal', 'ResizeCompleted', pod, formatResizeMessage('Pod resize completed', pod));
     }
   }
 
@@ -47,7 +52,7 @@ export class ResizeConditionTracker {
     const error = results.find(({action}) => action === 'ResizePodInPlace')?.failure?.message;
     if (error === undefined || error === this.#progress?.error) return;
     this.#progress = {error};
-    this.#tell('Warning', 'ResizeError', pod, formatResizeMessage('Pod resize error', pod, error));
+    this.#recordEvent('Warning', 'ResizeError', pod, formatResizeMessage('Pod resize error', pod, error));
   }
 
   get conditions(): ResizeConditions {
@@ -61,7 +66,7 @@ export class ResizeConditionTracker {
     };
   }
 
-  #tell(type: 'Normal' | 'Warning', reason: string, pod: Pod, message: string): void {
+  #recordEvent(type: 'Normal' | 'Warning', reason: string, pod: Pod, message: string): void {
     this.#context.events({type, reason, message, pod});
   }
 }

@@ -19,9 +19,9 @@ import {ReasonCache} from './reason-cache.js';
 
 /** Options of PodStatusManager.updateStatus. */
 export interface StatusOptions {
-  /** Whether the pod was stopped for good. */
+  /** True if the pod was stopped for good. */
   readonly isTerminal?: boolean;
-  /** Whether a pod past its deadline becomes Failed, with an event. */
+  /** True if a pod past its deadline becomes Failed, with an event. */
   readonly enforcesDeadline: boolean;
   /** Conditions of the pod's resize; those of the previous status by default. */
   readonly resize?: ResizeConditions | undefined;

@@ -44,17 +44,17 @@ export interface SyncPass {
 }
 
 /** Options of the termination of a pod; `override` changes its computed status. */
-interface EndOptions {
+interface TerminationOptions {
   readonly gracePeriodSeconds: number;
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
-  /** Whether the pod is being deleted, which its last-known state records. */
+  /** True if the pod is being deleted, which its last-known state records. */
   readonly isDeletion?: boolean;
   /** Signal that interrupts the waits for containers to stop. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of a sync by a pod worker. */
-interface KnownOptions {
+interface SyncOptions {
   readonly networkError: string | undefined;
   /** Reason why the pod does not get the resources that it requests. */
   readonly pendingResize: PendingResize | undefined;
@@ -63,10 +63,10 @@ interface KnownOptions {
   readonly signal: AbortSignal;
 }
 
-interface PassOptions extends Pick<EndOptions, 'override'> {
+interface PassOptions extends Pick<TerminationOptions, 'override'> {
   readonly isTerminal?: boolean;
-  /** Whether the pass only observes: it enforces no deadline and leaves the resize conditions unchanged. */
-  readonly isLook?: boolean;
+  /** True if the pass only observes: it enforces no deadline and leaves the resize conditions unchanged. */
+  readonly observesOnly?: boolean;
 }
 
 /** Period in which the volumes of an idle pod are refreshed, in ms: the kubelet's syncFrequency. */
@@ -92,7 +92,7 @@ export function computeActions(
 export class PodSyncer {
   #pod: Pod;
   readonly #context: SyncContext;
-  readonly #keeper: PodStatusManager;
+  readonly #statusManager: PodStatusManager;
   /** Time of the next volume refresh of an idle pod, in ms since the epoch. */
   #remountAt: number | undefined;
   readonly #volumeLimit: EmptyDirLimitEviction;
@@ -101,7 +101,7 @@ export class PodSyncer {
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
     this.#pod = pod;
-    this.#keeper = new PodStatusManager(context, history, runtimeName);
+    this.#statusManager = new PodStatusManager(context, history, runtimeName);
     this.#volumeLimit = new EmptyDirLimitEviction(context);
     this.#resize = new ResizeConditionTracker(context);
   }
@@ -118,12 +118,12 @@ export class PodSyncer {
 
   /** Last computed status; undefined before the first sync. */
   get status(): PodStatus | undefined {
-    return this.#keeper.status;
+    return this.#statusManager.status;
   }
 
   /** Containers in restart back-off by name, as of the last sync. */
   get backOffs(): ReadonlyMap<string, ContainerBackOff> {
-    return this.#keeper.backOffs;
+    return this.#statusManager.backOffs;
   }
 
   /** Records an event raised outside a sync. */
@@ -133,12 +133,12 @@ export class PodSyncer {
 
   /** Applies a probe result to the status before the next sync. */
   applyProbeUpdate(outcome: ProbeUpdate): void {
-    this.#keeper.applyProbeUpdate(this.pod, outcome);
+    this.#statusManager.applyProbeUpdate(this.pod, outcome);
   }
 
   /** Resolves when all state of the pod has been written, or its write has failed. */
   async flush(): Promise<void> {
-    await this.#keeper.flush();
+    await this.#statusManager.flush();
   }
 
   /** Actuated resources of the pod, if known. */
@@ -153,20 +153,20 @@ export class PodSyncer {
 
   /** Restores the last-known status and reasons, as if the kubelet had never stopped. */
   restore(known: Pick<LastKnown, 'status' | 'reasons'>): void {
-    this.#keeper.restore(known);
+    this.#statusManager.restore(known);
   }
 
   /** Resolves with the observed state of the pod. Changes nothing, even if the pod is past its deadline. */
   async observe(signal?: AbortSignal): Promise<SyncPass> {
     await this.#load();
-    return await this.#pass(await this.#read(signal), [], {isLook: true});
+    return await this.#pass(await this.#read(signal), [], {observesOnly: true});
   }
 
   /** Reads the pod from the runtime and stores its new status, without any other effect. Rejects with CriError. */
   async refreshStatus(signal?: AbortSignal): Promise<PodStatus> {
     await this.#load();
     const {status} = await this.#pass(await this.#read(signal), []);
-    this.#keeper.persist();
+    this.#statusManager.persist();
     return status;
   }
 
@@ -176,14 +176,14 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, pendingResize, onStatus, signal}: KnownOptions,
+    {networkError, pendingResize, onStatus, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const runtime = this.#redact(observed);
-    this.#keeper.clearDeletion();
+    this.#statusManager.clearDeletion();
     this.#resize.setPending(pendingResize);
     const before = await this.#pass(runtime, []);
-    this.#keeper.persist();
+    this.#statusManager.persist();
     onStatus?.(before.status);
     if (hasEnded(before.status.phase)) return before;
     if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
@@ -194,32 +194,32 @@ export class PodSyncer {
       };
     }
     const results = this.#context.secrets.maskResults(await this.#act(runtime, before.status, signal));
-    this.#remember(results);
+    this.#recordResults(results);
     return {...before, results};
   }
 
   /** Stops the pod for good (SyncTerminatingPod). Rejects with PodError if it could not be stopped. */
   async syncTerminatingPod(
     observed: RuntimePodStatus,
-    {gracePeriodSeconds, override, isDeletion = false, signal}: EndOptions,
+    {gracePeriodSeconds, override, isDeletion = false, signal}: TerminationOptions,
   ): Promise<void> {
     await this.#load();
     const runtime = this.#redact(observed);
-    if (isDeletion) this.#keeper.markDeleted(gracePeriodSeconds);
+    if (isDeletion) this.#statusManager.markDeleted(gracePeriodSeconds);
     await this.#pass(runtime, [], {override});
-    this.#keeper.persist();
+    this.#statusManager.persist();
     throwFirstFailure(this.pod, await this.#stop(runtime, gracePeriodSeconds, signal));
-    const left = await this.#read();
-    requireStopped(this.pod, left);
-    await this.#pass(left, [], {override, isTerminal: true});
-    this.#keeper.persist();
+    const remaining = await this.#read();
+    requireStopped(this.pod, remaining);
+    await this.#pass(remaining, [], {override, isTerminal: true});
+    this.#statusManager.persist();
   }
 
-  /** The last status of a pod of which nothing runs, and nothing will (SyncTerminatedPod). */
+  /** Records the final status of a terminated pod (SyncTerminatedPod). */
   async syncTerminatedPod(observed: RuntimePodStatus): Promise<void> {
     await this.#load();
     await this.#pass(this.#redact(observed), [], {isTerminal: true});
-    this.#keeper.persist();
+    this.#statusManager.persist();
   }
 
   /** Resolves with the final status of the pod if it must be evicted. */
@@ -234,7 +234,7 @@ export class PodSyncer {
 
   async #load(): Promise<void> {
     await this.#context.actuated.load();
-    await this.#keeper.load(this.pod);
+    await this.#statusManager.load(this.pod);
   }
 
   async #stop(
@@ -323,16 +323,16 @@ export class PodSyncer {
   async #pass(
     runtime: RuntimePodStatus,
     results: readonly SyncResult[],
-    {isTerminal = false, isLook = false, override}: PassOptions = {},
+    {isTerminal = false, observesOnly: isLook = false, override}: PassOptions = {},
   ): Promise<SyncPass> {
     if (!isLook && !isTerminal) this.#resize.updateProgress(this.pod, runtime);
     const resize = isLook ? undefined : this.#resize.conditions;
-    const how = {isTerminal, enforcesDeadline: !isLook, resize, override};
-    return {runtime, status: await this.#keeper.updateStatus(this.pod, runtime, how), results};
+    const options = {isTerminal, enforcesDeadline: !isLook, resize, override};
+    return {runtime, status: await this.#statusManager.updateStatus(this.pod, runtime, options), results};
   }
 
-  #remember(results: readonly SyncResult[]): void {
+  #recordResults(results: readonly SyncResult[]): void {
     this.#resize.recordResults(this.pod, results);
-    this.#keeper.recordResults(results);
+    this.#statusManager.recordResults(results);
   }
 }

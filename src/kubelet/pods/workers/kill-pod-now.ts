@@ -15,7 +15,7 @@ export interface KillContext {
 }
 
 /** Minimum time to wait for a pod to stop, in seconds. */
-const SHORTEST_WAIT_SECONDS = 10;
+const MIN_WAIT_SECONDS = 10;
 
 /**
  * Evicts a pod and resolves when all its containers have stopped (pod_workers.go killPodNow). Rejects with SystemError
@@ -28,7 +28,7 @@ export async function killPodNow(
   signal: AbortSignal,
 ): Promise<void> {
   const graceSeconds = kill.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
-  const waitSeconds = Math.max(Math.trunc(graceSeconds * 1.5), SHORTEST_WAIT_SECONDS);
+  const waitSeconds = Math.max(Math.trunc(graceSeconds * 1.5), MIN_WAIT_SECONDS);
   const completed = new Promise<void>((resolve) => {
     workers.update({type: 'kill', pod, kill: {...kill, evict: true, onCompleted: resolve}});
   });
@@ -36,6 +36,6 @@ export async function killPodNow(
   const message = 'Container runtime did not kill the pod within specified grace period.';
   events({type: 'Warning', reason: 'ExceededGracePeriod', message, pod});
   throw new SystemError(`timeout waiting to kill pod ${formatPod(podRef(pod))}`, {
-    hint: 'the runtime may hang; the pod is still being ended',
+    hint: 'the runtime may be unresponsive; the pod is still terminating',
   });
 }

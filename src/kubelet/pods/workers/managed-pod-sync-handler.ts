@@ -29,7 +29,7 @@ export interface ManagedPodSyncHandlerOptions {
   readonly local: Pick<PodRegistry, 'remover'>;
   readonly own: ManagedPodSet;
   /** Removal of orphaned pods. */
-  readonly gone: Pick<OrphanedPods, 'isRemoving' | 'waitForRemoval' | 'remove' | 'disown'>;
+  readonly gone: Pick<OrphanedPods, 'isRemoving' | 'waitForRemoval' | 'remove' | 'release'>;
   readonly pleg: Pleg;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -194,7 +194,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     if (record === undefined) return;
     const status = this.#options.pleg.cache.get(uid);
     if (isRecreatedByOthers(record, status)) {
-      await this.#gone.disown(record);
+      await this.#gone.release(record);
       return;
     }
     await this.#own.ensureSyncer(record).syncTerminatingPod(status, {

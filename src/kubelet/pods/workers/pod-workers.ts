@@ -63,7 +63,7 @@ export class PodWorkers {
   readonly #workers = new Map<PodUid, WorkerState>();
   readonly #queue = new WorkQueue();
   readonly #turns = new StaticPodStartQueue();
-  /** Whether the first housekeeping has run; from then on, a pod without a worker is not desired. */
+  /** True if the first housekeeping has run; from then on, a pod without a worker is not desired. */
   #synced = false;
   #stopped = false;
   /** Called when all workers are idle. */

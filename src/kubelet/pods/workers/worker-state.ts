@@ -7,7 +7,7 @@ import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.j
 
 /** Options of a pod's termination (pod_workers.go KillPodOptions). */
 export interface KillOptions {
-  /** Whether the kubelet evicts the pod, so that its containers are removed from the runtime. */
+  /** True if the kubelet evicts the pod, so that its containers are removed from the runtime. */
   readonly evict?: boolean;
   /** Override of the pod's own grace period, in seconds, if it is shorter. */
   readonly gracePeriodSeconds?: number | undefined;
@@ -34,7 +34,7 @@ interface Termination {
   cause: TerminationCause;
   /** Effective grace period, in seconds; 0 until it is computed. */
   gracePeriodSeconds: number;
-  /** Whether the same pod was created again in the meantime. */
+  /** True if the same pod was created again in the meantime. */
   restartRequested: boolean;
 }
 
@@ -97,7 +97,7 @@ export interface PendingWork {
 /** Report of a worker for introspection. Times are in ms since the epoch. */
 export interface WorkerReport {
   readonly kind: WorkerLifecycle['kind'];
-  /** Whether work is in progress. */
+  /** True if work is in progress. */
   readonly isWorking: boolean;
   /**
    * `turn`: waits for another static pod of the same name. `status`: waits for a runtime status newer than the last
@@ -207,9 +207,9 @@ export class NetworkNotReadyError extends Error {
 
 /** Outcome of a sync that did not throw. */
 export interface SyncOutcome {
-  /** Whether the pod reached a terminal phase, so that its remaining containers are stopped. */
+  /** True if the pod reached a terminal phase, so that its remaining containers are stopped. */
   readonly isTerminal: boolean;
-  /** Whether another sync must follow at once. */
+  /** True if another sync must follow at once. */
   readonly syncAgain?: boolean;
   /** Error of an incomplete sync; undefined if it was complete. */
   readonly error?: unknown;

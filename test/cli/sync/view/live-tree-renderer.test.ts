@@ -211,7 +211,7 @@ describe('other output to the terminal', () => {
     });
     expect(exitCode).toBe(124);
     expect(terminal.text).toMatch(
-      /^kcri: warning: what pods refer to stays as it was: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\nkcri: pod/,
+      /^kcri: warning: keeping the ConfigMaps and Secrets read before: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\nkcri: pod/,
     );
     expect(terminal.text.match(/default\/web {2}/g)).toHaveLength(1);
   });

@@ -10,25 +10,24 @@ const DISK_BYTES = 64 * 2 ** 10;
 
 /** The stats RPCs, after containerd's container_stats*.go and sandbox_stats*.go: what doesn't run has none. */
 export function statsHandlers(state: FakeRuntimeState): Handlers {
-  const honoured = <T>(filter: T): T | null => (state.options.ignoresFilters === true ? null : filter);
+  const honored = <T>(filter: T): T | null => (state.options.ignoresFilters === true ? null : filter);
   return {
     ContainerStats: ({containerId}) => {
       const container = state.getContainer(containerId, 'failed to find container');
       if (container.state !== 'CONTAINER_RUNNING') throw unknownError('unexpected metrics response: []');
       return {stats: containerStats(state, container)};
     },
-    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, honoured(filter))}),
+    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, honored(filter))}),
     *StreamContainerStats({filter}) {
-      for (const stats of paginate(listContainerStats(state, honoured(filter))))
-        yield {containerStats: stats};
+      for (const stats of paginate(listContainerStats(state, honored(filter)))) yield {containerStats: stats};
     },
     PodSandboxStats: ({podSandboxId}) => {
       const missing = `an error occurred when trying to find sandbox ${podSandboxId}`;
       return {stats: podSandboxStats(state, state.getSandbox(podSandboxId, missing))};
     },
-    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, honoured(filter))}),
+    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, honored(filter))}),
     *StreamPodSandboxStats({filter}) {
-      for (const stats of paginate(listPodSandboxStats(state, honoured(filter))))
+      for (const stats of paginate(listPodSandboxStats(state, honored(filter))))
         yield {podSandboxStats: stats};
     },
   };

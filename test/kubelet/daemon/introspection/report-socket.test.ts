@@ -112,17 +112,17 @@ test('a client that does not complete its query does not delay the shutdown', as
 
 test('a missing socket and a socket without a server are reported', async () => {
   const rootDir = await temporaryDirectory();
-  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow('there is no "');
+  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow('does not exist');
   await writeFile(await socketOf(rootDir), '');
   await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(
-    /^asking at ".*kubelet\.sock": connection refused/,
+    /^connecting to ".*kubelet\.sock": connection refused/,
   );
 });
 
 test.each([
-  ['', 'it has broken off its answer'],
-  ['{"version":1,"pid"', 'it has broken off its answer'],
-  ['{"version":2,"pid":7}', 'it says something of version 2, not 1'],
+  ['', 'the response is truncated'],
+  ['{"version":1,"pid"', 'the response is truncated'],
+  ['{"version":2,"pid":7}', 'the response has version 2, not 1'],
 ])('the invalid response %j is rejected', async (answer, message) => {
   const rootDir = await temporaryDirectory();
   const server = createServer({allowHalfOpen: true}, (socket) => void socket.end(answer));
@@ -140,7 +140,7 @@ test('a daemon that does not respond is given up after five seconds', async () =
   await once(server, 'listening');
   const clock = new FakeClock();
   const query = queryKubelet(rootDir, [], {...OPTIONS, clock});
-  const rejected = expect(query).rejects.toThrow('it has not answered for 5s');
+  const rejected = expect(query).rejects.toThrow('no response within 5s');
   await once(server, 'connection');
   await clock.advance(5000);
   await rejected;

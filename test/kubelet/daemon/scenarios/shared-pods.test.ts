@@ -6,7 +6,7 @@ import {aManifest} from '../../../commands/pod-scene.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;
-const BUSY = /pod "default\/web-goldennode": another kcri \(pid \d+\) works on it just now/;
+const BUSY = /pod "default\/web-goldennode": another kcri process \(PID \d+\) is working on it/;
 
 /** Acquires the pod lock as another kcri process does while it works on the pod. */
 async function lockPod(testbed: DaemonTestbed): Promise<Lock> {
@@ -57,7 +57,7 @@ test('a pod claimed by kcri sync while no daemon ran is neither terminated nor c
   await lock[Symbol.asyncDispose]();
   await testbed.until('the conflict is logged', () =>
     testbed.errors.some((error) =>
-      error.includes('the pod "default/web-goldennode" of "kcri sync" is there already'),
+      error.includes('pod "default/web-goldennode" of "kcri sync" already exists'),
     ),
   );
   await testbed.remove('web.yaml');
@@ -77,7 +77,7 @@ test('a pod created on another runtime is ignored, and no other pod with its nam
   expect(await testbed.listRemains()).toEqual(before);
   const errorCount = (): number =>
     other.errors.filter((error) =>
-      error.includes(`pod "default/web-goldennode": was made on "${testbed.fake.endpoint}"`),
+      error.includes(`pod "default/web-goldennode": was created on "${testbed.fake.endpoint}"`),
     ).length;
   expect(errorCount()).toBe(1);
   await other.put('web.yaml', aManifest());

@@ -221,7 +221,7 @@ describe.skipIf(process.getuid?.() !== 0)('on a separate file system (needs root
     const node = await aNodeOn('ro');
     await expect(makePodDirs(node, pod)).rejects.toMatchObject({
       message: `creating the directory "${node.rootDir}/pods": read-only file system`,
-      hint: 'choose a directory on a writable file system with --root-dir',
+      hint: 'set --root-dir to a directory on a writable filesystem',
     });
   });
 });

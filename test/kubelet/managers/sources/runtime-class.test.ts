@@ -33,7 +33,7 @@ describe('a RuntimeClass', () => {
     expect(() => lookupRuntimeHandler(aPod({runtimeClassName: 'gvisor'}), objects())).toThrow(
       expect.objectContaining({
         message: 'runtimeclass.node.k8s.io "gvisor" not found',
-        hint: 'the RuntimeClass "gvisor" must come with the Pod\'s manifests (looked for in classes.yaml)',
+        hint: 'add the RuntimeClass "gvisor" to the Pod\'s manifests (searched: classes.yaml)',
       }) as Error,
     );
   });

@@ -218,8 +218,8 @@ describe('sysctls', () => {
     ...['net.*x', 'net..x', '-net.x', 'net.x ', ' net.x', 'net.x-', 'x net.*', 'net.-x*', '* net.*'].map(
       (pattern): [string, string, string] => [pattern, 'match regex', 'change --allowed-unsafe-sysctls'],
     ),
-    ['*', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
-    ['vm.x', 'not known to be namespaced', 'only sysctls of the network and of IPC'],
+    ['*', 'not known to be namespaced', 'to network and IPC sysctls only'],
+    ['vm.x', 'not known to be namespaced', 'to network and IPC sysctls only'],
   ])('--allowed-unsafe-sysctls %j is invalid: %s', (pattern, problem, hint) => {
     const given = {allowedUnsafeSysctls: [pattern]};
 

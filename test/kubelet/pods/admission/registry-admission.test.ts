@@ -53,7 +53,7 @@ test('a pod that requests unknown extended resources is admitted with a warning'
       type: 'Warning',
       reason: 'UnknownResource',
       message:
-        "The node doesn't know example.com/fpga, example.com/gpu: containers run without, no device plugins are asked for devices",
+        'Unknown resources example.com/fpga, example.com/gpu: containers run without them, since device plugins are not supported',
     },
   ]);
   expect(unsupportedFields(pod)).toEqual([]);

@@ -18,7 +18,7 @@ function objectOf(type: FieldType): AnySchema | undefined {
   return type.kind === 'object' ? type.schema : undefined;
 }
 
-/** Returns every API object reachable through honoured fields, with the first path that leads to it. */
+/** Returns every API object reachable through honored fields, with the first path that leads to it. */
 function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly path: string}> {
   const found = new Map<string, {schema: AnySchema; path: string}>();
   const visit = (schema: AnySchema, path: string): void => {
@@ -27,7 +27,7 @@ function reachable(): ReadonlyMap<string, {readonly schema: AnySchema; readonly 
     for (const [name, {type}] of Object.entries(schema.fields)) {
       const inner = objectOf(type);
       const rule = FIELD_RULES[schema.name]?.[name];
-      if (inner !== undefined && (rule === undefined || rule.kind === 'honoured'))
+      if (inner !== undefined && (rule === undefined || rule.kind === 'honored'))
         visit(inner, `${path}.${name}`);
     }
   };
@@ -44,7 +44,7 @@ describe('the field support matrix', () => {
     expect(Object.keys(FIELD_RULES[name] ?? {}).sort()).toEqual(Object.keys(schema?.fields ?? {}).sort());
   });
 
-  test('lists every object except those that are honoured as a whole', () => {
+  test('lists every object except those that are honored as a whole', () => {
     const whole = [...objects.keys()].filter((name) => FIELD_RULES[name] === undefined);
 
     const expected = [
@@ -101,7 +101,7 @@ describe('the field support matrix', () => {
   test('gives a reason for each field that is ignored or rejected', () => {
     const reasons = Object.values(FIELD_RULES)
       .flatMap((rules) => Object.values(rules))
-      .flatMap((rule) => (rule.kind === 'honoured' ? [] : [rule.reason]));
+      .flatMap((rule) => (rule.kind === 'honored' ? [] : [rule.reason]));
 
     expect(reasons.length).toBeGreaterThan(50);
     expect(reasons.filter((reason) => !/^[a-zA-Z].{10,}[^.]$/.test(reason))).toEqual([]);

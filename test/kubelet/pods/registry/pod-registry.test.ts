@@ -41,7 +41,7 @@ test('adopting a UID in use by a foreign pod is rejected before the older pod of
   await pods.adopt(older, 'pod.yaml');
   await syncOnce(pods.createSyncer(older), signal);
   await expect(pods.adopt(aLocalPod({metadata: {uid: 'taken'}}), 'pod.yaml')).rejects.toThrow(
-    'a pod with the UID "taken" runs already',
+    'the UID "taken" is in use by a pod',
   );
   expect(runtime.sandboxes).toHaveLength(2);
   expect(await pods.store.get(podRef(older).uid)).toBeDefined();

@@ -67,7 +67,7 @@ test('a removed pod is listed separately', async () => {
   await store.put(gone);
   expect(await store.list()).toEqual({records: [], removed: [gone], broken: []});
   await store.put(aRecord('a', {goneAt: 'yesterday'}));
-  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('its goneAt');
+  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('"goneAt"');
 });
 
 test('deleting a record also removes the temporary file of an interrupted write', async () => {
@@ -80,16 +80,16 @@ test('deleting a record also removes the temporary file of an interrupted write'
 });
 
 test.each([
-  ['empty', '', 'it is not JSON'],
-  ['truncated', '{"version": 1, "uid"', 'it is not JSON'],
-  ['a list', '[]', 'it is not a JSON object'],
-  ['of another version', '{"version": 2}', 'it has version 2, not 1'],
-  ['without a version', '{}', 'it has version undefined, not 1'],
-  ['of another pod', JSON.stringify({version: 1, ...aRecord('u2')}), 'its uid is missing or wrong'],
+  ['empty', '', 'must be JSON'],
+  ['truncated', '{"version": 1, "uid"', 'must be JSON'],
+  ['a list', '[]', 'must be a JSON object'],
+  ['of another version', '{"version": 2}', 'must have version 1, not 2'],
+  ['without a version', '{}', 'must have version 1, not undefined'],
+  ['of another pod', JSON.stringify({version: 1, ...aRecord('u2')}), 'missing or invalid field "uid"'],
   [
     'of a pod without containers',
     JSON.stringify({version: 1, ...aRecord('bad'), pod: {metadata: {uid: 'bad'}, spec: {}}}),
-    'its pod is missing or wrong',
+    'missing or invalid field "pod"',
   ],
 ])('a record that is %s is reported and does not hide others', async (_title, text, problem) => {
   const {store, directory} = await aStore();

@@ -161,7 +161,7 @@ test('a pod whose UID is in use by a foreign pod is rejected and left unchanged'
   const {pods, done} = createHandler();
   const foreign = {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus()]};
   await expect(pods.syncPod(aPod(), foreign, signal)).rejects.toThrow(
-    /a pod with the UID ".*" is in the runtime already and was not made by this kubelet/,
+    /the UID ".*" is in use by a pod that this kubelet did not create/,
   );
   await pods.syncTerminatingPod(aPod(), foreign, {gracePeriodSeconds: 1, status: undefined});
   await pods.syncTerminatedPod(aPod(), foreign);
@@ -311,7 +311,7 @@ test('a failed removal is logged and retried', async () => {
   time.ms += LATER_MS;
   fails.removing = true;
   await pods.removeOrphan(uid);
-  expect(logs).toEqual(['Failed to remove what is left of a pod: busy']);
+  expect(logs).toEqual(['Failed to clean up orphaned pod: busy']);
   expect(pods.isManaged(uid)).toBe(true);
   fails.removing = false;
   await pods.removeOrphan(uid);
@@ -321,7 +321,7 @@ test('a failed removal is logged and retried', async () => {
 test('an unreadable record is logged and does not prevent others from being loaded', async () => {
   const {own, logs} = createHandler();
   await own.load();
-  expect(logs).toEqual(['Could not read the record of a pod: not JSON']);
+  expect(logs).toEqual(['Failed to read pod record: not JSON']);
 });
 
 test('a waiting removal of dead containers does nothing once the pod has been removed', async () => {

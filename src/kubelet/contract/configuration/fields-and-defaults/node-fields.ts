@@ -1,5 +1,5 @@
 import {parseDuration} from '../../../../format/duration.js';
-import {between, honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
   ANYTHING,
   BOOL,
@@ -26,29 +26,29 @@ const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 
 
 /** Fields for the resources of the node and for running containers and images. */
 export const NODE_FIELDS = {
-  registryPullQPS: honoured(INT32, 5, {flag: 'registry-qps', check: notNegative}),
-  registryBurst: honoured(INT32, 10, {flag: 'registry-burst', check: notNegative}),
-  imagePullCredentialsVerificationPolicy: honoured(TEXT, 'NeverVerifyPreloadedImages', {
+  registryPullQPS: honored(INT32, 5, {flag: 'registry-qps', check: notNegative}),
+  registryBurst: honored(INT32, 10, {flag: 'registry-burst', check: notNegative}),
+  imagePullCredentialsVerificationPolicy: honored(TEXT, 'NeverVerifyPreloadedImages', {
     check: oneOf('NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
   }),
-  preloadedImagesVerificationAllowlist: honoured(TEXTS, []),
-  serializeImagePulls: honoured(BOOL, undefined, {flag: 'serialize-image-pulls'}),
-  maxParallelImagePulls: honoured(INT32, undefined, {
+  preloadedImagesVerificationAllowlist: honored(TEXTS, []),
+  serializeImagePulls: honored(BOOL, undefined, {flag: 'serialize-image-pulls'}),
+  maxParallelImagePulls: honored(INT32, undefined, {
     check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
   }),
-  imageMinimumGCAge: honoured(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
-  imageMaximumGCAge: honoured(DURATION, '0s', {live: true}),
-  imageGCHighThresholdPercent: honoured(INT32, 85, {
+  imageMinimumGCAge: honored(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
+  imageMaximumGCAge: honored(DURATION, '0s', {live: true}),
+  imageGCHighThresholdPercent: honored(INT32, 85, {
     flag: 'image-gc-high-threshold',
     live: true,
     check: percent,
   }),
-  imageGCLowThresholdPercent: honoured(INT32, 80, {
+  imageGCLowThresholdPercent: honored(INT32, 80, {
     flag: 'image-gc-low-threshold',
     live: true,
     check: percent,
   }),
-  oomScoreAdj: honoured(INT32, -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
+  oomScoreAdj: honored(INT32, -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
   maxOpenFiles: unsupported('set LimitNOFILE= in the systemd unit instead', INT64, 1_000_000, {
     flag: 'max-open-files',
     check: notNegative,
@@ -57,11 +57,11 @@ export const NODE_FIELDS = {
     flag: 'kubelet-cgroups',
   }),
   systemCgroups: unsupported('processes are not moved', TEXT, '', {flag: 'system-cgroups'}),
-  cgroupRoot: honoured(TEXT, '', {flag: 'cgroup-root'}),
+  cgroupRoot: honored(TEXT, '', {flag: 'cgroup-root'}),
   cgroupsPerQOS: ignored('QoS cgroups are always created', BOOL, true, {
     flag: 'cgroups-per-qos',
   }),
-  cgroupDriver: honoured(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
+  cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
   cpuManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
   cpuManagerPolicyOptions: unsupported(RESOURCE_MANAGERS, TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
   cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
@@ -86,9 +86,9 @@ export const NODE_FIELDS = {
   ),
   singleProcessOOMKill: unsupported('the default of the runtime applies', BOOL, undefined),
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
-  maxPods: honoured(INT32, 110, {flag: 'max-pods', check: notNegative}),
-  podsPerCore: honoured(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
-  podPidsLimit: honoured(INT64, -1, {flag: 'pod-max-pids'}),
+  maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
+  podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
+  podPidsLimit: honored(INT64, -1, {flag: 'pod-max-pids'}),
   cpuCFSQuota: unsupported('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
   cpuCFSQuotaPeriod: unsupported('the period is always 100ms', DURATION, '100ms', {
     flag: 'cpu-cfs-quota-period',
@@ -116,26 +116,26 @@ export const NODE_FIELDS = {
       flag: 'enforce-node-allocatable',
     },
   ),
-  allowedUnsafeSysctls: honoured(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
+  allowedUnsafeSysctls: honored(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
   protectKernelDefaults: unsupported('kernel settings are not changed', BOOL, false, {
     flag: 'protect-kernel-defaults',
   }),
-  failSwapOn: honoured(BOOL, false, {flag: 'fail-swap-on'}),
+  failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
   failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true),
   'memorySwap.swapBehavior': unsupported('containers cannot use swap', TEXT, '', {
     check: oneOf('', 'NoSwap', 'LimitedSwap'),
   }),
-  containerLogMaxSize: honoured(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
-  containerLogMaxFiles: honoured(INT32, 5, {
+  containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
+  containerLogMaxFiles: honored(INT32, 5, {
     flag: 'container-log-max-files',
     live: true,
     check: (value) => (value <= 1 ? 'must be greater than 1' : undefined),
   }),
-  containerLogMaxWorkers: honoured(INT32, 1, {
+  containerLogMaxWorkers: honored(INT32, 1, {
     live: true,
     check: (value) => (value < 1 ? 'must be greater than or equal to 1' : undefined),
   }),
-  containerLogMonitorInterval: honoured(DURATION, '10s', {
+  containerLogMonitorInterval: honored(DURATION, '10s', {
     live: true,
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
@@ -143,13 +143,13 @@ export const NODE_FIELDS = {
   shutdownGracePeriod: unsupported(SHUTDOWN, DURATION, '0s'),
   shutdownGracePeriodCriticalPods: unsupported(SHUTDOWN, DURATION, '0s'),
   shutdownGracePeriodByPodPriority: unsupported(SHUTDOWN, ANYTHING, undefined),
-  'crashLoopBackOff.maxContainerRestartPeriod': honoured(DURATION, '5m0s', {
+  'crashLoopBackOff.maxContainerRestartPeriod': honored(DURATION, '5m0s', {
     check: (value) =>
       seconds(value) < 1 || seconds(value) > 300
         ? `(got: ${seconds(value)} seconds) must be set between 1s and 300s`
         : undefined,
   }),
-  seccompDefault: honoured(BOOL, false, {flag: 'seccomp-default'}),
+  seccompDefault: honored(BOOL, false, {flag: 'seccomp-default'}),
   memoryThrottlingFactor: unsupported(GATE_DISABLED, FLOAT, 0.9),
   memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
     check: oneOf('None', 'TieredReservation'),

@@ -1,4 +1,4 @@
-import {between, honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS} from '../config-field-types.js';
 
 const NEEDS_API = 'it requires an API server';
@@ -9,31 +9,31 @@ const port = (value: number): string | undefined => (value === 0 ? undefined : b
 
 /** Fields for the HTTP servers and the log. */
 export const SERVER_FIELDS = {
-  enableServer: honoured(BOOL, true, {flag: 'enable-server'}),
-  address: honoured(TEXT, '127.0.0.1', {flag: 'address'}),
-  port: honoured(INT32, 10_250, {flag: 'port', check: between(1, 65_535)}),
-  readOnlyPort: honoured(INT32, 0, {flag: 'read-only-port', check: port}),
-  tlsCertFile: honoured(PATH, '', {flag: 'tls-cert-file'}),
-  tlsPrivateKeyFile: honoured(PATH, '', {flag: 'tls-private-key-file'}),
-  tlsCipherSuites: honoured(TEXTS, [], {flag: 'tls-cipher-suites'}),
+  enableServer: honored(BOOL, true, {flag: 'enable-server'}),
+  address: honored(TEXT, '127.0.0.1', {flag: 'address'}),
+  port: honored(INT32, 10_250, {flag: 'port', check: between(1, 65_535)}),
+  readOnlyPort: honored(INT32, 0, {flag: 'read-only-port', check: port}),
+  tlsCertFile: honored(PATH, '', {flag: 'tls-cert-file'}),
+  tlsPrivateKeyFile: honored(PATH, '', {flag: 'tls-private-key-file'}),
+  tlsCipherSuites: honored(TEXTS, [], {flag: 'tls-cipher-suites'}),
   tlsCurvePreferences: unsupported('Node.js selects the curves', NUMBERS, [], {
     flag: 'tls-curve-preferences',
   }),
-  tlsMinVersion: honoured(TEXT, '', {
+  tlsMinVersion: honored(TEXT, '', {
     flag: 'tls-min-version',
     check: oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
   }),
   rotateCertificates: ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'}),
   serverTLSBootstrap: unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
-  'authentication.x509.clientCAFile': honoured(PATH, '', {flag: 'client-ca-file'}),
+  'authentication.x509.clientCAFile': honored(PATH, '', {flag: 'client-ca-file'}),
   'authentication.webhook.enabled': unsupported(`${NEEDS_API}; bearer tokens are rejected`, BOOL, false, {
     flag: 'authentication-token-webhook',
   }),
   'authentication.webhook.cacheTTL': ignored(NEEDS_API, DURATION, '2m0s', {
     flag: 'authentication-token-webhook-cache-ttl',
   }),
-  'authentication.anonymous.enabled': honoured(BOOL, false, {flag: 'anonymous-auth'}),
-  'authorization.mode': honoured(TEXT, 'AlwaysAllow', {
+  'authentication.anonymous.enabled': honored(BOOL, false, {flag: 'anonymous-auth'}),
+  'authorization.mode': honored(TEXT, 'AlwaysAllow', {
     flag: 'authorization-mode',
     check: authorizationProblem,
   }),
@@ -43,21 +43,21 @@ export const SERVER_FIELDS = {
   'authorization.webhook.cacheUnauthorizedTTL': ignored(NEEDS_API, DURATION, '30s', {
     flag: 'authorization-webhook-cache-unauthorized-ttl',
   }),
-  enableDebuggingHandlers: honoured(BOOL, true, {flag: 'enable-debugging-handlers'}),
+  enableDebuggingHandlers: honored(BOOL, true, {flag: 'enable-debugging-handlers'}),
   enableContentionProfiling: ignored('Node.js has no lock contention', BOOL, false, {
     flag: 'contention-profiling',
   }),
   enableProfilingHandler: unsupported(PROFILING, BOOL, true),
   enableDebugFlagsHandler: unsupported('change logging.verbosity and send SIGHUP instead', BOOL, true),
-  enableSystemLogHandler: honoured(BOOL, true),
+  enableSystemLogHandler: honored(BOOL, true),
   enableSystemLogQuery: unsupported('/logs serves only files', BOOL, false),
   showHiddenMetricsForVersion: ignored('no metrics are hidden', TEXT, '', {
     flag: 'show-hidden-metrics-for-version',
   }),
-  healthzPort: honoured(INT32, 10_248, {flag: 'healthz-port', check: port}),
-  healthzBindAddress: honoured(TEXT, '127.0.0.1', {flag: 'healthz-bind-address'}),
-  streamingConnectionIdleTimeout: honoured(DURATION, '4h0m0s', {flag: 'streaming-connection-idle-timeout'}),
-  'logging.format': honoured(TEXT, 'text', {
+  healthzPort: honored(INT32, 10_248, {flag: 'healthz-port', check: port}),
+  healthzBindAddress: honored(TEXT, '127.0.0.1', {flag: 'healthz-bind-address'}),
+  streamingConnectionIdleTimeout: honored(DURATION, '4h0m0s', {flag: 'streaming-connection-idle-timeout'}),
+  'logging.format': honored(TEXT, 'text', {
     flag: 'logging-format',
     check: oneOf('text', 'json'),
     live: true,
@@ -65,7 +65,7 @@ export const SERVER_FIELDS = {
   'logging.flushFrequency': ignored('each line is written immediately', ANYTHING, 5_000_000_000, {
     flag: 'log-flush-frequency',
   }),
-  'logging.verbosity': honoured(INT32, 0, {flag: 'v', check: notNegative, live: true}),
+  'logging.verbosity': honored(INT32, 0, {flag: 'v', check: notNegative, live: true}),
   'logging.vmodule': unsupported('the verbosity applies to all files', ANYTHING, undefined, {
     flag: 'vmodule',
   }),

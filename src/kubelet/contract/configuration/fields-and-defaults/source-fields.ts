@@ -1,5 +1,5 @@
 import {redactUrlText} from '../../../../format/redact-url.js';
-import {honoured, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
   BOOL,
   BOOL_MAP,
@@ -17,22 +17,22 @@ const NO_CLUSTER = 'there is no API server';
 
 /** Fields for pod sources, the runtime, the network and the API server. */
 export const SOURCE_FIELDS = {
-  staticPodPath: honoured(PATH, '', {flag: 'pod-manifest-path'}),
-  podLogsDir: honoured(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
-  syncFrequency: honoured(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
-  fileCheckFrequency: honoured(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
-  httpCheckFrequency: honoured(DURATION, '20s', {flag: 'http-check-frequency', live: true}),
-  staticPodURL: honoured(URL_TEXT, '', {flag: 'manifest-url', check: urlProblem}),
-  staticPodURLHeader: honoured(HEADERS, {}, {flag: 'manifest-url-header'}),
-  containerRuntimeEndpoint: honoured(TEXT, '', {flag: 'container-runtime-endpoint'}),
-  imageServiceEndpoint: honoured(TEXT, '', {flag: 'image-service-endpoint'}),
-  runtimeRequestTimeout: honoured(DURATION, '2m0s', {flag: 'runtime-request-timeout'}),
+  staticPodPath: honored(PATH, '', {flag: 'pod-manifest-path'}),
+  podLogsDir: honored(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
+  syncFrequency: honored(DURATION, '1m0s', {flag: 'sync-frequency', live: true}),
+  fileCheckFrequency: honored(DURATION, '20s', {flag: 'file-check-frequency', live: true}),
+  httpCheckFrequency: honored(DURATION, '20s', {flag: 'http-check-frequency', live: true}),
+  staticPodURL: honored(URL_TEXT, '', {flag: 'manifest-url', check: urlProblem}),
+  staticPodURLHeader: honored(HEADERS, {}, {flag: 'manifest-url-header'}),
+  containerRuntimeEndpoint: honored(TEXT, '', {flag: 'container-runtime-endpoint'}),
+  imageServiceEndpoint: honored(TEXT, '', {flag: 'image-service-endpoint'}),
+  runtimeRequestTimeout: honored(DURATION, '2m0s', {flag: 'runtime-request-timeout'}),
   runOnce: ignored('it must be false in Kubernetes 1.36', BOOL, false, {
     flag: 'runonce',
     check: (value) =>
       value ? `${String(value)}, Runonce mode has been deprecated and should not be set` : undefined,
   }),
-  featureGates: honoured(BOOL_MAP, {}, {flag: 'feature-gates'}),
+  featureGates: honored(BOOL_MAP, {}, {flag: 'feature-gates'}),
   registerNode: ignored(NO_CLUSTER, BOOL, true, {flag: 'register-node'}),
   registerWithTaints: ignored(NO_CLUSTER, ANYTHING, undefined, {flag: 'register-with-taints'}),
   providerID: ignored(NO_CLUSTER, TEXT, '', {flag: 'provider-id'}),
@@ -80,9 +80,9 @@ export const SOURCE_FIELDS = {
     flag: 'volume-stats-agg-period',
   }),
   tracing: unsupported('only commands export traces', ANYTHING, undefined),
-  clusterDomain: honoured(TEXT, '', {flag: 'cluster-domain'}),
-  clusterDNS: honoured(TEXTS, [], {flag: 'cluster-dns'}),
-  resolvConf: honoured(PATH, '/etc/resolv.conf', {flag: 'resolv-conf'}),
+  clusterDomain: honored(TEXT, '', {flag: 'cluster-domain'}),
+  clusterDNS: honored(TEXTS, [], {flag: 'cluster-dns'}),
+  resolvConf: honored(PATH, '/etc/resolv.conf', {flag: 'resolv-conf'}),
   hairpinMode: ignored('the network of the runtime decides', TEXT, 'promiscuous-bridge', {
     flag: 'hairpin-mode',
     check: oneOf('promiscuous-bridge', 'hairpin-veth', 'none'),

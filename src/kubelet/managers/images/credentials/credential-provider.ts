@@ -133,7 +133,7 @@ function parseResponse(output: string, apiVersion: string): ProviderResponse {
 
 function loginOf({username, password}: Readonly<Record<string, unknown>>): RegistryLogin {
   if (typeof username !== 'string' || typeof password !== 'string')
-    throw new ConfigError('its response has a login without username or password');
+    throw new ConfigError('its response has credentials without username or password');
   return {username, password, email: ''};
 }
 

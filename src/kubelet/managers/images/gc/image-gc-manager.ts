@@ -37,7 +37,7 @@ export interface ImageGcManagerOptions {
   readonly records: ImageGcRecords;
   /** Returns the image names in the specs of all pods of kcri. */
   readonly desiredImages: () => Promise<readonly string[]>;
-  /** Returns the usage of the file system of a path. */
+  /** Returns the usage of the filesystem of a path. */
   readonly diskUsage: (path: string) => Promise<DiskUsage>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,7 +50,7 @@ export interface ImageGcManagerOptions {
 const PERIOD_MS = 300_000;
 
 /**
- * Removes unused images when their file system is nearly full, or when they have been unused for too long
+ * Removes unused images when their filesystem is nearly full, or when they have been unused for too long
  * (image_gc_manager.go). Unlike a kubelet, kcri may share the runtime with other clients. It therefore removes only
  * images that it has pulled itself and that neither a container of any client nor a pod of kcri uses.
  */

@@ -80,7 +80,7 @@ export function imagesOverMaxAge(
   return images.filter(({id}) => now - (uses.get(id)?.lastUsed ?? now) > maxAgeMs);
 }
 
-/** Capacity and free space of a file system. */
+/** Capacity and free space of a filesystem. */
 export interface DiskUsage {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;

@@ -28,7 +28,7 @@ export interface EnsuredSandbox {
   readonly result?: SyncResult;
 }
 
-/** How a failure of a step is reported. */
+/** Step of ensureSandbox, as it is reported if it fails. */
 interface Step {
   readonly action: SyncResult['action'];
   readonly reason: SyncFailureReason;

@@ -20,7 +20,7 @@ import {
 import type {SyncContext} from '../sync-context.js';
 import type {TerminationOrder} from './termination-order.js';
 
-/** How long an exec hook may take to return after its container has exited. */
+/** Maximum time for an exec hook to return after its container has exited, in ms. */
 const EXEC_RETURN_MS = 1000;
 
 /** Dependencies of killContainer and killPod. */
@@ -168,7 +168,7 @@ function startPreStopHook(
     const failure = await runHook(hook, AbortSignal.any([signal, exited.signal])).catch((error: unknown) => {
       signal.throwIfAborted();
       if (!exited.signal.aborted) throw error;
-      return handler.sleep === undefined ? 'outlived its container' : undefined;
+      return handler.sleep === undefined ? 'the container exited first' : undefined;
     });
     if (failure !== undefined) events.warning('FailedPreStopHook', 'PreStopHook failed');
   };

@@ -7,7 +7,7 @@ import {SystemError} from '../../../../base/errors.js';
 import type {VolumeFileSystem} from '../mounter.js';
 import type {PodVolume} from './volume-plugin.js';
 
-/** File system to mount for an emptyDir. */
+/** Filesystem to mount for an emptyDir. */
 export interface MediumMount {
   readonly fileSystem: VolumeFileSystem;
   /** Mount options to try in order, because older kernels do not support all. */
@@ -21,7 +21,7 @@ const SIZED_HUGE_PAGES = `${HUGE_PAGES}-`;
 const HUGE_PAGES_RESOURCE = 'hugepages-';
 
 /**
- * Returns the file system of the volume's medium; undefined for a directory on disk. `nodeMemoryBytes` is the node's
+ * Returns the filesystem of the volume's medium; undefined for a directory on disk. `nodeMemoryBytes` is the node's
  * allocatable memory.
  *
  * @throws SystemError for an unknown medium, or one that the pod does not request.

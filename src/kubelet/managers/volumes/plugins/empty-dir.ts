@@ -30,7 +30,7 @@ export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
 };
 
 /**
- * Creates an empty directory, mounts the file system of its medium if any, and sets its group to the pod's fsGroup
+ * Creates an empty directory, mounts the filesystem of its medium if any, and sets its group to the pod's fsGroup
  * (emptydir SetUpAt). An existing complete volume is kept. The pod's data directories must exist. Rejects with
  * SystemError.
  */

@@ -57,12 +57,12 @@ function shown(
   allocatedResources: ResourceList | undefined,
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   return {
-    resources: {...(isSaid(limits) && {limits}), ...(isSaid(requests) && {requests})},
-    ...(isSaid(allocatedResources) && {allocatedResources}),
+    resources: {...(isNotEmpty(limits) && {limits}), ...(isNotEmpty(requests) && {requests})},
+    ...(isNotEmpty(allocatedResources) && {allocatedResources}),
   };
 }
 
-function isSaid(list: ResourceList | undefined): list is ResourceList {
+function isNotEmpty(list: ResourceList | undefined): list is ResourceList {
   return list !== undefined && Object.keys(list).length > 0;
 }
 

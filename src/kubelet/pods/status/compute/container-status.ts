@@ -48,7 +48,7 @@ export interface ContainerStatusInput {
    * Returns the readiness of a running instance from its probes; without it a running instance is started and ready.
    */
   readonly readinessOf?: PodProbes['readinessOf'];
-  /** Whether all containers restart (shouldRestartAllContainers). */
+  /** True if all containers restart (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
   /** Resources last actuated for the containers. */
   readonly actuated?: PodAllocation | undefined;
@@ -208,14 +208,14 @@ function remembered(
   old: ContainerStatus | undefined,
 ): Observed {
   const {pod, restartsAll} = input;
-  const fresh = notMade(input, container);
+  const fresh = withoutInstance(input, container);
   if (old === undefined) return fresh;
   const {state = {}} = old;
   const known = state.terminated === undefined ? {...fresh, ...past(pod, old)} : {...old, state};
   return restartsAll && state.waiting === undefined ? {...known, ...reset(old)} : known;
 }
 
-function notMade(input: ContainerStatusInput, container: Container): Observed {
+function withoutInstance(input: ContainerStatusInput, container: Container): Observed {
   return {
     name: container.name,
     state: {waiting: {reason: waitingReason(input.pod)}},

@@ -29,7 +29,7 @@ export interface ConditionInput {
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
   readonly previous: readonly PodCondition[];
-  /** Whether all containers restart (shouldRestartAllContainers). */
+  /** True if all containers restart (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
   readonly resize?: ResizeConditions | undefined;
   /** Current time, RFC 3339. */

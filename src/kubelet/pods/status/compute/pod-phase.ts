@@ -9,9 +9,9 @@ export interface PhaseInput {
   readonly pod: Pod;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
-  /** Whether a regular container exists in the newest sandbox, so that initialization is complete. */
+  /** True if a regular container exists in the newest sandbox, so that initialization is complete. */
   readonly hasInitialized: boolean;
-  /** Whether the pod was stopped for good: containers are not restarted, regardless of the restart policy. */
+  /** True if the pod was stopped for good: containers are not restarted, regardless of the restart policy. */
   readonly isTerminal: boolean;
 }
 

@@ -18,10 +18,10 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   readonly node: Pick<NodeFacts, 'nodeIps'> & ContainerStatusInput['node'];
   /** Current time, in ms since the epoch. */
   readonly now: number;
-  /** Whether the pod was stopped for good, so that no container starts again. */
+  /** True if the pod was stopped for good, so that no container starts again. */
   readonly isTerminal?: boolean;
   readonly resize?: ResizeConditions;
-  /** Whether a pod past its deadline becomes Failed. */
+  /** True if a pod past its deadline becomes Failed. */
   readonly enforcesDeadline?: boolean;
 }
 

@@ -124,7 +124,7 @@ describe('a failure is reported without the plugin’s output and not cached', (
     ],
     [
       `echo '${JSON.stringify(aResponse({auth: {r: {password: 'topsecret'}}}))}'`,
-      'its response has a login without username or password',
+      'its response has credentials without username or password',
     ],
   ])('%s', async (script, reason) => {
     const {provider, requests} = await aProvider({script});

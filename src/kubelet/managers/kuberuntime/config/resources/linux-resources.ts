@@ -109,7 +109,10 @@ function withoutSwap(
     : {...resources, unified: {...resources.unified, 'memory.swap.max': '0'}};
 }
 
-/** A limit for every size of the node, 0 for those that nobody asks for (GetHugepageLimitsFromResources). */
+/**
+ * Returns a limit for each huge page size of the node, 0 for sizes that are not requested
+ * (GetHugepageLimitsFromResources).
+ */
 function hugepageLimits(limits: ResourceList, sizes: readonly string[]): readonly Init<HugepageLimit>[] {
   const asked = new Map(
     Object.entries(limits)

@@ -46,7 +46,7 @@ function hasLimit({spec}: Pod, name: 'cpu' | 'memory'): boolean {
   );
 }
 
-/** Of each size of the node what is asked for, else nothing. */
+/** Returns the requested limit of each huge page size of the node. */
 function hugePageBytes(requests: ResourceList, sizes: readonly string[]): ReadonlyMap<string, bigint> {
   const asked = new Map(
     Object.entries(requests)

@@ -120,8 +120,7 @@ test.each<[string, Partial<Container>]>([
 });
 
 test('the hint for a missing object lists the places searched', () => {
-  const hint =
-    'the Secret "default/none" must come with the Pod\'s manifests (looked for in web.yaml, objects/cm.yaml)';
+  const hint = 'add the Secret "default/none" to the Pod\'s manifests (searched: web.yaml, objects/cm.yaml)';
 
   expect(() => variables({envFrom: [{secretRef: {name: 'none'}}]})).toThrow(
     expect.objectContaining({hint}) as Error,
