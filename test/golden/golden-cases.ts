@@ -2,7 +2,7 @@ import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
 import type {NodeFacts} from '../../src/kubelet/contract/node-facts.js';
 import type {JsonObject} from './canonical/canonical-json.js';
-import {withoutLegacyFields, type CanonicalEvent} from './canonical/canonical-pods.js';
+import type {CanonicalEvent} from './canonical/canonical-pods.js';
 import type {CanonicalLine} from './canonical/canonical-calls.js';
 import type {GoldenEnvironment} from './canonical/canonical-labels.js';
 
@@ -74,7 +74,7 @@ export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCa
     actions,
     kubelet,
     lines: jsonLines(read('canon.jsonl')) as CanonicalLine[],
-    pods: (pods ?? []).map(withoutLegacyFields),
+    pods: pods ?? [],
     events: jsonLines(read('canon.events.jsonl')) as CanonicalEvent[],
     rejection: refusal === '' ? undefined : refusal,
     file: (file) => replaced(read(file)),

@@ -1,3 +1,4 @@
+import {encodePodStatus} from '../../../src/api/encode-pod.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
@@ -18,16 +19,10 @@ export function canonicalPods(
   pods: readonly PodWithStatus[],
   labels: CanonicalLabels,
 ): readonly JsonObject[] {
-  return pods.map(({pod: {metadata, spec}, status}) =>
-    withoutLegacyFields(labels.replaceInValue(plain({metadata, spec, status})) as JsonObject),
+  return pods.map(
+    ({pod: {metadata, spec}, status}) =>
+      labels.replaceInValue(plain({metadata, spec, status: encodePodStatus(status)})) as JsonObject,
   );
-}
-
-/** A recorded pod without what only old clients read. */
-export function withoutLegacyFields(pod: JsonObject): JsonObject {
-  return JSON.parse(
-    JSON.stringify(pod, (key, value: unknown) => (key === 'lastProbeTime' ? undefined : value)),
-  ) as JsonObject;
 }
 
 /** Events without repetitions, those of containers that were killed at the same time sorted. */

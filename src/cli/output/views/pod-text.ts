@@ -1,10 +1,11 @@
+import {encodePod} from '../../../api/encode-pod.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {formatCompactJson, type Json, type JsonObject} from '../../../format/json.js';
 import {formatSorted, type ObjectFormat} from '../parse-output-format.js';
 
 /** Returns the Pod as an API server would send it. */
 function podJson(pod: Pod): JsonObject {
-  return JSON.parse(JSON.stringify({...pod, apiVersion: 'v1', kind: 'Pod'})) as JsonObject;
+  return JSON.parse(JSON.stringify({...encodePod(pod), apiVersion: 'v1', kind: 'Pod'})) as JsonObject;
 }
 
 /** Formats one Pod, or several as a List like kubectl, without the final line break. */

@@ -78,15 +78,18 @@ describe('health', () => {
 
 describe('pods', () => {
   test('/pods returns a PodList with status', async () => {
-    const {request} = await startServerTestbed();
+    const {request, kubelet} = await startServerTestbed();
+    const conditions = [{type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z'}] as const;
+    const pod = webPod({...runningStatus(), conditions});
+    kubelet.pods = () => [pod];
     const {headers, body} = await request('/pods');
     expect(headers['content-type']).toBe('application/json');
-    const {metadata, spec, status} = webPod();
+    const {metadata, spec, status} = pod;
     expect(JSON.parse(body)).toEqual({
       kind: 'PodList',
       apiVersion: 'v1',
       metadata: {},
-      items: [JSON.parse(JSON.stringify({metadata, spec, status}))],
+      items: [{metadata, spec, status: {...status, conditions: [{...conditions[0], lastProbeTime: null}]}}],
     });
   });
 
@@ -96,6 +99,15 @@ describe('pods', () => {
     expect(items).toMatchObject([
       {metadata: {name: 'web', namespace: 'team', uid: UID}, spec: {containers: [{name: 'main'}]}},
     ]);
+  });
+
+  test('/runningpods returns null for the containers of a pod that cannot be inspected', async () => {
+    const {request, kubelet} = await startServerTestbed();
+    kubelet.runtimeStatus = () => {
+      throw new Error('not inspected');
+    };
+    const {items} = JSON.parse((await request('/runningpods/')).body) as {items: unknown};
+    expect(items).toMatchObject([{spec: {containers: null}}]);
   });
 
   test('/configz returns the configuration', async () => {

@@ -1,3 +1,4 @@
+import {encodePod} from '../../../../api/encode-pod.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
@@ -10,7 +11,7 @@ export function podsRoute(kubelet: ServedKubelet): Route {
   return {
     pattern: '/pods',
     methods: ['GET'],
-    handle: shareResponse(async () => podList(kubelet.pods().map(withoutKind))),
+    handle: shareResponse(async () => podList(kubelet.pods().map(encodeItem))),
   };
 }
 
@@ -33,8 +34,9 @@ export function configzRoute(options: Pick<ServerOptions, 'configuration'>): Rou
   return {pattern: '/configz', handle: async () => Promise.resolve(jsonResponse(body()))};
 }
 
-/** Omits kind and apiVersion, which items of a list do not have. */
-function withoutKind({metadata, spec, status}: Pod): object {
+/** Encodes a Pod without kind and apiVersion, which items of a list do not have. */
+function encodeItem(pod: Pod): object {
+  const {metadata, spec, status} = encodePod(pod);
   return {metadata, spec, status};
 }
 
@@ -49,15 +51,17 @@ function runningPods(kubelet: ServedKubelet): readonly object[] {
     }));
 }
 
-/** Returns the running containers of a pod; empty for pods of other clients, which the kubelet does not inspect. */
+/** Returns the running containers of a pod; null for pods of other clients, which the kubelet does not inspect. */
 function runningContainers(
   kubelet: ServedKubelet,
   uid: Parameters<ServedKubelet['runtimeStatus']>[0],
-): readonly object[] {
+): readonly object[] | null {
   const containers = () => kubelet.runtimeStatus(uid).containers;
-  return ifAvailable(containers)
-    .filter(({state}) => state === 'CONTAINER_RUNNING')
-    .map(({name, cri}) => ({name, image: cri.imageRef, resources: {}}));
+  return nullIfEmpty(
+    ifAvailable(containers)
+      .filter(({state}) => state === 'CONTAINER_RUNNING')
+      .map(({name, cri}) => ({name, image: cri.imageRef, resources: {}})),
+  );
 }
 
 /** Returns the result of `read`, or an empty list if the pod could not be inspected. */
@@ -70,6 +74,11 @@ function ifAvailable<T>(read: () => readonly T[]): readonly T[] {
 }
 
 function podList(items: readonly object[]): BufferedResponse {
-  const list = {kind: 'PodList', apiVersion: 'v1', metadata: {}, items: items.length === 0 ? null : items};
+  const list = {kind: 'PodList', apiVersion: 'v1', metadata: {}, items: nullIfEmpty(items)};
   return jsonResponse(`${JSON.stringify(list)}\n`);
+}
+
+/** Returns null for an empty list, as Go encodes one that was never appended to. */
+function nullIfEmpty<T>(items: readonly T[]): readonly T[] | null {
+  return items.length === 0 ? null : items;
 }
