@@ -32,6 +32,14 @@ export class UsageError extends KcriError {
   readonly code = 'USAGE';
 }
 
+/** An empty value on the command line, probably from an unset variable in a script. */
+export class EmptyValueError extends UsageError {
+  /** `subject` is the flag or argument. */
+  constructor(subject: string) {
+    super(`${subject} must not be empty`, {hint: 'omit it, or check the variable that sets its value'});
+  }
+}
+
 /** A configuration or manifest file that cannot be read or is invalid as a whole. */
 export class ConfigError extends KcriError {
   readonly code = 'CONFIG';

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {EVENT_FORMATS, KCRI_EVENTS} from '../cli/events/show-events.js';
-import {listFlag, withChoices} from '../cli/flags/flag-types.js';
+import {listFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
 import {EVENT_TYPES, type EventType} from '../operations/events/container-events.js';
 import {parseLabels, parseNamePattern} from '../operations/filters/list-filters.js';
@@ -26,31 +26,33 @@ export default class Events extends BaseCommand {
   static override flags = {
     output: outputFlag(EVENT_FORMATS, 'table on a terminal, json elsewhere'),
     template: templateFlag,
-    container: listFlag({
-      helpValue: 'CONTAINER',
-      description: 'Select only events of this container, by ID, name or POD/NAME. Can be repeated.',
-    }),
-    pod: listFlag({
-      char: 'p',
-      helpValue: 'POD',
-      description: 'Select only events of this pod and its containers, by ID or name. Can be repeated.',
-    }),
-    type: withChoices(
-      listFlag({helpValue: 'TYPE', description: 'Select only events of this type.'}),
-      EVENT_TYPES,
-    ),
-    namespace: Flags.string({
-      helpValue: 'REGEX',
-      description: 'Select only events in namespaces that match a regular expression.',
-    }),
-    label: listFlag({
-      helpValue: 'KEY=VALUE',
-      description: 'Select only events of containers or pods with this label. Can be repeated.',
-    }),
-    since: Flags.string({
-      helpValue: 'TIME',
-      description:
-        'Include replayed events since this time, such as 10m or 2026-11-20T14:00:00Z. [default: now]',
+    ...nonEmptyFlags({
+      container: listFlag({
+        helpValue: 'CONTAINER',
+        description: 'Select only events of this container, by ID, name or POD/NAME. Can be repeated.',
+      }),
+      pod: listFlag({
+        char: 'p',
+        helpValue: 'POD',
+        description: 'Select only events of this pod and its containers, by ID or name. Can be repeated.',
+      }),
+      type: withChoices(
+        listFlag({helpValue: 'TYPE', description: 'Select only events of this type.'}),
+        EVENT_TYPES,
+      ),
+      namespace: Flags.string({
+        helpValue: 'REGEX',
+        description: 'Select only events in namespaces that match a regular expression.',
+      }),
+      label: listFlag({
+        helpValue: 'KEY=VALUE',
+        description: 'Select only events of containers or pods with this label. Can be repeated.',
+      }),
+      since: Flags.string({
+        helpValue: 'TIME',
+        description:
+          'Include replayed events since this time, such as 10m or 2026-11-20T14:00:00Z. [default: now]',
+      }),
     }),
   };
 

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {execInContainers} from '../cli/exec/exec-in-containers.js';
 import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
-import {integerFlag, withChoices} from '../cli/flags/flag-types.js';
+import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
 
 export default class Exec extends BaseCommand {
@@ -34,13 +34,15 @@ export default class Exec extends BaseCommand {
   };
   static override flags = {
     ...CONTAINER_FILTERS,
-    state: withChoices(
-      Flags.string({
-        helpValue: 'STATE',
-        description: 'Select only containers in this state. [default: running]',
-      }),
-      CONTAINER_STATE_CHOICES,
-    ),
+    ...nonEmptyFlags({
+      state: withChoices(
+        Flags.string({
+          helpValue: 'STATE',
+          description: 'Select only containers in this state. [default: running]',
+        }),
+        CONTAINER_STATE_CHOICES,
+      ),
+    }),
     interactive: Flags.boolean({char: 'i', description: 'Pass standard input to the command.'}),
     tty: Flags.boolean({char: 't', description: 'Allocate a terminal for the command.'}),
     sync: Flags.boolean({

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {IMAGE_FILTER} from '../cli/flags/filter-flags.js';
+import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
 import {listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS} from '../cli/lists/list-containers.js';
 import {listImagesForCommand} from '../cli/lists/list-images.js';
@@ -30,7 +30,7 @@ export default class Images extends BaseCommand {
     }),
   };
   static override flags = {
-    filter: IMAGE_FILTER,
+    ...IMAGE_FILTER_FLAG,
     ...listFlags(IMAGE_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each image.'}),
     digests: Flags.boolean({description: 'Show digests.'}),

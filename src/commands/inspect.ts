@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {withChoices} from '../cli/flags/flag-types.js';
+import {nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES, containerQuery} from '../cli/flags/filter-flags.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
@@ -26,18 +26,20 @@ export default class Inspect extends BaseCommand {
   static override flags = {
     ...INSPECT_FLAGS,
     ...CONTAINER_FILTERS,
-    namespace: Flags.string({
-      helpValue: 'REGEX',
-      description: 'Select only containers of pods whose namespace matches a regular expression.',
-    }),
-    state: withChoices(
-      Flags.string({
-        char: 's',
-        helpValue: 'STATE',
-        description: 'Select only containers in this state. [default: running]',
+    ...nonEmptyFlags({
+      namespace: Flags.string({
+        helpValue: 'REGEX',
+        description: 'Select only containers of pods whose namespace matches a regular expression.',
       }),
-      CONTAINER_STATE_CHOICES,
-    ),
+      state: withChoices(
+        Flags.string({
+          char: 's',
+          helpValue: 'STATE',
+          description: 'Select only containers in this state. [default: running]',
+        }),
+        CONTAINER_STATE_CHOICES,
+      ),
+    }),
     all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
   };
 

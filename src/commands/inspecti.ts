@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {IMAGE_FILTER} from '../cli/flags/filter-flags.js';
+import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {imageArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
@@ -26,12 +27,14 @@ export default class Inspecti extends BaseCommand {
   static override args = imageArgs;
   static override flags = {
     ...INSPECT_FLAGS,
-    name: Flags.string({
-      helpValue: 'NAME',
-      description:
-        'Select only images with this name, with any tag unless one is given; * matches any characters.',
+    ...nonEmptyFlags({
+      name: Flags.string({
+        helpValue: 'NAME',
+        description:
+          'Select only images with this name, with any tag unless one is given; * matches any characters.',
+      }),
     }),
-    filter: IMAGE_FILTER,
+    ...IMAGE_FILTER_FLAG,
   };
 
   async run(): Promise<void> {

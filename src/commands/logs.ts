@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {integerFlag, withChoices} from '../cli/flags/flag-types.js';
+import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {LOG_STREAMS} from '../cli/logs/log-strategy.js';
 import {showContainerLogs} from '../cli/logs/show-container-logs.js';
@@ -29,26 +29,28 @@ export default class Logs extends BaseCommand {
       description: 'Print the log of the previous attempt of the container.',
     }),
     reopen: Flags.boolean({char: 'r', description: 'Ask the runtime to reopen the log file first.'}),
-    tail: integerFlag({
-      helpValue: 'N',
-      description: 'Print only the last N lines of each log. [default: all]',
+    ...nonEmptyFlags({
+      tail: integerFlag({
+        helpValue: 'N',
+        description: 'Print only the last N lines of each log. [default: all]',
+      }),
+      'limit-bytes': integerFlag({
+        default: -1,
+        helpValue: 'N',
+        description: 'Stop after N bytes. [default: no limit]',
+      }),
+      since: Flags.string({
+        helpValue: 'TIME',
+        description: 'Print only lines since this time, such as 10m, 2026-11-20T14:00:00Z or Unix seconds.',
+      }),
+      'since-time': Flags.string({helpValue: 'TIME', description: 'Same as --since.'}),
+      until: Flags.string({helpValue: 'TIME', description: 'Print only lines until this time.'}),
+      timestamps: Flags.boolean({char: 't', description: 'Prefix each line with its timestamp.'}),
+      stream: withChoices(
+        Flags.string({char: 's', helpValue: 'STREAM', description: 'Print only this stream.'}),
+        LOG_STREAMS,
+      ),
     }),
-    'limit-bytes': integerFlag({
-      default: -1,
-      helpValue: 'N',
-      description: 'Stop after N bytes. [default: no limit]',
-    }),
-    since: Flags.string({
-      helpValue: 'TIME',
-      description: 'Print only lines since this time, such as 10m, 2026-11-20T14:00:00Z or Unix seconds.',
-    }),
-    'since-time': Flags.string({helpValue: 'TIME', description: 'Same as --since.'}),
-    until: Flags.string({helpValue: 'TIME', description: 'Print only lines until this time.'}),
-    timestamps: Flags.boolean({char: 't', description: 'Prefix each line with its timestamp.'}),
-    stream: withChoices(
-      Flags.string({char: 's', helpValue: 'STREAM', description: 'Print only this stream.'}),
-      LOG_STREAMS,
-    ),
     'no-prefix': Flags.boolean({description: 'Do not prefix the lines of several containers with names.'}),
   };
 

@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {SANDBOX_FILTERS} from '../cli/flags/filter-flags.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {listFlags} from '../cli/flags/list-flags.js';
 import {isListAlias} from '../cli/flags/positional-arguments.js';
 import {LIST_FORMATS} from '../cli/lists/list-containers.js';
@@ -24,7 +25,12 @@ export default class Pods extends BaseCommand {
   static override strict = false;
   static override flags = {
     ...SANDBOX_FILTERS,
-    id: Flags.string({helpValue: 'ID', description: 'Select only the pod whose ID starts with this prefix.'}),
+    ...nonEmptyFlags({
+      id: Flags.string({
+        helpValue: 'ID',
+        description: 'Select only the pod whose ID starts with this prefix.',
+      }),
+    }),
     ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each pod.'}),
     output: outputFlag(LIST_FORMATS),

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {withChoices} from '../cli/flags/flag-types.js';
+import {nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
 import {listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS, listContainersForPs} from '../cli/lists/list-containers.js';
@@ -21,22 +21,24 @@ export default class Ps extends BaseCommand {
   ];
   static override flags = {
     ...CONTAINER_FILTERS,
-    id: Flags.string({
-      helpValue: 'ID',
-      description: 'Select only the container whose ID starts with this prefix.',
-    }),
-    namespace: Flags.string({
-      helpValue: 'REGEX',
-      description: 'Select only containers of pods whose namespace matches a regular expression.',
-    }),
-    state: withChoices(
-      Flags.string({
-        char: 's',
-        helpValue: 'STATE',
-        description: 'Select only containers in this state. [default: running]',
+    ...nonEmptyFlags({
+      id: Flags.string({
+        helpValue: 'ID',
+        description: 'Select only the container whose ID starts with this prefix.',
       }),
-      CONTAINER_STATE_CHOICES,
-    ),
+      namespace: Flags.string({
+        helpValue: 'REGEX',
+        description: 'Select only containers of pods whose namespace matches a regular expression.',
+      }),
+      state: withChoices(
+        Flags.string({
+          char: 's',
+          helpValue: 'STATE',
+          description: 'Select only containers in this state. [default: running]',
+        }),
+        CONTAINER_STATE_CHOICES,
+      ),
+    }),
     all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
     ...listFlags(CONTAINER_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each container.'}),

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../cli/flags/stats-flags.js';
 import {CONTAINER_STATS_ORDERS, containerStatsColumns} from '../cli/output/views/stats-table.js';
@@ -25,11 +26,13 @@ export default class Stats extends BaseCommand {
   static override args = containerArgs;
   static override flags = {
     all: Flags.boolean({char: 'a', description: 'Include containers without usage.'}),
-    id: Flags.string({helpValue: 'CONTAINER', description: 'Select only this container, by ID or name.'}),
-    pod: Flags.string({
-      char: 'p',
-      helpValue: 'POD',
-      description: 'Select only containers of this pod, by ID or name.',
+    ...nonEmptyFlags({
+      id: Flags.string({helpValue: 'CONTAINER', description: 'Select only this container, by ID or name.'}),
+      pod: Flags.string({
+        char: 'p',
+        helpValue: 'POD',
+        description: 'Select only containers of this pod, by ID or name.',
+      }),
     }),
     ...statsFlags(CONTAINER_STATS_ORDERS),
   };

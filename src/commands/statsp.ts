@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../cli/flags/stats-flags.js';
 import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../cli/output/views/stats-table.js';
@@ -23,7 +24,9 @@ export default class Statsp extends BaseCommand {
   ];
   static override args = podArgs;
   static override flags = {
-    id: Flags.string({helpValue: 'POD', description: 'Select only this pod, by ID or name.'}),
+    ...nonEmptyFlags({
+      id: Flags.string({helpValue: 'POD', description: 'Select only this pod, by ID or name.'}),
+    }),
     ...statsFlags(SANDBOX_STATS_ORDERS),
   };
 

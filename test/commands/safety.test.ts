@@ -2,8 +2,16 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
+import {commandPaths, loadCommand} from '../../src/cli/command-files.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
+
+/** Flag definitions of a command class. */
+interface CommandWithFlags {
+  readonly flags?: Readonly<
+    Record<string, {readonly type: string; readonly description?: string; readonly rejectsEmpty?: boolean}>
+  >;
+}
 
 async function started() {
   const web = aSandbox({name: 'web'});
@@ -14,8 +22,32 @@ async function started() {
   });
 }
 
-describe('a filter that is empty', () => {
+describe('an empty filter', () => {
   test.each([
+    [['ps', '--name', ''], 'name'],
+    [['ps', '-a', '--pod', ''], 'pod'],
+    [['ps', '--image='], 'image'],
+    [['ps', '--id='], 'id'],
+    [['ps', '--state='], 'state'],
+    [['ps', '--label', ''], 'label'],
+    [['ps', '--label=a=b,'], 'label'],
+    [['ps', '--last', ''], 'last'],
+    [['pods', '--namespace', ''], 'namespace'],
+    [['images', '--filter', ''], 'filter'],
+    [['inspect', '--namespace', ''], 'namespace'],
+    [['inspecti', '--name', ''], 'name'],
+    [['stats', '--pod', ''], 'pod'],
+    [['statsp', '--id', ''], 'id'],
+    [['events', '--type', ''], 'type'],
+    [['events', '--since', ''], 'since'],
+    [['get', 'pods', '-l', ''], 'selector'],
+    [['describe', '-n', ''], 'namespace'],
+    [['top', '--once', '-n', ''], 'namespace'],
+    [['logs', '--since', '', 'main'], 'since'],
+    [['logs', '--since-time', '', 'main'], 'since-time'],
+    [['logs', '--until', '', 'main'], 'until'],
+    [['logs', '--tail', '', 'main'], 'tail'],
+    [['logs', '--stream', '', 'main'], 'stream'],
     [['rm', '-f', '--name', ''], 'name'],
     [['rm', '-f', '--image=', 'main'], 'image'],
     [['rm', '-a', '--pod', ''], 'pod'],
@@ -24,16 +56,56 @@ describe('a filter that is empty', () => {
     [['exec', '--name', '', 'reboot'], 'name'],
     [['exec', '--state', '', 'reboot'], 'state'],
     [['logs', '--name', ''], 'name'],
-  ])('is refused before anything is asked: %j', async (args, flag) => {
+  ])('is rejected before any call: %j', async (args, flag) => {
     await using runtime = await started();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
-    expect(stderr).toContain(`kcri: --${flag} must not be empty\nhint: `);
+    expect(stderr).toContain(
+      `kcri: --${flag} must not be empty\nhint: omit it, or check the variable that sets its value\n`,
+    );
     expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
   });
 
-  test('is no harm in a list', async () => {
+  test.each([
+    [['images', ''], 'the image name'],
+    [['images', '--filter', 'reference='], '"reference" in --filter'],
+    [['inspecti', '--filter', 'since='], '"since" in --filter'],
+  ])('is rejected as an argument and in a condition: %j', async (args, subject) => {
     await using runtime = await started();
-    expect((await runKcri(['ps', '-q', '--name', ''], {endpoint: runtime.endpoint})).exitCode).toBe(0);
+    const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+    expect(stderr).toContain(`kcri: ${subject} must not be empty\nhint: `);
+    expect({exitCode, calls: runtime.calls.length}).toEqual({exitCode: 1, calls: 0});
+  });
+
+  test('is rejected by every flag that selects objects', async () => {
+    const accepting: string[] = [];
+    for (const path of commandPaths()) {
+      const {flags = {}} = (await loadCommand(path)).default as unknown as CommandWithFlags;
+      for (const [name, {type, description = '', rejectsEmpty}] of Object.entries(flags))
+        if (type === 'option' && /^(Select|Print) only\b/.test(description) && rejectsEmpty !== true)
+          accepting.push(`${path} --${name}`);
+    }
+    expect(accepting).toEqual([]);
+  });
+
+  test.each([
+    ['ps', ['--name', '', '--pod', '', '--image', '']],
+    ['pods', ['--name', '']],
+    ['images', ['']],
+  ])('of %s matches everything when called as crictl: %j', async (command, filters) => {
+    await using runtime = await started();
+    const options = {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}};
+    const all = await runKcri([command, '-q'], options);
+    expect(await runKcri([command, '-q', ...filters], options)).toEqual(all);
+    expect(all.stdout).toMatch(/^\S+\n$/);
+  });
+
+  test.each(['rm', 'stop', 'logs'])('of %s is an unknown flag when called as crictl', async (command) => {
+    await using runtime = await started();
+    const env = {KCRI_COMPAT: 'crictl'};
+    const {stderr, exitCode} = await runKcri([command, '--name', ''], {endpoint: runtime.endpoint, env});
+    expect(stderr).toContain('flag provided but not defined: -name');
+    expect(exitCode).toBe(1);
+    expect(runtime.calls.filter(({method}) => /^(Stop|Remove|Container)/.test(method))).toEqual([]);
   });
 });
 

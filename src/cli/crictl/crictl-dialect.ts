@@ -3,7 +3,7 @@ import {NothingFoundError} from '../../operations/resolve/resolve-names.js';
 import type {Dialect, FlagScope} from '../dialect.js';
 import {HelpRequest} from '../help-request.js';
 import {resolveSettings} from '../settings/settings.js';
-import type {Tokens} from '../parsing/tokenize.js';
+import type {FlagShapes, Tokens} from '../parsing/tokenize.js';
 import {ArgumentsError, FlagError, UnknownCommandError} from '../usage-errors.js';
 import {crictlCommand} from './crictl-commands.js';
 import {CRICTL_FLAG_SYNTAX} from './crictl-flag-syntax.js';
@@ -27,7 +27,9 @@ export const CRICTL_DIALECT: Dialect = {
   tokenize: (argv, {command, own, shared}) =>
     command === undefined
       ? tokenizeGoFlags(argv, {...shared, ...own}, {combinesShorts: false})
-      : withHelpCommand(tokenizeGoFlags(argv, own, {combinesShorts: combinesShorts(command)})),
+      : withHelpCommand(
+          tokenizeGoFlags(argv, withoutKcriFlags(own), {combinesShorts: combinesShorts(command)}),
+        ),
   flagSyntax: CRICTL_FLAG_SYNTAX,
   createReporter: createCrictlReporter,
   helpFor: (error, words, reporter) => {
@@ -61,6 +63,9 @@ export const CRICTL_DIALECT: Dialect = {
   diagnostics: ({info}) => ({program: 'cri-tools', inform: info}),
   strategy: async (name) => await CRICTL_STRATEGIES[name](),
 };
+
+const withoutKcriFlags = (flags: FlagShapes): FlagShapes =>
+  Object.fromEntries(Object.entries(flags).filter(([, {kcriOnly}]) => kcriOnly !== true));
 
 const combinesShorts = (command: NonNullable<FlagScope['command']>): boolean =>
   crictlCommand(command).combinesShorts === true;

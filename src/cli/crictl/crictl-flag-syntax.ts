@@ -16,6 +16,7 @@ export const CRICTL_FLAG_SYNTAX: FlagSyntax = {
   },
   // crictl accepts any text and parses everything except numbers as 0.
   oomScore: (text) => (/^[+-]?\d{1,15}$/.test(text) ? Number(text) : 0),
+  emptyValue: () => undefined,
   invalidValue: ({value, spelling}, _flag, error) =>
     new FlagError(`invalid value "${value}" for flag -${spelling}: parse error`, {cause: error}),
 };

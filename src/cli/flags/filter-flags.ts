@@ -4,7 +4,7 @@ import type {ContainerState, PodSandboxState} from '../../cri/index.js';
 import type {ContainerQuery} from '../../operations/containers/list-containers.js';
 import {limitFromFlags, parseNamePattern, parseLabels} from '../../operations/filters/list-filters.js';
 import type {SandboxQuery} from '../../operations/pods/list-sandboxes.js';
-import {integerFlag, listFlag, withChoices} from './flag-types.js';
+import {integerFlag, listFlag, nonEmptyFlags, withChoices} from './flag-types.js';
 
 const POD = {
   helpValue: 'POD',
@@ -12,10 +12,10 @@ const POD = {
 };
 
 /** Flag `--pod` without its letter, for commands that use `-p` for another flag. */
-export const longPodFlag = Flags.string(POD);
+export const LONG_POD_FLAG = nonEmptyFlags({pod: Flags.string(POD)});
 
 /** Filters of `ps`, `inspect` and `exec`. */
-export const CONTAINER_FILTERS = {
+export const CONTAINER_FILTERS = nonEmptyFlags({
   name: Flags.string({
     helpValue: 'REGEX',
     description: 'Select only containers whose name matches a regular expression.',
@@ -35,10 +35,10 @@ export const CONTAINER_FILTERS = {
     helpValue: 'N',
     description: 'Select only the newest N containers, in any state; 0 for all.',
   }),
-};
+});
 
 /** Filters of `pods` and `inspectp`. */
-export const SANDBOX_FILTERS = {
+export const SANDBOX_FILTERS = nonEmptyFlags({
   name: Flags.string({
     helpValue: 'REGEX',
     description: 'Select only pods whose name matches a regular expression.',
@@ -57,14 +57,16 @@ export const SANDBOX_FILTERS = {
   }),
   latest: Flags.boolean({char: 'l', description: 'Select only the newest pod.'}),
   last: integerFlag({char: 'n', helpValue: 'N', description: 'Select only the newest N pods; 0 for all.'}),
-};
+});
 
 /** Flag `--filter` of `images` and `inspecti`. */
-export const IMAGE_FILTER = listFlag({
-  char: 'f',
-  helpValue: 'CONDITION',
-  description:
-    'Select only images that match: dangling=true|false, reference=REGEX, before=IMAGE or since=IMAGE. Can be repeated.',
+export const IMAGE_FILTER_FLAG = nonEmptyFlags({
+  filter: listFlag({
+    char: 'f',
+    helpValue: 'CONDITION',
+    description:
+      'Select only images that match: dangling=true|false, reference=REGEX, before=IMAGE or since=IMAGE. Can be repeated.',
+  }),
 });
 
 /** Values of the container filters. */
@@ -103,17 +105,6 @@ export function isFiltered(flags: ContainerFilterValues): boolean {
     latest === true ||
     [id, name, namespace, pod, image, state, label, last].some((value) => value !== undefined)
   );
-}
-
-/** Throws UsageError for a filter with an empty value, which would match everything. */
-export function rejectEmptyFilters(flags: ContainerFilterValues): void {
-  const {id, name, namespace, pod, image, state} = flags;
-  const [empty] =
-    Object.entries({id, name, namespace, pod, image, state}).find(([, value]) => value === '') ?? [];
-  if (empty !== undefined)
-    throw new UsageError(`--${empty} must not be empty`, {
-      hint: 'omit the flag, or check the variable that sets its value',
-    });
 }
 
 /** Returns the query for the given flags; only running containers match by default. Rejects with UsageError. */

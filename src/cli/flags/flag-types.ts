@@ -34,5 +34,17 @@ export function withChoices<F extends {description?: string | undefined}>(
   return Object.assign(flag, {choices, description: `${text} One of: ${choices.join(', ')}.${byDefault}`});
 }
 
+type FlagSet = Readonly<Record<string, object>>;
+
+/** Returns flags whose values must not be empty under kcri's own name, because a script's variable may be unset. */
+export const nonEmptyFlags = <F extends FlagSet>(flags: F): F => markFlags(flags, {rejectsEmpty: true});
+
+/** Returns flags that do not exist under the name crictl. */
+export const kcriOnlyFlags = <F extends FlagSet>(flags: F): F => markFlags(flags, {kcriOnly: true});
+
+function markFlags<F extends FlagSet>(flags: F, mark: object): F {
+  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, {...flag, ...mark}])) as F;
+}
+
 /** Repeatable flag whose values can also be separated by commas, as in crictl. */
 export const listFlag = Flags.custom<string[]>({multiple: true, delimiter: ','});

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
+import {nonEmptyFlags} from './flag-types.js';
 
 /** Flags that select pods, as in kubectl. */
-export const POD_SELECTION_FLAGS = {
+export const POD_SELECTION_FLAGS = nonEmptyFlags({
   namespace: Flags.string({
     char: 'n',
     helpValue: 'NAMESPACE',
@@ -13,7 +14,7 @@ export const POD_SELECTION_FLAGS = {
     description:
       'Select only pods that match a label selector, such as app=web,tier!=db, "env in (a,b)" or !key.',
   }),
-};
+});
 
 /** Values of the pod selection flags. */
 export interface PodSelectionFlagValues {

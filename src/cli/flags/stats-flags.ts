@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type {OutputFlagValues} from '../output/output-format.js';
 import {outputFlag, templateFlag} from '../output/parse-output-format.js';
-import {integerFlag, listFlag} from './flag-types.js';
+import {integerFlag, listFlag, nonEmptyFlags} from './flag-types.js';
 import {listFlags, type ListFlagValues} from './list-flags.js';
 
 /** Output formats of stats. */
@@ -11,9 +11,11 @@ export const STATS_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 export function statsFlags(orders: Readonly<Record<string, unknown>>) {
   const {sort, reverse, 'no-headers': noHeaders} = listFlags(orders);
   return {
-    label: listFlag({
-      helpValue: 'KEY=VALUE',
-      description: 'Select only objects with this label. Can be repeated.',
+    ...nonEmptyFlags({
+      label: listFlag({
+        helpValue: 'KEY=VALUE',
+        description: 'Select only objects with this label. Can be repeated.',
+      }),
     }),
     output: outputFlag(STATS_FORMATS),
     template: templateFlag,

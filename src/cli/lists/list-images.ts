@@ -1,3 +1,4 @@
+import {EmptyValueError} from '../../base/errors.js';
 import type {FieldMask, Image} from '../../cri/index.js';
 import {listImages} from '../../operations/images/list-images.js';
 import {withContext} from '../../operations/with-context.js';
@@ -41,6 +42,7 @@ export type ListImagesStrategy = (
 
 /** kcri's list of images. */
 export const listImagesForCommand: ListImagesStrategy = async (services, name, flags) => {
+  if (name === '') throw new EmptyValueError('the image name');
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
   const arrange = createSorter(flags, IMAGE_ORDERS);
   const {images} = await services.connections.default();

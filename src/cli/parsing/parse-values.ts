@@ -1,4 +1,4 @@
-import {messageOf} from '../../base/errors.js';
+import {EmptyValueError, messageOf, type UsageError} from '../../base/errors.js';
 import {flagTitle, type FlagToken, type Tokens} from './tokenize.js';
 import {ArgumentsError, FlagError} from '../usage-errors.js';
 
@@ -10,6 +10,8 @@ export interface FlagDefinition {
   readonly delimiter?: string;
   readonly options?: readonly string[];
   readonly required?: boolean;
+  /** Whether an empty value is an error, if the dialect rejects them. */
+  readonly rejectsEmpty?: boolean;
   readonly default?: unknown;
   readonly parse: (input: never, context: never, flag: never) => Promise<unknown>;
 }
@@ -20,12 +22,15 @@ export interface FlagSyntax {
   readonly durationMs?: (text: string) => number;
   readonly bytes?: (text: string) => bigint;
   readonly oomScore?: (text: string) => number;
+  /** Returns the error for an empty value of a flag with `rejectsEmpty`; undefined if the dialect allows it. */
+  emptyValue(token: FlagToken): UsageError | undefined;
   /** Returns the error for a value that a flag's parser rejected. */
   invalidValue(token: FlagToken, flag: FlagDefinition, error: unknown): FlagError;
 }
 
 /** kcri's own syntax, with kubectl's errors. */
 export const KCRI_FLAG_SYNTAX: FlagSyntax = {
+  emptyValue: ({name}) => new EmptyValueError(`--${name}`),
   invalidValue: ({name, value}, {char}, error) => {
     const flag = flagTitle({name, char});
     return new FlagError(`invalid argument "${value}" for "${flag}" flag: ${messageOf(error)}`, {
@@ -51,7 +56,7 @@ export type ParsedValues = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the values of all flags: the last given value, all values of a `multiple` flag, or the default. Rejects with
- * FlagError for a value that is not one of `options` or that the parser of the flag rejects.
+ * UsageError for a value that is empty, is not one of `options`, or that the parser of the flag rejects.
  */
 export async function parseFlagValues(
   rules: Readonly<Record<string, FlagDefinition>>,
@@ -97,6 +102,8 @@ function split(token: FlagToken, delimiter: string | undefined): readonly FlagTo
 
 async function parsed(rule: FlagDefinition, token: FlagToken, {flagSyntax}: ParseContext): Promise<unknown> {
   const {value} = token;
+  const empty = rule.rejectsEmpty === true && value === '' ? flagSyntax.emptyValue(token) : undefined;
+  if (empty !== undefined) throw empty;
   if (rule.options !== undefined && !rule.options.includes(String(value)))
     throw flagSyntax.invalidValue(token, rule, new Error(`must be one of ${rule.options.join(', ')}`));
   try {

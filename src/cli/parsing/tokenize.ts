@@ -7,6 +7,8 @@ export interface FlagShape {
   readonly char?: string;
   readonly aliases?: readonly string[];
   readonly charAliases?: readonly string[];
+  /** Whether the flag does not exist under the name crictl. */
+  readonly kcriOnly?: boolean;
 }
 
 /** Flags by their canonical name. */

@@ -11,20 +11,20 @@ import {
 import {withContext} from '../../operations/with-context.js';
 import {
   CONTAINER_FILTERS,
-  rejectEmptyFilters,
   containerQuery,
   isFiltered,
-  longPodFlag,
+  LONG_POD_FLAG,
   type ContainerFilterValues,
 } from '../flags/filter-flags.js';
+import {kcriOnlyFlags} from '../flags/flag-types.js';
 
 const {pod, name, image, label} = CONTAINER_FILTERS;
 
-/** Flags that select containers in addition to names, in commands such as `stop`; crictl has none of them. */
-export const CONTAINER_SELECTION_FLAGS = {pod, name, image, label};
+/** Flags that select containers in addition to names, in commands such as `stop`. */
+export const CONTAINER_SELECTION_FLAGS = kcriOnlyFlags({pod, name, image, label});
 
 /** Selection flags without the letters, for commands in which `-p` has another meaning, such as `logs`. */
-export const CONTAINER_SELECTION_LONG_FLAGS = {...CONTAINER_SELECTION_FLAGS, pod: longPodFlag};
+export const CONTAINER_SELECTION_LONG_FLAGS = kcriOnlyFlags({...CONTAINER_SELECTION_FLAGS, ...LONG_POD_FLAG});
 
 /** Containers that a command line selects. */
 export interface ContainerSelection {
@@ -39,16 +39,12 @@ export interface ContainerSelectionOptions {
   readonly states: 'running' | 'all';
 }
 
-/**
- * Parses words and filter flags before any call to the runtime. Rejects with UsageError, also for an empty filter: an unset
- * variable in a script must not select all containers.
- */
+/** Parses words and filter flags before any call to the runtime. Rejects with UsageError. */
 export async function parseContainerSelection(
   refs: readonly string[] | undefined,
   flags: ContainerFilterValues,
   {states}: ContainerSelectionOptions,
 ): Promise<ContainerSelection> {
-  rejectEmptyFilters(flags);
   const all = states === 'all' || flags.all === true;
   return {refs: refs ?? [], query: isFiltered(flags) ? await containerQuery({...flags, all}) : undefined};
 }

@@ -1,5 +1,5 @@
 import {compare} from '../../base/compare.js';
-import {UsageError} from '../../base/errors.js';
+import {EmptyValueError, UsageError} from '../../base/errors.js';
 import type {Container, FieldMask, Image, ImageService} from '../../cri/index.js';
 import {fetchImageDetails} from '../inspect/fetch-details.js';
 import {parseNamePattern} from '../filters/list-filters.js';
@@ -126,6 +126,7 @@ async function parseCondition(filter: string): Promise<Condition> {
         .map((known) => `${known}=…`)
         .join(', ')}`,
     });
+  if (value === '') throw new EmptyValueError(`"${name}" in --filter`);
   return await condition(value);
 }
 
