@@ -5,7 +5,6 @@ import {
   cp,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -15,11 +14,11 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 /** A package with the built bundle (`npm test` builds it first), and the directory of its compiled code. */
 let root: string;
@@ -31,12 +30,11 @@ const NOBODY = 65_534;
 const CHUNKS_OF_VERSION = [expect.stringMatching(/^chunk-\w+\.cjs$/), 'program.cjs'];
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'kcri-bundle-'));
+  root = await temporaryDirectory();
   await chmod(root, 0o755);
   await cp('bin', join(root, 'bin'), {recursive: true});
   await cp('dist/quick', quick(), {recursive: true});
 });
-afterEach(() => rm(root, {recursive: true}));
 
 interface Options {
   readonly uid?: number;

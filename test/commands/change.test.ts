@@ -1,16 +1,13 @@
-import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-change-'));
-});
-afterEach(() => {
-  rmSync(folder, {recursive: true});
+beforeEach(async () => {
+  folder = await temporaryDirectory();
 });
 
 async function started() {

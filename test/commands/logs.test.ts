@@ -1,25 +1,22 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {appendFileSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {appendFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {createProcessContext} from '../../src/cli/context.js';
 import type {OutputStream} from '../../src/cli/output/standard-output.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 import {main} from '../cli/program.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
 
 let folder: string;
 let path: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-logs-'));
+beforeEach(async () => {
+  folder = await temporaryDirectory();
   path = join(folder, '1.log');
   writeFileSync(path, '2026-11-20T14:00:01Z stdout F one\n2026-11-20T14:00:02Z stderr F two\n');
-});
-afterEach(() => {
-  rmSync(folder, {recursive: true});
 });
 
 async function started(state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' = 'CONTAINER_EXITED') {

@@ -1,10 +1,10 @@
-import {existsSync, mkdtempSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox} from '../fakes/fake-runtime.js';
 import {interruptAt, FAST_CLOCK} from './interrupt-watch.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 const CRICTL = {KCRI_COMPAT: 'crictl'};
 
@@ -111,11 +111,8 @@ describe('update', () => {
 
 describe('checkpoint', () => {
   let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'kcri-checkpoint-'));
-  });
-  afterEach(() => {
-    rmSync(folder, {recursive: true});
+  beforeEach(async () => {
+    folder = await temporaryDirectory();
   });
 
   test('lets the runtime write one archive', async () => {

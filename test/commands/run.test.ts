@@ -1,16 +1,17 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aSandbox, anImage} from '../fakes/fake-runtime.js';
 import {until} from '../base/until.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 let folder: string;
 let container: string;
 let pod: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-run-'));
+beforeEach(async () => {
+  folder = await temporaryDirectory();
   container = file('container.yaml', {
     metadata: {name: 'main'},
     image: {image: 'localhost:5000/busybox:1'},
@@ -19,9 +20,6 @@ beforeEach(() => {
     log_path: 'main.log',
   });
   pod = file('pod.json', {metadata: {name: 'web', namespace: 'default', uid: 'u1'}, logDirectory: folder});
-});
-afterEach(() => {
-  rmSync(folder, {recursive: true});
 });
 
 function file(name: string, data: unknown): string {

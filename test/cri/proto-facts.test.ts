@@ -1,10 +1,10 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import protobuf from 'protobufjs';
 import descriptor from 'protobufjs/ext/descriptor/index.js';
 import {describe, test} from 'vitest';
 import {factsOfGo, factsOfProto} from './proto-facts.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 const PROTO = `syntax = "proto3";
 package test.v1;
@@ -42,10 +42,9 @@ function descriptorBytes(): Buffer {
 
 describe('facts of an interface', () => {
   test('a .proto file yields one fact per message, field, enum, value and RPC', async ({expect}) => {
-    const directory = await mkdtemp(join(tmpdir(), 'kcri-proto-'));
+    const directory = await temporaryDirectory();
     await writeFile(join(directory, 'x.proto'), PROTO);
     const facts = factsOfProto(join(directory, 'x.proto'));
-    await rm(directory, {recursive: true});
     expect([...facts].sort()).toEqual([...FACTS].sort());
   });
 

@@ -1,12 +1,12 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
-import {mkdtemp, readdir, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {fileURLToPath} from 'node:url';
 import {describe, test} from 'vitest';
 import {connect} from '../../src/cri/index.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/fake-runtime.mjs', import.meta.url));
 
@@ -23,7 +23,7 @@ async function outcome(child: ChildProcess): Promise<{stdout: string; stderr: st
 
 describe('npm run fake-runtime', () => {
   test('it serves what it was told to, and SIGINT ends it and removes the socket', async ({expect}) => {
-    const directory = await mkdtemp(join(tmpdir(), 'kcri-serve-'));
+    const directory = await temporaryDirectory();
     const socketPath = join(directory, 'cri.sock');
     const child = spawnFake('--socket', socketPath, '--containers', '4', '--error', 'Version=UNAVAILABLE');
     const [line] = (await once(child.stdout!, 'data')) as [Buffer];
@@ -33,7 +33,6 @@ describe('npm run fake-runtime', () => {
     child.kill('SIGINT');
     const [exitCode] = (await once(child, 'close')) as [number];
     const left = await readdir(directory);
-    await rm(directory, {recursive: true});
     expect({line: line.toString(), containers: containers.length, exitCode, left}).toEqual({
       line: `unix://${socketPath}\n`,
       containers: 4,

@@ -1,12 +1,11 @@
-import {access, mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {access, mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {removeOrphans} from '../../scripts/bundle/orphans.mjs';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 test('only compiled files without a source file are removed', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'kcri-orphans-'));
-  onTestFinished(() => rm(root, {recursive: true}));
+  const root = await temporaryDirectory();
   const kept = [
     'src/cri/index.ts',
     'dist/cri/index.js',

@@ -1,8 +1,8 @@
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {existsSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';
 import {OtlpReceiver} from './otlp-receiver.js';
 import {programPid, RUNTIME} from '../program.js';
@@ -92,11 +92,8 @@ describe('--enable-tracing', () => {
 
 describe('--profile-cpu and --profile-mem', () => {
   let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'kcri-profile-'));
-  });
-  afterEach(() => {
-    rmSync(folder, {recursive: true});
+  beforeEach(async () => {
+    folder = await temporaryDirectory();
   });
 
   const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));

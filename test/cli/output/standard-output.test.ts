@@ -1,14 +1,14 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {constants} from 'node:fs';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {setTimeout as delay} from 'node:timers/promises';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {aContainer, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 /** Sets O_NONBLOCK on its standard output, as a process that shares the file could, and executes another program. */
 const NON_BLOCKING = 'fcntl(STDOUT, F_SETFL, O_NONBLOCK) or die; exec @ARGV';
@@ -56,8 +56,7 @@ test.each([
 ])('a file receives all of %s', async (_, args, exitCode, all) => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: LINES, images: 1});
-  const folder = await mkdtemp(join(tmpdir(), 'kcri-output-'));
-  onTestFinished(() => rm(folder, {recursive: true}));
+  const folder = await temporaryDirectory();
   const file = join(folder, 'output');
   const child = spawn('bash', ['-c', 'exec "$@" >"$0" 2>&1', file, ...KCRI_COMMAND, ...args], {
     env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
@@ -144,8 +143,7 @@ describe('SIGTERM ends a program with a stalled reader:', () => {
     ['a list with errors to the same reader', ALL_UNREAD, ['ps', '-a', '--no-trunc']],
     ['a log', UNREAD, ['logs', 'chatty']],
   ])('%s', async (_, script, words) => {
-    const folder = await mkdtemp(join(tmpdir(), 'kcri-output-'));
-    onTestFinished(() => rm(folder, {recursive: true}));
+    const folder = await temporaryDirectory();
     const logPath = join(folder, 'chatty.log');
     await writeFile(logPath, `2026-11-20T10:00:00Z stdout F ${'x'.repeat(90)}\n`.repeat(20_000));
     const chatty = aContainer({name: 'chatty', state: 'CONTAINER_EXITED', logPath});

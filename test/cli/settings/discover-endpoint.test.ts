@@ -1,18 +1,16 @@
-import {mkdtempSync, rmSync} from 'node:fs';
 import {createServer, type Server} from 'node:net';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {discoverEndpoint} from '../../../src/cli/settings/discover-endpoint.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let folder: string;
 const servers: Server[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-endpoint-'));
+beforeEach(async () => {
+  folder = await temporaryDirectory();
 });
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();
-  rmSync(folder, {recursive: true});
 });
 
 async function listen(name: string): Promise<string> {

@@ -1,7 +1,6 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {
   CRICTL_CONFIG_FILE_DIALECT,
   createKcriConfigFileDialect,
@@ -10,13 +9,11 @@ import {
 import {createProcessContext} from '../../../src/cli/context.js';
 import {CRICTL_SETTINGS_SOURCE} from '../../../src/cli/crictl/crictl-settings.js';
 import {resolveSettings, resolveRootDir} from '../../../src/cli/settings/settings.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-settings-'));
-});
-afterEach(() => {
-  rmSync(folder, {recursive: true});
+beforeEach(async () => {
+  folder = await temporaryDirectory();
 });
 
 async function settings(flags: object, env: Record<string, string>, file?: string) {

@@ -1,27 +1,15 @@
-import {
-  chmodSync,
-  chownSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import {chmodSync, chownSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {lstatSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let folder: string;
 let file: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kcri-config-'));
+beforeEach(async () => {
+  folder = await temporaryDirectory();
   file = join(folder, 'crictl.yaml');
-});
-afterEach(() => {
-  rmSync(folder, {recursive: true});
 });
 
 const config = async (...args: string[]) => await runKcri(['-c', file, 'config', ...args]);

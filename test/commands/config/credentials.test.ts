@@ -1,16 +1,13 @@
-import {chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {chmodSync, mkdirSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {FakeRuntime, anImage} from '../../fakes/fake-runtime.js';
 import {runKcri, type RunResult} from '../../cli/run-kcri.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let home: string;
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'kcri-credentials-'));
-});
-afterEach(() => {
-  rmSync(home, {recursive: true});
+beforeEach(async () => {
+  home = await temporaryDirectory();
 });
 
 function put(path: string, content: object | string): string {

@@ -1,18 +1,15 @@
-import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {sendHangup, programPid} from '../../cli/program.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kcri-kubelet-'));
-});
-afterEach(async () => {
-  await rm(directory, {recursive: true});
+  directory = await temporaryDirectory();
 });
 
 const MANIFEST = `apiVersion: v1

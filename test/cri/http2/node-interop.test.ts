@@ -1,13 +1,12 @@
 import {once} from 'node:events';
-import {mkdtemp, rm} from 'node:fs/promises';
 import {constants, createServer, type Http2Server, type ServerHttp2Session} from 'node:http2';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import fc from 'fast-check';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {Http2Connection} from '../../../src/cri/http2/http2-connection.js';
 import {encodeHeaders, type HeaderField} from '../../../src/cri/http2/hpack.js';
 import type {Exchange} from '../../../src/cri/http2/http2-stream.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 /* Interoperation with Node.js's own HTTP/2 (nghttp2), in both directions. */
 
@@ -36,14 +35,13 @@ async function start(options: object): Promise<void> {
 }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kcri-node-'));
+  directory = await temporaryDirectory();
 });
 
 afterEach(async () => {
   connection.close();
   for (const session of sessions) session.destroy();
   server.close();
-  await rm(directory, {recursive: true});
 });
 
 /** Sends a request and returns the complete response. */

@@ -3,10 +3,10 @@ import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {buildOciArchive} from '../../../src/private-runtime/image/oci-image.js';
+import {until} from '../../base/until.js';
 
 const run = promisify(execFile);
 const IMAGE = 'docker.io/library/busybox:1.36';
@@ -33,7 +33,7 @@ export async function startForeignContainerd(): Promise<ForeignContainerd> {
   const ended = once(containerd, 'exit');
   const ctr = async (...args: string[]): Promise<string> =>
     (await run('ctr', ['--address', socket, '--namespace', 'k8s.io', ...args])).stdout;
-  await untilWorks(() => ctr('version'));
+  await untilSucceeds(() => ctr('version'));
   const archive = join(dir, 'busybox.tar');
   await writeFile(archive, buildOciArchive(await busyboxSpec([IMAGE])));
   await ctr('images', 'import', archive);
@@ -50,14 +50,16 @@ export async function startForeignContainerd(): Promise<ForeignContainerd> {
   };
 }
 
-async function untilWorks(act: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const works = await act().then(
-      () => true,
-      () => false,
-    );
-    if (works) return;
-    await delay(50);
-  }
-  await act();
+async function untilSucceeds(call: () => Promise<unknown>): Promise<void> {
+  let failure: unknown;
+  const succeeds = async (): Promise<boolean> => {
+    try {
+      await call();
+      return true;
+    } catch (error) {
+      failure = error;
+      return false;
+    }
+  };
+  await until(succeeds, () => `a call to succeed: ${String(failure)}`);
 }

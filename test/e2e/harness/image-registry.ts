@@ -5,9 +5,9 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer, type AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
 import {busyboxImage, busyboxSpec} from '../../../scripts/test-images.mjs';
 import {buildOciImage, type Blob, type OciImage} from '../../../src/private-runtime/image/oci-image.js';
+import {until} from '../../base/until.js';
 
 /** An image registry on loopback. */
 export interface ImageRegistry extends AsyncDisposable {
@@ -112,15 +112,12 @@ async function expectStatus(status: number, url: string | URL, init: RequestInit
 }
 
 async function untilAnswers(url: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    const answered = await fetch(url).then(
+  const answers = (): Promise<boolean> =>
+    fetch(url).then(
       ({status}) => status === 200 || status === 401,
       () => false,
     );
-    if (answered) return;
-    await delay(50);
-  }
-  throw new Error(`nothing answers at ${url}`);
+  await until(answers, () => `an answer at ${url}`);
 }
 
 async function freePort(): Promise<number> {

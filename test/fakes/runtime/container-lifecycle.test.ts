@@ -1,7 +1,8 @@
-import {mkdir, mkdtemp, readFile, rm} from 'node:fs/promises';
+import {mkdir, readFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {type ContainerBehaviour} from './container-behaviour.js';
 import {aContainer, anImage, aSandbox, BUSYBOX} from '../fake-runtime.js';
 import {
@@ -252,7 +253,7 @@ describe('containers', () => {
 
 describe('logs', () => {
   test('output is written to the log file in the CRI format', async ({expect}) => {
-    const logDirectory = await mkdtemp(join(tmpdir(), 'kcri-log-'));
+    const logDirectory = await temporaryDirectory();
     await mkdir(join(logDirectory, 'main'));
     await using started = await startConnectedFakeRuntime({
       behaviour: () => ({exitCode: 0, stdout: 'one\ntwo\nrest', stderr: 'oops\n'}),
@@ -263,7 +264,6 @@ describe('logs', () => {
     const {containerId} = await started.connection.runtime.createContainer(request);
     await started.connection.runtime.startContainer({containerId});
     const log = await readFile(join(logDirectory, 'main/0.log'), 'utf8');
-    await rm(logDirectory, {recursive: true});
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z`;
     expect(log).toMatch(
       new RegExp(

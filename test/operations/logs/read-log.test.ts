@@ -1,9 +1,8 @@
-import {appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdirSync, renameSync, writeFileSync} from 'node:fs';
 import {execFileSync} from 'node:child_process';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
@@ -11,15 +10,13 @@ import {LogSource} from '../../../src/operations/logs/log-source.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
 import {logTime} from '../../../src/operations/logs/log-selection.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kcri-logs-'));
+beforeEach(async () => {
+  directory = await temporaryDirectory();
   path = join(directory, '0.log');
-});
-afterEach(() => {
-  rmSync(directory, {recursive: true});
 });
 
 const BOTH: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);

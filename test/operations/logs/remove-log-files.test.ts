@@ -1,15 +1,12 @@
-import {mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, join} from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {removeLogFiles} from '../../../src/operations/logs/remove-log-files.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kcri-container-logs-'));
-});
-afterEach(() => {
-  rmSync(directory, {recursive: true});
+beforeEach(async () => {
+  directory = await temporaryDirectory();
 });
 
 test('a file removed meanwhile does not affect the others', async () => {

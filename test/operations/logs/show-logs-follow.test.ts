@@ -1,22 +1,19 @@
-import {appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {appendFileSync, renameSync, truncateSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {CRICTL_LOG_STRATEGY} from '../../../src/operations/logs/crictl-log-strategy.js';
 import type {LogProgress} from '../../../src/operations/logs/log-source.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {showLogs, type ShowLogsOptions} from '../../../src/operations/logs/show-logs.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kcri-follow-'));
+beforeEach(async () => {
+  directory = await temporaryDirectory();
   path = join(directory, '0.log');
-});
-afterEach(() => {
-  rmSync(directory, {recursive: true});
 });
 
 const BOTH: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);

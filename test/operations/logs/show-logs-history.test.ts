@@ -1,8 +1,7 @@
-import {mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import type {LogStream} from '../../../src/cri/index.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {PlainLogFile} from '../../../src/operations/logs/log-file.js';
@@ -11,15 +10,13 @@ import {findTime} from '../../../src/operations/logs/find-time.js';
 import {logTime} from '../../../src/operations/logs/log-selection.js';
 import {showLogs} from '../../../src/operations/logs/show-logs.js';
 import {systemClock} from '../../../src/base/clock.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kcri-history-'));
+beforeEach(async () => {
+  directory = await temporaryDirectory();
   path = join(directory, '0.log');
-});
-afterEach(() => {
-  rmSync(directory, {recursive: true});
 });
 
 const never = new AbortController().signal;

@@ -1,19 +1,16 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import type {LogStream} from '../../../src/cri/index.js';
 import {CRICTL_LOG_STRATEGY} from '../../../src/operations/logs/crictl-log-strategy.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {showLogs, type ShowLogsOptions} from '../../../src/operations/logs/show-logs.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'kcri-merge-'));
-});
-afterEach(() => {
-  rmSync(directory, {recursive: true});
+beforeEach(async () => {
+  directory = await temporaryDirectory();
 });
 
 const BOTH: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);

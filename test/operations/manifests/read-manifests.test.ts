@@ -1,22 +1,18 @@
 import {execFileSync} from 'node:child_process';
-import {chmod, mkdir, mkdtemp, rm, symlink, writeFile} from 'node:fs/promises';
+import {chmod, mkdir, symlink, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {Readable} from 'node:stream';
-import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, test} from 'vitest';
 import {PodValidationError} from '../../../src/api/decoding/manifest-issue.js';
 import {ConfigError, UsageError} from '../../../src/base/errors.js';
 import {readManifests} from '../../../src/operations/manifests/read-manifests.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kcri-manifests-'));
-});
-
-afterEach(async () => {
-  await rm(directory, {recursive: true, force: true});
+  directory = await temporaryDirectory();
 });
 
 function manifest(name: string): string {

@@ -1,11 +1,11 @@
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import {SilentRenderer} from '../../../../src/cli/sync/view/sync-renderer.js';
 import {LineSplitter, LogFollower} from '../../../../src/cli/sync/view/log-follower.js';
 import {connect, containerId, podUid} from '../../../../src/cri/index.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeRuntime, aContainer} from '../../../fakes/fake-runtime.js';
 
 describe('LineSplitter', () => {
@@ -33,10 +33,7 @@ describe('LineSplitter', () => {
 });
 
 test('a log is read no faster than its reader accepts it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kcri-follow-'));
-  onTestFinished(() => {
-    rmSync(folder, {recursive: true});
-  });
+  const folder = await temporaryDirectory();
   const logPath = join(folder, '0.log');
   writeFileSync(logPath, `2026-11-20T14:00:01Z stdout F ${'x'.repeat(90)}\n`.repeat(20_000));
   await using runtime = await FakeRuntime.start({

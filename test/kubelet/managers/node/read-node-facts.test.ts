@@ -1,5 +1,4 @@
-import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {connect} from '../../../../src/cri/index.js';
@@ -69,34 +68,30 @@ test('the node has the standard labels, the given labels and the features of the
 });
 
 test('options override detected facts', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'kcri-facts-'));
-  try {
-    const resolvConf = join(directory, 'resolv.conf');
-    await writeFile(resolvConf, 'nameserver 192.0.2.53\n');
-    await using fake = await FakeRuntime.start();
-    using connection = connect(fake.endpoint);
-    const facts = await readNodeFacts(connection.runtime, {
-      rootDir: directory,
-      nodeName: 'GoldenNode',
-      nodeIps: ['192.0.2.2'],
-      resolvConf,
-      cgroupRoot: '/some/',
-      cgroupDriver: 'systemd',
-      clusterDns: ['10.96.0.10'],
-    });
-    expect(facts).toMatchObject({
-      nodeName: 'goldennode',
-      nodeIps: ['192.0.2.2'],
-      clusterDns: ['10.96.0.10'],
-      resolvConf: {nameservers: ['192.0.2.53']},
-      cgroup: {driver: 'systemd', root: '/some'},
-      podLogsDir: '/var/log/pods',
-    });
-    expect(facts.memoryBytes).toBeGreaterThan(0n);
-    expect(fake.callsTo('RuntimeConfig')).toHaveLength(0);
-  } finally {
-    await rm(directory, {recursive: true});
-  }
+  const directory = await temporaryDirectory();
+  const resolvConf = join(directory, 'resolv.conf');
+  await writeFile(resolvConf, 'nameserver 192.0.2.53\n');
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {
+    rootDir: directory,
+    nodeName: 'GoldenNode',
+    nodeIps: ['192.0.2.2'],
+    resolvConf,
+    cgroupRoot: '/some/',
+    cgroupDriver: 'systemd',
+    clusterDns: ['10.96.0.10'],
+  });
+  expect(facts).toMatchObject({
+    nodeName: 'goldennode',
+    nodeIps: ['192.0.2.2'],
+    clusterDns: ['10.96.0.10'],
+    resolvConf: {nameservers: ['192.0.2.53']},
+    cgroup: {driver: 'systemd', root: '/some'},
+    podLogsDir: '/var/log/pods',
+  });
+  expect(facts.memoryBytes).toBeGreaterThan(0n);
+  expect(fake.callsTo('RuntimeConfig')).toHaveLength(0);
 });
 
 test.each([

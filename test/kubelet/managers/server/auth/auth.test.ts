@@ -1,11 +1,11 @@
-import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {parseAuthorizationPolicy} from '../../../../../src/kubelet/managers/server/auth/authorization-policy.js';
 import {getRequestAttributes} from '../../../../../src/kubelet/managers/server/auth/request-attributes.js';
 import {createSelfSignedPair} from '../../../../../src/kubelet/managers/server/certificate/self-signed-certificate.js';
+import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {createClientCertificate} from './client-certificate.js';
 import {clusterRole, clusterRoleBinding, policyFile} from './rbac-manifests.js';
 import {startServerTestbed, type ServerTestbed} from '../server-testbed.js';
@@ -32,8 +32,7 @@ const POLICY = policyFile(
 );
 
 async function start(anonymous: boolean, policy?: string, clock = systemClock): Promise<ServerTestbed> {
-  const directory = await mkdtemp(join(tmpdir(), 'kcri-access-'));
-  onTestFinished(() => rm(directory, {recursive: true}));
+  const directory = await temporaryDirectory();
   const clientCaFile = join(directory, 'ca.crt');
   await writeFile(clientCaFile, [alice, bob, server].map(({certificate}) => certificate).join(''));
   const path = policy === undefined ? undefined : join(directory, 'policy.yaml');
