@@ -14,7 +14,7 @@ interface Bundle {
 
 /** Tests that inspect kcri's process, by the end of their names. The project `binary` runs them like `bundle`. */
 const IN_THIS_PROCESS: readonly (readonly [name: string, why: string])[] = [
-  ['a slow reader holds back the reading', 'measures the memory of the process'],
+  ['a slow reader pauses reading', 'measures the memory of the process'],
   ['the cursor is shown again > when the process exits immediately', "calls the process's exit listeners"],
 ];
 

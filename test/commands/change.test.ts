@@ -10,7 +10,7 @@ beforeEach(async () => {
   folder = await temporaryDirectory();
 });
 
-async function started() {
+async function startRuntime() {
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api', namespace: 'prod'})];
   return await FakeRuntime.start({
     sandboxes: [web, api],
@@ -29,15 +29,15 @@ const mutations = (runtime: FakeRuntime) =>
     .filter((method) => /^(Start|Stop|Remove|Create|Run|Pull)/.test(method));
 
 describe('start and stop', () => {
-  test('start prints what was started', async () => {
-    await using runtime = await started();
+  test('start prints the names of started containers', async () => {
+    await using runtime = await startRuntime();
     const result = await runKcri(['start', 'new'], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout: 'new\n', stderr: '', exitCode: 0});
     expect(runtime.containers[3]!.state).toBe('CONTAINER_RUNNING');
   });
 
-  test('stop gives the grace period to the runtime and needs one call for a whole lookup', async () => {
-    await using runtime = await started();
+  test('stop passes the grace period to the runtime and resolves names with one call', async () => {
+    await using runtime = await startRuntime();
     const id = runtime.containers[0]!.id.slice(0, 13);
     const result = await runKcri(['stop', '-t', '7', id, 'api/main'], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout: `${id}\napi/main\n`, stderr: '', exitCode: 0});
@@ -48,8 +48,8 @@ describe('start and stop', () => {
     expect(runtime.callsTo('ListContainers')).toHaveLength(1);
   });
 
-  test('stop --all stops what runs, then says that nothing does', async () => {
-    await using runtime = await started();
+  test('stop --all stops running containers, then reports that there are none', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['stop', '-a'], {endpoint: runtime.endpoint});
     expect(stdout.trim().split('\n').toSorted()).toEqual(
       [runtime.containers[0]!.id, runtime.containers[2]!.id].toSorted(),
@@ -68,23 +68,23 @@ describe('start and stop', () => {
       ['rm', '-f', '--pod', 'api'],
       ['main', 'new'],
     ],
-  ])('%j chooses containers by filters', async (args, names) => {
-    await using runtime = await started();
+  ])('%j selects containers by filters', async (args, names) => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     const changed = runtime.calls.filter(({method}) => /^(Stop|Remove)Container$/.test(method));
     expect(new Set(changed.map(({request}) => Object.values(request)[0]))).toHaveLength(names.length);
   });
 
-  test('filters that let nothing through change nothing and fail', async () => {
-    await using runtime = await started();
+  test('filters that match nothing change nothing and fail', async () => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(['stop', '--label', 'a=b'], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(/^kcri: No IDs provided or nothing found per filter\nhint: /);
     expect({exitCode, calls: mutations(runtime)}).toEqual({exitCode: 1, calls: []});
   });
 
-  test('a name that fits several changes nothing and lists them', async () => {
-    await using runtime = await started();
+  test('an ambiguous name changes nothing and lists the matches', async () => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(['stop', 'main', 'done'], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(/^kcri: "main" matches 2 containers\nhint: use one of [0-9a-f]{13} \(/);
     expect(stderr).toContain('(default/web/main)');
@@ -98,8 +98,8 @@ describe('start and stop', () => {
     ['start', 'container'],
     ['rm', 'container'],
     ['rmp', 'pod'],
-  ])('%s says that a %s does not exist', async (command, noun) => {
-    await using runtime = await started();
+  ])('%s reports a missing %s', async (command, noun) => {
+    await using runtime = await startRuntime();
     for (const id of ['nope', 'f'.repeat(64)]) {
       const {stdout, stderr, exitCode} = await runKcri([command, id], {endpoint: runtime.endpoint});
       expect(stderr).toMatch(new RegExp(`^kcri: .*(no such ${noun} "${id}"|"${id}": no such ${noun})`));
@@ -107,14 +107,14 @@ describe('start and stop', () => {
     }
   });
 
-  test('one that is missing does not keep the others from their turn', async () => {
-    await using runtime = await started();
+  test('a missing container does not affect the others', async () => {
+    await using runtime = await startRuntime();
     const {stdout, exitCode} = await runKcri(['stop', 'nope', 'web/main'], {endpoint: runtime.endpoint});
     expect({stdout, exitCode}).toEqual({stdout: 'web/main\n', exitCode: 1});
   });
 
-  test('stopp stops a pod by its name', async () => {
-    await using runtime = await started();
+  test('stopp stops a pod by name', async () => {
+    await using runtime = await startRuntime();
     const result = await runKcri(['stopp', 'prod/api'], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout: 'Stopped sandbox prod/api\n', stderr: '', exitCode: 0});
     expect(runtime.sandboxes[1]!.state).toBe('SANDBOX_NOTREADY');
@@ -122,12 +122,12 @@ describe('start and stop', () => {
 });
 
 describe('rm', () => {
-  test('removes a container that does not run, with its logs', async () => {
+  test('removes an exited container with its logs', async () => {
     const log = join(folder, '0.log');
     for (const file of [log, `${log}.20260101-120000`, `${log}x`]) writeFileSync(file, '');
     const sandbox = aSandbox();
-    const done = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
-    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [done]});
+    const exited = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [exited]});
     const result = await runKcri(['rm', 'done'], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout: 'done\n', stderr: '', exitCode: 0});
     expect([log, `${log}.20260101-120000`, `${log}x`].map((file) => existsSync(file))).toEqual([
@@ -137,15 +137,15 @@ describe('rm', () => {
     ]);
   });
 
-  test('leaves files alone that are older than the container, or only called like its logs', async () => {
+  test('keeps files older than the container, and files with similar names', async () => {
     const log = join(folder, '0.log');
     for (const file of [log, `${log}.bak`]) writeFileSync(file, '');
     const sandbox = aSandbox();
-    const logged = {sandbox, state: 'CONTAINER_EXITED', logPath: log} as const;
-    const young = BigInt(Date.now() + 3_600_000) * 1_000_000n;
+    const fields = {sandbox, state: 'CONTAINER_EXITED', logPath: log} as const;
+    const fresh = BigInt(Date.now() + 3_600_000) * 1_000_000n;
     const containers = [
-      aContainer({...logged, name: 'young', createdAt: young}),
-      aContainer({...logged, name: 'old'}),
+      aContainer({...fields, name: 'young', createdAt: fresh}),
+      aContainer({...fields, name: 'old'}),
     ];
     await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers});
     const {stderr, exitCode} = await runKcri(['rm', 'young'], {endpoint: runtime.endpoint});
@@ -161,14 +161,14 @@ describe('rm', () => {
     const log = join(folder, '0.log');
     writeFileSync(log, '');
     const sandbox = aSandbox();
-    const done = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
-    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [done]});
+    const exited = aContainer({sandbox, name: 'done', state: 'CONTAINER_EXITED', logPath: log});
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [exited]});
     await runKcri(['rm', '-k', 'done'], {endpoint: runtime.endpoint});
     expect(existsSync(log)).toBe(true);
   });
 
-  test('refuses a running one and removes the others', async () => {
-    await using runtime = await started();
+  test('rejects a running container and removes the others', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(['rm', 'web/main', 'done'], {
       endpoint: runtime.endpoint,
     });
@@ -176,15 +176,15 @@ describe('rm', () => {
     expect({stdout, exitCode}).toEqual({stdout: 'done\n', exitCode: 1});
   });
 
-  test('-f kills first and names the container twice, as crictl does; it works behind the name too', async () => {
-    await using runtime = await started();
+  test('-f kills first and prints the name twice like crictl, also after the name', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['rm', 'web/main', '-f'], {endpoint: runtime.endpoint});
     expect(stdout).toBe('web/main\nweb/main\n');
     expect(runtime.callsTo('StopContainer')[0]!.request).not.toHaveProperty('timeout');
   });
 
-  test('-af removes all; then there is nothing', async () => {
-    await using runtime = await started();
+  test('-af removes all containers, then reports that there are none', async () => {
+    await using runtime = await startRuntime();
     await runKcri(['rm', '-af'], {endpoint: runtime.endpoint});
     expect(runtime.containers).toEqual([]);
     expect(await runKcri(['rm', '-a'], {endpoint: runtime.endpoint})).toEqual({
@@ -194,7 +194,7 @@ describe('rm', () => {
     });
   });
 
-  test('without ids it is a usage error', async () => {
+  test('without IDs is a usage error', async () => {
     const {stderr, exitCode} = await runKcri(['rm'], {endpoint: '/nowhere'});
     expect(stderr).toMatch(/^kcri: ID cannot be empty\nusage: kcri rm \[CONTAINER\.\.\.\] /);
     expect(exitCode).toBe(1);
@@ -202,15 +202,15 @@ describe('rm', () => {
 });
 
 describe('rmp', () => {
-  test('refuses a ready pod', async () => {
-    await using runtime = await started();
+  test('rejects a ready pod', async () => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(['rmp', 'web'], {endpoint: runtime.endpoint});
     expect(stderr).toContain('kcri: pod sandbox "web" is running, please stop it first');
     expect(exitCode).toBe(1);
   });
 
   test('-f stops and removes', async () => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['rmp', '-f', 'web'], {endpoint: runtime.endpoint});
     expect(stdout).toBe('Stopped sandbox web\nRemoved sandbox web\n');
     expect(runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(['api']);
@@ -223,13 +223,13 @@ describe('rmi', () => {
     anImage({name: 'localhost:5000/old:1', repoTags: ['localhost:5000/old:1', 'localhost:5000/old:2']}),
     anImage({name: 'localhost:5000/pause:3', pinned: true}),
   ];
-  const stocked = async () =>
+  const startRuntimeWithImages = async () =>
     await FakeRuntime.start({images, sandboxes: [aSandbox()], containers: [aContainer()]});
 
   const tagsOf = (runtime: FakeRuntime) => runtime.images.flatMap(({repoTags}) => repoTags).toSorted();
 
-  test('an image that has other tags than the one named is refused and names them', async () => {
-    await using runtime = await stocked();
+  test('an image with other tags is rejected with their names', async () => {
+    await using runtime = await startRuntimeWithImages();
     const {stdout, stderr, exitCode} = await runKcri(['rmi', 'localhost:5000/old:1'], {
       endpoint: runtime.endpoint,
     });
@@ -244,14 +244,14 @@ describe('rmi', () => {
     ['-f', 'localhost:5000/old:1'],
     ['-f', 'localhost:5000/old:2'],
   ])('%s %s removes all tags', async (...args) => {
-    await using runtime = await stocked();
+    await using runtime = await startRuntimeWithImages();
     const result = await runKcri(['rmi', ...args], {endpoint: runtime.endpoint});
     const stdout = 'Deleted: localhost:5000/old:1\nDeleted: localhost:5000/old:2\n';
     expect(result).toEqual({stdout, stderr: '', exitCode: 0});
   });
 
-  test('an id means the image with all its tags', async () => {
-    await using runtime = await stocked();
+  test('an ID selects the image with all its tags', async () => {
+    await using runtime = await startRuntimeWithImages();
     const {stdout} = await runKcri(['rmi', images[1]!.id.slice(7, 20)], {endpoint: runtime.endpoint});
     expect(stdout).toBe('Deleted: localhost:5000/old:1\nDeleted: localhost:5000/old:2\n');
   });
@@ -259,8 +259,8 @@ describe('rmi', () => {
   test.each([
     ['localhost:5000/busybox:1', /^kcri: image "\S+" is used by container [0-9a-f]{13} \(main\)\nhint: /],
     ['localhost:5000/pause:3', /^kcri: image "\S+" is pinned by the runtime\nhint: /],
-  ])('%s is needed, and only removed by force', async (name, message) => {
-    await using runtime = await stocked();
+  ])('%s is in use, and removed only by force', async (name, message) => {
+    await using runtime = await startRuntimeWithImages();
     const {stderr, exitCode} = await runKcri(['rmi', name], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(message);
     expect(exitCode).toBe(1);
@@ -268,21 +268,21 @@ describe('rmi', () => {
     expect(forced).toEqual({stdout: `Deleted: ${name}\n`, stderr: '', exitCode: 0});
   });
 
-  test('-af removes everything', async () => {
-    await using runtime = await stocked();
+  test('-af removes all images', async () => {
+    await using runtime = await startRuntimeWithImages();
     const {exitCode} = await runKcri(['rmi', '-af'], {endpoint: runtime.endpoint});
     expect({exitCode, left: runtime.images}).toEqual({exitCode: 0, left: []});
   });
 
   test('an unknown image is an error', async () => {
-    await using runtime = await stocked();
+    await using runtime = await startRuntimeWithImages();
     const {stderr, exitCode} = await runKcri(['rmi', 'nope'], {endpoint: runtime.endpoint});
     expect(stderr).toContain('kcri: no such image "nope" present');
     expect(exitCode).toBe(1);
   });
 
-  test.each([['--prune'], ['-a']])('%s leaves pinned images and those in use', async (flag) => {
-    await using runtime = await stocked();
+  test.each([['--prune'], ['-a']])('%s keeps pinned and used images', async (flag) => {
+    await using runtime = await startRuntimeWithImages();
     const {exitCode} = await runKcri(['rmi', flag], {endpoint: runtime.endpoint});
     expect(exitCode).toBe(0);
     expect(runtime.images.map(({repoTags}) => repoTags[0]).toSorted()).toEqual([
@@ -291,8 +291,8 @@ describe('rmi', () => {
     ]);
   });
 
-  test('-a names what it keeps', async () => {
-    await using runtime = await stocked();
+  test('-a reports the images it keeps', async () => {
+    await using runtime = await startRuntimeWithImages();
     const {stderr} = await runKcri(['rmi', '-a'], {endpoint: runtime.endpoint});
     expect(stderr.split('\n').toSorted()).toEqual([
       '',

@@ -6,91 +6,94 @@ import {aContainer, anImage, aSandbox} from '../fakes/fake-runtime.js';
 import {
   aContainerSpec,
   aManifest,
-  aScene,
+  createTestbed,
   expectUserError,
   isMutatingCall,
   NO_LEFTOVERS,
   onlyRecord,
-  type PodScene,
-} from './pod-scene.js';
+  type CommandTestbed,
+} from './command-testbed.js';
 import {until} from '../base/until.js';
 
-async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
-  const {exitCode} = await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
+async function syncPods(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
+  const {exitCode} = await testbed.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
   expect(exitCode).toBe(0);
-  scene.runtime.clearCalls();
+  testbed.runtime.clearCalls();
 }
 
-describe('what delete takes', () => {
+describe('delete accepts', () => {
   test.each([
     ['a name', () => 'web'],
     ['namespace/name', () => 'default/web'],
     ['what get pods -o name prints', () => 'pod/web'],
-    ['a UID', async (scene: PodScene) => String((await onlyRecord(scene))['uid'])],
-    ['a manifest', async (scene: PodScene) => await scene.write('web.json', aManifest())],
+    ['a UID', async (testbed: CommandTestbed) => String((await onlyRecord(testbed))['uid'])],
+    ['a manifest', async (testbed: CommandTestbed) => await testbed.write('web.json', aManifest())],
     [
       'a manifest that has changed since',
-      async (scene: PodScene) => await scene.write('web.json', aManifest({restartPolicy: 'Never'})),
+      async (testbed: CommandTestbed) => await testbed.write('web.json', aManifest({restartPolicy: 'Never'})),
     ],
     [
       'a manifest with a field that is not known any more',
-      async (scene: PodScene) => await scene.write('web.json', aManifest({flavour: 'sweet'})),
+      async (testbed: CommandTestbed) => await testbed.write('web.json', aManifest({flavour: 'sweet'})),
     ],
   ])('%s', async (_, word) => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const {stdout, stderr, exitCode} = await scene.run(['delete', await word(scene)]);
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const {stdout, stderr, exitCode} = await testbed.run(['delete', await word(testbed)]);
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: 'pod "default/web" deleted\n',
       stderr: '',
       exitCode: 0,
     });
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test('the manifest of a static pod', async () => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', aManifest());
-    await scene.run(['sync', file, '--static', '--hostname-override', 'node1']);
-    expect(await scene.run(['delete', file])).toMatchObject({
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', aManifest());
+    await testbed.run(['sync', file, '--static', '--hostname-override', 'node1']);
+    expect(await testbed.run(['delete', file])).toMatchObject({
       stdout: 'pod "default/web-node1" deleted\n',
       exitCode: 0,
     });
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('several, each once', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest({name: 'a'}), aManifest({name: 'b'}));
-    const {stdout} = await scene.run(['delete', 'a', 'default/a', 'b']);
+  test('several pods, each once', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest({name: 'a'}), aManifest({name: 'b'}));
+    const {stdout} = await testbed.run(['delete', 'a', 'default/a', 'b']);
     expect(stdout).toBe('pod "default/a" deleted\npod "default/b" deleted\n');
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
-describe('what delete refuses', () => {
-  const inBoth = [aManifest({metadata: {namespace: 'one'}}), aManifest({metadata: {namespace: 'two'}})];
+describe('delete rejects', () => {
+  const inTwoNamespaces = [
+    aManifest({metadata: {namespace: 'one'}}),
+    aManifest({metadata: {namespace: 'two'}}),
+  ];
 
   test.each([
     [
-      'a name that two namespaces have',
-      inBoth,
+      'a name in two namespaces',
+      inTwoNamespaces,
       ['web'],
       'kcri: the name "web" is ambiguous: one/web, two/web\nhint: use NAMESPACE/NAME\n',
     ],
     [
-      'a name that nobody has',
+      'an unknown name',
       [aManifest()],
       ['wbe'],
       'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
     ],
     [
-      'a name when there is nothing',
+      'a name without any pods',
       [],
       ['web'],
       'kcri: pod "web" not found\nhint: kcri has not created any such pods\n',
     ],
-    ['nothing', [aManifest()], [], 'kcri: no pod specified\nusage: kcri delete'],
+    ['no arguments', [aManifest()], [], 'kcri: no pod specified\nusage: kcri delete'],
     [
       'a negative grace period',
       [aManifest()],
@@ -98,66 +101,66 @@ describe('what delete refuses', () => {
       'kcri: --grace-period must not be negative\n',
     ],
     [
-      'a grace period that is no number',
+      'an invalid grace period',
       [aManifest()],
       ['web', '--grace-period', 'soon'],
       'kcri: invalid argument "soon" for "--grace-period" flag',
     ],
   ])('%s', async (_, manifests, words, text) => {
-    const scene = await aScene();
-    if (manifests.length > 0) await synced(scene, ...manifests);
-    const result = await scene.run(['delete', ...words]);
+    const testbed = await createTestbed();
+    if (manifests.length > 0) await syncPods(testbed, ...manifests);
+    const result = await testbed.run(['delete', ...words]);
     expectUserError(result);
     expect(result.stderr).toContain(text);
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(scene.mutatingCalls).toEqual([]);
+    expect(testbed.mutatingCalls).toEqual([]);
   });
 });
 
 describe('the grace period', () => {
   test.each([
-    ["the pod's own", [], '7'],
-    ['the one that is given', ['--grace-period', '40'], '40'],
-    ['two seconds at least', ['--grace-period', '0'], '2'],
+    ["the pod's by default", [], '7'],
+    ['that of the flag', ['--grace-period', '40'], '40'],
+    ['at least two seconds', ['--grace-period', '0'], '2'],
   ])('is %s', async (_, flags, timeout) => {
-    const scene = await aScene();
-    await synced(scene, aManifest({terminationGracePeriodSeconds: 7}));
-    await scene.run(['delete', 'web', ...flags]);
-    expect(scene.runtime.callsTo('StopContainer').map(({request}) => request)).toMatchObject([{timeout}]);
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest({terminationGracePeriodSeconds: 7}));
+    await testbed.run(['delete', 'web', ...flags]);
+    expect(testbed.runtime.callsTo('StopContainer').map(({request}) => request)).toMatchObject([{timeout}]);
   });
 });
 
-describe("somebody else's pods", () => {
-  test('are never touched and never listed, beside pods of kcri and of the same name', async () => {
+describe('pods of other creators', () => {
+  test("are never changed or listed, beside kcri's pods and with the same name", async () => {
     const foreign = aSandbox({name: 'web', uid: 'foreign-uid'});
-    const scene = await aScene({
+    const testbed = await createTestbed({
       images: [anImage()],
       sandboxes: [foreign],
       containers: [aContainer({sandbox: foreign, name: 'main'})],
     });
-    const [container] = scene.runtime.containers;
-    await synced(scene, aManifest({name: 'other'}));
-    const refused = await scene.run(['delete', 'web']);
-    expect(refused.stderr).toBe('kcri: pod "web" not found\nhint: pods created by kcri: default/other\n');
-    const byUid = await scene.run(['delete', 'foreign-uid']);
+    const [container] = testbed.runtime.containers;
+    await syncPods(testbed, aManifest({name: 'other'}));
+    const rejected = await testbed.run(['delete', 'web']);
+    expect(rejected.stderr).toBe('kcri: pod "web" not found\nhint: pods created by kcri: default/other\n');
+    const byUid = await testbed.run(['delete', 'foreign-uid']);
     expect(byUid).toMatchObject({exitCode: 1, stdout: ''});
-    expect(scene.mutatingCalls).toEqual([]);
+    expect(testbed.mutatingCalls).toEqual([]);
 
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    await scene.run(['plan', '-'], {stdin: aManifest({restartPolicy: 'Never'})});
-    await scene.run(['delete', 'web', 'other']);
-    const touched = JSON.stringify(scene.runtime.calls.filter(({method}) => isMutatingCall(method)));
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    await testbed.run(['plan', '-'], {stdin: aManifest({restartPolicy: 'Never'})});
+    await testbed.run(['delete', 'web', 'other']);
+    const touched = JSON.stringify(testbed.runtime.calls.filter(({method}) => isMutatingCall(method)));
     expect(touched).not.toContain(foreign.id);
     expect(touched).not.toContain(container!.id);
-    expect(scene.runtime.sandboxes).toMatchObject([{id: foreign.id, state: 'SANDBOX_READY'}]);
-    expect(scene.runtime.containers).toMatchObject([{id: container!.id, state: 'CONTAINER_RUNNING'}]);
+    expect(testbed.runtime.sandboxes).toMatchObject([{id: foreign.id, state: 'SANDBOX_READY'}]);
+    expect(testbed.runtime.containers).toMatchObject([{id: container!.id, state: 'CONTAINER_RUNNING'}]);
   });
 });
 
-describe('what is half made', () => {
-  test.each<[string, (scene: PodScene) => void | Promise<void>]>([
+describe('an incomplete pod:', () => {
+  test.each<[string, (testbed: CommandTestbed) => void | Promise<void>]>([
     [
-      'a record whose sandbox is gone',
+      'a record without a sandbox',
       ({runtime}) => {
         runtime.state.sandboxes.clear();
         runtime.state.containers.clear();
@@ -170,13 +173,13 @@ describe('what is half made', () => {
       },
     ],
     [
-      'a container that was never started',
+      'a created container',
       ({runtime}) => {
         for (const container of runtime.state.containers.values()) container.state = 'CONTAINER_CREATED';
       },
     ],
     [
-      'a container that has ended',
+      'an exited container',
       ({runtime}) => {
         runtime.exitContainer(runtime.containers[0]!.id, 1);
       },
@@ -194,105 +197,105 @@ describe('what is half made', () => {
       },
     ],
     [
-      'two sandboxes of one pod',
+      'two sandboxes',
       ({runtime}) => {
         const [sandbox] = runtime.sandboxes;
         runtime.state.addSandbox({...sandbox!, id: 'f'.repeat(64)});
       },
     ],
-  ])('%s is ended without a trace', async (_, damage) => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    await damage(scene);
-    expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+  ])('with %s is deleted completely', async (_, damage) => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    await damage(testbed);
+    expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('a pod whose record is broken is told of, does not hide others, and is ended by its UID', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const {uid} = await onlyRecord(scene);
-    await writeFile(join(scene.rootDir, 'records', `${String(uid)}.json`), '{"version": 1');
-    await synced(scene, aManifest({name: 'other'}));
-    const other = await scene.run(['delete', 'other']);
+  test('an invalid record is reported, does not hide other pods, and its pod is deleted by UID', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const {uid} = await onlyRecord(testbed);
+    await writeFile(join(testbed.rootDir, 'records', `${String(uid)}.json`), '{"version": 1');
+    await syncPods(testbed, aManifest({name: 'other'}));
+    const other = await testbed.run(['delete', 'other']);
     expect(other.stderr).toMatch(/^kcri: warning: invalid pod record ".*": must be JSON\n$/);
     expect(other.exitCode).toBe(0);
-    const again = await scene.run(['sync', '-'], {stdin: aManifest()});
+    const again = await testbed.run(['sync', '-'], {stdin: aManifest()});
     expect(again.stderr).toContain(': must be JSON\nhint: delete the pod by its UID, or restore the file\n');
-    expect(await scene.run(['delete', String(uid)])).toMatchObject({
+    expect(await testbed.run(['delete', String(uid)])).toMatchObject({
       stdout: 'pod "default/web" deleted\n',
       stderr: '',
       exitCode: 0,
     });
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
-describe('when it fails', () => {
+describe('after a failure', () => {
   test.each(['StopContainer', 'StopPodSandbox', 'RemoveContainer', 'RemovePodSandbox'] as const)(
-    'at %s the record is kept, other pods are deleted, and a second delete ends it',
+    'of %s the record is kept, other pods are deleted, and a second delete succeeds',
     async (rpc) => {
-      const scene = await aScene();
-      await synced(scene, aManifest(), aManifest({name: 'other'}));
-      const web = scene.runtime.sandboxes.find(({config}) => config.metadata?.name === 'web')!;
-      const ids = [web.id, ...scene.runtime.state.containersOf(web.id).map(({id}) => id)];
-      scene.runtime.injectError(rpc, {
+      const testbed = await createTestbed();
+      await syncPods(testbed, aManifest(), aManifest({name: 'other'}));
+      const web = testbed.runtime.sandboxes.find(({config}) => config.metadata?.name === 'web')!;
+      const ids = [web.id, ...testbed.runtime.state.containersOf(web.id).map(({id}) => id)];
+      testbed.runtime.injectError(rpc, {
         code: 'UNKNOWN',
         message: 'device busy',
         match: (request) => ids.some((id) => JSON.stringify(request).includes(id)),
       });
-      const result = await scene.run(['delete', 'web', 'other']);
+      const result = await testbed.run(['delete', 'web', 'other']);
       expectUserError(result);
       expect(result.stderr).toContain('device busy');
       expect(result.stderr).toContain(
         'kcri: pod "default/web": is partially deleted\nhint: run "kcri delete default/web" to delete it\n',
       );
       expect(result).toMatchObject({stdout: 'pod "default/other" deleted\n', exitCode: 1});
-      expect(await scene.records()).toHaveLength(1);
+      expect(await testbed.records()).toHaveLength(1);
 
-      scene.runtime.clearFaults();
-      expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-      expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+      testbed.runtime.clearFaults();
+      expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+      expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
     },
   );
 
-  test('a runtime that says it stopped a container and did not is not believed', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const [container] = scene.runtime.containers;
-    scene.runtime.injectDelay('StopPodSandbox', 1, {});
-    Object.defineProperty(scene.runtime.state.containers.get(container!.id)!, 'state', {
+  test('without effect, a successful StopContainer leads to an error', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const [container] = testbed.runtime.containers;
+    testbed.runtime.injectDelay('StopPodSandbox', 1, {});
+    Object.defineProperty(testbed.runtime.state.containers.get(container!.id)!, 'state', {
       get: () => 'CONTAINER_RUNNING',
       set: () => undefined,
     });
-    const result = await scene.run(['delete', 'web']);
+    const result = await testbed.run(['delete', 'web']);
     expectUserError(result);
     expect(result.stderr).toContain(
       'detected running containers after a successful KillPod, CRI violation: [main]',
     );
-    expect(scene.runtime.callsTo('RemovePodSandbox')).toEqual([]);
-    expect(await scene.records()).toHaveLength(1);
+    expect(testbed.runtime.callsTo('RemovePodSandbox')).toEqual([]);
+    expect(await testbed.records()).toHaveLength(1);
   });
 
-  test('without a runtime the record is kept', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    await scene.runtime.crash();
-    const result = await scene.run(['delete', 'web']);
+  test('to connect to the runtime the record is kept', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    await testbed.runtime.crash();
+    const result = await testbed.run(['delete', 'web']);
     expectUserError(result);
     expect(result.stderr).toContain('hint: nothing listens on');
-    expect(await scene.records()).toHaveLength(1);
-    await scene.runtime.restart();
-    expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.records()).toHaveLength(1);
+    await testbed.runtime.restart();
+    expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('Ctrl-C ends the wait for a container that will not stop, and a second delete ends it', async () => {
-    const scene = await aScene({behaviour: () => ({ignoresStop: true})});
-    await synced(scene, aManifest({terminationGracePeriodSeconds: 600}));
+  test('Ctrl-C ends the wait for a container that does not stop, and a second delete succeeds', async () => {
+    const testbed = await createTestbed({behaviour: () => ({ignoresStop: true})});
+    await syncPods(testbed, aManifest({terminationGracePeriodSeconds: 600}));
     const controller = new AbortController();
-    const deleting = scene.run(['delete', 'web'], {signal: controller.signal});
-    await until(() => scene.runtime.callsTo('StopContainer').length !== 0);
+    const deleting = testbed.run(['delete', 'web'], {signal: controller.signal});
+    await until(() => testbed.runtime.callsTo('StopContainer').length !== 0);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await deleting).toEqual({
       stdout: '',
@@ -301,19 +304,19 @@ describe('when it fails', () => {
         'kcri: pod "default/web": is partially deleted\nhint: run "kcri delete default/web" to delete it\n',
       exitCode: 130,
     });
-    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 0);
-    expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 0);
+    expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
-test('finds the logs of a pod where its sync has put them', async () => {
-  const scene = await aScene();
-  await synced(
-    scene,
+test('finds the logs where the sync has placed them', async () => {
+  const testbed = await createTestbed();
+  await syncPods(
+    testbed,
     aManifest({containers: [aContainerSpec('main', {command: ['sh', '-c', 'echo hi; sleep 99']})]}),
   );
-  expect(await readdir(scene.logsDir)).toHaveLength(1);
-  await scene.run(['delete', 'web']);
-  expect(await readdir(scene.logsDir)).toEqual([]);
+  expect(await readdir(testbed.logsDir)).toHaveLength(1);
+  await testbed.run(['delete', 'web']);
+  expect(await readdir(testbed.logsDir)).toEqual([]);
 });

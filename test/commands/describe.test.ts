@@ -1,17 +1,17 @@
 import {describe, expect, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
-import {aContainerSpec, aManifest, aScene, aScript, type PodScene} from './pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, aScript, type CommandTestbed} from './command-testbed.js';
 import {runToTimeLimit} from './run-to-time-limit.js';
 
-async function described(
-  scene: PodScene,
+async function syncAndDescribe(
+  testbed: CommandTestbed,
   args: readonly string[] = [],
   options: RunOptions = {},
 ): Promise<RunResult> {
-  return await runKcri(['--root-dir', scene.rootDir, 'describe', ...args], options);
+  return await runKcri(['--root-dir', testbed.rootDir, 'describe', ...args], options);
 }
 
-/** The same text for every run: no ids, times, addresses and node names. */
+/** Replaces IDs, times, addresses and node names. */
 function canonical(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{64}/g, '<id>')
@@ -45,11 +45,13 @@ const WEB = aManifest({
   volumes: [{name: 'host', hostPath: {path: '/tmp'}}],
 });
 
-test('describe shows a pod as kubectl does', async () => {
-  const scene = await aScene({behaviour: (_, argv) => (argv.includes('true') ? {exitCode: 0} : undefined)});
-  const synced = await scene.run(['sync', '-'], {stdin: WEB});
-  expect(synced.stderr).toBe('');
-  const {stdout, stderr, exitCode} = await described(scene, ['web']);
+test('describe prints a pod like kubectl', async () => {
+  const testbed = await createTestbed({
+    behaviour: (_, argv) => (argv.includes('true') ? {exitCode: 0} : undefined),
+  });
+  const syncResult = await testbed.run(['sync', '-'], {stdin: WEB});
+  expect(syncResult.stderr).toBe('');
+  const {stdout, stderr, exitCode} = await syncAndDescribe(testbed, ['web']);
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   expect(canonical(stdout)).toMatchInlineSnapshot(`
     "Name:         web
@@ -143,82 +145,87 @@ test('describe shows a pod as kubectl does', async () => {
 });
 
 describe('describe', () => {
-  test('-o json and yaml are the Pod with its status, templates see the same', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    const {stdout} = await described(scene, ['web', '-o', 'json']);
+  test('-o json and yaml print the Pod with its status, and templates use it too', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout} = await syncAndDescribe(testbed, ['web', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({
       kind: 'Pod',
       metadata: {name: 'web'},
       status: {phase: 'Running', qosClass: 'BestEffort'},
     });
-    expect((await described(scene, ['web', '-o', 'yaml'])).stdout).toContain('\n  qosClass: BestEffort\n');
-    expect((await described(scene, ['web', '--template', '{{.status.qosClass}}'])).stdout).toBe(
+    expect((await syncAndDescribe(testbed, ['web', '-o', 'yaml'])).stdout).toContain(
+      '\n  qosClass: BestEffort\n',
+    );
+    expect((await syncAndDescribe(testbed, ['web', '--template', '{{.status.qosClass}}'])).stdout).toBe(
       'BestEffort\n',
     );
   });
 
-  test('takes all pods, those of a selector, and the words that kubectl has', async () => {
-    const scene = await aScene();
+  test("accepts all pods, a selector, and kubectl's resource types", async () => {
+    const testbed = await createTestbed();
     const manifests = [aManifest({metadata: {labels: {app: 'x'}}}), aManifest({name: 'other'})];
-    await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
+    await testbed.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
     const names = async (...args: readonly string[]) =>
-      Array.from((await described(scene, args)).stdout.matchAll(/^Name: +(\S+)$/gm), ([, name]) => name);
+      Array.from(
+        (await syncAndDescribe(testbed, args)).stdout.matchAll(/^Name: +(\S+)$/gm),
+        ([, name]) => name,
+      );
     expect(await names()).toEqual(['other', 'web']);
     expect(await names('-l', 'app')).toEqual(['web']);
     expect(await names('pod', 'other')).toEqual(['other']);
     expect(await names('default/web')).toEqual(['web']);
-    expect((await described(scene, [])).stdout).toMatch(/<none>\n\n\nName: |\n\n\nName: /);
+    expect((await syncAndDescribe(testbed, [])).stdout).toMatch(/<none>\n\n\nName: |\n\n\nName: /);
   });
 
-  test('a name that is none is an error, and keeps no other from being shown', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    const {stdout, stderr, exitCode} = await described(scene, ['wbe', 'web']);
+  test('reports an unknown name and prints the other pods', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout, stderr, exitCode} = await syncAndDescribe(testbed, ['wbe', 'web']);
     expect(stdout).toMatch(/^Name: +web$/m);
     expect(stderr).toContain('pod "wbe" not found');
     expect(exitCode).toBe(1);
-    expect(await described(scene, ['-n', 'other'])).toEqual({
+    expect(await syncAndDescribe(testbed, ['-n', 'other'])).toEqual({
       stdout: '',
       stderr: 'No resources found\n',
       exitCode: 0,
     });
   });
 
-  test('counts what has happened again', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 1);
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    const {stdout} = await described(scene, ['web']);
+  test('counts repeated events', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 1);
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    const {stdout} = await syncAndDescribe(testbed, ['web']);
     expect(stdout).toMatch(/^ {2}Normal +Started +\d+s \(x2 over \d+s\) {2}kubelet {2}Container started$/m);
     expect(stdout).toMatch(/^ {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Exit Code: +1$/m);
     expect(stdout).toMatch(/^ {4}Restart Count: +1$/m);
   });
 
-  test('a pod whose runtime is down is shown as it was', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', '-'], {stdin: aManifest()});
-    await scene.runtime.stop();
-    const {stdout, stderr, exitCode} = await described(scene, ['web']);
+  test('prints the last known status if the runtime is unavailable', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', '-'], {stdin: aManifest()});
+    await testbed.runtime.stop();
+    const {stdout, stderr, exitCode} = await syncAndDescribe(testbed, ['web']);
     expect(stdout).toMatch(/^Status: +Running$/m);
     expect(stderr).toContain('is unavailable: ');
     expect(exitCode).toBe(0);
   });
 
-  test('what a runtime says does not steer the terminal', async () => {
-    const scene = await aScene({images: []});
-    scene.runtime.state.registry.length = 0;
+  test('escapes control characters from the runtime', async () => {
+    const testbed = await createTestbed({images: []});
+    testbed.runtime.state.registry.length = 0;
     const containers = [
       aContainerSpec('main', {image: 'localhost:5000/missing:1', imagePullPolicy: 'Always'}),
     ];
-    scene.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'bad \u001b[31m thing'});
-    await runToTimeLimit(scene, ['sync', '-'], {
+    testbed.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'bad \u001b[31m thing'});
+    await runToTimeLimit(testbed, ['sync', '-'], {
       limitMs: 500,
       isReached: ({stderr}) => stderr.includes('ErrImagePull'),
       stdin: aManifest({containers}),
     });
-    const {stdout} = await described(scene, ['web'], {terminal: true});
+    const {stdout} = await syncAndDescribe(testbed, ['web'], {terminal: true});
     expect(stdout).toContain('bad \\x1b[31m thing');
     expect(stdout).not.toContain('\u001b');
   });

@@ -11,7 +11,7 @@ const MAIN = 'a'.repeat(64);
 const SIDECAR = 'b'.repeat(64);
 const OTHER = 'c'.repeat(64);
 
-async function started(options: FakeRuntimeOptions = {}) {
+async function startRuntime(options: FakeRuntimeOptions = {}) {
   return await FakeRuntime.start({
     sandboxes: [WEB, API],
     containers: [
@@ -23,12 +23,12 @@ async function started(options: FakeRuntimeOptions = {}) {
   });
 }
 
-/** Somebody listens to the runtime's events. */
-const listening = (runtime: FakeRuntime) => until(() => runtime.state.events.listeners > 0);
+/** Resolves when a client receives the runtime's events. */
+const untilListening = (runtime: FakeRuntime) => until(() => runtime.state.events.listeners > 0);
 
-/** What happens in every test: containers end, one with an error, and one pod goes for good. */
-async function happenings(runtime: FakeRuntime): Promise<void> {
-  await listening(runtime);
+/** Triggers the events of all tests: containers exit, one with an error, and one pod is removed. */
+async function triggerEvents(runtime: FakeRuntime): Promise<void> {
+  await untilListening(runtime);
   runtime.exitContainer(MAIN, 0);
   runtime.exitContainer(SIDECAR, 137, {reason: 'OOMKilled'});
   const {connect, podSandboxId} = await import('../../src/cri/index.js');
@@ -36,19 +36,19 @@ async function happenings(runtime: FakeRuntime): Promise<void> {
   await connection.runtime.removePodSandbox({podSandboxId: podSandboxId(API.id)});
 }
 
-/** A template that does not fit events of pods that are gone. */
+/** Template that fails for events of removed pods. */
 const POD_NAME = '{{.podSandboxStatus.metadata.name}}';
 
-/** The last thing that happens. */
+/** Matches the last event. */
 const LAST = new RegExp(`"${API.id}","containerEventType":"CONTAINER_DELETED_EVENT"`);
 
-interface Shown {
+interface EventJson {
   readonly containerId: string;
   readonly containerEventType: string;
 }
 
-/** Runs `events` while it all happens; ends at what shows that all is over, or by Ctrl-C. */
-async function watch(
+/** Runs `events` during the events and interrupts it after the last one. */
+async function runDuringEvents(
   runtime: FakeRuntime,
   args: readonly string[],
   options: RunOptions & {last?: RegExp} = {},
@@ -59,25 +59,25 @@ async function watch(
     ...interruptAt(last),
     ...rest,
   });
-  await happenings(runtime);
+  await triggerEvents(runtime);
   return await running;
 }
 
-const shownIn = (stdout: string) =>
+const summarize = (stdout: string) =>
   stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as Shown)
+    .map((line) => JSON.parse(line) as EventJson)
     .map(
       ({containerId, containerEventType}) =>
         `${containerEventType.split('_')[1] ?? ''} ${containerId.charAt(0)}`,
     );
 
 describe('events', () => {
-  test('is a line of JSON an event in a pipe, and Ctrl-C is success', async () => {
-    await using runtime = await started();
-    const {stdout, stderr, exitCode} = await watch(runtime, []);
-    expect(shownIn(stdout)).toEqual([
+  test('are printed as one JSON object per line in a pipe, and Ctrl-C is success', async () => {
+    await using runtime = await startRuntime();
+    const {stdout, stderr, exitCode} = await runDuringEvents(runtime, []);
+    expect(summarize(stdout)).toEqual([
       'STOPPED a',
       'STOPPED b',
       'STOPPED c',
@@ -122,33 +122,33 @@ describe('events', () => {
       ['--label', 'app=api'],
       ['STOPPED c', 'STOPPED f', 'DELETED c', 'DELETED f'],
     ],
-  ])('%j shows %j', async (args, expected) => {
-    await using runtime = await started();
+  ])('%j prints %j', async (args, expected) => {
+    await using runtime = await startRuntime();
     const last =
       expected.at(-1)?.charAt(8) === 'f'
         ? LAST
         : new RegExp(`"${OTHER}","containerEventType":"CONTAINER_DELETED_EVENT"`);
-    const {stdout, exitCode} = await watch(runtime, args, {last});
-    expect(shownIn(stdout)).toEqual(expected);
+    const {stdout, exitCode} = await runDuringEvents(runtime, args, {last});
+    expect(summarize(stdout)).toEqual(expected);
     expect(exitCode).toBe(0);
   });
 
   // Proves: events --label
-  test("a container's own labels count as well", async () => {
-    await using runtime = await started();
-    const {stdout} = await watch(runtime, ['--label', 'tier=side'], {last: /STOPPED/});
-    expect(shownIn(stdout)).toEqual(['STOPPED b']);
+  test("a container's own labels are matched too", async () => {
+    await using runtime = await startRuntime();
+    const {stdout} = await runDuringEvents(runtime, ['--label', 'tier=side'], {last: /STOPPED/});
+    expect(summarize(stdout)).toEqual(['STOPPED b']);
   });
 
-  test('is a line for people on a terminal, with names that deleted things had', async () => {
-    await using runtime = await started();
+  test('are printed as lines on a terminal, with the names of removed objects', async () => {
+    await using runtime = await startRuntime();
     const terminal = new FakeTerminal(120, 24);
     const {signal, onStdout} = interruptAt(/deleted {2}pod/);
     terminal.stream.on('data', (chunk: Buffer) => {
       onStdout(chunk.toString());
     });
     const running = runKcriOnTerminal(terminal, ['events'], {endpoint: runtime.endpoint, signal});
-    await happenings(runtime);
+    await triggerEvents(runtime);
     expect(await running).toEqual({exitCode: 0, stderr: ''});
     const [, ...rest] = terminal.text.split('\n').map((line) => line.split(/ {2,}/));
     expect(rest.map((line) => line.slice(1))).toEqual([
@@ -161,37 +161,39 @@ describe('events', () => {
     expect(terminal.text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) {2}stopped/);
   });
 
-  test('documents of YAML are apart, and templates make a line of each', async () => {
-    await using runtime = await started();
-    const yaml = await watch(runtime, ['-o', 'yaml'], {last: /(STOPPED_EVENT[^]*){4}/});
+  test('YAML documents are separated, and templates print one line each', async () => {
+    await using runtime = await startRuntime();
+    const yaml = await runDuringEvents(runtime, ['-o', 'yaml'], {last: /(STOPPED_EVENT[^]*){4}/});
     expect(yaml.stdout.match(/^---$/gm)?.length).toBeGreaterThanOrEqual(4);
-    await using again = await started();
+    await using withSince = await startRuntime();
     const template = '{{.containerEventType}} {{.podSandboxStatus.metadata.name}}';
-    const {stdout} = await watch(again, ['-p', 'web', '--template', template], {last: /(web[^]*){2}/});
+    const {stdout} = await runDuringEvents(withSince, ['-p', 'web', '--template', template], {
+      last: /(web[^]*){2}/,
+    });
     expect(stdout).toBe('CONTAINER_STOPPED_EVENT web\nCONTAINER_STOPPED_EVENT web\n');
   });
 
-  test('an event that a template does not fit is an error, and the others are shown', async () => {
-    await using runtime = await started();
+  test('an event for which a template fails is an error, and the others are printed', async () => {
+    await using runtime = await startRuntime();
     const running = runKcri(['events', '--pod', 'api', '--template', POD_NAME], {endpoint: runtime.endpoint});
-    await happenings(runtime);
+    await triggerEvents(runtime);
     runtime.endEvents();
     const {stdout, stderr, exitCode} = await running;
-    // The last one comes when the sandbox has gone, and its status with it.
+    // The last event follows the removal of the sandbox, and has no status.
     expect(stdout).toBe('api\napi\napi\n');
     expect(stderr).toMatch(/^kcri: .*map has no entry for key "podSandboxStatus"\n/);
     expect(exitCode).toBe(1);
   });
 
-  test('what the runtime repeats from before is left out, with a word, unless --since asks for it', async () => {
+  test('repeated events are omitted with a notice, unless --since includes them', async () => {
     for (const since of [undefined, '10m']) {
-      await using runtime = await started({buffersEvents: true});
+      await using runtime = await startRuntime({buffersEvents: true});
       runtime.state.uniqueNowNanos = () => BigInt(Date.now() - 60_000) * 1_000_000n;
       runtime.exitContainer(MAIN, 0);
       delete (runtime.state as {uniqueNowNanos?: unknown}).uniqueNowNanos;
-      const {stdout, stderr} = await watch(runtime, since === undefined ? [] : ['--since', since]);
+      const {stdout, stderr} = await runDuringEvents(runtime, since === undefined ? [] : ['--since', since]);
       const rest = ['STOPPED b', 'STOPPED c', 'STOPPED f', 'DELETED c', 'DELETED f'];
-      expect(shownIn(stdout)).toEqual(since === undefined ? rest : ['STOPPED a', ...rest]);
+      expect(summarize(stdout)).toEqual(since === undefined ? rest : ['STOPPED a', ...rest]);
       expect(stderr).toBe(
         since === undefined
           ? 'earlier events are omitted; use --since=10m to include those of the last ten minutes\n'
@@ -201,7 +203,7 @@ describe('events', () => {
   });
 
   test('a runtime without events is an error with a hint', async () => {
-    await using runtime = await started({unimplemented: ['GetContainerEvents']});
+    await using runtime = await startRuntime({unimplemented: ['GetContainerEvents']});
     const {stdout, stderr, exitCode} = await runKcri(['event'], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(
       /^kcri: getting container events: .*\nhint: .*GetContainerEvents \(containerd: 1\.7 or later/,
@@ -209,10 +211,10 @@ describe('events', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 
-  test.each(['lost', 'ended'])('a stream that is %s is an error', async (how) => {
-    await using runtime = await started();
+  test.each(['lost', 'ended'])('a stream that %s is an error', async (how) => {
+    await using runtime = await startRuntime();
     const running = runKcri(['events'], {endpoint: runtime.endpoint});
-    await listening(runtime);
+    await untilListening(runtime);
     if (how === 'lost') await runtime.crash();
     else runtime.endEvents();
     const {stderr, exitCode} = await running;
@@ -220,15 +222,15 @@ describe('events', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('ends when nobody reads any more', async () => {
-    await using runtime = await started();
+  test('ends when its output is closed', async () => {
+    await using runtime = await startRuntime();
     const terminal = new FakeTerminal();
     const running = runKcriOnTerminal(terminal, ['events', '-o', 'json'], {
       endpoint: runtime.endpoint,
       signal: new AbortController().signal,
     });
     terminal.stream.once('data', () => terminal.stream.destroy());
-    await happenings(runtime);
+    await triggerEvents(runtime);
     expect((await running).exitCode).toBe(0);
   });
 
@@ -238,8 +240,8 @@ describe('events', () => {
     [['--since', 'yesterday'], 'invalid --since "yesterday"'],
     [['--label', 'x'], 'incorrectly specified label: x'],
     [['web'], 'unexpected argument "web"'],
-  ])('%j is refused before anything is asked', async (args, message) => {
-    await using runtime = await started();
+  ])('%j is rejected before any call', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(['events', ...args], {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
@@ -249,12 +251,12 @@ describe('events', () => {
 describe('events, called as crictl', () => {
   const env = {KCRI_COMPAT: 'crictl'};
 
-  test('shows everything, indented, what is repeated from before as well', async () => {
-    await using runtime = await started({buffersEvents: true});
+  test('prints all events, indented, including repeated ones', async () => {
+    await using runtime = await startRuntime({buffersEvents: true});
     runtime.exitContainer(MAIN, 0);
     const last = new RegExp(`"${API.id}",\\n {2}"containerEventType": "CONTAINER_DELETED_EVENT"[^]*\\n}\\n`);
     const running = runKcri(['events'], {endpoint: runtime.endpoint, env, ...interruptAt(last)});
-    await listening(runtime);
+    await untilListening(runtime);
     runtime.exitContainer(SIDECAR, 137);
     const {connect, podSandboxId} = await import('../../src/cri/index.js');
     using connection = connect(runtime.endpoint);
@@ -265,11 +267,11 @@ describe('events, called as crictl', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('what a template does not fit is told on standard output', async () => {
-    await using runtime = await started();
+  test('a template failure is printed on standard output', async () => {
+    await using runtime = await startRuntime();
     const args = ['events', '-o', 'go-template', '--template', POD_NAME];
     const running = runKcri(args, {endpoint: runtime.endpoint, env});
-    await happenings(runtime);
+    await triggerEvents(runtime);
     runtime.endEvents();
     const {stdout, exitCode} = await running;
     expect(stdout).toMatch(
@@ -278,10 +280,10 @@ describe('events, called as crictl', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('the end of the stream is success, and documents of YAML run together', async () => {
-    await using runtime = await started();
+  test('the end of the stream is success, and YAML documents are not separated', async () => {
+    await using runtime = await startRuntime();
     const running = runKcri(['events', '-o', 'yaml'], {endpoint: runtime.endpoint, env});
-    await listening(runtime);
+    await untilListening(runtime);
     runtime.exitContainer(MAIN, 0);
     runtime.endEvents();
     const {stdout, stderr, exitCode} = await running;

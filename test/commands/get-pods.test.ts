@@ -2,52 +2,59 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
-import {aScene, aContainerSpec, aManifest, aScript, onlyRecord, type PodScene} from './pod-scene.js';
+import {
+  createTestbed,
+  aContainerSpec,
+  aManifest,
+  aScript,
+  onlyRecord,
+  type CommandTestbed,
+} from './command-testbed.js';
 import {runToTimeLimit} from './run-to-time-limit.js';
 import {interruptAt, FAST_CLOCK} from './interrupt-watch.js';
 
-async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
-  const {exitCode, stderr} = await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
+async function syncPods(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
+  const {exitCode, stderr} = await testbed.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
   expect({exitCode, stderr}).toMatchObject({exitCode: 0});
-  scene.runtime.clearCalls();
+  testbed.runtime.clearCalls();
 }
 
-/** Runs `get pods` where the scene's directories need no flags. */
+/** Runs `get pods` with the testbed's root directory. */
 async function get(
-  scene: PodScene,
+  testbed: CommandTestbed,
   args: readonly string[] = [],
   options: RunOptions = {},
 ): Promise<RunResult> {
-  return await runKcri(['--root-dir', scene.rootDir, 'get', 'pods', ...args], options);
+  return await runKcri(['--root-dir', testbed.rootDir, 'get', 'pods', ...args], options);
 }
 
 describe('get pods', () => {
-  test("shows kcri's pods as kubectl's table does, and changes nothing", async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest(), aManifest({name: 'api-server'}));
-    const before = await scene.listLeftovers();
-    const {stdout, stderr, exitCode} = await get(scene);
+  test("prints kcri's pods in kubectl's table and changes nothing", async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest(), aManifest({name: 'api-server'}));
+    const before = await testbed.listLeftovers();
+    const {stdout, stderr, exitCode} = await get(testbed);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).toMatch(
       /^NAME {9}READY {3}STATUS {4}RESTARTS {3}AGE\napi-server {3}1\/1 {5}Running {3}0 {10}\d+s\nweb {10}1\/1 {5}Running {3}0 {10}\d+s\n$/,
     );
-    expect(scene.mutatingCalls).toEqual([]);
-    expect(await scene.listLeftovers()).toEqual(before);
+    expect(testbed.mutatingCalls).toEqual([]);
+    expect(await testbed.listLeftovers()).toEqual(before);
   });
 
   test('-o wide adds address, node and readiness gates', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const {stdout} = await get(scene, ['-o', 'wide']);
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const {stdout} = await get(testbed, ['-o', 'wide']);
     const [header, row] = stdout.trimEnd().split('\n');
     expect(header).toMatch(/AGE\s+IP\s+NODE\s+NOMINATED NODE {3}READINESS GATES$/);
-    expect(row).toMatch(new RegExp(`${scene.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>$`));
+    expect(row).toMatch(new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>$`));
   });
 
-  test('-o json of one pod is the Pod with its status, of several a List', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest(), aManifest({name: 'other'}));
-    const one = JSON.parse((await get(scene, ['web', '-o', 'json'])).stdout) as Record<string, unknown>;
+  test('-o json prints the Pod with its status, and a List for several pods', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest(), aManifest({name: 'other'}));
+    const one = JSON.parse((await get(testbed, ['web', '-o', 'json'])).stdout) as Record<string, unknown>;
     expect(one).toMatchObject({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -58,30 +65,30 @@ describe('get pods', () => {
       },
       status: {phase: 'Running', podIP: expect.any(String) as string, containerStatuses: [{ready: true}]},
     });
-    const all = JSON.parse((await get(scene, ['-o', 'json'])).stdout) as {kind: string; items: unknown[]};
+    const all = JSON.parse((await get(testbed, ['-o', 'json'])).stdout) as {kind: string; items: unknown[]};
     expect([all.kind, all.items.length]).toEqual(['List', 2]);
   });
 
   test('-o yaml, name, jsonpath, go-template and --no-headers', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    expect((await get(scene, ['web', '-o', 'yaml'])).stdout).toMatch(
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    expect((await get(testbed, ['web', '-o', 'yaml'])).stdout).toMatch(
       /^apiVersion: v1\nkind: Pod\n.*\n {2}phase: Running\n.*[^\n]\n$/s,
     );
-    expect((await get(scene, ['-o', 'name'])).stdout).toBe('pod/web\n');
-    expect((await get(scene, ['-o', 'jsonpath={.items[*].status.phase}'])).stdout).toBe('Running\n');
-    expect((await get(scene, ['web', '-o', 'go-template={{.status.phase}}'])).stdout).toBe('Running\n');
-    expect((await get(scene, ['web', '--template', '{{.metadata.name}}'])).stdout).toBe('web\n');
-    expect((await get(scene, ['--no-headers'])).stdout).toMatch(/^web /);
+    expect((await get(testbed, ['-o', 'name'])).stdout).toBe('pod/web\n');
+    expect((await get(testbed, ['-o', 'jsonpath={.items[*].status.phase}'])).stdout).toBe('Running\n');
+    expect((await get(testbed, ['web', '-o', 'go-template={{.status.phase}}'])).stdout).toBe('Running\n');
+    expect((await get(testbed, ['web', '--template', '{{.metadata.name}}'])).stdout).toBe('web\n');
+    expect((await get(testbed, ['--no-headers'])).stdout).toMatch(/^web /);
   });
 
-  test('chooses by name, namespace and labels', async () => {
-    const scene = await aScene();
+  test('selects by name, namespace and labels', async () => {
+    const testbed = await createTestbed();
     const labelled = (name: string, namespace: string, app: string) =>
       aManifest({name, metadata: {namespace, labels: {app}}});
-    await synced(scene, labelled('a', 'one', 'x'), labelled('b', 'two', 'x'), labelled('c', 'two', 'y'));
+    await syncPods(testbed, labelled('a', 'one', 'x'), labelled('b', 'two', 'x'), labelled('c', 'two', 'y'));
     const names = async (...args: readonly string[]) =>
-      (await get(scene, [...args, '-o', 'name'])).stdout
+      (await get(testbed, [...args, '-o', 'name'])).stdout
         .split('\n')
         .slice(0, -1)
         .map((line) => line.slice(4));
@@ -92,17 +99,17 @@ describe('get pods', () => {
     expect(await names('-l', 'app notin (x)')).toEqual(['c']);
     expect(await names('two/c', 'a')).toEqual(['c', 'a']);
     expect(await names('--sort-by', '.metadata.labels.app')).toEqual(['a', 'b', 'c']);
-    expect((await get(scene)).stdout).toMatch(/^NAMESPACE {3}NAME {3}READY/);
-    expect((await get(scene, ['-n', 'two'])).stdout).toMatch(/^NAME {3}READY/);
+    expect((await get(testbed)).stdout).toMatch(/^NAMESPACE {3}NAME {3}READY/);
+    expect((await get(testbed, ['-n', 'two'])).stdout).toMatch(/^NAME {3}READY/);
   });
 
-  test('says when there is nothing, and what a name that is none could have been', async () => {
-    const scene = await aScene();
-    expect(await get(scene)).toEqual({stdout: '', stderr: 'No resources found\n', exitCode: 0});
-    expect((await get(scene, ['-n', 'x'])).stderr).toBe('No resources found in x namespace.\n');
-    expect((await get(scene, ['-o', 'json'])).stdout).toContain('"items": []');
-    await synced(scene, aManifest());
-    expect(await get(scene, ['wbe', 'web', '--no-headers'])).toMatchObject({
+  test('reports that there are no pods, and suggests a name', async () => {
+    const testbed = await createTestbed();
+    expect(await get(testbed)).toEqual({stdout: '', stderr: 'No resources found\n', exitCode: 0});
+    expect((await get(testbed, ['-n', 'x'])).stderr).toBe('No resources found in x namespace.\n');
+    expect((await get(testbed, ['-o', 'json'])).stdout).toContain('"items": []');
+    await syncPods(testbed, aManifest());
+    expect(await get(testbed, ['wbe', 'web', '--no-headers'])).toMatchObject({
       stderr: 'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
       stdout: expect.stringMatching(/^web /) as string,
       exitCode: 1,
@@ -114,40 +121,40 @@ describe('get pods', () => {
     ['-l', 'a=b=c', 'invalid label selector "a=b=c"'],
     ['-l', 'a in b', 'invalid label selector'],
     ['--sort-by', '{.x', 'unclosed action'],
-  ])('refuses %s %s', async (flag, value, text) => {
-    const scene = await aScene();
-    const {stderr, exitCode} = await get(scene, [flag, value]);
+  ])('rejects %s %s', async (flag, value, text) => {
+    const testbed = await createTestbed();
+    const {stderr, exitCode} = await get(testbed, [flag, value]);
     expect(stderr).toContain(text);
     expect(exitCode).toBe(1);
   });
 
-  test('shows what a pod that has crashed or ended waits for', async () => {
-    const scene = await aScene();
+  test('prints the waiting reason of a crashed or completed pod', async () => {
+    const testbed = await createTestbed();
     const job = aManifest({name: 'job', restartPolicy: 'Never', containers: [aScript('main', 'exit 3')]});
-    await synced(scene, aManifest());
-    await scene.run(['sync', '-'], {stdin: job});
-    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 1);
-    const {stdout} = await get(scene, ['--no-headers']);
+    await syncPods(testbed, aManifest());
+    await testbed.run(['sync', '-'], {stdin: job});
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 1);
+    const {stdout} = await get(testbed, ['--no-headers']);
     expect(stdout).toMatch(/^job +0\/1 +Error +0 +\d+s\nweb +0\/1 +Error +0 +\d+s\n$/);
   });
 
-  test("remembers why the last sync could not start a pod's container", async () => {
-    const scene = await aScene({images: []});
+  test('keeps the reason why the last sync could not start a container', async () => {
+    const testbed = await createTestbed({images: []});
     const containers = [aContainerSpec('main', {image: 'localhost:5000/missing:1'})];
-    await runToTimeLimit(scene, ['sync', '-'], {
+    await runToTimeLimit(testbed, ['sync', '-'], {
       limitMs: 1000,
       isReached: ({stderr}) => stderr.includes('ErrImagePull'),
       stdin: aManifest({containers}),
     });
-    const {stdout} = await get(scene, ['--no-headers']);
+    const {stdout} = await get(testbed, ['--no-headers']);
     expect(stdout).toMatch(/^web +0\/1 +(ErrImagePull|ImagePullBackOff) +0 /);
   });
 
-  test('a runtime that is down is told, and its pods are shown as they were', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    await scene.runtime.stop();
-    const {stdout, stderr, exitCode} = await get(scene, ['--no-headers']);
+  test('an unavailable runtime is reported, and its pods are printed with their last status', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    await testbed.runtime.stop();
+    const {stdout, stderr, exitCode} = await get(testbed, ['--no-headers']);
     expect(stdout).toMatch(/^web +1\/1 +Running /);
     expect(stderr).toMatch(
       /^kcri: warning: runtime at "unix:.*" is unavailable: .*; showing the last known state: default\/web \d+s ago\n$/,
@@ -155,43 +162,43 @@ describe('get pods', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('pods of another root directory are not shown', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const {stdout} = await runKcri(['get', 'pods', '--root-dir', join(scene.directory, 'other')]);
+  test('pods of other root directories are not printed', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const {stdout} = await runKcri(['get', 'pods', '--root-dir', join(testbed.directory, 'other')]);
     expect(stdout).toBe('');
   });
 
-  test('a record that is broken is told, and hides no other', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
+  test('an invalid record is reported, and the other pods are printed', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
     const {writeFile} = await import('node:fs/promises');
-    await writeFile(join(scene.rootDir, 'records', 'broken.json'), 'x');
-    const {stdout, stderr} = await get(scene, ['-o', 'name']);
+    await writeFile(join(testbed.rootDir, 'records', 'broken.json'), 'x');
+    const {stdout, stderr} = await get(testbed, ['-o', 'name']);
     expect(stdout).toBe('pod/web\n');
     expect(stderr).toContain('must be JSON');
   });
 
-  test('the history goes with the pod', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
-    const uid = String((await onlyRecord(scene))['uid']);
-    const kept = async () => [
-      await readdir(join(scene.rootDir, 'events')),
-      await readdir(join(scene.rootDir, 'statuses')),
+  test('the history is removed with the pod', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
+    const uid = String((await onlyRecord(testbed))['uid']);
+    const historyFiles = async () => [
+      await readdir(join(testbed.rootDir, 'events')),
+      await readdir(join(testbed.rootDir, 'statuses')),
     ];
-    expect(await kept()).toEqual([[`${uid}.json`], [`${uid}.json`]]);
-    await scene.run(['delete', 'web']);
-    expect(await kept()).toEqual([[], []]);
+    expect(await historyFiles()).toEqual([[`${uid}.json`], [`${uid}.json`]]);
+    await testbed.run(['delete', 'web']);
+    expect(await historyFiles()).toEqual([[], []]);
   });
 
-  test('a pod that is being deleted is Terminating', async () => {
-    const scene = await aScene({behaviour: () => ({ignoresStop: true})});
-    await synced(scene, aManifest({terminationGracePeriodSeconds: 600}));
+  test('a pod being deleted is Terminating', async () => {
+    const testbed = await createTestbed({behaviour: () => ({ignoresStop: true})});
+    await syncPods(testbed, aManifest({terminationGracePeriodSeconds: 600}));
     const controller = new AbortController();
-    const deleting = scene.run(['delete', 'web'], {signal: controller.signal});
-    await expect.poll(() => scene.runtime.callsTo('StopContainer').length).toBe(1);
-    const {stdout} = await get(scene, ['--no-headers']);
+    const deleting = testbed.run(['delete', 'web'], {signal: controller.signal});
+    await expect.poll(() => testbed.runtime.callsTo('StopContainer').length).toBe(1);
+    const {stdout} = await get(testbed, ['--no-headers']);
     controller.abort(new Error('enough'));
     await deleting;
     expect(stdout).toMatch(/^web +1\/1 +Terminating +0 /);
@@ -199,18 +206,18 @@ describe('get pods', () => {
 });
 
 describe('get pods -w', () => {
-  test('shows every pod, and again what has changed, below one header', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest(), aManifest({name: 'other'}));
+  test('prints all pods, and changed pods again, below one header', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest(), aManifest({name: 'other'}));
     const {signal, onStdout} = interruptAt(/Error/);
-    const watching = get(scene, ['-w'], {
+    const watching = get(testbed, ['-w'], {
       signal,
       clock: FAST_CLOCK,
       onStdout: (text: string) => {
         onStdout(text);
         if (text.includes('web'))
-          scene.runtime.exitContainer(
-            scene.runtime.containers.find(({config}) => config.labels['io.kubernetes.pod.name'] === 'web')!
+          testbed.runtime.exitContainer(
+            testbed.runtime.containers.find(({config}) => config.labels['io.kubernetes.pod.name'] === 'web')!
               .id,
             1,
           );
@@ -223,11 +230,11 @@ describe('get pods -w', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('-o json is a Pod a line', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
+  test('-o json prints one Pod per line', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
     const {signal, onStdout} = interruptAt(/\n/);
-    const {stdout} = await get(scene, ['-w', '-o', 'json'], {signal, clock: FAST_CLOCK, onStdout});
+    const {stdout} = await get(testbed, ['-w', '-o', 'json'], {signal, clock: FAST_CLOCK, onStdout});
     expect(
       stdout
         .trimEnd()
@@ -236,17 +243,17 @@ describe('get pods -w', () => {
     ).toEqual(['Pod']);
   });
 
-  test('a pod that goes is shown once more, Terminating', async () => {
-    const scene = await aScene();
-    await synced(scene, aManifest());
+  test('prints a deleted pod once more as Terminating', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest());
     const {signal, onStdout} = interruptAt(/Terminating/);
     let deleting: Promise<unknown> | undefined;
-    const {stdout} = await get(scene, ['-w', '--no-headers'], {
+    const {stdout} = await get(testbed, ['-w', '--no-headers'], {
       signal,
       clock: FAST_CLOCK,
       onStdout: (text: string) => {
         onStdout(text);
-        deleting ??= scene.run(['delete', 'web']);
+        deleting ??= testbed.run(['delete', 'web']);
       },
     });
     await deleting;

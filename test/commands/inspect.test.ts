@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, anImage, BUILT_AT_NANOS} from '../fakes/fake-runtime.js';
 
-async function started() {
+async function startRuntime() {
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api'})];
   return await FakeRuntime.start({
     sandboxes: [web, api],
@@ -32,8 +32,8 @@ interface Inspected {
 }
 
 describe('inspect', () => {
-  test('prints one object with sorted keys and times to read', async () => {
-    await using runtime = await started();
+  test('prints one object with sorted keys and RFC 3339 times', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspect', 'done'], {endpoint: runtime.endpoint, env: {TZ: 'UTC'}});
     const {status} = JSON.parse(stdout) as Inspected;
     expect(Object.keys(status)).toEqual(Object.keys(status).toSorted());
@@ -41,14 +41,14 @@ describe('inspect', () => {
     expect(Date.parse(String(status['createdAt']))).toBe(Number(BUILT_AT_NANOS / 1_000_000n));
   });
 
-  test('what has not happened is the zero time', async () => {
-    await using runtime = await started();
+  test('prints the zero time for times not reached yet', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspect', 'main'], {endpoint: runtime.endpoint});
     expect((JSON.parse(stdout) as Inspected).status['finishedAt']).toBe('0001-01-01T00:00:00Z');
   });
 
-  test('a bad id does not hide the good ones', async () => {
-    await using runtime = await started();
+  test('reports an invalid ID and prints the other containers', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(['inspect', 'main', 'nope', 'server'], {
       endpoint: runtime.endpoint,
     });
@@ -60,16 +60,18 @@ describe('inspect', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('without names the filters choose, running ones unless they say otherwise', async () => {
-    await using runtime = await started();
-    const many = JSON.parse((await runKcri(['inspect'], {endpoint: runtime.endpoint})).stdout) as Inspected[];
-    expect(many).toHaveLength(2);
+  test('without names selects by filters, by default running containers', async () => {
+    await using runtime = await startRuntime();
+    const several = JSON.parse(
+      (await runKcri(['inspect'], {endpoint: runtime.endpoint})).stdout,
+    ) as Inspected[];
+    expect(several).toHaveLength(2);
     const {stdout} = await runKcri(['inspect', '-q', '--name', 'done', '-a'], {endpoint: runtime.endpoint});
     expect(Object.keys(JSON.parse(stdout) as Inspected)).toEqual(['status']);
   });
 
-  test('-o table tells people how it is and how it went', async () => {
-    await using runtime = await started();
+  test('-o table prints the state and the history of a container', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspect', '-o', 'table', 'done'], {endpoint: runtime.endpoint});
     const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' '));
     expect(lines).toEqual(
@@ -91,8 +93,8 @@ describe('inspect', () => {
     expect(stdout).not.toContain('map[');
   });
 
-  test('-o table leaves out what there is not, and parts objects by an empty line', async () => {
-    await using runtime = await started();
+  test('-o table omits missing values and separates objects with an empty line', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspect', '-o', 'table', 'main', 'server'], {
       endpoint: runtime.endpoint,
     });
@@ -103,8 +105,8 @@ describe('inspect', () => {
     expect(server).not.toMatch(/^(Restarts|Annotations):/m);
   });
 
-  test('filters say where to look for names', async () => {
-    await using runtime = await started();
+  test('filters restrict name lookup', async () => {
+    await using runtime = await startRuntime();
     const found = await runKcri(['inspect', '-q', '--pod', 'api', 'done'], {endpoint: runtime.endpoint});
     expect(JSON.parse(found.stdout)).toMatchObject({status: {metadata: {name: 'done'}}});
     const missing = await runKcri(['inspect', '--pod', 'api', 'main'], {endpoint: runtime.endpoint});
@@ -112,14 +114,14 @@ describe('inspect', () => {
     expect(missing.stderr).toContain('kcri: no such container "main"');
   });
 
-  test('-o yaml has the same data', async () => {
-    await using runtime = await started();
+  test('-o yaml prints the same data', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspect', '-qo', 'yaml', 'done'], {endpoint: runtime.endpoint});
     expect(stdout).toMatch(/^status:\n {2}annotations: \{\}\n {2}createdAt: /);
     expect(stdout.endsWith('\n\n')).toBe(true);
   });
 
-  test('nothing found is an error', async () => {
+  test('reports that nothing was found', async () => {
     await using runtime = await FakeRuntime.start();
     for (const command of ['inspect', 'inspectp']) {
       const {stderr, exitCode} = await runKcri([command], {endpoint: runtime.endpoint});
@@ -130,8 +132,8 @@ describe('inspect', () => {
 });
 
 describe('inspectp and inspecti', () => {
-  test('inspectp shows a pod by its name', async () => {
-    await using runtime = await started();
+  test('inspectp prints a pod by name', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspectp', 'web'], {endpoint: runtime.endpoint});
     expect((JSON.parse(stdout) as Inspected).status).toMatchObject({
       metadata: {name: 'web'},
@@ -140,14 +142,14 @@ describe('inspectp and inspecti', () => {
     });
   });
 
-  test('inspectp -o table shows addresses', async () => {
-    await using runtime = await started();
+  test('inspectp -o table prints addresses', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['inspectp', '-o', 'table', 'web'], {endpoint: runtime.endpoint});
     expect(stdout).toMatch(/\nState: +Ready\n(.*\n)*IP: +10\.244\.0\.2\n(.*\n)*Created: +2026-05-01T/);
   });
 
-  test('inspectp takes a UID, and filters beside names', async () => {
-    await using runtime = await started();
+  test('inspectp accepts a UID, and filters with names', async () => {
+    await using runtime = await startRuntime();
     const uid = runtime.sandboxes[0]!.config.metadata!.uid;
     for (const args of [[uid], ['web', '--state', 'ready']]) {
       const {stdout} = await runKcri(['inspectp', '-q', ...args], {endpoint: runtime.endpoint});
@@ -159,7 +161,7 @@ describe('inspectp and inspecti', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('inspecti -o table shows how an image was built', async () => {
+  test('inspecti -o table prints how an image was built', async () => {
     const image = anImage({entrypoint: ['/app'], cmd: ['serve', "it's"], builtAt: '2026-05-01T00:00:00Z'});
     await using runtime = await FakeRuntime.start({images: [image]});
     const {stdout} = await runKcri(['inspecti', '-o', 'table', 'localhost:5000/busybox'], {
@@ -179,7 +181,7 @@ describe('inspectp and inspecti', () => {
     expect(stdout).toMatch(/^Created: +2026-05-01T.* ago\)$/m);
   });
 
-  test('inspecti shows an image', async () => {
+  test('inspecti prints an image', async () => {
     await using runtime = await FakeRuntime.start({images: [anImage()]});
     const {stdout} = await runKcri(['inspecti', '-q', 'localhost:5000/busybox:1'], {
       endpoint: runtime.endpoint,
@@ -191,7 +193,7 @@ describe('inspectp and inspecti', () => {
     });
   });
 
-  test('inspecti of an image that is not there says so', async () => {
+  test('inspecti reports a missing image', async () => {
     await using runtime = await FakeRuntime.start({images: [anImage()]});
     const {stderr, exitCode} = await runKcri(['inspecti', 'nope'], {endpoint: runtime.endpoint});
     expect(stderr).toContain('kcri: no such image "nope" present');
@@ -208,7 +210,7 @@ describe('inspectp and inspecti', () => {
   });
 });
 
-test('info shows the status with sorted keys', async () => {
+test('info prints the status with sorted keys', async () => {
   await using runtime = await FakeRuntime.start();
   const {stdout} = await runKcri(['info'], {endpoint: runtime.endpoint});
   const info = JSON.parse(stdout) as Inspected;

@@ -5,18 +5,18 @@ import {realTimeClock} from '../fakes/fake-clock.js';
 import type {FakeTerminal} from '../cli/terminal/fake-terminal.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
 
-/** A clock whose sleeps are too short to be noticed, and long enough that the fake runtime's time moves on. */
+/** A clock whose sleeps are short, but long enough that the fake runtime's time advances. */
 export const FAST_CLOCK = realTimeClock({sleepMs: () => 2});
 
-/** What Ctrl-C does, as soon as the text that is shown matches. */
+/** Returns run options that interrupt kcri as soon as its output matches. */
 export function interruptAt(pattern: RegExp): {signal: AbortSignal; onStdout: (text: string) => void} {
   const controller = new AbortController();
-  let shown = '';
+  let output = '';
   return {
     signal: controller.signal,
     onStdout: (text) => {
-      shown += text;
-      if (pattern.test(shown)) controller.abort(new InterruptedError('SIGINT'));
+      output += text;
+      if (pattern.test(output)) controller.abort(new InterruptedError('SIGINT'));
     },
   };
 }

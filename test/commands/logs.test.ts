@@ -19,7 +19,7 @@ beforeEach(async () => {
   writeFileSync(path, '2026-11-20T14:00:01Z stdout F one\n2026-11-20T14:00:02Z stderr F two\n');
 });
 
-async function started(state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' = 'CONTAINER_EXITED') {
+async function startRuntime(state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' = 'CONTAINER_EXITED') {
   const sandbox = aSandbox();
   return await FakeRuntime.start({
     sandboxes: [sandbox],
@@ -37,27 +37,27 @@ describe('logs', () => {
     [['--since', '2026-11-20T14:00:02Z'], '', 'two\n'],
     [['-f'], 'one\n', 'two\n'],
   ])('%j separates the streams', async (flags, stdout, stderr) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const result = await runKcri(['logs', 'main', ...flags], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout, stderr, exitCode: 0});
   });
 
-  test('-p shows the attempt before', async () => {
-    await using runtime = await started();
+  test('-p prints the previous attempt', async () => {
+    await using runtime = await startRuntime();
     writeFileSync(join(folder, '0.log'), '2026-11-20T13:00:00Z stdout F before\n');
     const {stdout} = await runKcri(['logs', '-p', 'web/main'], {endpoint: runtime.endpoint});
     expect(stdout).toBe('before\n');
   });
 
-  test('-r lets the runtime reopen the file first', async () => {
-    await using runtime = await started('CONTAINER_RUNNING');
+  test('-r reopens the log file first', async () => {
+    await using runtime = await startRuntime('CONTAINER_RUNNING');
     const {stderr} = await runKcri(['logs', '-r', 'main'], {endpoint: runtime.endpoint});
     expect(stderr).toBe('Container logs reopened\ntwo\n');
     expect(runtime.callsTo('ReopenContainerLog')).toHaveLength(1);
   });
 
-  test('Ctrl-C ends following with 0', async () => {
-    await using runtime = await started('CONTAINER_RUNNING');
+  test('Ctrl-C ends following with exit code 0', async () => {
+    await using runtime = await startRuntime('CONTAINER_RUNNING');
     const controller = new AbortController();
     const onStdout = (text: string): void => {
       if (text === 'one\n') appendFileSync(path, '2026-11-20T14:00:03Z stdout F three\n');
@@ -82,22 +82,22 @@ describe('logs', () => {
     [['logs', 'main', '--since', 'now'], 'invalid --since "now"'],
     [['logs', 'main', '--until', 'now'], 'invalid --until "now"'],
     [['logs', 'nope'], 'no such container "nope"'],
-  ])('%j ends with 1', async (args, message) => {
-    await using runtime = await started();
+  ])('%j exits with 1', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect(exitCode).toBe(1);
   });
 
-  test('a log file that is not there is an error with a hint', async () => {
-    await using runtime = await started();
+  test('reports a missing log file with a hint', async () => {
+    await using runtime = await startRuntime();
     rmSync(path);
     const {stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
     expect(stderr).toMatch(/^kcri: cannot read log ".*": no such file or directory\nhint: logs are files/);
     expect(exitCode).toBe(1);
   });
 
-  test('a container without a log says so', async () => {
+  test('reports a container without a log', async () => {
     await using runtime = await FakeRuntime.start({sandboxes: [aSandbox()], containers: [aContainer()]});
     const {stderr} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
     expect(stderr).toContain('kcri: the container has not set log path');
@@ -139,14 +139,14 @@ describe('logs of several containers', () => {
     [['--pod', 'default/web']],
     [['--label', 'app=web']],
     [['--name', '.']],
-  ])('%j: the newest attempt of each, merged by time, behind its name', async (chosen) => {
+  ])('%j: the newest attempt of each, merged by time, with prefixes', async (selected) => {
     await using runtime = await pod();
-    const result = await runKcri(['logs', ...chosen], {endpoint: runtime.endpoint});
+    const result = await runKcri(['logs', ...selected], {endpoint: runtime.endpoint});
     const stdout = 'a       | a1\nsidecar | b1\nsidecar | b2\na       | a2\n';
     expect(result).toEqual({stdout, stderr: '', exitCode: 0});
   });
 
-  test('names are coloured where colours are wanted, and can be left out', async () => {
+  test('prefixes are colored unless disabled, and can be omitted', async () => {
     await using runtime = await pod();
     const {endpoint} = runtime;
     const colored = await runKcri(['logs', 'a', 'sidecar', '--tail', '1'], {
@@ -154,11 +154,11 @@ describe('logs of several containers', () => {
       env: {FORCE_COLOR: '1'},
     });
     expect(colored.stdout).toBe('\u001b[33msidecar |\u001b[39m b2\n\u001b[36ma       |\u001b[39m a2\n');
-    const bare = await runKcri(['logs', 'a', 'sidecar', '--no-prefix'], {endpoint});
-    expect(bare.stdout).toBe('a1\nb1\nb2\na2\n');
+    const withoutPrefix = await runKcri(['logs', 'a', 'sidecar', '--no-prefix'], {endpoint});
+    expect(withoutPrefix.stdout).toBe('a1\nb1\nb2\na2\n');
   });
 
-  test('one that is not there does not keep the others from being shown', async () => {
+  test('reports a missing container and prints the others', async () => {
     await using runtime = await pod();
     const {stdout, stderr, exitCode} = await runKcri(['logs', 'a', 'nope'], {endpoint: runtime.endpoint});
     expect(stdout).toBe('a1\na2\n');
@@ -167,15 +167,15 @@ describe('logs of several containers', () => {
   });
 
   test.each([
-    ['a container that a kubelet starts again', false],
-    ['the same container though the runtime doesn’t heed filters', true],
-  ])('-f goes on with the next attempt of %s', async (_, ignoresFilters) => {
+    ['a container restarted by a kubelet', false],
+    ['a container on a runtime that ignores filters', true],
+  ])('-f continues with the next attempt of %s', async (_, ignoresFilters) => {
     const sandbox = aSandbox();
     const other = aSandbox({name: 'other', uid: 'other-uid'});
     const finishedAt = BigInt(Date.now()) * 1_000_000n;
     const container = {sandbox, name: 'main', annotations: KUBELET, createdAt: finishedAt} as const;
     const [first, second] = [log('0.log', [1, 'one']), log('1.log', [2, 'two'])];
-    const theirs = {...container, sandbox: other, logPath: log('2.log', [3, 'theirs'])};
+    const ofOtherPod = {...container, sandbox: other, logPath: log('2.log', [3, 'theirs'])};
     const ended = {state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
     await using runtime = await FakeRuntime.start({
       ignoresFilters,
@@ -184,11 +184,11 @@ describe('logs of several containers', () => {
     });
     const onStdout = (text: string): void => {
       if (text === 'one\n') {
-        runtime.state.addContainer(aContainer({...theirs, ...ended, attempt: 1}));
+        runtime.state.addContainer(aContainer({...ofOtherPod, ...ended, attempt: 1}));
         runtime.state.addContainer(aContainer({...container, ...ended, attempt: 1, logPath: second}));
       } else {
-        const own = runtime.state.sandboxes.get(sandbox.id);
-        if (own !== undefined) own.state = 'SANDBOX_NOTREADY';
+        const podSandbox = runtime.state.sandboxes.get(sandbox.id);
+        if (podSandbox !== undefined) podSandbox.state = 'SANDBOX_NOTREADY';
       }
     };
     const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
@@ -200,10 +200,10 @@ describe('logs of several containers', () => {
   });
 
   test.each([
-    ['its pod is over', {state: 'SANDBOX_NOTREADY'}, KUBELET, 0],
-    ['no kubelet has made it', {}, {}, 0],
-    ['it ended long ago', {}, KUBELET, 600_000],
-  ] as const)('-f ends with the container when %s', async (_, seed, annotations, agoMs) => {
+    ['its pod has terminated', {state: 'SANDBOX_NOTREADY'}, KUBELET, 0],
+    ['it was not created by a kubelet', {}, {}, 0],
+    ['it exited long ago', {}, KUBELET, 600_000],
+  ] as const)('-f ends with the container if %s', async (_, seed, annotations, agoMs) => {
     const sandbox = aSandbox(seed);
     const finishedAt = BigInt(Date.now() - agoMs) * 1_000_000n;
     const state = 'CONTAINER_EXITED' as const;
@@ -215,7 +215,7 @@ describe('logs of several containers', () => {
     expect(result).toEqual({stdout: 'one\n', stderr: 'two\n', exitCode: 0});
   });
 
-  test('-f says what it waits for, and Ctrl-C ends it with 0', async () => {
+  test('-f reports what it waits for, and Ctrl-C ends it with 0', async () => {
     const sandbox = aSandbox();
     const finishedAt = BigInt(Date.now()) * 1_000_000n;
     const seed = {sandbox, name: 'main', state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
@@ -237,18 +237,18 @@ describe('logs of several containers', () => {
     });
   });
 
-  test('lines in no known format are counted', async () => {
+  test('counts lines in an unknown format', async () => {
     writeFileSync(path, 'garbage\n2026-11-20T14:00:01Z stdout F one\nmore\n');
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(['logs', 'main'], {endpoint: runtime.endpoint});
     expect({stdout, exitCode}).toEqual({stdout: 'one\n', exitCode: 0});
     expect(stderr).toBe(`kcri: warning: skipped 2 lines of "${path}" in an unknown log format\n`);
   });
 
-  test('a slow reader holds back the reading', async () => {
+  test('a slow reader pauses reading', async () => {
     const text = `2026-11-20T14:00:01Z stdout F ${'x'.repeat(90)}\n`.repeat(400_000);
     writeFileSync(path, text);
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const child = spawn(process.execPath, ['-e', SLOW_READER]);
     child.stdin.on('error', () => undefined);
     const before = process.memoryUsage().arrayBuffers;

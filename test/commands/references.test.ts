@@ -4,32 +4,32 @@ import {describe, expect, test} from 'vitest';
 import {
   aContainerSpec,
   aManifest,
-  aScene,
+  createTestbed,
   expectUserError,
   NO_LEFTOVERS,
-  type PodScene,
-} from './pod-scene.js';
+  type CommandTestbed,
+} from './command-testbed.js';
 import {runToTimeLimit} from './run-to-time-limit.js';
 
 const SECRET = 'hunter2-of-the-secret';
 
-/** Several documents as one text. */
+/** Joins YAML documents. */
 const documents = (...texts: readonly (string | object)[]): string =>
   texts.map((text) => (typeof text === 'string' ? text : JSON.stringify(text))).join('\n---\n');
 
-const settings = (data: object = {COLOR: 'blue'}): object => ({
+const configMap = (data: object = {COLOR: 'blue'}): object => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {name: 'settings'},
   data,
 });
-const login = {
+const loginSecret = {
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: {name: 'login'},
   stringData: {password: SECRET, short: 'zz'},
 };
-const kata = {
+const kataRuntimeClass = {
   apiVersion: 'node.k8s.io/v1',
   kind: 'RuntimeClass',
   metadata: {name: 'kata'},
@@ -37,7 +37,7 @@ const kata = {
   overhead: {podFixed: {cpu: '250m'}},
 };
 
-/** The pod web, whose only container's variables come from elsewhere. */
+/** Returns the pod web with a container whose variables refer to other objects. */
 const podWith = (fields: object, spec: object = {}): string =>
   aManifest({containers: [aContainerSpec('main', fields)], ...spec});
 
@@ -50,12 +50,12 @@ const FROM_BOTH = {
   ],
 };
 
-function envOf(scene: PodScene): Record<string, string> {
-  const {envs = []} = scene.runtime.containers.at(-1)?.config ?? {};
+function envOf(testbed: CommandTestbed): Record<string, string> {
+  const {envs = []} = testbed.runtime.containers.at(-1)?.config ?? {};
   return Object.fromEntries(envs.map(({key, value}) => [key, Buffer.from(value).toString()]));
 }
 
-/** The text of every file below a directory. */
+/** Returns the contents of all files below a directory. */
 async function textsBelow(directory: string): Promise<string> {
   const files = (await readdir(directory, {recursive: true, withFileTypes: true})).filter((file) =>
     file.isFile(),
@@ -67,24 +67,27 @@ async function textsBelow(directory: string): Promise<string> {
 }
 
 describe('sync', () => {
-  test('takes variables from documents beside the Pod, in the same file or another of the directory', async () => {
-    const scene = await aScene();
-    await scene.write('pod.yaml', documents(podWith(FROM_BOTH), settings()));
-    await scene.write('secret.json', documents({apiVersion: 'v1', kind: 'SecretList', items: [login]}));
+  test("uses objects in the Pod's file or directory as variables", async () => {
+    const testbed = await createTestbed();
+    await testbed.write('pod.yaml', documents(podWith(FROM_BOTH), configMap()));
+    await testbed.write(
+      'secret.json',
+      documents({apiVersion: 'v1', kind: 'SecretList', items: [loginSecret]}),
+    );
 
-    const {exitCode, stderr} = await scene.run(['sync', scene.directory]);
+    const {exitCode, stderr} = await testbed.run(['sync', testbed.directory]);
 
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-    expect(envOf(scene)).toEqual({COLOR: 'blue', PASS: SECRET, S: 'zz'});
-    expect(scene.runtime.containers[0]?.config.args).toEqual([SECRET]);
+    expect(envOf(testbed)).toEqual({COLOR: 'blue', PASS: SECRET, S: 'zz'});
+    expect(testbed.runtime.containers[0]?.config.args).toEqual([SECRET]);
   });
 
-  test('shows and records nothing of a Secret, with --debug neither', async () => {
-    const scene = await aScene();
-    scene.runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `exec: "${SECRET}": not found`});
-    const stdin = documents(podWith(FROM_BOTH), settings(), login);
+  test('prints and records no value of a Secret, even with --debug', async () => {
+    const testbed = await createTestbed();
+    testbed.runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `exec: "${SECRET}": not found`});
+    const stdin = documents(podWith(FROM_BOTH), configMap(), loginSecret);
 
-    const {exitCode, stdout, stderr} = await runToTimeLimit(scene, ['sync', '-', '-D', '-o', 'json'], {
+    const {exitCode, stdout, stderr} = await runToTimeLimit(testbed, ['sync', '-', '-D', '-o', 'json'], {
       limitMs: 1000,
       isReached: ({stdout}) => stdout.includes('exec: \\"***\\": not found'),
       stdin,
@@ -92,24 +95,24 @@ describe('sync', () => {
 
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain('> CreateContainer');
-    for (const text of [stdout, stderr, await textsBelow(scene.rootDir)]) {
+    for (const text of [stdout, stderr, await textsBelow(testbed.rootDir)]) {
       expect(text).not.toContain(SECRET);
       expect(text).not.toContain(Buffer.from(SECRET).toString('base64'));
       expect(text).not.toContain(Buffer.from('zz').toString('base64'));
     }
   });
 
-  test('does not restart a container whose ConfigMap has changed', async () => {
-    const scene = await aScene();
+  test('does not restart a container after a change of its ConfigMap', async () => {
+    const testbed = await createTestbed();
     const pod = podWith({envFrom: [{configMapRef: {name: 'settings'}}]});
-    await scene.run(['sync', '-'], {stdin: documents(pod, settings())});
-    scene.runtime.clearCalls();
+    await testbed.run(['sync', '-'], {stdin: documents(pod, configMap())});
+    testbed.runtime.clearCalls();
 
-    const {exitCode} = await scene.run(['sync', '-'], {stdin: documents(pod, settings({COLOR: 'red'}))});
+    const {exitCode} = await testbed.run(['sync', '-'], {stdin: documents(pod, configMap({COLOR: 'red'}))});
 
     expect(exitCode).toBe(0);
-    expect(scene.mutatingCalls).toEqual([]);
-    expect(envOf(scene)).toEqual({COLOR: 'blue'});
+    expect(testbed.mutatingCalls).toEqual([]);
+    expect(envOf(testbed)).toEqual({COLOR: 'blue'});
   });
 
   test.each([
@@ -121,12 +124,12 @@ describe('sync', () => {
     [
       "couldn't find key password in Secret default/login",
       'its keys are: user',
-      [settings(), {...login, stringData: {user: 'x'}}],
+      [configMap(), {...loginSecret, stringData: {user: 'x'}}],
     ],
-  ])('fails with %s, and says where it looked', async (message, hint, beside) => {
-    const scene = await aScene();
+  ])('fails with %s and lists the searched sources', async (message, hint, beside) => {
+    const testbed = await createTestbed();
 
-    const result = await scene.run(['sync', '-', '-o', 'json'], {
+    const result = await testbed.run(['sync', '-', '-o', 'json'], {
       stdin: documents(podWith(FROM_BOTH), ...beside),
     });
 
@@ -134,26 +137,26 @@ describe('sync', () => {
     expect(result.stdout).toContain(`"reason":"CreateContainerConfigError"`);
     expect(result.stdout).toContain(message);
     expect(result.stderr).toContain(`hint: ${hint}\n`);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('runs the pod as its RuntimeClass says', async () => {
-    const scene = await aScene({runtimeHandlers: ['kata-qemu']});
+  test("applies the pod's RuntimeClass", async () => {
+    const testbed = await createTestbed({runtimeHandlers: ['kata-qemu']});
 
-    const {exitCode, stderr} = await scene.run(['sync', '-'], {
-      stdin: documents(podWith({}, {runtimeClassName: 'kata'}), kata),
+    const {exitCode, stderr} = await testbed.run(['sync', '-'], {
+      stdin: documents(podWith({}, {runtimeClassName: 'kata'}), kataRuntimeClass),
     });
 
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-    expect(scene.runtime.callsTo('RunPodSandbox').map(({request}) => request)).toMatchObject([
+    expect(testbed.runtime.callsTo('RunPodSandbox').map(({request}) => request)).toMatchObject([
       {runtime_handler: 'kata-qemu', config: {linux: {overhead: {cpu_shares: '256'}}}},
     ]);
   });
 
-  test('makes no sandbox without the RuntimeClass', async () => {
-    const scene = await aScene();
+  test('creates no sandbox without the RuntimeClass', async () => {
+    const testbed = await createTestbed();
 
-    const result = await scene.run(['sync', '-', '-o', 'json'], {
+    const result = await testbed.run(['sync', '-', '-o', 'json'], {
       stdin: podWith({}, {runtimeClassName: 'nosuch'}),
     });
 
@@ -162,27 +165,27 @@ describe('sync', () => {
       'Failed to create pod sandbox: runtimeclass.node.k8s.io \\"nosuch\\" not found',
     );
     expect(result.stderr).toContain('hint: add the RuntimeClass "nosuch" to the Pod\'s manifests');
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('refuses what contradicts the RuntimeClass, with its place', async () => {
-    const scene = await aScene();
-    const stdin = documents(podWith({}, {runtimeClassName: 'kata', overhead: {cpu: '1'}}), kata);
+  test('rejects contradictions to the RuntimeClass, with their position', async () => {
+    const testbed = await createTestbed();
+    const stdin = documents(podWith({}, {runtimeClassName: 'kata', overhead: {cpu: '1'}}), kataRuntimeClass);
 
-    const {exitCode, stderr} = await scene.run(['sync', '-'], {stdin});
+    const {exitCode, stderr} = await testbed.run(['sync', '-'], {stdin});
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
       /^kcri: stdin:1:\d+: spec\.overhead: Forbidden: pod rejected: Pod's Overhead doesn't match/m,
     );
-    expect(scene.runtime.calls).toEqual([]);
+    expect(testbed.runtime.calls).toEqual([]);
   });
 
-  test('of a directory with ConfigMaps only says what is missing', async () => {
-    const scene = await aScene();
-    const file = await scene.write('settings.yaml', documents(settings()));
+  test('reports a missing Pod in a directory with ConfigMaps', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('settings.yaml', documents(configMap()));
 
-    const result = await scene.run(['sync', scene.directory]);
+    const result = await testbed.run(['sync', testbed.directory]);
 
     expectUserError(result);
     expect(result.stderr).toBe(
@@ -190,25 +193,27 @@ describe('sync', () => {
     );
   });
 
-  test('--static takes what lies beside the Pod, and refuses in the kubelet’s words what does not', async () => {
-    const scene = await aScene();
+  test("--static uses objects beside the Pod, and rejects unsupported references with the kubelet's error", async () => {
+    const testbed = await createTestbed();
     const pod = podWith(FROM_BOTH);
 
-    const refused = await scene.run(['sync', '--static', '-'], {stdin: documents(pod, settings())});
-    const taken = await scene.run(['sync', '--static', '-'], {stdin: documents(pod, settings(), login)});
+    const rejected = await testbed.run(['sync', '--static', '-'], {stdin: documents(pod, configMap())});
+    const accepted = await testbed.run(['sync', '--static', '-'], {
+      stdin: documents(pod, configMap(), loginSecret),
+    });
 
-    expect(refused.stderr).toContain('static pods may not reference secrets');
-    expect({exitCode: taken.exitCode, stderr: taken.stderr}).toEqual({exitCode: 0, stderr: ''});
-    expect(envOf(scene)).toMatchObject({COLOR: 'blue', PASS: SECRET});
+    expect(rejected.stderr).toContain('static pods may not reference secrets');
+    expect({exitCode: accepted.exitCode, stderr: accepted.stderr}).toEqual({exitCode: 0, stderr: ''});
+    expect(envOf(testbed)).toMatchObject({COLOR: 'blue', PASS: SECRET});
   });
 });
 
-test('a plan shows where a Secret’s values would be, and none of them', async () => {
-  const scene = await aScene();
-  const stdin = documents(podWith(FROM_BOTH), settings(), login);
+test("a plan shows placeholders for a Secret's values", async () => {
+  const testbed = await createTestbed();
+  const stdin = documents(podWith(FROM_BOTH), configMap(), loginSecret);
 
   for (const format of ['text', 'json', 'yaml']) {
-    const {stdout, stderr, exitCode} = await scene.run(['plan', '-', '-o', format], {stdin});
+    const {stdout, stderr, exitCode} = await testbed.run(['plan', '-', '-o', format], {stdin});
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(stdout).toContain('<password of the Secret login>');
     expect(stdout).toContain('blue');
@@ -218,27 +223,27 @@ test('a plan shows where a Secret’s values would be, and none of them', async 
 });
 
 describe('delete', () => {
-  test('takes the files that sync took', async () => {
-    const scene = await aScene();
-    const pod = await scene.write('pod.yaml', podWith(FROM_BOTH));
-    const beside = await scene.write('objects.yaml', documents(settings(), login));
-    await scene.run(['sync', pod, beside]);
+  test('accepts the files of sync', async () => {
+    const testbed = await createTestbed();
+    const pod = await testbed.write('pod.yaml', podWith(FROM_BOTH));
+    const beside = await testbed.write('objects.yaml', documents(configMap(), loginSecret));
+    await testbed.run(['sync', pod, beside]);
 
-    const {exitCode, stdout, stderr} = await scene.run(['delete', beside, pod]);
+    const {exitCode, stdout, stderr} = await testbed.run(['delete', beside, pod]);
 
     expect({exitCode, stdout, stderr}).toEqual({
       exitCode: 0,
       stdout: 'pod "default/web" deleted\n',
       stderr: '',
     });
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('of ConfigMaps only says that there is no Pod', async () => {
-    const scene = await aScene();
-    const file = await scene.write('settings.yaml', documents(settings()));
+  test('reports a missing Pod in a file with ConfigMaps', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('settings.yaml', documents(configMap()));
 
-    const result = await scene.run(['delete', file]);
+    const result = await testbed.run(['delete', file]);
 
     expectUserError(result);
     expect(result.stderr).toBe(

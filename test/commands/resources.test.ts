@@ -8,7 +8,7 @@ import {temporaryDirectory} from '../base/temporary-directory.js';
 
 const CRICTL = {KCRI_COMPAT: 'crictl'};
 
-async function started() {
+async function startRuntime() {
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api', namespace: 'prod'})];
   return await FakeRuntime.start({
     sandboxes: [web, api],
@@ -31,8 +31,8 @@ describe('update', () => {
   const updates = (runtime: FakeRuntime) =>
     runtime.callsTo('UpdateContainerResources').map(({request}) => request);
 
-  test('sends the limits that are named, for each container', async () => {
-    await using runtime = await started();
+  test('sends the given limits for each container', async () => {
+    await using runtime = await startRuntime();
     const args = ['--cpu-period=100000', '--cpu-quota', '50000', '--cpu-share', '512'];
     const more = ['--cpuset-cpus', '0-1', '--cpuset-mems', '0', '--oom-score-adj', '-500'];
     const result = await run(runtime, ['update', ...args, ...more, 'web/main', 'sidecar']);
@@ -57,8 +57,8 @@ describe('update', () => {
     [['--cpus', '1.5'], {cpu_period: '100000', cpu_quota: '150000'}],
     [['--cpus', '2', '--cpu-period', '50000'], {cpu_period: '50000', cpu_quota: '100000'}],
     [['--cpu-quota=-1'], {cpu_quota: '-1'}],
-  ])('%j is %j', async (args, linux) => {
-    await using runtime = await started();
+  ])('%j is sent as %j', async (args, linux) => {
+    await using runtime = await startRuntime();
     const {exitCode} = await run(runtime, ['update', 'sidecar', ...args]);
     expect(updates(runtime)).toEqual([{container_id: runtime.containers[1]!.id, linux}]);
     expect(exitCode).toBe(0);
@@ -74,15 +74,15 @@ describe('update', () => {
     [['--cpus', '0'], 'invalid argument "0" for "--cpus" flag: must be a number of CPUs'],
     [['--cpus', '1', '--cpu-quota', '5'], '--cpus and --cpu-quota are mutually exclusive'],
     [['--cpu-count', '1'], '--cpu-count is only for Windows nodes'],
-  ])('%j is refused before anything is asked: %s', async (args, message) => {
-    await using runtime = await started();
+  ])('%j is rejected before any call: %s', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['update', 'sidecar', ...args]);
     expect(stderr).toContain(`kcri: ${message}`);
     expect({stdout, exitCode, calls: runtime.calls}).toEqual({stdout: '', exitCode: 1, calls: []});
   });
 
-  test('one that fails does not keep the others from their turn', async () => {
-    await using runtime = await started();
+  test('a failed update does not affect the other containers', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('UpdateContainerResources', {code: 'INTERNAL', message: 'cgroup busy', times: 1});
     const {stdout, stderr, exitCode} = await run(runtime, [
       'update',
@@ -95,8 +95,8 @@ describe('update', () => {
     expect(stderr).toMatch(/^kcri: updating container resources for "web\/main": .*cgroup busy\n/);
   });
 
-  test('called as crictl it takes bytes only, any score, and no limit at all', async () => {
-    await using runtime = await started();
+  test('as crictl accepts only bytes, any score, and no limits at all', async () => {
+    await using runtime = await startRuntime();
     const {id} = runtime.containers[0]!;
     expect(await run(runtime, ['update', '--oom-score-adj', 'abc', id], CRICTL)).toMatchObject({
       stdout: `${id}\n`,
@@ -115,8 +115,8 @@ describe('checkpoint', () => {
     folder = await temporaryDirectory();
   });
 
-  test('lets the runtime write one archive', async () => {
-    await using runtime = await started();
+  test('makes the runtime write an archive', async () => {
+    await using runtime = await startRuntime();
     const path = join(folder, 'main.tar');
     const result = await run(runtime, ['checkpoint', '-e', path, 'web/main']);
     expect(result).toEqual({stdout: 'web/main\n', stderr: '', exitCode: 0});
@@ -126,8 +126,8 @@ describe('checkpoint', () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test.each(['/', ''])('several containers go into a directory, each by its id (%j)', async (slash) => {
-    await using runtime = await started();
+  test.each(['/', ''])('several containers are written to a directory by ID (%j)', async (slash) => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['checkpoint', `--export=${folder}${slash}`, 'sidecar', 'web/main']);
     expect(stdout).toBe('sidecar\nweb/main\n');
     expect(runtime.callsTo('CheckpointContainer').map(({request}) => request['location'])).toEqual([
@@ -136,16 +136,16 @@ describe('checkpoint', () => {
     ]);
   });
 
-  test('several containers and one file are refused', async () => {
-    await using runtime = await started();
+  test('several containers and one file are rejected', async () => {
+    await using runtime = await startRuntime();
     const path = join(folder, 'x.tar');
     const {stderr, exitCode} = await run(runtime, ['checkpoint', '-e', path, 'sidecar', 'web/main']);
     expect(stderr).toContain(`kcri: cannot write the checkpoints of 2 containers to the file "${path}"`);
     expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
   });
 
-  test('a relative path is one of the person, not of the runtime', async () => {
-    await using runtime = await started();
+  test('a relative path is resolved by kcri, not by the runtime', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('CheckpointContainer', {
       code: 'UNKNOWN',
       message: 'CRIU binary not found or too old',
@@ -156,8 +156,8 @@ describe('checkpoint', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('a container that does not run and one that is not there are errors', async () => {
-    await using runtime = await started();
+  test('a container that is not running or missing is an error', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, [
       'checkpoint',
       '-e',
@@ -177,18 +177,18 @@ describe('checkpoint', () => {
       ['checkpoint', 'sidecar'],
       'cannot checkpoint a container without specifying the checkpoint destination. Use --export=/path/to/checkpoint.tar',
     ],
-  ])('%j says %s', async (args, message) => {
-    await using runtime = await started();
+  ])('%j prints %s', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await run(runtime, args);
     expect(stderr).toContain(`kcri: ${message}\n`);
     expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
   });
 
-  test('called as crictl it writes all to one file, and stops at the first failure', async () => {
-    await using runtime = await started();
+  test('as crictl writes all to one file, and stops at the first failure', async () => {
+    await using runtime = await startRuntime();
     const path = join(folder, 'x.tar');
-    const [main, sidecar, , done] = runtime.containers.map(({id}) => id);
-    const args = ['checkpoint', '--export', path, main!, done!, sidecar!];
+    const [main, sidecar, , exited] = runtime.containers.map(({id}) => id);
+    const args = ['checkpoint', '--export', path, main!, exited!, sidecar!];
     const {stdout, exitCode} = await run(runtime, args, CRICTL);
     expect({stdout, exitCode}).toEqual({stdout: `${main!}\n`, exitCode: 1});
     expect(runtime.callsTo('CheckpointContainer').map(({request}) => request['location'])).toEqual([
@@ -199,10 +199,10 @@ describe('checkpoint', () => {
 });
 
 describe('metricsp and metricdescs', () => {
-  test('show metrics and what they mean', async () => {
-    await using runtime = await started();
-    const described = await run(runtime, ['metricdescs', '-o', 'jsonpath={.descriptors[*].name}']);
-    expect(described.stdout.trim().split(' ')).toEqual([
+  test('print metrics and their descriptions', async () => {
+    await using runtime = await startRuntime();
+    const descriptors = await run(runtime, ['metricdescs', '-o', 'jsonpath={.descriptors[*].name}']);
+    expect(descriptors.stdout.trim().split(' ')).toEqual([
       'container_cpu_usage_seconds_total',
       'container_network_receive_bytes_total',
     ]);
@@ -214,8 +214,8 @@ describe('metricsp and metricdescs', () => {
     );
   });
 
-  test('metricsp -w is a line each time, and Ctrl-C is success', async () => {
-    await using runtime = await started();
+  test('metricsp -w prints one line per sample, and Ctrl-C is success', async () => {
+    await using runtime = await startRuntime();
     const {stdout, exitCode} = await runKcri(['metricsp', '-w'], {
       endpoint: runtime.endpoint,
       clock: FAST_CLOCK,
@@ -228,7 +228,7 @@ describe('metricsp and metricdescs', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('a list that is too long for a message comes in pages', async () => {
+  test('a list too large for one message is read in pages', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 1200, pods: 1200});
     runtime.injectError('ListPodSandboxMetrics', {
@@ -243,19 +243,22 @@ describe('metricsp and metricdescs', () => {
     ['metricsp', 'ListPodSandboxMetrics', 'get pod metrics: list pod sandbox metrics: '],
     ['metricdescs', 'ListMetricDescriptors', 'get metric descriptors: list metric descriptors: '],
     ['runtime-config', 'RuntimeConfig', 'get runtime config: call RuntimeConfig RPC: '],
-  ] as const)('%s of a runtime without it says which has it', async (command, rpc, context) => {
-    await using runtime = await FakeRuntime.start({unimplemented: [rpc]});
-    const {stdout, stderr, exitCode} = await run(runtime, [command]);
-    expect(stderr.startsWith(`kcri: ${context}`)).toBe(true);
-    expect(stderr).toMatch(new RegExp(`\\nhint: this runtime does not implement ${rpc} \\(containerd: 2`));
-    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
-  });
+  ] as const)(
+    '%s of a runtime without support has a hint with supported versions',
+    async (command, rpc, context) => {
+      await using runtime = await FakeRuntime.start({unimplemented: [rpc]});
+      const {stdout, stderr, exitCode} = await run(runtime, [command]);
+      expect(stderr.startsWith(`kcri: ${context}`)).toBe(true);
+      expect(stderr).toMatch(new RegExp(`\\nhint: this runtime does not implement ${rpc} \\(containerd: 2`));
+      expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    },
+  );
 
   test.each([
     ['metricsp', '-o', 'table'],
     ['metricdescs', '-o', 'ini'],
-  ])('%s %s %s is refused; called as crictl it shows the help', async (...args) => {
-    await using runtime = await started();
+  ])('%s %s %s is rejected, and prints the help as crictl', async (...args) => {
+    await using runtime = await startRuntime();
     expect((await run(runtime, args)).stderr).toContain('kcri: unsupported output format');
     expect((await run(runtime, args, CRICTL)).exitCode).toBe(0);
     expect(runtime.calls).toEqual([]);
@@ -263,14 +266,14 @@ describe('metricsp and metricdescs', () => {
 });
 
 describe('runtime-config and update-runtime-config', () => {
-  test("show the runtime's configuration", async () => {
+  test("prints the runtime's configuration", async () => {
     await using runtime = await FakeRuntime.start({cgroupDriver: 'SYSTEMD'});
     expect((await run(runtime, ['runtime-config'])).stdout).toBe('cgroup driver:   SYSTEMD\n');
     const {stdout} = await run(runtime, ['runtime-config', '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual({linux: {cgroupDriver: 'SYSTEMD'}});
   });
 
-  test.each([['-p'], ['--pod-cidr']])('%s tells the runtime the range of addresses', async (flag) => {
+  test.each([['-p'], ['--pod-cidr']])('%s sends the pod CIDR', async (flag) => {
     await using runtime = await FakeRuntime.start();
     const ranges = '10.244.0.0/24,fd00:10:244::/64';
     expect(await run(runtime, ['update-runtime-config', flag, ranges])).toEqual({
@@ -290,7 +293,7 @@ describe('runtime-config and update-runtime-config', () => {
     [['-p', '10.244.0.0/33'], 'invalid --pod-cidr "10.244.0.0/33"'],
     [['-p', '10.0.0.0/8,'], 'invalid --pod-cidr ""'],
     [['x'], 'unexpected argument "x"'],
-  ])('update-runtime-config %j is refused', async (args, message) => {
+  ])('update-runtime-config %j is rejected', async (args, message) => {
     await using runtime = await FakeRuntime.start();
     const {stderr, exitCode} = await run(runtime, ['update-runtime-config', ...args]);
     expect(stderr).toContain(`kcri: ${message}\n`);
@@ -311,14 +314,14 @@ describe('imagefsinfo', () => {
     );
   });
 
-  test('-o table is one to read; called as crictl it is crictl’s', async () => {
+  test("-o table is readable, and equals crictl's as crictl", async () => {
     await using runtime = await FakeRuntime.start();
     const {stdout} = await run(runtime, ['imagefsinfo', '-o', 'table']);
     const rows = stdout
       .trimEnd()
       .split('\n')
       .map((line) => line.split(/ {3,}/));
-    expect(rows.map(([holds]) => holds)).toEqual(['HOLDS', 'images', 'containers']);
+    expect(rows.map(([expected]) => expected)).toEqual(['HOLDS', 'images', 'containers']);
     expect(rows[1]).toEqual([
       'images',
       expect.stringMatching(/B$/),

@@ -1,7 +1,7 @@
 import type {RunOptions, RunResult} from '../cli/run-kcri.js';
 import {until} from '../base/until.js';
 import {FakeClock, TEST_TIME_MS} from '../fakes/fake-clock.js';
-import type {PodScene} from './pod-scene.js';
+import type {CommandTestbed} from './command-testbed.js';
 
 /** Options of runToTimeLimit. */
 export interface TimeLimitOptions extends Omit<RunOptions, 'clock' | 'onStdout' | 'onStderr'> {
@@ -13,13 +13,13 @@ export interface TimeLimitOptions extends Omit<RunOptions, 'clock' | 'onStdout' 
 
 /** Runs kcri with a clock that stands still until a state is reached, and then passes the time limit. */
 export async function runToTimeLimit(
-  scene: PodScene,
+  testbed: CommandTestbed,
   args: readonly string[],
   {limitMs, isReached, ...options}: TimeLimitOptions,
 ): Promise<RunResult> {
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   const output = {stdout: '', stderr: ''};
-  const running = scene.run([...args, '--timeout', `${limitMs}ms`], {
+  const running = testbed.run([...args, '--timeout', `${limitMs}ms`], {
     ...options,
     clock,
     onStdout: (text) => (output.stdout += text),

@@ -28,12 +28,12 @@ function file(name: string, data: unknown): string {
   return path;
 }
 
-const stocked = async () => await FakeRuntime.start({images: [anImage()]});
+const startRuntime = async () => await FakeRuntime.start({images: [anImage()]});
 const ID = /^[0-9a-f]{64}\n$/;
 
 describe('run', () => {
-  test('runs a container in a pod of its own and prints its id', async () => {
-    await using runtime = await stocked();
+  test('runs a container in a new pod and prints its ID', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
       endpoint: runtime.endpoint,
     });
@@ -54,8 +54,8 @@ describe('run', () => {
     });
   });
 
-  test('pulls first unless told otherwise', async () => {
-    await using runtime = await stocked();
+  test('pulls first by default', async () => {
+    await using runtime = await startRuntime();
     runtime.publishImage(anImage());
     await runKcri(['run', container, pod], {endpoint: runtime.endpoint});
     expect(runtime.calls[0]!.method).toBe('PullImage');
@@ -65,29 +65,26 @@ describe('run', () => {
     expect(runtime.calls[0]!.method).toBe('RunPodSandbox');
   });
 
-  test('makes up a UID when there is none', async () => {
-    await using runtime = await stocked();
+  test('generates a UID if there is none', async () => {
+    await using runtime = await startRuntime();
     const nameless = file('p.yaml', 'metadata:\n  name: a\n  namespace: b\n');
     await runKcri(['run', '--no-pull', container, nameless], {endpoint: runtime.endpoint});
     expect(runtime.sandboxes[0]!.config.metadata?.uid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  test.each(['CreateContainer', 'StartContainer'] as const)(
-    'leaves nothing behind when %s fails',
-    async (rpc) => {
-      await using runtime = await stocked();
-      runtime.injectError(rpc, {code: 'INTERNAL', message: 'no such luck'});
-      const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
-        endpoint: runtime.endpoint,
-      });
-      expect(stderr).toMatch(/^kcri: running container: .*: no such luck\n/);
-      expect({stdout, exitCode, left: runtime.sandboxes}).toEqual({stdout: '', exitCode: 1, left: []});
-    },
-  );
+  test.each(['CreateContainer', 'StartContainer'] as const)('leaves nothing if %s fails', async (rpc) => {
+    await using runtime = await startRuntime();
+    runtime.injectError(rpc, {code: 'INTERNAL', message: 'no such luck'});
+    const {stdout, stderr, exitCode} = await runKcri(['run', '--no-pull', container, pod], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stderr).toMatch(/^kcri: running container: .*: no such luck\n/);
+    expect({stdout, exitCode, left: runtime.sandboxes}).toEqual({stdout: '', exitCode: 1, left: []});
+  });
 
-  test('leaves nothing behind when it is interrupted', async () => {
+  test('leaves nothing if it is interrupted', async () => {
     const {InterruptedError} = await import('../../src/cli/interrupt.js');
-    await using runtime = await stocked();
+    await using runtime = await startRuntime();
     runtime.injectDelay('CreateContainer', 60_000);
     const controller = new AbortController();
     const running = runKcri(['run', '--no-pull', container, pod], {
@@ -100,17 +97,17 @@ describe('run', () => {
     expect(runtime.sandboxes).toEqual([]);
   });
 
-  test('says what is left behind when that can not be removed', async () => {
-    await using runtime = await stocked();
+  test('reports what is left if it cannot be removed', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('StartContainer', {code: 'INTERNAL', message: 'no such luck'});
     runtime.injectError('StopPodSandbox', {code: 'INTERNAL', message: 'stuck'});
     const {stderr} = await runKcri(['run', '--no-pull', container, pod], {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: warning: cannot remove pod sandbox "${runtime.sandboxes[0]!.id}": `);
   });
 
-  test('warns of keys that it does not know and reads numbers and enums in every form', async () => {
-    await using runtime = await stocked();
-    const odd = file('odd.yaml', {
+  test('warns about unknown keys, and accepts numbers and enums in every form', async () => {
+    await using runtime = await startRuntime();
+    const unusual = file('odd.yaml', {
       metadata: {name: 'main', attempt: '2'},
       image: {image: 'localhost:5000/busybox:1'},
       command: ['sleep', '60'],
@@ -120,9 +117,11 @@ describe('run', () => {
         security_context: {namespace_options: {pid: 'CONTAINER', network: 2}},
       },
     });
-    const {stderr, exitCode} = await runKcri(['run', '--no-pull', odd, pod], {endpoint: runtime.endpoint});
+    const {stderr, exitCode} = await runKcri(['run', '--no-pull', unusual, pod], {
+      endpoint: runtime.endpoint,
+    });
     expect(stderr).toBe(
-      `kcri: warning: ${odd}: unknown field "comand" in the ContainerConfig, ignored; did you mean "command"?\n`,
+      `kcri: warning: ${unusual}: unknown field "comand" in the ContainerConfig, ignored; did you mean "command"?\n`,
     );
     expect(exitCode).toBe(0);
     expect(runtime.callsTo('CreateContainer')[0]!.request).toMatchObject({
@@ -145,32 +144,29 @@ describe('run', () => {
     ['broken YAML', 'a: [', 'invalid config'],
     ['nothing', '', 'the document: must be an object'],
   ];
-  test.each(WRONG)(
-    'a container config with %s is refused before anything is done',
-    async (_, data, message) => {
-      await using runtime = await stocked();
-      const wrong = file('wrong.yaml', data);
-      const {stderr, exitCode} = await runKcri(['run', wrong, pod], {endpoint: runtime.endpoint});
-      expect(stderr).toContain(`invalid config "${wrong}": `);
-      expect(stderr).toContain(message);
-      expect(stderr).not.toMatch(/^\s+at /m);
-      expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
-    },
-  );
+  test.each(WRONG)('a container config with %s is rejected before any call', async (_, data, message) => {
+    await using runtime = await startRuntime();
+    const wrong = file('wrong.yaml', data);
+    const {stderr, exitCode} = await runKcri(['run', wrong, pod], {endpoint: runtime.endpoint});
+    expect(stderr).toContain(`invalid config "${wrong}": `);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+  });
 
   test.each([
     [['run'], 'missing argument container-config'],
     [['run', '/nowhere/c.yaml', '/nowhere/p.yaml'], 'config at /nowhere/p.yaml not found'],
     [['run', '--no-pull', '--with-pull', 'a', 'b'], 'conflict: no-pull and with-pull are both set'],
     [['run', 'a', tmpdir()], 'EISDIR'],
-  ])('%j is refused', async (args, message) => {
+  ])('%j is rejected', async (args, message) => {
     const {stderr, exitCode} = await runKcri(args, {endpoint: '/nowhere'});
     expect(stderr).toContain(message);
     expect(exitCode).toBe(1);
   });
 });
 
-test('create makes a container in a pod that is named', async () => {
+test('create creates a container in an existing pod', async () => {
   await using runtime = await FakeRuntime.start({images: [anImage()], sandboxes: [aSandbox({name: 'web'})]});
   const {stdout, exitCode} = await runKcri(['create', 'web', container, pod], {endpoint: runtime.endpoint});
   expect(stdout).toMatch(ID);
@@ -179,14 +175,14 @@ test('create makes a container in a pod that is named', async () => {
 });
 
 describe('pull', () => {
-  const published = async () => {
+  const startRuntimeWithImages = async () => {
     const runtime = await FakeRuntime.start({images: []});
     runtime.publishImage(anImage());
     return runtime;
   };
 
-  test('prints what the runtime calls the image', async () => {
-    await using runtime = await published();
+  test('prints the image reference returned by the runtime', async () => {
+    await using runtime = await startRuntimeWithImages();
     const {stdout, exitCode} = await runKcri(['pull', 'localhost:5000/busybox:1'], {
       endpoint: runtime.endpoint,
     });
@@ -201,7 +197,7 @@ describe('pull', () => {
     [[], {CRICTL_CREDS: 'user:pw'}, {username: 'user', password: 'pw'}],
     [['-u', 'user'], {}, {username: 'user', password: 'secret'}],
   ])('%j with %j sends the credentials', async (flags, env: Record<string, string>, auth) => {
-    await using runtime = await published();
+    await using runtime = await startRuntimeWithImages();
     await runKcri(['pull', ...flags, 'localhost:5000/busybox:1'], {
       endpoint: runtime.endpoint,
       env,
@@ -211,7 +207,7 @@ describe('pull', () => {
   });
 
   test('-a sends annotations', async () => {
-    await using runtime = await published();
+    await using runtime = await startRuntimeWithImages();
     await runKcri(['pull', '-a', 'a=1,b=2', 'localhost:5000/busybox:1'], {endpoint: runtime.endpoint});
     expect(runtime.callsTo('PullImage')[0]!.request['image']).toMatchObject({annotations: {a: '1', b: '2'}});
   });
@@ -224,8 +220,8 @@ describe('pull', () => {
     [['pull', '--pull-timeout', '-1s', 'c'], 'pulling image: timeout should be bigger than 0'],
     [['pull', '-u', 'me', 'c'], 'no password was given'],
     [['pull', 'localhost:5000/none:1'], 'pulling image: failed to pull and unpack image'],
-  ])('%j ends with 1', async (args, message) => {
-    await using runtime = await published();
+  ])('%j exits with 1', async (args, message) => {
+    await using runtime = await startRuntimeWithImages();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect(exitCode).toBe(1);

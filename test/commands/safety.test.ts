@@ -13,7 +13,7 @@ interface CommandWithFlags {
   >;
 }
 
-async function started() {
+async function startRuntime() {
   const web = aSandbox({name: 'web'});
   return await FakeRuntime.start({
     sandboxes: [web],
@@ -57,7 +57,7 @@ describe('an empty filter', () => {
     [['exec', '--state', '', 'reboot'], 'state'],
     [['logs', '--name', ''], 'name'],
   ])('is rejected before any call: %j', async (args, flag) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(
       `kcri: --${flag} must not be empty\nhint: omit it, or check the variable that sets its value\n`,
@@ -70,7 +70,7 @@ describe('an empty filter', () => {
     [['images', '--filter', 'reference='], '"reference" in --filter'],
     [['inspecti', '--filter', 'since='], '"since" in --filter'],
   ])('is rejected as an argument and in a condition: %j', async (args, subject) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${subject} must not be empty\nhint: `);
     expect({exitCode, calls: runtime.calls.length}).toEqual({exitCode: 1, calls: 0});
@@ -92,7 +92,7 @@ describe('an empty filter', () => {
     ['pods', ['--name', '']],
     ['images', ['']],
   ])('of %s matches everything when called as crictl: %j', async (command, filters) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const options = {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}};
     const all = await runKcri([command, '-q'], options);
     expect(await runKcri([command, '-q', ...filters], options)).toEqual(all);
@@ -100,7 +100,7 @@ describe('an empty filter', () => {
   });
 
   test.each(['rm', 'stop', 'logs'])('of %s is an unknown flag when called as crictl', async (command) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const env = {KCRI_COMPAT: 'crictl'};
     const {stderr, exitCode} = await runKcri([command, '--name', ''], {endpoint: runtime.endpoint, env});
     expect(stderr).toContain('flag provided but not defined: -name');
@@ -110,27 +110,27 @@ describe('an empty filter', () => {
 });
 
 describe('pods', () => {
-  test.each(['ls', 'list'])('%s lists all', async (word) => {
-    await using runtime = await started();
+  test.each(['ls', 'list'])('%s lists all pods', async (word) => {
+    await using runtime = await startRuntime();
     const {endpoint} = runtime;
     expect(await runKcri(['pods', word, '-q'], {endpoint})).toEqual(
       await runKcri(['pods', '-q'], {endpoint}),
     );
   });
 
-  test.each([['web'], ['ls', 'web']])('takes no other word: %s %s', async (...words) => {
+  test.each([['web'], ['ls', 'web']])('accepts no other argument: %s %s', async (...words) => {
     const {stderr, exitCode} = await runKcri(['pods', ...words.filter(Boolean)], {endpoint: '/nowhere'});
     expect(stderr).toContain('kcri: unexpected argument "web"\n');
     expect(exitCode).toBe(1);
   });
 });
 
-describe('a file that was named and cannot be written', () => {
+describe('a file given by the user that cannot be written', () => {
   test.each([
     ['the config file', (path: string) => ['-c', path, 'config', '--set', 'timeout=3']],
     ['a profile', (path: string) => ['--profile-cpu', path, 'version']],
-  ])('brings no advice on --root-dir: %s', async (_, words) => {
-    await using runtime = await started();
+  ])('has no hint about --root-dir: %s', async (_, words) => {
+    await using runtime = await startRuntime();
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     const {stderr, exitCode} = await runKcri(words(join(file, 'x')), {endpoint: runtime.endpoint});
@@ -141,7 +141,7 @@ describe('a file that was named and cannot be written', () => {
   });
 });
 
-describe('a word that is empty', () => {
+describe('an empty argument', () => {
   test.each([
     ['rm', '-f', ''],
     ['stop', ''],
@@ -150,28 +150,28 @@ describe('a word that is empty', () => {
     ['rmi', ''],
     ['rmi', '-f', ''],
     ['exec', '', 'reboot'],
-  ])('means nothing: %s %s', async (...args) => {
-    await using runtime = await started();
+  ])('matches nothing: %s %s', async (...args) => {
+    await using runtime = await startRuntime();
     expect((await runKcri(args, {endpoint: runtime.endpoint})).exitCode).not.toBe(0);
     expect(runtime.calls.filter(({method}) => /^(Stop|Remove|Exec)/.test(method))).toEqual([]);
   });
 });
 
-describe('names beside --all', () => {
+describe('names with --all', () => {
   test.each([
     [['rm', '-a', 'main']],
     [['rm', '-af', '--pod', 'web', 'main']],
     [['rmp', '-a', 'main']],
     [['rmi', '-a', 'main']],
-  ])('are refused before anything is asked: %j', async (args) => {
-    await using runtime = await started();
+  ])('are rejected before any call: %j', async (args) => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain('kcri: cannot use "main" together with --all\nhint: ');
     expect({stdout, exitCode, calls: runtime.calls.length}).toEqual({stdout: '', exitCode: 1, calls: 0});
   });
 
-  test.each([['rm'], ['rmp']])('are passed over by %s when called as crictl', async (command) => {
-    await using runtime = await started();
+  test.each([['rm'], ['rmp']])('are ignored by %s as crictl', async (command) => {
+    await using runtime = await startRuntime();
     const env = {KCRI_COMPAT: 'crictl'};
     const {exitCode} = await runKcri([command, '-a', '-f', 'x'], {endpoint: runtime.endpoint, env});
     expect(exitCode).toBe(0);

@@ -2,9 +2,9 @@ import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
-import {aContainerSpec, aManifest, aScene, type PodScene} from './pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
 
-/** What nobody may be shown: of a Secret's key and all of one, and of a file in a volume. */
+/** Values that must not be shown: one of a Secret's key, one of a whole Secret, and one of a file in a volume. */
 const VALUES = [
   'hunter2-of-the-key',
   'swordfish-of-the-whole',
@@ -13,7 +13,7 @@ const VALUES = [
 ];
 const UID = '0b1c7a54-8a56-4b52-9d2d-7d6d0e6a1f10';
 
-/** A runtime that says all it knows of a container when it can't start it. */
+/** A runtime that includes the container's environment in its errors. */
 const ECHOING = {
   behaviour: (
     {envs = []}: {envs?: readonly {key: string; value: Uint8Array}[]},
@@ -23,9 +23,9 @@ const ECHOING = {
   }),
 };
 
-async function aScenery(): Promise<{scene: PodScene; file: string}> {
-  const scene = await aScene(ECHOING);
-  const volume = join(scene.rootDir, 'pods', UID, 'volumes/kubernetes.io~empty-dir/v');
+async function writeManifests(): Promise<{testbed: CommandTestbed; file: string}> {
+  const testbed = await createTestbed(ECHOING);
+  const volume = join(testbed.rootDir, 'pods', UID, 'volumes/kubernetes.io~empty-dir/v');
   await mkdir(volume, {recursive: true});
   await writeFile(join(volume, 'a.env'), `A='${VALUES[2]}'\nB='${VALUES[3]}'\n`);
   const secret = (name: string, stringData: object): object => ({
@@ -54,10 +54,10 @@ async function aScenery(): Promise<{scene: PodScene; file: string}> {
   const documents = [pod, secret('one', {k: VALUES[0]}), secret('all', {WHOLE: VALUES[1]})].map((document) =>
     typeof document === 'string' ? document : JSON.stringify(document),
   );
-  return {scene, file: await scene.write('pod.yaml', documents.join('\n---\n'))};
+  return {testbed, file: await testbed.write('pod.yaml', documents.join('\n---\n'))};
 }
 
-async function recordsOf({rootDir}: PodScene): Promise<string> {
+async function recordsOf({rootDir}: CommandTestbed): Promise<string> {
   const files = await readdir(rootDir, {recursive: true, withFileTypes: true});
   const kept = files.filter((file) => file.isFile() && !file.parentPath.includes('/volumes/'));
   return (await Promise.all(kept.map((file) => readFile(join(file.parentPath, file.name), 'utf8')))).join(
@@ -65,7 +65,7 @@ async function recordsOf({rootDir}: PodScene): Promise<string> {
   );
 }
 
-function expectNothingOfThem(text: string): void {
+function expectNoSecrets(text: string): void {
   const forms = VALUES.flatMap((value) => {
     const quoted = JSON.stringify(value).slice(1, -1);
     return [value, quoted, JSON.stringify(quoted).slice(1, -1), Buffer.from(value).toString('base64')];
@@ -73,48 +73,48 @@ function expectNothingOfThem(text: string): void {
   for (const form of forms) expect(text).not.toContain(form);
 }
 
-describe('of a runtime that repeats a container’s environment in its failures', () => {
+describe("if the runtime repeats a container's environment in its errors", () => {
   test.each([
     ['text', []],
     ['json', ['-o', 'json']],
     ['debug', ['-D']],
     ['debug, as json', ['-D', '-o', 'json']],
-  ])('sync shows and records nothing secret: %s', async (_, flags) => {
-    const {scene, file} = await aScenery();
-    const {stdout, stderr, exitCode} = await scene.run(['sync', file, '--timeout', '1m', ...flags]);
+  ])('sync prints and records no secrets: %s', async (_, flags) => {
+    const {testbed, file} = await writeManifests();
+    const {stdout, stderr, exitCode} = await testbed.run(['sync', file, '--timeout', '1m', ...flags]);
     expect(exitCode).toBe(1);
     expect(stdout + stderr).toContain('***');
-    for (const text of [stdout, stderr, await recordsOf(scene)]) expectNothingOfThem(text);
+    for (const text of [stdout, stderr, await recordsOf(testbed)]) expectNoSecrets(text);
   });
 
-  test('the commands that tell of the pod later show nothing either', async () => {
-    const {scene, file} = await aScenery();
-    await scene.run(['sync', file, '--timeout', '1m']);
-    expect(scene.runtime.containers[0]?.message).toContain(VALUES[0]);
+  test('later commands print no secrets', async () => {
+    const {testbed, file} = await writeManifests();
+    await testbed.run(['sync', file, '--timeout', '1m']);
+    expect(testbed.runtime.containers[0]?.message).toContain(VALUES[0]);
     for (const words of [
       ['get', 'pods', '-o', 'json'],
       ['get', 'pods', '-o', 'wide'],
       ['describe', 'web'],
     ]) {
-      const {stdout, stderr, exitCode} = await runKcri(['--root-dir', scene.rootDir, ...words], {
-        endpoint: scene.runtime.endpoint,
+      const {stdout, stderr, exitCode} = await runKcri(['--root-dir', testbed.rootDir, ...words], {
+        endpoint: testbed.runtime.endpoint,
       });
       expect({words, exitCode, stderr}).toEqual({words, exitCode: 0, stderr: ''});
-      expectNothingOfThem(stdout);
+      expectNoSecrets(stdout);
     }
-    const again = await scene.run(['sync', file, '-o', 'json', '--timeout', '1m']);
-    expectNothingOfThem(again.stdout + again.stderr + (await recordsOf(scene)));
+    const again = await testbed.run(['sync', file, '-o', 'json', '--timeout', '1m']);
+    expectNoSecrets(again.stdout + again.stderr + (await recordsOf(testbed)));
   });
 
-  test('a plan of its changes shows nothing either', async () => {
-    const {scene, file} = await aScenery();
-    await scene.run(['sync', file, '--timeout', '1m']);
+  test('a plan of changes prints no secrets', async () => {
+    const {testbed, file} = await writeManifests();
+    await testbed.run(['sync', file, '--timeout', '1m']);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('"command":["$(KEY)"', '"command":["new","$(KEY)"'));
     for (const format of ['text', 'json', 'yaml']) {
-      const {stdout, stderr, exitCode} = await scene.run(['plan', file, '-o', format]);
+      const {stdout, stderr, exitCode} = await testbed.run(['plan', file, '-o', format]);
       expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-      expectNothingOfThem(stdout);
+      expectNoSecrets(stdout);
     }
   });
 });

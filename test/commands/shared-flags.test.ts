@@ -5,10 +5,10 @@ import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {aContainer, anImage, aSandbox, BUILT_AT_NANOS, FakeRuntime} from '../fakes/fake-runtime.js';
 
-/** Flags that many commands have from one definition, on the commands whose own tests don't use them. */
+/** Flags shared by many commands, tested on commands whose own tests do not use them. */
 const OTHER_IMAGE = 'localhost:5000/other:1';
 
-async function started() {
+async function startRuntime() {
   const directory = await temporaryDirectory();
   const logPath = join(directory, 'b.log');
   await writeFile(logPath, '2026-11-21T10:00:00.000000000Z stdout F from other\n');
@@ -27,7 +27,7 @@ async function started() {
   return {runtime, kcri, directory, ids: runtime.containers.map(({id}) => id)};
 }
 
-describe('--template prints what -o go-template would', () => {
+describe('--template prints the same as -o go-template', () => {
   test.each([
     ['ps', '{{len .containers}}', '2'],
     ['pods', '{{len .items}}', '1'],
@@ -38,16 +38,16 @@ describe('--template prints what -o go-template would', () => {
     ['statsp', '{{len .stats}}', '1'],
     ['runtime-config', '{{.linux.cgroupDriver}}', 'CGROUPFS'],
   ])('%s', async (command, template, printed) => {
-    const {kcri} = await started();
+    const {kcri} = await startRuntime();
     const {stdout, stderr, exitCode} = await kcri(command, '--template', template);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout.trim()).toMatch(printed);
   });
 });
 
-describe('filters', () => {
-  test('exec runs in the containers of an image, and in the newest', async () => {
-    const {kcri, runtime, ids} = await started();
+describe('filter flags', () => {
+  test('exec runs in the containers of an image, and in the newest one', async () => {
+    const {kcri, runtime, ids} = await startRuntime();
     await kcri('exec', '-s', '--image', OTHER_IMAGE, 'say');
     await kcri('exec', '-s', '--last', '1', 'say');
     const requests = runtime.callsTo('ExecSync').map(({request}) => request);
@@ -58,18 +58,18 @@ describe('filters', () => {
   });
 
   test('exec --user wraps the command', async () => {
-    const {kcri} = await started();
+    const {kcri} = await startRuntime();
     const {stdout} = await kcri('exec', '-s', '--user', 'nobody', 'a', 'say');
     expect(stdout).toMatch(/^\/?(bin\/)?sh -c [\s\S]* nobody say$/);
   });
 
-  test('logs are those of an image', async () => {
-    const {kcri} = await started();
+  test('logs prints those of an image', async () => {
+    const {kcri} = await startRuntime();
     expect((await kcri('logs', '--image', OTHER_IMAGE, '--no-prefix')).stdout).toBe('from other\n');
   });
 
-  test('stop takes the containers of an image or a name', async () => {
-    const {kcri, runtime, ids} = await started();
+  test('stop selects containers by image or name', async () => {
+    const {kcri, runtime, ids} = await startRuntime();
     await kcri('stop', '--image', OTHER_IMAGE);
     await kcri('stop', '--name', '^a$');
     expect(runtime.callsTo('StopContainer').map(({request}) => request)).toMatchObject([
@@ -78,8 +78,8 @@ describe('filters', () => {
     ]);
   });
 
-  test('rm takes the containers with a label or of an image', async () => {
-    const {kcri, runtime, ids} = await started();
+  test('rm selects containers by label or image', async () => {
+    const {kcri, runtime, ids} = await startRuntime();
     await kcri('rm', '-f', '--label', 'app=a');
     await kcri('rm', '-f', '--image', OTHER_IMAGE);
     expect(runtime.callsTo('RemoveContainer').map(({request}) => request)).toEqual([
@@ -88,31 +88,31 @@ describe('filters', () => {
     ]);
   });
 
-  test('images --reverse turns the order round', async () => {
-    const {kcri} = await started();
+  test('images --reverse reverses the order', async () => {
+    const {kcri} = await startRuntime();
     const names = async (...flags: readonly string[]) =>
       (await kcri('images', '-o', 'name', '--sort', 'name', ...flags)).stdout.trim().split('\n');
     expect(await names('--reverse')).toEqual((await names()).toReversed());
   });
 });
 
-test('attach takes detach keys as exec does, and says what they may be', async () => {
-  const {kcri} = await started();
+test('attach accepts detach keys like exec, and reports invalid ones', async () => {
+  const {kcri} = await startRuntime();
   const {stderr, exitCode} = await kcri('attach', '--detach-keys', 'ctrl-nonsense', 'a');
   expect(exitCode).toBe(1);
   expect(stderr).toContain('ctrl-nonsense');
 });
 
-test('metricsp --seconds must be a time', async () => {
-  const {kcri} = await started();
+test('metricsp --seconds must be a duration', async () => {
+  const {kcri} = await startRuntime();
   const {stderr, exitCode} = await kcri('metricsp', '--seconds', '0');
   expect(exitCode).toBe(1);
   expect(stderr).toContain('--seconds');
 });
 
 describe.each(['create', 'run'])('%s pulls with', (command) => {
-  async function pulled(flags: readonly string[], stdin?: string) {
-    const {runtime, directory} = await started();
+  async function pullRequest(flags: readonly string[], stdin?: string) {
+    const {runtime, directory} = await startRuntime();
     const [container, pod] = [join(directory, 'container.json'), join(directory, 'pod.json')];
     await writeFile(container, JSON.stringify({metadata: {name: 'c'}, image: {image: OTHER_IMAGE}}));
     await writeFile(pod, JSON.stringify({metadata: {name: 'p', namespace: 'default', uid: 'u'}}));
@@ -129,19 +129,19 @@ describe.each(['create', 'run'])('%s pulls with', (command) => {
 
   test('the credentials of --creds, --auth and --username', async () => {
     const alice = {username: 'alice', password: 'secret'};
-    expect(await pulled(['--creds', 'alice:secret'])).toMatchObject(alice);
-    expect(await pulled(['--auth', Buffer.from('alice:secret').toString('base64')])).toMatchObject({
+    expect(await pullRequest(['--creds', 'alice:secret'])).toMatchObject(alice);
+    expect(await pullRequest(['--auth', Buffer.from('alice:secret').toString('base64')])).toMatchObject({
       auth: Buffer.from('alice:secret').toString('base64'),
     });
-    expect(await pulled(['-u', 'alice'], 'secret\n')).toMatchObject(alice);
+    expect(await pullRequest(['-u', 'alice'], 'secret\n')).toMatchObject(alice);
   });
 
-  test('those of --auth-file, unless --no-auth-file, within --pull-timeout', async () => {
+  test('those of --auth-file unless --no-auth-file is set, within --pull-timeout', async () => {
     const file = join(await temporaryDirectory(), 'auth.json');
     const auth = Buffer.from('alice:secret').toString('base64');
     await writeFile(file, JSON.stringify({auths: {'localhost:5000': {auth}}}));
     const alice = {username: 'alice', password: 'secret'};
-    expect(await pulled(['--auth-file', file, '--pull-timeout', '1m'])).toMatchObject(alice);
-    expect(await pulled(['--no-auth-file'])).toBeUndefined();
+    expect(await pullRequest(['--auth-file', file, '--pull-timeout', '1m'])).toMatchObject(alice);
+    expect(await pullRequest(['--no-auth-file'])).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import {PassThrough, Readable} from 'node:stream';
 import {createProcessContext, type CliContext} from '../../../src/cli/context.js';
 import {main} from '../program.js';
-import type {PodScene} from '../../commands/pod-scene.js';
+import type {CommandTestbed} from '../../commands/command-testbed.js';
 
 /** Emulates a terminal's screen, with the escape codes that the live tree uses. */
 export class FakeTerminal {
@@ -68,15 +68,15 @@ type TerminalRun = Partial<Pick<CliContext, 'clock' | 'stderr'>> & {readonly sig
 
 /** Runs kcri in this process with a terminal as standard output. */
 export async function runOnTerminal(
-  scene: PodScene,
+  testbed: CommandTestbed,
   terminal: FakeTerminal,
   args: readonly string[],
   {signal, ...context}: TerminalRun = {},
 ): Promise<{exitCode: number; stderr: string}> {
   const stderr = new PassThrough({highWaterMark: 2 ** 26});
-  const exitCode = await main(scene.args(args), {
+  const exitCode = await main(testbed.args(args), {
     ...createProcessContext(signal),
-    env: {CONTAINER_RUNTIME_ENDPOINT: scene.runtime.endpoint},
+    env: {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint},
     stdin: Readable.from([]),
     stdout: terminal.stream,
     stderr,

@@ -9,21 +9,21 @@ import {
   aContainerSpec,
   aManifest,
   aManifestDirectory,
-  aScene,
+  createTestbed,
   expectUserError,
   NO_LEFTOVERS,
-  type PodScene,
-} from '../pod-scene.js';
+  type CommandTestbed,
+} from '../command-testbed.js';
 
 const COMMANDS = ['sync', 'plan', 'runp'] as const;
 
-/** Each way to be wrong, what says so, and where. */
+/** Invalid manifests with parts of the expected errors. */
 const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
   ['an empty file', '', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
   ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
   ['broken YAML', 'apiVersion: v1\nkind: Pod\nmetadata: {name: web\n', ['pod.yaml:', '    4 | ']],
-  ['a tab for an indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
-  ['another kind', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', ['Deployment']],
+  ['a tab as indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
+  ['an unsupported kind', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', ['Deployment']],
   ['no kind', 'apiVersion: v1\nmetadata: {name: web}\n', ['kind']],
   [
     'an unknown field',
@@ -32,95 +32,95 @@ const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   [
     'containers of the same name',
-    aManifest({containers: [aContainerSpec('twin'), aContainerSpec('twin')]}),
-    ['spec.containers[1].name: Duplicate value: "twin"'],
+    aManifest({containers: [aContainerSpec('main'), aContainerSpec('main')]}),
+    ['spec.containers[1].name: Duplicate value: "main"'],
   ],
   ['no containers', aManifest({containers: []}), ['spec.containers: Required value']],
-  ['a name that no pod may have', aManifest({name: 'No_Name'}), ['metadata.name: Invalid value: "No_Name"']],
+  ['an invalid pod name', aManifest({name: 'No_Name'}), ['metadata.name: Invalid value: "No_Name"']],
   [
-    'what is not built yet',
+    'an unsupported field',
     aManifest({containers: [aContainerSpec('main')], schedulingGates: [{name: 'example.com/gate'}]}),
     ['spec.schedulingGates: Forbidden: not supported by kcri: '],
   ],
   ['two pods of one name', `${aManifest()}\n---\n${aManifest()}\n`, ['pod "default/web" is defined twice: ']],
 ];
 
-async function expectNothingDone(scene: PodScene): Promise<void> {
-  expect(scene.runtime.calls).toEqual([]);
-  expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+async function expectNoChanges(testbed: CommandTestbed): Promise<void> {
+  expect(testbed.runtime.calls).toEqual([]);
+  expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
 }
 
 describe.each(COMMANDS)('%s of a manifest with', (command) => {
-  test.each(MANIFESTS)('%s', async (_, text, expected) => {
-    const scene = await aScene();
-    const source = command === 'runp' ? '-' : await scene.write('pod.yaml', text);
-    const result = await scene.run([command, source], {stdin: text});
+  test.each(MANIFESTS)('%s is rejected', async (_, text, expected) => {
+    const testbed = await createTestbed();
+    const source = command === 'runp' ? '-' : await testbed.write('pod.yaml', text);
+    const result = await testbed.run([command, source], {stdin: text});
     expectUserError(result);
     for (const words of expected)
       expect(result.stderr).toContain(command === 'runp' ? words.replace('pod.yaml', 'stdin') : words);
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    await expectNothingDone(scene);
+    await expectNoChanges(testbed);
   });
 });
 
 describe('a source', () => {
-  test.each(['sync', 'plan'])('of %s that is no file is named', async (command) => {
-    const scene = await aScene();
-    const result = await scene.run([command, join(scene.directory, 'nothing.yaml')]);
+  test.each(['sync', 'plan'])('of %s that does not exist is an error', async (command) => {
+    const testbed = await createTestbed();
+    const result = await testbed.run([command, join(testbed.directory, 'nothing.yaml')]);
     expectUserError(result);
     expect(result.stderr).toContain('nothing.yaml": no such file or directory');
     expect(result.exitCode).toBe(1);
-    await expectNothingDone(scene);
+    await expectNoChanges(testbed);
   });
 
-  test('that is a directory without manifests is refused with what would count as one', async () => {
-    const scene = await aScene();
-    const directory = await aManifestDirectory(scene, {'notes.txt': 'x'});
-    const result = await scene.run(['sync', directory]);
+  test('that is a directory without manifests is rejected with the expected file names', async () => {
+    const testbed = await createTestbed();
+    const directory = await aManifestDirectory(testbed, {'notes.txt': 'x'});
+    const result = await testbed.run(['sync', directory]);
     expectUserError(result);
     expect(result.stderr).toContain(
       `kcri: no manifests in directory "${directory}"\nhint: manifests end in .yaml, .yml or .json; subdirectories are not searched\n`,
     );
     expect(result.exitCode).toBe(1);
-    await expectNothingDone(scene);
+    await expectNoChanges(testbed);
   });
 
-  test('that is a directory with one bad manifest among good ones makes no pod at all', async () => {
-    const scene = await aScene();
-    const directory = await aManifestDirectory(scene, {
+  test('that is a directory with one invalid manifest creates no pod', async () => {
+    const testbed = await createTestbed();
+    const directory = await aManifestDirectory(testbed, {
       'a.yaml': aManifest({name: 'a'}),
       'b.yaml': 'kind: [',
     });
-    expect(await scene.run(['sync', directory])).toMatchObject({exitCode: 1});
-    await expectNothingDone(scene);
+    expect(await testbed.run(['sync', directory])).toMatchObject({exitCode: 1});
+    await expectNoChanges(testbed);
   });
 
-  test('is missing', async () => {
-    const scene = await aScene();
-    const result = await scene.run(['sync']);
+  test('is required', async () => {
+    const testbed = await createTestbed();
+    const result = await testbed.run(['sync']);
     expectUserError(result);
     expect(result.stderr).toContain('kcri: no manifest specified\nusage: kcri sync ');
-    await expectNothingDone(scene);
+    await expectNoChanges(testbed);
   });
 
-  test('with an unknown field is synced with a warning when told to be lenient', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.yaml', aManifest({flavour: 'sweet'}));
-    const {stderr, exitCode} = await scene.run(['sync', '--lenient', file]);
+  test('with an unknown field is synced with a warning if validation is lenient', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.yaml', aManifest({flavour: 'sweet'}));
+    const {stderr, exitCode} = await testbed.run(['sync', '--lenient', file]);
     expect(stderr).toMatch(/^kcri: warning: .*pod\.yaml:1:\d+: .*unknown field "spec\.flavour"/);
     expect(exitCode).toBe(0);
   });
 });
 
-/** Each kind of endpoint where no runtime answers, and what is said of it. */
+/** Endpoints without a CRI runtime, and parts of the expected errors. */
 const ENDPOINTS: readonly (readonly [string, (directory: string) => Promise<string>, readonly string[]])[] = [
   [
-    'no socket',
+    'a missing socket',
     async (directory) => join(directory, 'nothing.sock'),
     ['no such file or directory', 'hint: there is no socket at unix://', '"kcri runtime up"'],
   ],
   [
-    'a file that is no socket',
+    'a regular file',
     async (directory) => {
       const path = join(directory, 'file.sock');
       await writeFile(path, '');
@@ -138,7 +138,7 @@ const ENDPOINTS: readonly (readonly [string, (directory: string) => Promise<stri
     ['hint: the server at unix://', 'is not a CRI runtime'],
   ],
   [
-    'a server that hangs up',
+    'a server that closes connections',
     async (directory) =>
       await listening(
         createPlainServer((socket) => socket.destroy()),
@@ -159,25 +159,25 @@ describe('an endpoint with', () => {
     ENDPOINTS.flatMap((each) =>
       (['sync', 'plan', 'runp'] as const).map((command) => [...each, command] as const),
     ),
-  )('%s', async (_, prepare, expected, command) => {
-    const scene = await aScene();
-    const endpoint = `unix://${await prepare(scene.directory)}`;
-    const file = await scene.write('pod.json', aManifest());
-    const result = await scene.run([command, file], {endpoint});
+  )('%s is rejected', async (_, prepare, expected, command) => {
+    const testbed = await createTestbed();
+    const endpoint = `unix://${await prepare(testbed.directory)}`;
+    const file = await testbed.write('pod.json', aManifest());
+    const result = await testbed.run([command, file], {endpoint});
     expectUserError(result);
     for (const words of expected) expect(result.stderr).toContain(words);
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('nothing found anywhere', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    const result = await runKcri(scene.args(['sync', file]));
+  test('no runtime at any well-known endpoint', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    const result = await runKcri(testbed.args(['sync', file]));
     expectUserError(result);
     expect(result.stderr).toContain('kcri: no container runtime found');
     expect(result.stderr).toContain('hint: start one with "kcri runtime up", or set --runtime-endpoint');
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
@@ -186,103 +186,103 @@ describe('runp', () => {
 
   test.each([
     ['JSON', JSON.stringify({...CONFIG, labels: {kind: 'Pod'}})],
-    ['JSON on many lines', JSON.stringify({...CONFIG, labels: {kind: 'Pod'}}, undefined, 2)],
+    ['multi-line JSON', JSON.stringify({...CONFIG, labels: {kind: 'Pod'}}, undefined, 2)],
     ['YAML', 'metadata:\n  name: box\n  namespace: default\n  uid: u1\nlabels:\n  kind: Pod\n'],
-  ])("makes a sandbox of crictl's config in %s and prints its id", async (_, text) => {
-    const scene = await aScene();
-    const {stdout, stderr, exitCode} = await scene.run(['runp', await scene.write('box.conf', text)]);
-    const [sandbox] = scene.runtime.sandboxes;
+  ])('creates a sandbox from a crictl config in %s and prints its ID', async (_, text) => {
+    const testbed = await createTestbed();
+    const {stdout, stderr, exitCode} = await testbed.run(['runp', await testbed.write('box.conf', text)]);
+    const [sandbox] = testbed.runtime.sandboxes;
     expect({stdout, stderr, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, stderr: '', exitCode: 0});
     expect(sandbox!.config).toMatchObject({metadata: {name: 'box', uid: 'u1'}});
-    expect(await scene.records()).toEqual([]);
+    expect(await testbed.records()).toEqual([]);
   });
 
   test.each([
     ['JSON', aManifest()],
-    ['JSON on many lines', JSON.stringify(JSON.parse(aManifest()), undefined, 2)],
+    ['multi-line JSON', JSON.stringify(JSON.parse(aManifest()), undefined, 2)],
     [
       'YAML',
       `# a pod\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [${JSON.stringify(aContainerSpec('main'))}]}\n`,
     ],
-  ])('runs the whole pod of a manifest in %s and prints the id alone', async (_, text) => {
-    const scene = await aScene();
-    const {stdout, stderr, exitCode} = await scene.run(['runp', await scene.write('pod.conf', text)]);
-    const [sandbox] = scene.runtime.sandboxes;
+  ])('runs the pod of a manifest in %s and prints only the sandbox ID', async (_, text) => {
+    const testbed = await createTestbed();
+    const {stdout, stderr, exitCode} = await testbed.run(['runp', await testbed.write('pod.conf', text)]);
+    const [sandbox] = testbed.runtime.sandboxes;
     expect({stdout, stderr, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, stderr: '', exitCode: 0});
-    expect(scene.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
-    expect(await scene.records()).toHaveLength(1);
+    expect(testbed.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+    expect(await testbed.records()).toHaveLength(1);
   });
 
-  test('prints the id of a pod that runs already, and changes nothing', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    const first = await scene.run(['runp', file]);
-    scene.runtime.clearCalls();
-    expect(await scene.run(['runp', file])).toEqual(first);
-    expect(scene.mutatingCalls).toEqual([]);
+  test('prints the ID of a running pod and changes nothing', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    const first = await testbed.run(['runp', file]);
+    testbed.runtime.clearCalls();
+    expect(await testbed.run(['runp', file])).toEqual(first);
+    expect(testbed.mutatingCalls).toEqual([]);
   });
 
-  test('prints no id of a pod that could not be started, and leaves nothing', async () => {
-    const scene = await aScene({images: []});
-    const result = await scene.run(['runp', await scene.write('pod.json', aManifest())]);
+  test('prints no ID of a pod that cannot be started, and leaves nothing', async () => {
+    const testbed = await createTestbed({images: []});
+    const result = await testbed.run(['runp', await testbed.write('pod.json', aManifest())]);
     expectUserError(result);
     expect(result.stderr).toContain('container "main": ErrImagePull: ');
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test.each([
-    ['a file that is missing', undefined, 'config at'],
+    ['a missing file', undefined, 'config at'],
     ['no YAML', 'metadata: {name: [', 'invalid config'],
     ['no metadata', 'hostname: box', 'metadata is not set'],
-    ['an alias without its anchor', 'metadata: *x', 'invalid config'],
-    ['what can not be merged', '<<: 3', 'invalid config'],
-    ['bytes without end', `#${'x'.repeat(10 * 1024 * 1024)}`, 'is larger than 10 MiB'],
-    ['no object', '- 1\n- 2\n', 'invalid config'],
+    ['an alias without an anchor', 'metadata: *x', 'invalid config'],
+    ['an invalid merge', '<<: 3', 'invalid config'],
+    ['an endless file', `#${'x'.repeat(10 * 1024 * 1024)}`, 'is larger than 10 MiB'],
+    ['a list', '- 1\n- 2\n', 'invalid config'],
     ['an empty file', '', 'invalid config'],
-  ])('refuses %s', async (_, text, words) => {
-    const scene = await aScene();
-    const path = join(scene.directory, 'box.conf');
+  ])('rejects %s', async (_, text, words) => {
+    const testbed = await createTestbed();
+    const path = join(testbed.directory, 'box.conf');
     if (text !== undefined) await writeFile(path, text);
-    const result = await scene.run(['runp', path]);
+    const result = await testbed.run(['runp', path]);
     expectUserError(result);
     expect(result.stderr).toContain(words);
     expect({stdout: result.stdout, exitCode: result.exitCode}).toEqual({stdout: '', exitCode: 1});
-    expect(scene.runtime.sandboxes).toEqual([]);
+    expect(testbed.runtime.sandboxes).toEqual([]);
   });
 
   test.each([
     ['a config', JSON.stringify(CONFIG)],
     ['a manifest', aManifest()],
   ])('reads %s from a pipe', async (_, text) => {
-    const scene = await aScene();
-    const pipe = join(scene.directory, 'pipe');
+    const testbed = await createTestbed();
+    const pipe = join(testbed.directory, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const [result] = await Promise.all([scene.run(['runp', pipe]), writeFile(pipe, text)]);
-    expect(result).toEqual({stdout: `${scene.runtime.sandboxes[0]!.id}\n`, stderr: '', exitCode: 0});
+    const [result] = await Promise.all([testbed.run(['runp', pipe]), writeFile(pipe, text)]);
+    expect(result).toEqual({stdout: `${testbed.runtime.sandboxes[0]!.id}\n`, stderr: '', exitCode: 0});
   });
 
-  test('stops waiting for a pipe at Ctrl-C', async () => {
-    const scene = await aScene();
-    const pipe = join(scene.directory, 'pipe');
+  test('stops waiting for a pipe after Ctrl-C', async () => {
+    const testbed = await createTestbed();
+    const pipe = join(testbed.directory, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const signal = AbortSignal.timeout(100);
-    const {stderr} = await scene.run(['runp', pipe], {signal});
+    const {stderr} = await testbed.run(['runp', pipe], {signal});
     expect(stderr).toContain('aborted due to timeout');
   });
 
-  test('refuses a device', async () => {
-    const scene = await aScene();
-    const result = await scene.run(['runp', '/dev/zero']);
+  test('rejects a device', async () => {
+    const testbed = await createTestbed();
+    const result = await testbed.run(['runp', '/dev/zero']);
     expectUserError(result);
     expect(result.stderr).toContain('"/dev/zero" is neither a file nor a directory');
   });
 
-  test('refuses a directory', async () => {
-    const scene = await aScene();
-    const path = join(scene.directory, 'd');
+  test('rejects a directory', async () => {
+    const testbed = await createTestbed();
+    const path = join(testbed.directory, 'd');
     await mkdir(path);
-    const result = await scene.run(['runp', path]);
+    const result = await testbed.run(['runp', path]);
     expectUserError(result);
     expect(result.stderr).toContain(path);
     expect(result.exitCode).toBe(1);
@@ -290,19 +290,19 @@ describe('runp', () => {
   });
 });
 
-describe('delete refuses', () => {
-  test('a word that is longer than a file name may be', async () => {
-    const scene = await aScene();
-    const result = await scene.run(['delete', 'a'.repeat(300)]);
+describe('delete rejects', () => {
+  test('a name longer than a file name', async () => {
+    const testbed = await createTestbed();
+    const result = await testbed.run(['delete', 'a'.repeat(300)]);
     expectUserError(result);
     expect(result.stderr).toContain(`pod "${'a'.repeat(300)}" not found`);
   });
 
-  test('a file that can not be reached', async () => {
-    const scene = await aScene();
-    const loop = join(scene.directory, 'loop');
+  test('an unreadable file', async () => {
+    const testbed = await createTestbed();
+    const loop = join(testbed.directory, 'loop');
     await symlink('loop', loop);
-    const result = await scene.run(['delete', loop]);
+    const result = await testbed.run(['delete', loop]);
     expectUserError(result);
     expect(result.stderr).toContain(`cannot read manifest "${loop}": too many symbolic links`);
   });

@@ -6,33 +6,35 @@ import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {
   aContainerSpec,
   aManifest,
-  aScene,
+  createTestbed,
   aScript,
   expectUserError,
   isMutatingCall,
   NO_LEFTOVERS,
-  type PodScene,
-} from '../pod-scene.js';
+  type CommandTestbed,
+} from '../command-testbed.js';
 import {until} from '../../base/until.js';
 import {realTimeClock} from '../../fakes/fake-clock.js';
 
 const PULLED = 'localhost:5000/pulled:1';
 
-/** A pod that needs every RPC of a sync: a pull, an init container, three containers. */
+/**
+ * Creates a testbed and the manifest of a pod whose sync uses every RPC: a pull, an init container, three containers.
+ */
 const MANIFEST = aManifest({
   initContainers: [aScript('setup', 'true')],
   containers: [aContainerSpec('one'), aContainerSpec('two', {image: PULLED}), aContainerSpec('three')],
 });
 
-async function aFullScene(): Promise<{scene: PodScene; file: string}> {
-  const scene = await aScene({registry: [anImage({name: PULLED})]});
-  return {scene, file: await scene.write('pod.json', MANIFEST)};
+async function createFullTestbed(): Promise<{testbed: CommandTestbed; file: string}> {
+  const testbed = await createTestbed({registry: [anImage({name: PULLED})]});
+  return {testbed, file: await testbed.write('pod.json', MANIFEST)};
 }
 
-async function expectCleanDelete(scene: PodScene): Promise<void> {
-  if ((await scene.records()).length > 0)
-    expect(await scene.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
-  expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+async function expectCleanDelete(testbed: CommandTestbed): Promise<void> {
+  if ((await testbed.records()).length > 0)
+    expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+  expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
 }
 
 function expectFailure(result: RunResult, ...texts: readonly string[]): void {
@@ -44,52 +46,52 @@ function expectFailure(result: RunResult, ...texts: readonly string[]): void {
 describe('an image', () => {
   test.each([
     [
-      'that no registry has',
+      'missing in the registry',
       {image: 'localhost:5000/nothing:1'},
       ['container "main": ErrImagePull: ', 'not found', 'hint: check the image name', '"kcri runtime load'],
     ],
     [
-      'that is absent and never pulled',
+      'absent with the pull policy Never',
       {image: 'localhost:5000/nothing:1', imagePullPolicy: 'Never'},
       ['container "main": ErrImageNeverPull: ', 'hint: load the image first'],
     ],
     [
-      'whose name is none',
+      'with an invalid name',
       {image: 'Not/A/Name!'},
       ['container "main": InvalidImageName: ', 'hint: use [REGISTRY/]NAME[:TAG|@DIGEST]'],
     ],
   ])('%s fails the sync, and nothing is left', async (_, fields, texts) => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest({containers: [aContainerSpec('main', fields)]}));
-    expectFailure(await scene.run(['sync', file]), 'kcri: pod "default/web": ', ...texts);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest({containers: [aContainerSpec('main', fields)]}));
+    expectFailure(await testbed.run(['sync', file]), 'kcri: pod "default/web": ', ...texts);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('of an init container that is missing is said to be its', async () => {
-    const scene = await aScene();
+  test('missing for an init container is reported for that container', async () => {
+    const testbed = await createTestbed();
     const initContainers = [aContainerSpec('setup', {image: 'localhost:5000/nothing:1'})];
-    const file = await scene.write('pod.json', aManifest({initContainers}));
-    expectFailure(await scene.run(['sync', file]), 'init container "setup": ErrImagePull: ');
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    const file = await testbed.write('pod.json', aManifest({initContainers}));
+    expectFailure(await testbed.run(['sync', file]), 'init container "setup": ErrImagePull: ');
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
-test("a command that isn't in the image fails the sync in the runtime's words, and nothing is left", async () => {
+test("a missing command fails the sync with the runtime's message, and nothing is left", async () => {
   const startError = 'OCI runtime create failed: exec: "/nope": stat /nope: no such file or directory';
-  const scene = await aScene({behaviour: () => ({startError})});
-  const file = await scene.write('pod.json', aManifest());
-  const result = await scene.run(['sync', file]);
+  const testbed = await createTestbed({behaviour: () => ({startError})});
+  const file = await testbed.write('pod.json', aManifest());
+  const result = await testbed.run(['sync', file]);
   expectFailure(
     result,
     'container "main": RunContainerError: ',
     startError,
     "hint: check the container's command",
   );
-  expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+  expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
 });
 
-describe('a call that fails', () => {
-  /** Which call of a sync fails, and what is said of it. */
+describe('a failed call', () => {
+  /** The failed RPC, the number of successful calls before, and the expected message. */
   const FAILURES: readonly (readonly [string, Rpc, number, string])[] = [
     [
       'RunPodSandbox',
@@ -133,39 +135,39 @@ describe('a call that fails', () => {
     FAILURES.flatMap(([title, rpc, skip, text]) =>
       [false, true].map((afterEffect) => ({title, rpc, skip, text, afterEffect})),
     ),
-  )('$title (its effect taken: $afterEffect) leaves nothing', async ({rpc, skip, text, afterEffect}) => {
-    const {scene, file} = await aFullScene();
+  )('$title (after its effect: $afterEffect) leaves nothing', async ({rpc, skip, text, afterEffect}) => {
+    const {testbed, file} = await createFullTestbed();
     const message = 'the disk is gone';
-    scene.runtime.injectError(rpc, {code: 'UNKNOWN', message, skip, times: 1, afterEffect});
-    expectFailure(await scene.run(['sync', file]), text, message);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    testbed.runtime.injectError(rpc, {code: 'UNKNOWN', message, skip, times: 1, afterEffect});
+    expectFailure(await testbed.run(['sync', file]), text, message);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
   test.each(FAILURES)(
-    '%s is made up for by the next try when there is a time limit',
+    '%s is retried with a timeout',
     async (_, rpc, skip) => {
-      const {scene, file} = await aFullScene();
-      scene.runtime.injectError(rpc, {
+      const {testbed, file} = await createFullTestbed();
+      testbed.runtime.injectError(rpc, {
         code: 'UNAVAILABLE',
         message: 'in a moment',
         skip,
         times: 1,
         afterEffect: true,
       });
-      const {exitCode} = await scene.run(['sync', file, '--timeout', '5m'], {
+      const {exitCode} = await testbed.run(['sync', file, '--timeout', '5m'], {
         clock: realTimeClock({factor: 10}),
       });
       expect(exitCode).toBe(0);
-      expect(scene.runtime.sandboxes).toHaveLength(1);
-      const running = scene.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+      expect(testbed.runtime.sandboxes).toHaveLength(1);
+      const running = testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
       expect(running.map(({config}) => config.metadata?.name).toSorted()).toEqual(['one', 'three', 'two']);
-      await expectCleanDelete(scene);
+      await expectCleanDelete(testbed);
     },
     60_000,
   );
 });
 
-describe('a runtime that crashes at', () => {
+describe('a runtime that crashes during', () => {
   const RPCS: readonly Rpc[] = [
     'Version',
     'ListPodSandbox',
@@ -180,34 +182,34 @@ describe('a runtime that crashes at', () => {
   ];
 
   test.each(RPCS.flatMap((rpc) => [false, true].map((afterEffect) => [rpc, afterEffect] as const)))(
-    '%s (its effect taken: %s) is told of; a delete then leaves nothing',
+    '%s (after its effect: %s) fails the sync, and a later delete leaves nothing',
     async (rpc, afterEffect) => {
-      const {scene, file} = await aFullScene();
-      scene.runtime.injectCrash(rpc, {afterEffect});
-      const result = await scene.run(['sync', file]);
+      const {testbed, file} = await createFullTestbed();
+      testbed.runtime.injectCrash(rpc, {afterEffect});
+      const result = await testbed.run(['sync', file]);
       expectFailure(result);
       expect(result.stderr).toMatch(/code = Unavailable|the connection to the runtime was lost/);
-      await scene.runtime.restart();
-      await expectCleanDelete(scene);
+      await testbed.runtime.restart();
+      await expectCleanDelete(testbed);
     },
   );
 
-  test.each(RPCS)('%s is back for the next sync, which takes up what there is', async (rpc) => {
-    const {scene, file} = await aFullScene();
-    scene.runtime.injectCrash(rpc, {afterEffect: true});
-    expect(await scene.run(['sync', file])).toMatchObject({exitCode: 1});
-    await scene.runtime.restart();
-    expect(await scene.run(['sync', file])).toMatchObject({stderr: '', exitCode: 0});
-    expect(scene.runtime.sandboxes).toHaveLength(1);
-    const running = scene.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+  test.each(RPCS)('%s and is restarted lets the next sync continue', async (rpc) => {
+    const {testbed, file} = await createFullTestbed();
+    testbed.runtime.injectCrash(rpc, {afterEffect: true});
+    expect(await testbed.run(['sync', file])).toMatchObject({exitCode: 1});
+    await testbed.runtime.restart();
+    expect(await testbed.run(['sync', file])).toMatchObject({stderr: '', exitCode: 0});
+    expect(testbed.runtime.sandboxes).toHaveLength(1);
+    const running = testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
     expect(running.map(({config}) => config.metadata?.name).toSorted()).toEqual(['one', 'three', 'two']);
-    await expectCleanDelete(scene);
+    await expectCleanDelete(testbed);
   });
 
-  test('the sandbox says how to end what is left, and why it could not', async () => {
-    const {scene, file} = await aFullScene();
-    scene.runtime.injectCrash('RunPodSandbox', {afterEffect: true});
-    const result = await scene.run(['sync', file]);
+  test('RunPodSandbox fails the sync with a hint how to delete the rest', async () => {
+    const {testbed, file} = await createFullTestbed();
+    testbed.runtime.injectCrash('RunPodSandbox', {afterEffect: true});
+    const result = await testbed.run(['sync', file]);
     expectFailure(
       result,
       'kcri: pod "default/web": CreatePodSandboxError: ',
@@ -215,92 +217,92 @@ describe('a runtime that crashes at', () => {
       'hint: run "kcri delete default/web" to delete it',
     );
     expect(result.stderr.match(/^kcri: /gm)).toHaveLength(2);
-    expect(await scene.records()).toHaveLength(1);
+    expect(await testbed.records()).toHaveLength(1);
   });
 });
 
 describe('Ctrl-C', () => {
-  /** Runs a sync and interrupts it when its n-th call that changes something begins. */
-  async function interrupted(
-    scene: PodScene,
+  /** Runs a sync and interrupts it at the start of its n-th mutating call. */
+  async function syncAndInterrupt(
+    testbed: CommandTestbed,
     file: string,
     n: number,
     ...flags: readonly string[]
   ): Promise<RunResult> {
     const controller = new AbortController();
-    const syncing = scene.run(['sync', file, ...flags], {signal: controller.signal});
-    await until(() => scene.mutatingCalls.length >= n);
+    const syncing = testbed.run(['sync', file, ...flags], {signal: controller.signal});
+    await until(() => testbed.mutatingCalls.length >= n);
     controller.abort(new InterruptedError('SIGINT'));
     return await syncing;
   }
 
-  /** RunPodSandbox, CreateContainer and StartContainer of four, PullImage. */
+  /** RunPodSandbox, CreateContainer and StartContainer of four containers, PullImage. */
   const CALLS = Array.from({length: 10}, (_, index) => index + 1);
 
-  test.each(CALLS.slice(0, -1))('at call %i says what is left, and a delete leaves nothing', async (n) => {
-    const {scene, file} = await aFullScene();
+  test.each(CALLS.slice(0, -1))('at call %i reports what is left, and a delete leaves nothing', async (n) => {
+    const {testbed, file} = await createFullTestbed();
     for (const rpc of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'PullImage'] as const)
-      scene.runtime.injectDelay(rpc, 20);
-    const {stderr, exitCode} = await interrupted(scene, file, n);
+      testbed.runtime.injectDelay(rpc, 20);
+    const {stderr, exitCode} = await syncAndInterrupt(testbed, file, n);
     expect(stderr).toMatch(
       /^kcri: interrupted\nkcri: pod "default\/web": is not removed; .*\nhint: run "kcri delete default\/web" to delete it\n$/,
     );
-    const running = scene.runtime.containers
+    const running = testbed.runtime.containers
       .filter(({state}) => state === 'CONTAINER_RUNNING')
       .map(({config}) => `"${config.metadata!.name}"`);
     if (running.length === 0) expect(stderr).toContain('no container is running');
     else for (const name of running) expect(stderr).toContain(name);
     expect(exitCode).toBe(130);
-    expect(scene.runtime.calls.filter(({method}) => isMutatingCall(method)).length).toBeLessThanOrEqual(
+    expect(testbed.runtime.calls.filter(({method}) => isMutatingCall(method)).length).toBeLessThanOrEqual(
       n + 1,
     );
-    await expectCleanDelete(scene);
+    await expectCleanDelete(testbed);
   });
 
   test.each(CALLS.slice(0, -1))('at call %i with --rm leaves nothing', async (n) => {
-    const {scene, file} = await aFullScene();
+    const {testbed, file} = await createFullTestbed();
     for (const rpc of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'PullImage'] as const)
-      scene.runtime.injectDelay(rpc, 20);
-    const {stderr, exitCode} = await interrupted(scene, file, n, '--rm');
+      testbed.runtime.injectDelay(rpc, 20);
+    const {stderr, exitCode} = await syncAndInterrupt(testbed, file, n, '--rm');
     expect(stderr).toContain('kcri: interrupted\n');
     expect(exitCode).toBe(130);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('ends the wait for an image that takes its time', async () => {
-    const {scene, file} = await aFullScene();
-    scene.runtime.injectDelay('PullImage', 600_000);
+  test('ends the wait for a slow pull', async () => {
+    const {testbed, file} = await createFullTestbed();
+    testbed.runtime.injectDelay('PullImage', 600_000);
     const controller = new AbortController();
-    const syncing = scene.run(['sync', file], {signal: controller.signal});
-    await until(() => scene.runtime.callsTo('PullImage').length > 0);
+    const syncing = testbed.run(['sync', file], {signal: controller.signal});
+    await until(() => testbed.runtime.callsTo('PullImage').length > 0);
     controller.abort(new InterruptedError('SIGTERM'));
     const {stderr, exitCode} = await syncing;
     expect(stderr).toContain('is not removed; still running: "one"');
     expect(exitCode).toBe(143);
-    await expectCleanDelete(scene);
+    await expectCleanDelete(testbed);
   });
 
-  test('while nothing is made yet leaves nothing to tell of', async () => {
-    const scene = await aScene();
-    scene.runtime.injectDelay('Version', 600_000);
+  test('before the first change reports nothing', async () => {
+    const testbed = await createTestbed();
+    testbed.runtime.injectDelay('Version', 600_000);
     const controller = new AbortController();
-    const file = await scene.write('pod.json', aManifest());
-    const syncing = scene.run(['sync', file], {signal: controller.signal});
-    await until(() => scene.runtime.calls.length > 0);
+    const file = await testbed.write('pod.json', aManifest());
+    const syncing = testbed.run(['sync', file], {signal: controller.signal});
+    await until(() => testbed.runtime.calls.length > 0);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await syncing).toEqual({stdout: '', stderr: 'kcri: interrupted\n', exitCode: 130});
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('tells of each of several pods, and the last JSON lines are their results', async () => {
-    const scene = await aScene();
+  test('reports each of several pods, and the last JSON lines are their results', async () => {
+    const testbed = await createTestbed();
     const job = (name: string): string => aManifest({name, restartPolicy: 'Never'});
-    const file = await scene.write('pods.yaml', `${job('a')}\n---\n${job('b')}\n`);
+    const file = await testbed.write('pods.yaml', `${job('a')}\n---\n${job('b')}\n`);
     const controller = new AbortController();
-    const syncing = scene.run(['sync', file, '--wait', 'complete', '-o', 'json'], {
+    const syncing = testbed.run(['sync', file, '--wait', 'complete', '-o', 'json'], {
       signal: controller.signal,
     });
-    await until(() => scene.runtime.callsTo('StartContainer').length >= 2);
+    await until(() => testbed.runtime.callsTo('StartContainer').length >= 2);
     controller.abort(new InterruptedError('SIGINT'));
     const {stdout, stderr, exitCode} = await syncing;
     for (const name of ['a', 'b'])
@@ -312,88 +314,90 @@ describe('Ctrl-C', () => {
   });
 });
 
-describe('two syncs of one pod at the same time', () => {
-  test('make one sandbox, and both end with 0', async () => {
-    const {scene, file} = await aFullScene();
-    for (const rpc of ['RunPodSandbox', 'CreateContainer'] as const) scene.runtime.injectDelay(rpc, 20);
-    const results = await Promise.all([1, 2, 3].map(async () => await scene.run(['sync', file])));
+describe('concurrent syncs of one pod', () => {
+  test('create one sandbox, and all exit with 0', async () => {
+    const {testbed, file} = await createFullTestbed();
+    for (const rpc of ['RunPodSandbox', 'CreateContainer'] as const) testbed.runtime.injectDelay(rpc, 20);
+    const results = await Promise.all([1, 2, 3].map(async () => await testbed.run(['sync', file])));
     expect(results.map(({exitCode}) => exitCode)).toEqual([0, 0, 0]);
-    expect(scene.runtime.callsTo('RunPodSandbox')).toHaveLength(1);
-    expect(scene.runtime.callsTo('CreateContainer')).toHaveLength(4);
+    expect(testbed.runtime.callsTo('RunPodSandbox')).toHaveLength(1);
+    expect(testbed.runtime.callsTo('CreateContainer')).toHaveLength(4);
     expect(results.map(({stderr}) => stderr).join('')).toMatch(
       /waiting for another kcri process \(PID \d+\)/,
     );
-    await expectCleanDelete(scene);
+    await expectCleanDelete(testbed);
   });
 
-  test('that fail both leave nothing', async () => {
-    const scene = await aScene({images: []});
-    scene.runtime.injectDelay('PullImage', 30);
-    const file = await scene.write('pod.json', aManifest());
-    const results = await Promise.all([1, 2].map(async () => await scene.run(['sync', file])));
+  test('leave nothing if they fail', async () => {
+    const testbed = await createTestbed({images: []});
+    testbed.runtime.injectDelay('PullImage', 30);
+    const file = await testbed.write('pod.json', aManifest());
+    const results = await Promise.all([1, 2].map(async () => await testbed.run(['sync', file])));
     expect(results.map(({exitCode}) => exitCode)).toEqual([1, 1]);
     for (const result of results) expectUserError(result);
-    await expectCleanDelete(scene);
+    await expectCleanDelete(testbed);
   });
 
-  test('of different manifests end with one pod, of either', async () => {
-    const scene = await aScene();
-    scene.runtime.injectDelay('RunPodSandbox', 30);
+  test('with different manifests result in one pod', async () => {
+    const testbed = await createTestbed();
+    testbed.runtime.injectDelay('RunPodSandbox', 30);
     const files = await Promise.all(
       [60, 61].map(async (seconds) => {
         const containers = [aContainerSpec('main', {command: ['sleep', String(seconds)]})];
-        return await scene.write(`${seconds}.json`, aManifest({containers}));
+        return await testbed.write(`${seconds}.json`, aManifest({containers}));
       }),
     );
-    const results = await Promise.all(files.map(async (file) => await scene.run(['sync', file])));
+    const results = await Promise.all(files.map(async (file) => await testbed.run(['sync', file])));
     expect(results.some(({exitCode}) => exitCode === 0)).toBe(true);
     for (const {stderr} of results) expect(stderr).not.toMatch(/^\s+at /m);
-    expect(scene.runtime.sandboxes).toHaveLength(1);
-    expect(await scene.records()).toHaveLength(1);
-    await expectCleanDelete(scene);
+    expect(testbed.runtime.sandboxes).toHaveLength(1);
+    expect(await testbed.records()).toHaveLength(1);
+    await expectCleanDelete(testbed);
   });
 
-  test('and a delete: the sync says that the pod is gone, and makes no new one', async () => {
-    const scene = await aScene();
-    const file = await scene.write('job.json', aManifest({restartPolicy: 'Never'}));
-    const syncing = scene.run(['sync', file, '--wait', 'complete']);
-    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
-    expect(await scene.run(['delete', 'web'])).toMatchObject({exitCode: 0});
+  test('end with an error if the pod is deleted, and do not create it again', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('job.json', aManifest({restartPolicy: 'Never'}));
+    const syncing = testbed.run(['sync', file, '--wait', 'complete']);
+    await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
+    expect(await testbed.run(['delete', 'web'])).toMatchObject({exitCode: 0});
     const result = await syncing;
     expectFailure(
       result,
       'was deleted by another kcri process while this one was waiting\nhint: run "kcri sync" again\n',
     );
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('with --rm, and another makes it its own: that one keeps it', async () => {
-    const scene = await aScene();
-    const file = await scene.write(
+  test('with --rm keep a pod that another sync has replaced', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write(
       'job.json',
       aManifest({restartPolicy: 'Never', metadata: {uid: 'my-uid'}}),
     );
-    const first = scene.run(['sync', file, '--wait', 'complete', '--rm']);
-    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
+    const first = testbed.run(['sync', file, '--wait', 'complete', '--rm']);
+    await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
     const other = aManifest({restartPolicy: 'Never', metadata: {uid: 'my-uid'}, hostname: 'other'});
-    expect(await scene.run(['sync', await scene.write('b.json', other)])).toMatchObject({exitCode: 0});
+    expect(await testbed.run(['sync', await testbed.write('b.json', other)])).toMatchObject({exitCode: 0});
     expectFailure(await first, 'was changed by another kcri');
-    expect(await scene.records()).toHaveLength(1);
-    expect(scene.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
+    expect(await testbed.records()).toHaveLength(1);
+    expect(testbed.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
   });
 
-  test('that want different containers under one UID do not fight for it', async () => {
-    const scene = await aScene();
+  test('with different containers and one UID do not revert each other', async () => {
+    const testbed = await createTestbed();
     const manifest = (seconds: number): string =>
       aManifest({
         restartPolicy: 'Never',
         metadata: {uid: 'my-uid'},
         containers: [aContainerSpec('main', {command: ['sleep', String(seconds)]})],
       });
-    const first = scene.run(['sync', await scene.write('a.json', manifest(60)), '--wait', 'complete']);
-    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
-    expect(await scene.run(['sync', await scene.write('b.json', manifest(61))])).toMatchObject({exitCode: 0});
+    const first = testbed.run(['sync', await testbed.write('a.json', manifest(60)), '--wait', 'complete']);
+    await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
+    expect(await testbed.run(['sync', await testbed.write('b.json', manifest(61))])).toMatchObject({
+      exitCode: 0,
+    });
     expectFailure(await first, 'was changed by another kcri process while this one was waiting');
-    expect(await scene.records()).toHaveLength(1);
+    expect(await testbed.records()).toHaveLength(1);
   });
 });

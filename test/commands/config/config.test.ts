@@ -23,10 +23,15 @@ timeout: 5 # seconds
 `;
 
 describe('config --set', () => {
-  test('changes the value and leaves every other byte', async () => {
+  test('changes the value and preserves all other bytes', async () => {
     writeFileSync(file, WRITTEN_BY_HAND);
-    const said = await config('--set', 'runtime-endpoint=unix:///run/c=d.sock,timeout=7', '--set', 'debug=1');
-    expect(said).toEqual({stdout: '', stderr: '', exitCode: 0});
+    const result = await config(
+      '--set',
+      'runtime-endpoint=unix:///run/c=d.sock,timeout=7',
+      '--set',
+      'debug=1',
+    );
+    expect(result).toEqual({stdout: '', stderr: '', exitCode: 0});
     expect(inFile()).toBe(
       WRITTEN_BY_HAND.replace('/a b', '/run/c=d.sock').replace('5 #', '7 #').replace("'false'", "'true'"),
     );
@@ -45,7 +50,7 @@ describe('config --set', () => {
     ['{\n  "debug": true\n}\n', '{\n  "debug": true, "timeout": 3\n}\n'],
     ['{}', '{"timeout": 3}'],
     ['{"timeout": "9"}', '{"timeout": 3}'],
-  ])('makes of %j %j', async (before, after) => {
+  ])('sets %j in place of %j', async (before, after) => {
     writeFileSync(file, before);
     expect(await config('--set', 'timeout=3')).toMatchObject({exitCode: 0});
     expect(inFile()).toBe(after);
@@ -58,13 +63,13 @@ describe('config --set', () => {
       'runtime-endpoint: unix:///y\n\n# end\ntimeout: 2',
     ],
     ['runtime-endpoint:\n  unix:///x\ntimeout: 2\n', 'runtime-endpoint:\n  unix:///y\ntimeout: 2\n'],
-  ])('makes of %j, whose value is a block, %j', async (before, after) => {
+  ])('replaces %j, whose value is a block, by %j', async (before, after) => {
     writeFileSync(file, before);
     expect(await config('--set', 'runtime-endpoint=unix:///y')).toMatchObject({exitCode: 0});
     expect(inFile()).toBe(after);
   });
 
-  test('leaves a file alone in which an option can not be changed without another one', async () => {
+  test('does not modify a file in which an option cannot be changed independently', async () => {
     const before = 'runtime-endpoint: &both unix:///x\nimage-endpoint: *both\n';
     writeFileSync(file, before);
     const {stderr, exitCode} = await config('--set', 'runtime-endpoint=unix:///y');
@@ -75,14 +80,14 @@ describe('config --set', () => {
     expect({exitCode, text: inFile()}).toEqual({exitCode: 1, text: before});
   });
 
-  test('makes a file that is not there, and its folder, for all to read', async () => {
+  test('creates a missing file and its directory, readable by all', async () => {
     file = join(folder, 'new', 'crictl.yaml');
     expect(await config('--set', 'runtime-endpoint=')).toEqual({stdout: '', stderr: '', exitCode: 0});
     expect(inFile()).toBe('runtime-endpoint: ""\n');
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('keeps a link, the mode and the owner (as root)', async () => {
+  test.skipIf(process.getuid?.() !== 0)('preserves a link, the mode and the owner (as root)', async () => {
     const real = join(folder, 'real.yaml');
     writeFileSync(real, 'timeout: 1\n');
     chmodSync(real, 0o640);
@@ -105,7 +110,7 @@ describe('config --set', () => {
     [['nope', '1'], 'no configuration option named nope'],
     [['--get', 'nope'], 'no configuration option named nope'],
     [['--get', 'debug', '--list'], '--get, --set and --list are mutually exclusive'],
-  ])('%j is refused and nothing is changed', async (args, message) => {
+  ])('%j is rejected without changes', async (args, message) => {
     writeFileSync(file, 'debug: false\n');
     const {stdout, stderr, exitCode} = await config(...args);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -115,12 +120,12 @@ describe('config --set', () => {
 });
 
 describe('config', () => {
-  test('KEY VALUE sets, as before there were flags, and KEY shows', async () => {
+  test('KEY VALUE sets, as in old versions without flags, and KEY prints', async () => {
     expect(await config('timeout', '9')).toEqual({stdout: '', stderr: '', exitCode: 0});
     expect(await config('timeout')).toEqual({stdout: '9\n', stderr: '', exitCode: 0});
   });
 
-  test('--get tells what is in force, and makes no file', async () => {
+  test('--get prints the value in effect and does not create a file', async () => {
     expect(await config('--get', 'timeout')).toEqual({stdout: '120\n', stderr: '', exitCode: 0});
     expect(() => statSync(file)).toThrow('ENOENT');
     writeFileSync(file, 'runtime-endpoint: unix:///file');
@@ -130,7 +135,7 @@ describe('config', () => {
     expect((await runKcri(['-r', 'unix:///flag', ...args])).stdout).toBe('unix:///flag\n');
   });
 
-  test('--list tells where each value is from, and clears no screen', async () => {
+  test('--list prints the source of each value and does not clear the screen', async () => {
     writeFileSync(file, 'max-retries: 2\n');
     const {stdout} = await runKcri(['-c', file, '-t', '3s', 'config', '--list'], {endpoint: 'unix:///env'});
     expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
@@ -146,7 +151,7 @@ describe('config', () => {
     ]);
   });
 
-  test('without anything to do shows its help', async () => {
+  test('without arguments prints its help', async () => {
     const {stdout, exitCode} = await config();
     expect(stdout).toContain('--set');
     expect(exitCode).toBe(0);
@@ -157,7 +162,7 @@ describe('config as crictl', () => {
   const crictl = async (...args: string[]) =>
     await runKcri(['-c', file, 'config', ...args], {env: {KCRI_COMPAT: 'crictl'}});
 
-  test('writes all options, keeps comments and quotes, and drops blank lines', async () => {
+  test('writes all options, preserves comments and quotes, and drops blank lines', async () => {
     writeFileSync(
       file,
       '# top\nruntime-endpoint: "unix:///a"   # why\n\ntimeout: 5\n\ndebug: true\ndebug: false\n',
@@ -169,7 +174,7 @@ describe('config as crictl', () => {
     );
   });
 
-  test('makes the file to read it', async () => {
+  test('creates the file before it reads it', async () => {
     expect((await crictl('--get', 'timeout')).stdout).toBe('0\n');
     expect(inFile()).toBe(
       'runtime-endpoint: ""\nimage-endpoint: ""\ntimeout: 0\ndebug: false\npull-image-on-create: false\n' +
@@ -178,7 +183,7 @@ describe('config as crictl', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('writes values in the quotes of the file that it made', async () => {
+  test('preserves the quotes of a file it has created', async () => {
     await crictl('--set', 'runtime-endpoint=unix:///a,timeout=2');
     expect(inFile()).toMatch(/^runtime-endpoint: "unix:\/\/\/a"\nimage-endpoint: ""\ntimeout: 2\n/);
   });

@@ -10,28 +10,28 @@ beforeEach(async () => {
   home = await temporaryDirectory();
 });
 
-function put(path: string, content: object | string): string {
+function writeHomeFile(path: string, content: object | string): string {
   const file = join(home, path);
   mkdirSync(dirname(file), {recursive: true});
   writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
   return file;
 }
 
-/** A credential helper that answers from a table and writes down what it was called with. */
-function putHelper(name: string, answers: Readonly<Record<string, object>>): void {
-  const file = put(
+/** Creates a credential helper that answers from a table and logs its calls. */
+function createHelper(name: string, responses: Readonly<Record<string, object>>): void {
+  const file = writeHomeFile(
     `bin/docker-credential-${name}`,
     `#!${process.execPath}\n` +
       `const input = require('fs').readFileSync(0, 'utf8');\n` +
       `require('fs').appendFileSync(${JSON.stringify(join(home, 'calls'))}, JSON.stringify([process.argv.slice(2), input]));\n` +
-      `const answer = ${JSON.stringify(answers)}[input];\n` +
+      `const answer = ${JSON.stringify(responses)}[input];\n` +
       `if (answer === undefined) { console.log('credentials not found in native keychain'); process.exit(1); }\n` +
       `console.log(JSON.stringify(answer));\n`,
   );
   chmodSync(file, 0o755);
 }
 
-interface Pulled extends RunResult {
+interface PullResult extends RunResult {
   readonly auth: unknown;
 }
 
@@ -48,8 +48,8 @@ async function pull(
   });
   const [call] = runtime.callsTo('PullImage');
   const {auth = null} = (call?.request ?? {}) as {auth?: Readonly<Record<string, unknown>> | null};
-  const given = Object.entries(auth ?? {}).filter(([, value]) => value !== '');
-  return {...result, auth: auth === null ? undefined : Object.fromEntries(given)} satisfies Pulled;
+  const expected = Object.entries(auth ?? {}).filter(([, value]) => value !== '');
+  return {...result, auth: auth === null ? undefined : Object.fromEntries(expected)} satisfies PullResult;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -71,7 +71,7 @@ describe("docker's config.json", () => {
     ['busybox:1', 'docker.io'],
     ['team/app:1', 'index.docker.io/team'],
   ])('for %s has the entry %s', async (image, key) => {
-    put('.docker/config.json', {auths: {[key]: ALICE_ENTRY}});
+    writeHomeFile('.docker/config.json', {auths: {[key]: ALICE_ENTRY}});
     expect(await pull(image)).toMatchObject({auth: ALICE, stderr: '', exitCode: 0});
   });
 
@@ -82,14 +82,14 @@ describe("docker's config.json", () => {
     ['registry.example/teams/app:1', 'registry.example/team'],
     ['a.b.registry.example/app:1', '*.registry.example'],
     ['registry.example/app:1', 'https://index.docker.io/v1/'],
-  ])('for %s has nothing in the entry %s', async (image, key) => {
-    put('.docker/config.json', {auths: {[key]: ALICE_ENTRY}});
+  ])('for %s has no match in the entry %s', async (image, key) => {
+    writeHomeFile('.docker/config.json', {auths: {[key]: ALICE_ENTRY}});
     expect(await pull(image)).toMatchObject({auth: undefined, stderr: '', exitCode: 0});
   });
 
-  test('the longest path counts, and a host before a pattern', async () => {
+  test('the longest path takes precedence, and a host over a pattern', async () => {
     const entry = (name: string) => ({auth: base64(`${name}:x`)});
-    put('.docker/config.json', {
+    writeHomeFile('.docker/config.json', {
       auths: {'*.example': entry('any'), 'r.example': entry('host'), 'r.example/team': entry('team')},
     });
     expect((await pull('r.example/team/app:1')).auth).toMatchObject({username: 'team'});
@@ -106,15 +106,15 @@ describe("docker's config.json", () => {
     ],
     [{}, undefined],
     [{auth: '!!'}, undefined],
-  ])('an entry %j gives %j', async (entry, auth) => {
-    put('.docker/config.json', {auths: {'r.example': entry}});
+  ])('the entry %j is read as %j', async (entry, auth) => {
+    writeHomeFile('.docker/config.json', {auths: {'r.example': entry}});
     expect((await pull('r.example/app:1')).auth).toEqual(auth);
   });
 
-  test('is found through $DOCKER_CONFIG, --auth-file, $REGISTRY_AUTH_FILE and where podman keeps it', async () => {
-    const file = put('elsewhere/config.json', {auths: {'r.example': ALICE_ENTRY}});
+  test("is found through $DOCKER_CONFIG, --auth-file, $REGISTRY_AUTH_FILE and podman's paths", async () => {
+    const file = writeHomeFile('elsewhere/config.json', {auths: {'r.example': ALICE_ENTRY}});
     const runDirectory = dirname(
-      dirname(put('run/containers/auth.json', {auths: {'r.example': ALICE_ENTRY}})),
+      dirname(writeHomeFile('run/containers/auth.json', {auths: {'r.example': ALICE_ENTRY}})),
     );
     const image = 'r.example/app:1';
     expect((await pull(image)).auth).toBeUndefined();
@@ -124,8 +124,8 @@ describe("docker's config.json", () => {
     expect((await pull(image, [], {XDG_RUNTIME_DIR: runDirectory})).auth).toEqual(ALICE);
   });
 
-  test('gives way to credentials on the command line, to --no-auth-file, and to being crictl', async () => {
-    put('.docker/config.json', {auths: {'r.example': ALICE_ENTRY}});
+  test('is not used with credential flags, --no-auth-file, or as crictl', async () => {
+    writeHomeFile('.docker/config.json', {auths: {'r.example': ALICE_ENTRY}});
     const image = 'r.example/app:1';
     expect((await pull(image, ['--creds', 'bob:b'])).auth).toEqual({username: 'bob', password: 'b'});
     expect((await pull(image, [], {CRICTL_AUTH: base64('bob:b')})).auth).toEqual({auth: base64('bob:b')});
@@ -133,37 +133,37 @@ describe("docker's config.json", () => {
     expect((await pull(image, [], {KCRI_COMPAT: 'crictl'})).auth).toBeUndefined();
   });
 
-  test('that is broken is a warning without what is in it, and an error when it was named', async () => {
-    const file = put('.docker/config.json', '{"auths": {"r.example": {"auth": top-secret}}}');
-    const warned = await pull('r.example/app:1');
-    expect(warned).toMatchObject({auth: undefined, exitCode: 0});
-    expect(warned.stderr).toContain(`kcri: warning: cannot read credentials in "${file}": not JSON`);
-    const named = await pull('r.example/app:1', ['--auth-file', file]);
-    expect(named).toMatchObject({auth: undefined, stdout: '', exitCode: 1});
-    expect(warned.stderr + named.stderr).not.toContain('top-secret');
+  test('that is invalid is a warning without its content, and an error if given explicitly', async () => {
+    const file = writeHomeFile('.docker/config.json', '{"auths": {"r.example": {"auth": top-secret}}}');
+    const byDefault = await pull('r.example/app:1');
+    expect(byDefault).toMatchObject({auth: undefined, exitCode: 0});
+    expect(byDefault.stderr).toContain(`kcri: warning: cannot read credentials in "${file}": not JSON`);
+    const explicit = await pull('r.example/app:1', ['--auth-file', file]);
+    expect(explicit).toMatchObject({auth: undefined, stdout: '', exitCode: 1});
+    expect(byDefault.stderr + explicit.stderr).not.toContain('top-secret');
     expect((await pull('r.example/app:1', ['--auth-file', join(home, 'none')])).exitCode).toBe(1);
   });
 });
 
 describe('credential helpers', () => {
-  test('a store is asked for the registry on its standard input', async () => {
-    putHelper('store', {'r.example': {Username: 'alice', Secret: 'se:cret'}});
-    put('.docker/config.json', {credsStore: 'store', auths: {'r.example': {}}});
+  test('the credential store is called with the registry on standard input', async () => {
+    createHelper('store', {'r.example': {Username: 'alice', Secret: 'se:cret'}});
+    writeHomeFile('.docker/config.json', {credsStore: 'store', auths: {'r.example': {}}});
     expect(await pull('r.example/app:1')).toMatchObject({auth: ALICE, stderr: '', exitCode: 0});
     const {readFileSync} = await import('node:fs');
     expect(readFileSync(join(home, 'calls'), 'utf8')).toBe('[["get"],"r.example"]');
   });
 
-  test("docker's registry is asked for by its old URL, and a token is an identity token", async () => {
-    putHelper('store', {'https://index.docker.io/v1/': {Username: '<token>', Secret: 'idt'}});
-    put('.docker/config.json', {credsStore: 'store'});
+  test('Docker Hub is requested by its old URL, and a token is an identity token', async () => {
+    createHelper('store', {'https://index.docker.io/v1/': {Username: '<token>', Secret: 'idt'}});
+    writeHomeFile('.docker/config.json', {credsStore: 'store'});
     expect((await pull('busybox:1')).auth).toEqual({identity_token: 'idt'});
   });
 
-  test('the helper of a registry comes before the store, and the file after both', async () => {
-    putHelper('own', {'r.example': {Username: 'own', Secret: 'x'}});
-    putHelper('store', {'q.example': {Username: 'store', Secret: 'x'}});
-    put('.docker/config.json', {
+  test("the registry's helper takes precedence over the store and the file", async () => {
+    createHelper('own', {'r.example': {Username: 'own', Secret: 'x'}});
+    createHelper('store', {'q.example': {Username: 'store', Secret: 'x'}});
+    writeHomeFile('.docker/config.json', {
       credHelpers: {'r.example': 'own'},
       credsStore: 'store',
       auths: {'p.example': ALICE_ENTRY},
@@ -173,12 +173,12 @@ describe('credential helpers', () => {
     expect((await pull('p.example/app:1')).auth).toEqual(ALICE);
   });
 
-  test('one that is missing or answers nonsense is a warning, and its words are not repeated', async () => {
-    put('.docker/config.json', {
+  test('a missing or invalid helper is a warning without its output', async () => {
+    writeHomeFile('.docker/config.json', {
       credHelpers: {'r.example': 'none', 'q.example': 'odd', 'p.example': '../odd'},
     });
-    chmodSync(put('bin/docker-credential-odd', `#!/bin/sh\necho top-secret\n`), 0o755);
-    const [missing, odd, path] = [
+    chmodSync(writeHomeFile('bin/docker-credential-odd', `#!/bin/sh\necho top-secret\n`), 0o755);
+    const [missing, invalid, path] = [
       await pull('r.example/app:1'),
       await pull('q.example/app:1'),
       await pull('p.example/app:1'),
@@ -186,10 +186,10 @@ describe('credential helpers', () => {
     expect(missing.stderr).toMatch(
       /^kcri: warning: cannot run credential helper docker-credential-none: no such/,
     );
-    expect(odd.stderr).toBe(
+    expect(invalid.stderr).toBe(
       'kcri: warning: the output of credential helper docker-credential-odd is not JSON\n',
     );
     expect(path.stderr).toBe('kcri: warning: "../odd" is not a valid name of a credential helper\n');
-    expect([missing.exitCode, odd.exitCode, path.exitCode]).toEqual([0, 0, 0]);
+    expect([missing.exitCode, invalid.exitCode, path.exitCode]).toEqual([0, 0, 0]);
   });
 });

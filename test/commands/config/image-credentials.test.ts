@@ -3,16 +3,22 @@ import {chmod, mkdir, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {anImage} from '../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, aScene, expectUserError, type PodScene} from '../pod-scene.js';
+import {
+  aContainerSpec,
+  aManifest,
+  createTestbed,
+  expectUserError,
+  type CommandTestbed,
+} from '../command-testbed.js';
 
 const IMAGE = 'r.example/team/app:1';
 const PASSWORD = 'top-secret';
 
 const aLogin = (username: string): object => ({auths: {'r.example': {username, password: PASSWORD}}});
 
-/** A pod whose image has to be pulled with its Secret, the node's docker config or a provider. */
-async function aPullingScene() {
-  const scene = await aScene({registry: [anImage({name: IMAGE})]});
+/** Creates a pod whose image is pulled with its Secret, the node's docker config or a provider. */
+async function createPullTestbed() {
+  const testbed = await createTestbed({registry: [anImage({name: IMAGE})]});
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -24,57 +30,62 @@ async function aPullingScene() {
     containers: [aContainerSpec('main', {image: IMAGE})],
     imagePullSecrets: [{name: 'login'}],
   });
-  const file = await scene.write('pod.yaml', `${JSON.stringify(secret)}\n---\n${pod}\n`);
-  await mkdir(join(scene.directory, '.docker'));
-  await scene.write('.docker/config.json', JSON.stringify(aLogin('node')));
+  const file = await testbed.write('pod.yaml', `${JSON.stringify(secret)}\n---\n${pod}\n`);
+  await mkdir(join(testbed.directory, '.docker'));
+  await testbed.write('.docker/config.json', JSON.stringify(aLogin('node')));
   const run = async (command: string, ...args: readonly string[]) =>
-    await scene.run([command, ...(await providerFlags(scene)), ...args, file], {
-      env: {HOME: scene.directory, PATH: process.env['PATH'] ?? ''},
+    await testbed.run([command, ...(await providerFlags(testbed)), ...args, file], {
+      env: {HOME: testbed.directory, PATH: process.env['PATH'] ?? ''},
     });
-  return {scene, run};
+  return {testbed, run};
 }
 
-/** Flags for a provider that leaves a file when it is run. */
-async function providerFlags(scene: PodScene): Promise<readonly string[]> {
-  const answer = {
+/** Returns flags for a credential provider that creates a file when it runs. */
+async function providerFlags(testbed: CommandTestbed): Promise<readonly string[]> {
+  const response = {
     kind: 'CredentialProviderResponse',
     apiVersion: 'credentialprovider.kubelet.k8s.io/v1',
     cacheKeyType: 'Global',
     auth: {'r.example': {username: 'plugin', password: PASSWORD}},
   };
-  const script = `#!/bin/sh\ntouch '${scene.directory}/was-run'\nprintf '%s' '${JSON.stringify(answer)}'\n`;
-  await chmod(await scene.write('vault', script), 0o755);
+  const script = `#!/bin/sh\ntouch '${testbed.directory}/was-run'\nprintf '%s' '${JSON.stringify(response)}'\n`;
+  await chmod(await testbed.write('vault', script), 0o755);
   const provider = {name: 'vault', matchImages: ['*.example'], defaultCacheDuration: '1h'};
   const config = {
     apiVersion: 'kubelet.config.k8s.io/v1',
     kind: 'CredentialProviderConfig',
-    providers: [{...provider, apiVersion: answer.apiVersion}],
+    providers: [{...provider, apiVersion: response.apiVersion}],
   };
-  const file = await scene.write('providers.json', JSON.stringify(config));
-  return ['--image-credential-provider-config', file, '--image-credential-provider-bin-dir', scene.directory];
+  const file = await testbed.write('providers.json', JSON.stringify(config));
+  return [
+    '--image-credential-provider-config',
+    file,
+    '--image-credential-provider-bin-dir',
+    testbed.directory,
+  ];
 }
 
 describe.each(['sync', 'runp'])('%s', (command) => {
-  test("tries the pod's Secret, the node's docker config and its providers in turn, and shows no password", async () => {
-    const {scene, run} = await aPullingScene();
-    scene.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'not let in'});
+  test("tries the pod's Secret, the node's docker config and its providers in turn, and prints no password", async () => {
+    const {testbed, run} = await createPullTestbed();
+    testbed.runtime.injectError('PullImage', {code: 'UNKNOWN', message: 'access denied'});
     const {stdout, stderr, exitCode} = await run(command, '-D');
     expect(exitCode).toBe(1);
-    const users = scene.runtime.callsTo('PullImage').map(({request}) => request['auth']);
+    const users = testbed.runtime.callsTo('PullImage').map(({request}) => request['auth']);
     expect(users).toEqual(['pod', 'node', 'plugin'].map((username) => ({username, password: PASSWORD})));
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
-  test('records who may use the image, and no password', async () => {
-    const {scene, run} = await aPullingScene();
+  test('records the credentials that may use the image, but no password', async () => {
+    const {testbed, run} = await createPullTestbed();
     expect(await run(command)).toMatchObject({exitCode: 0});
-    const files = await readdir(join(scene.rootDir, 'image_manager', 'pulled'));
+    const files = await readdir(join(testbed.rootDir, 'image_manager', 'pulled'));
     expect(files).toEqual([expect.stringMatching(/^sha256-[0-9a-f]{64}$/)]);
   });
 });
 
-test('a plan pulls as the pod, runs no provider, writes nothing and shows no password', async () => {
-  const {scene, run} = await aPullingScene();
+test('a plan pulls like the pod, runs no provider, writes nothing and prints no password', async () => {
+  const {testbed, run} = await createPullTestbed();
   const {stdout, stderr, exitCode} = await run('plan', '-o', 'json');
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   const [{calls}] = JSON.parse(stdout) as [{calls: readonly {method: string; request: object}[]}];
@@ -82,25 +93,25 @@ test('a plan pulls as the pod, runs no provider, writes nothing and shows no pas
     auth: {username: 'pod', password: '***'},
   });
   expect(stdout).not.toContain(PASSWORD);
-  expect(existsSync(join(scene.directory, 'was-run'))).toBe(false);
-  expect(existsSync(join(scene.rootDir, 'image_manager'))).toBe(false);
+  expect(existsSync(join(testbed.directory, 'was-run'))).toBe(false);
+  expect(existsSync(join(testbed.rootDir, 'image_manager'))).toBe(false);
 });
 
-describe('providers that can’t be had are told of before anything is done', () => {
+describe('invalid credential providers are reported before any change:', () => {
   test.each([
-    ['one flag without the other', ['--image-credential-provider-bin-dir', '/bin'], /must be set together/],
+    ['one of the two flags', ['--image-credential-provider-bin-dir', '/bin'], /must be set together/],
     [
-      'a config that is not there',
+      'a missing config',
       ['--image-credential-provider-config', '/no/such.yaml', '--image-credential-provider-bin-dir', '/bin'],
       /cannot read credential providers from "\/no\/such.yaml": no such file or directory\nhint: set --image-credential-provider-config/,
     ],
   ])('%s', async (_, flags, message) => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    const result = await scene.run(['sync', ...flags, file]);
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    const result = await testbed.run(['sync', ...flags, file]);
     expect(result.exitCode).toBe(1);
     expectUserError(result);
     expect(result.stderr).toMatch(message);
-    expect(scene.runtime.calls).toEqual([]);
+    expect(testbed.runtime.calls).toEqual([]);
   });
 });

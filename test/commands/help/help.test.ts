@@ -7,8 +7,8 @@ import {GLOBAL_FLAGS} from '../../../src/cli/flags/global-flags.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 
 /*
- * The help of the built program is recorded in the files of this folder, so that reviews show changes of its wording.
- * To update them: npm run build && npx vitest run --project unit test/commands/help -u
+ * The help of the built program is recorded in this directory, so that reviews show wording changes.
+ * To update it: npm run build && npx vitest run --project unit test/commands/help -u
  */
 
 const MAX_LINE_LENGTH = 100;

@@ -10,40 +10,46 @@ import {until} from '../../base/until.js';
 import {programPid} from '../../cli/program.js';
 import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
 import type {FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, aScene, type PodScene} from '../pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
-/** A kubelet that runs in this process, and what it works on. */
-interface KubeletScene {
-  readonly scene: PodScene;
-  readonly put: (name: string, manifest: string) => Promise<void>;
-  readonly remove: (name: string) => Promise<void>;
-  /** kcri with its root directory, but without the runtime's endpoint. */
+/** A kubelet in this process, with its testbed. */
+interface KubeletTestbed {
+  readonly testbed: CommandTestbed;
+  readonly writeManifest: (name: string, manifest: string) => Promise<void>;
+  readonly removeManifest: (name: string) => Promise<void>;
+  /** Runs kcri with the kubelet's root directory, but without an endpoint. */
   readonly run: (args: readonly string[], options?: RunOptions) => Promise<RunResult>;
-  /** Ends the kubelet. */
+  /** Stops the kubelet. */
   readonly stop: () => Promise<RunResult>;
 }
 
-async function aKubeletScene(options: FakeRuntimeOptions = {}): Promise<KubeletScene> {
-  const scene = await aScene(options);
-  const manifests = join(scene.directory, 'manifests');
+async function startKubelet(options: FakeRuntimeOptions = {}): Promise<KubeletTestbed> {
+  const testbed = await createTestbed(options);
+  const manifests = join(testbed.directory, 'manifests');
   await mkdir(manifests);
   const end = new AbortController();
   const quiet = ['--enable-server=false', '--healthz-port=0', '--oom-score-adj=0', '--v=2'];
-  const args = scene.args(['kubelet', '--pod-manifest-path', manifests, '--hostname-override=n1', ...quiet]);
-  const ended = runKcri(args, {endpoint: scene.runtime.endpoint, signal: end.signal});
+  const args = testbed.args([
+    'kubelet',
+    '--pod-manifest-path',
+    manifests,
+    '--hostname-override=n1',
+    ...quiet,
+  ]);
+  const exited = runKcri(args, {endpoint: testbed.runtime.endpoint, signal: end.signal});
   const stop = async (): Promise<RunResult> => {
     end.abort();
-    return await ended;
+    return await exited;
   };
   onTestFinished(async () => {
     await stop();
   });
-  const run: KubeletScene['run'] = async (words, more) =>
-    await runKcri(['--root-dir', scene.rootDir, ...words], more);
+  const run: KubeletTestbed['run'] = async (words, more) =>
+    await runKcri(['--root-dir', testbed.rootDir, ...words], more);
   return {
-    scene,
-    put: async (name, manifest) => writeFile(join(manifests, name), manifest),
-    remove: async (name) => rm(join(manifests, name)),
+    testbed,
+    writeManifest: async (name, manifest) => writeFile(join(manifests, name), manifest),
+    removeManifest: async (name) => rm(join(manifests, name)),
     run,
     stop,
   };
@@ -65,7 +71,7 @@ const CRASHING = aManifest({
   containers: [aContainerSpec('main', {command: ['false']})],
 });
 
-/** Without what depends on the moment. */
+/** Replaces values that depend on the time. */
 function canonical(text: string): string {
   return text
     .slice(text.indexOf('Kubelet:'))
@@ -75,9 +81,9 @@ function canonical(text: string): string {
     .replace(/\/\S+\/manifests/, '<manifests>');
 }
 
-/** What `kcri describe POD` says once it says all of this. */
-async function describedWhen(
-  {run}: KubeletScene,
+/** Resolves to the output of `kcri describe POD` when it matches all patterns. */
+async function describeUntil(
+  {run}: KubeletTestbed,
   pod: string,
   ...expected: readonly RegExp[]
 ): Promise<RunResult> {
@@ -90,11 +96,11 @@ async function describedWhen(
   return result;
 }
 
-test('describe shows what the kubelet that keeps a pod knows of it', async () => {
-  const ground = await aKubeletScene();
-  await ground.put('web.yaml', PROBED);
-  const {stdout, stderr} = await describedWhen(
-    ground,
+test('describe prints the state of a pod in its kubelet', async () => {
+  const kubelet = await startKubelet();
+  await kubelet.writeManifest('web.yaml', PROBED);
+  const {stdout, stderr} = await describeUntil(
+    kubelet,
     'web-n1',
     /Readiness: .*last Failure .*in a row/,
     /Liveness: .*last Success/,
@@ -119,18 +125,18 @@ test('describe shows what the kubelet that keeps a pod knows of it', async () =>
   expect(lines.indexOf('Kubelet:')).toBeGreaterThan(lines.findIndex((line) => line.startsWith('Events:')));
 });
 
-test('describe shows until when a container that crashes is not started again, and why the last sync failed', async () => {
-  const ground = await aKubeletScene();
-  await ground.put('crash.yaml', CRASHING);
-  const {stdout} = await describedWhen(ground, 'crash-n1', /Back-off:/, /idle/, /Next Sync/);
+test('describe prints the restart back-off of a crashing container and the error of the last sync', async () => {
+  const kubelet = await startKubelet();
+  await kubelet.writeManifest('crash.yaml', CRASHING);
+  const {stdout} = await describeUntil(kubelet, 'crash-n1', /Back-off:/, /idle/, /Next Sync/);
   expect(canonical(stdout)).toMatch(
     /main:\n +Back-off: +CrashLoopBackOff, next start in <n>s \(back-off <n>s\)/,
   );
   expect(stdout).toMatch(/Last Error: +failed to "StartContainer" for "main" with CrashLoopBackOff/);
 });
 
-test('what is secret in a probe’s output is shown to nobody', async () => {
-  const ground = await aKubeletScene({exec: () => ({exitCode: 1, stdout: 'key open-sesame'})});
+test('secrets in probe output are never printed', async () => {
+  const kubelet = await startKubelet({exec: () => ({exitCode: 1, stdout: 'key open-sesame'})});
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -143,17 +149,17 @@ test('what is secret in a probe’s output is shown to nobody', async () => {
       readinessProbe: {exec: {command: ['check']}, periodSeconds: 1},
     }),
   ];
-  await ground.put('key.yaml', JSON.stringify(secret));
-  await ground.put('web.yaml', aManifest({metadata: {uid: 'web-uid'}, containers}));
-  const {stdout} = await describedWhen(ground, 'web-n1', /Output:/);
+  await kubelet.writeManifest('key.yaml', JSON.stringify(secret));
+  await kubelet.writeManifest('web.yaml', aManifest({metadata: {uid: 'web-uid'}, containers}));
+  const {stdout} = await describeUntil(kubelet, 'web-n1', /Output:/);
   expect(stdout).toMatch(/Output: +"key /);
   expect(stdout).not.toContain('open-sesame');
 });
 
-test('commands find the runtime of the kubelet, and get kubelet tells how it is, as long as it runs', async () => {
-  const {scene, put, run, stop} = await aKubeletScene();
-  await put('web.yaml', PROBED);
-  await until(() => scene.runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING'));
+test('commands use the endpoint of the running kubelet, and get kubelet prints its status', async () => {
+  const {testbed, writeManifest, run, stop} = await startKubelet();
+  await writeManifest('web.yaml', PROBED);
+  await until(() => testbed.runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING'));
   expect((await run(['ps', '-q'])).stdout.trim()).toHaveLength(64);
   expect(await run(['exec', '-s', 'web-n1/main', 'echo', 'hello'])).toMatchObject({
     stdout: 'hello\n',
@@ -166,7 +172,7 @@ test('commands find the runtime of the kubelet, and get kubelet tells how it is,
   const report = JSON.parse((await run(['get', 'kubelet', '-o', 'json'])).stdout) as object;
   expect(report).toMatchObject({
     pid: programPid(),
-    endpoint: scene.runtime.endpoint,
+    endpoint: testbed.runtime.endpoint,
     wantedPods: 1,
     pods: [{namespace: 'default', name: 'web-n1', worker: {}, containers: [{name: 'main'}]}],
   });
@@ -175,20 +181,20 @@ test('commands find the runtime of the kubelet, and get kubelet tells how it is,
   expect((await run(['ps'])).stderr).toContain('no container runtime found');
   const {stderr, exitCode} = await run(['get', 'kubelet']);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`no kcri kubelet runs with root directory "${scene.rootDir}"`);
+  expect(stderr).toContain(`no kcri kubelet runs with root directory "${testbed.rootDir}"`);
   const described = await run(['describe', 'web-n1']);
   expect(described).toMatchObject({stderr: '', exitCode: 0});
   expect(described.stdout).not.toContain('Kubelet:');
 });
 
-test('of a kubelet that does not answer that is told in a line, and the rest is shown', async () => {
-  const {scene, put, run, stop} = await aKubeletScene();
-  await put('web.yaml', PROBED);
+test('an unresponsive kubelet is reported in one line, and everything else is printed', async () => {
+  const {testbed, writeManifest, run, stop} = await startKubelet();
+  await writeManifest('web.yaml', PROBED);
   await until(async () => (await run(['get', 'pods'])).stdout.includes('web-n1'));
   await stop();
-  const self = {pid: 1234, startedAt: '2026-05-01T12:00:00Z', endpoint: scene.runtime.endpoint, urls: {}};
-  await using lock = await acquireLock(kubeletLockPath(scene.rootDir));
-  await using published = await publishKubelet(scene.rootDir, self);
+  const self = {pid: 1234, startedAt: '2026-05-01T12:00:00Z', endpoint: testbed.runtime.endpoint, urls: {}};
+  await using lock = await acquireLock(kubeletLockPath(testbed.rootDir));
+  await using published = await publishKubelet(testbed.rootDir, self);
   expect([lock, published]).toHaveLength(2);
   const {stdout, stderr, exitCode} = await run(['describe', 'web-n1']);
   expect(stderr).toMatch(
@@ -199,9 +205,9 @@ test('of a kubelet that does not answer that is told in a line, and the rest is 
   expect((await run(['get', 'kubelet'])).exitCode).toBe(1);
 });
 
-test('get events lists what the kubelet has told of pods, and follows it', async () => {
-  const {put, run} = await aKubeletScene();
-  await put('web.yaml', aManifest({metadata: {uid: 'web-uid'}}));
+test("get events lists the kubelet's events and follows them", async () => {
+  const {writeManifest, run} = await startKubelet();
+  await writeManifest('web.yaml', aManifest({metadata: {uid: 'web-uid'}}));
   await until(async () => (await run(['get', 'events'])).stdout.includes('Started'));
   const {stdout} = await run(['get', 'events', 'web-n1']);
   expect(stdout.replaceAll(/^\d+s {2,}/gm, '<age>   ')).toMatch(
@@ -216,29 +222,31 @@ test('get events lists what the kubelet has told of pods, and follows it', async
   expect(json.stdout).toMatch(/Created Started.* web-n1\n?$/);
 
   const end = new AbortController();
-  const told = {events: '', watch: ''};
+  const reported = {events: '', watch: ''};
   const following = [
-    run(['events'], {terminal: true, signal: end.signal, onStdout: (text) => (told.events += text)}),
+    run(['events'], {terminal: true, signal: end.signal, onStdout: (text) => (reported.events += text)}),
     run(['get', 'events', '-w', '-o', 'json'], {
       signal: end.signal,
-      onStdout: (text) => (told.watch += text),
+      onStdout: (text) => (reported.watch += text),
     }),
   ];
-  await until(() => told.watch.includes('"Started"'));
-  await put('crash.yaml', CRASHING);
-  await until(() => told.watch.includes('"BackOff"') && /Warning +container +BackOff/.test(told.events));
+  await until(() => reported.watch.includes('"Started"'));
+  await writeManifest('crash.yaml', CRASHING);
+  await until(
+    () => reported.watch.includes('"BackOff"') && /Warning +container +BackOff/.test(reported.events),
+  );
   end.abort();
   for (const {exitCode} of await Promise.all(following)) expect(exitCode).toBe(0);
-  expect(told.events).toMatch(
+  expect(reported.events).toMatch(
     /^[\d:TZ-]+ {2}Warning {2}container {2}BackOff {8}default\/crash-n1\/main {2}Back-off restarting failed container main/m,
   );
-  expect(told.events).toMatch(/^[\d:TZ-]+ {2}started {2}container /m);
+  expect(reported.events).toMatch(/^[\d:TZ-]+ {2}started {2}container /m);
 });
 
-test('events of chosen pods alone, with their namespaces, in any form', async () => {
-  const {put, run} = await aKubeletScene();
-  await put('web.yaml', aManifest({metadata: {uid: 'web-uid', labels: {app: 'web'}}}));
-  await put('job.yaml', aManifest({name: 'job', metadata: {uid: 'job-uid', namespace: 'team'}}));
+test('events of selected pods are printed in any format, with their namespaces', async () => {
+  const {writeManifest, run} = await startKubelet();
+  await writeManifest('web.yaml', aManifest({metadata: {uid: 'web-uid', labels: {app: 'web'}}}));
+  await writeManifest('job.yaml', aManifest({name: 'job', metadata: {uid: 'job-uid', namespace: 'team'}}));
   const events = async (...args: readonly string[]): Promise<string> =>
     (await run(['get', 'events', '--no-headers', ...args])).stdout;
   await until(async () => (await events()).match(/ Started /g)?.length === 2);
@@ -255,33 +263,35 @@ test('events of chosen pods alone, with their namespaces, in any form', async ()
   expect(kubelet.stdout).toMatch(/^2 (events|relists)\n$/);
 });
 
-test('a second kubelet says whose place it is, and leaves the first one alone', async () => {
-  const {scene, put, run} = await aKubeletScene();
-  await put('web.yaml', PROBED);
+test('a second kubelet reports the first one and leaves it running', async () => {
+  const {testbed, writeManifest, run} = await startKubelet();
+  await writeManifest('web.yaml', PROBED);
   await until(async () => (await run(['get', 'kubelet'])).exitCode === 0);
   const second = await runKcri(
-    scene.args([
+    testbed.args([
       'kubelet',
       '--pod-manifest-path',
       '/nonexistent',
       '--enable-server=false',
       '--healthz-port=0',
     ]),
-    {endpoint: scene.runtime.endpoint},
+    {endpoint: testbed.runtime.endpoint},
   );
   expect(second.exitCode).toBe(1);
   expect(second.stderr).toContain(`another kcri kubelet (PID ${programPid()}) already uses root directory`);
   expect((await run(['get', 'kubelet'])).exitCode).toBe(0);
 });
 
-test('what the runtime answers outside of a sync is among the events that are kept', async () => {
-  const {scene, put, run} = await aKubeletScene();
-  await put('web.yaml', aManifest({metadata: {uid: 'web-uid'}}));
-  await until(() => scene.runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING'));
-  scene.runtime.injectError('ContainerStatus', {code: 'UNKNOWN', message: 'no such thing'});
-  scene.runtime.exitContainer(scene.runtime.containers[0]?.id as never, 1);
+test('runtime errors outside a sync are recorded as events', async () => {
+  const {testbed, writeManifest, run} = await startKubelet();
+  await writeManifest('web.yaml', aManifest({metadata: {uid: 'web-uid'}}));
+  await until(() => testbed.runtime.containers.some(({state}) => state === 'CONTAINER_RUNNING'));
+  testbed.runtime.injectError('ContainerStatus', {code: 'UNKNOWN', message: 'no such thing'});
+  testbed.runtime.exitContainer(testbed.runtime.containers[0]?.id as never, 1);
   const reasons = async (): Promise<readonly string[]> =>
-    (await new PodHistories(scene.rootDir, systemClock).events(podUid('web-uid'))).map(({reason}) => reason);
+    (await new PodHistories(testbed.rootDir, systemClock).events(podUid('web-uid'))).map(
+      ({reason}) => reason,
+    );
   await until(async () => (await reasons()).includes('FailedSync'));
   expect((await run(['get', 'events'])).exitCode).toBe(0);
 });

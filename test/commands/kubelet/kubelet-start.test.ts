@@ -15,19 +15,19 @@ async function aKubelet(
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<RunResult> {
-  const places = ['--root-dir', join(directory, 'root'), `--pod-logs-dir=${directory}/logs`];
-  return await runKcri(['kubelet', ...places, ...QUIET, ...args], options);
+  const directories = ['--root-dir', join(directory, 'root'), `--pod-logs-dir=${directory}/logs`];
+  return await runKcri(['kubelet', ...directories, ...QUIET, ...args], options);
 }
 
-/** The error that the log tells of, as the kubelet's last line has it. */
+/** Returns the error in the kubelet's last log line. */
 function failure({stderr}: RunResult): string | undefined {
   const line = stderr.split('\n').find((text) => text.includes('"command failed"'));
   expect(line).toMatch(KLOG);
   return line?.replace(/^.*"command failed" err=/, '').replaceAll('\\"', "'");
 }
 
-describe('a kubelet whose runtime isn’t there when it starts', () => {
-  test('ends at once with the kubelet’s words and what to do; when it is started again, it runs', async () => {
+describe('a kubelet whose runtime is unavailable at its start', () => {
+  test("exits with the kubelet's error and a hint, and runs when restarted with a runtime", async () => {
     const directory = await temporaryDirectory();
     const socket = join(directory, 'r.sock');
     const args = ['--container-runtime-endpoint', `unix://${socket}`];
@@ -52,10 +52,10 @@ describe('a kubelet whose runtime isn’t there when it starts', () => {
     expect((await running).exitCode).toBe(0);
   });
 
-  test('ends after five seconds when what listens there says nothing', async () => {
+  test('exits after five seconds if the server does not respond', async () => {
     const directory = await temporaryDirectory();
     const socket = join(directory, 'silent.sock');
-    await listening(createServer(), socket);
+    await listen(createServer(), socket);
 
     const result = await aKubelet(directory, ['--container-runtime-endpoint', `unix://${socket}`]);
 
@@ -64,7 +64,7 @@ describe('a kubelet whose runtime isn’t there when it starts', () => {
     expect(result.stderr).toContain('is not a CRI runtime');
   });
 
-  test('names the service of images when only that one doesn’t answer', async () => {
+  test('names the image service if only that does not respond', async () => {
     await using runtime = await FakeRuntime.start();
     const directory = await temporaryDirectory();
     const socket = join(directory, 'images.sock');
@@ -83,10 +83,10 @@ describe('a node with swap', () => {
   const DEVICE = '/dev/dm-1                               partition\t1003516\t\t0\t\t-2\n';
 
   test.each([
-    ['is refused when swap fails the start', '--fail-swap-on', SWAPS + DEVICE, true],
-    ['is taken when it needn’t', '--fail-swap-on=false', SWAPS + DEVICE, false],
-    ['is taken by default, unlike by a kubelet', '--v=0', SWAPS + DEVICE, false],
-    ['is none when the kernel names no device', '--fail-swap-on', SWAPS, false],
+    ['is rejected with --fail-swap-on', '--fail-swap-on', SWAPS + DEVICE, true],
+    ['is accepted without --fail-swap-on', '--fail-swap-on=false', SWAPS + DEVICE, false],
+    ['is accepted by default, unlike by a kubelet', '--v=0', SWAPS + DEVICE, false],
+    ['is not detected without a swap device', '--fail-swap-on', SWAPS, false],
   ])('%s', async (_, flag, swaps, fails) => {
     await using runtime = await FakeRuntime.start();
     const directory = await temporaryDirectory();
@@ -110,7 +110,7 @@ describe('a node with swap', () => {
   });
 });
 
-test('a kubelet that can’t say that it runs answers nobody, and ends', async () => {
+test('a kubelet that cannot publish itself serves no requests, and exits', async () => {
   await using runtime = await FakeRuntime.start();
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'root/kubelet.json'), {recursive: true});
@@ -122,7 +122,7 @@ test('a kubelet that can’t say that it runs answers nobody, and ends', async (
   expect(await readdir(join(directory, 'root'))).not.toContain('kubelet');
 });
 
-async function listening(server: Server, path: string): Promise<void> {
+async function listen(server: Server, path: string): Promise<void> {
   const sockets = new Set<{destroy: () => unknown}>();
   server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(path, resolve));

@@ -108,7 +108,7 @@ test('--print-unit prints a unit with the other options', async () => {
 });
 
 describe('on a runtime', () => {
-  test('it runs static pods until it is stopped, and publishes itself', async () => {
+  test('runs static pods until it is stopped, and publishes itself', async () => {
     await using runtime = await FakeRuntime.start({
       images: [anImage({name: 'docker.io/library/busybox:1'})],
     });
@@ -132,7 +132,7 @@ describe('on a runtime', () => {
       '--no-admission',
       '--cloud-provider=x',
     ];
-    const ended = runKcri([...args, ...quiet, `--pod-logs-dir=${directory}/logs`, '--v=2'], {
+    const exited = runKcri([...args, ...quiet, `--pod-logs-dir=${directory}/logs`, '--v=2'], {
       endpoint: runtime.endpoint,
       signal: end.signal,
     });
@@ -141,7 +141,7 @@ describe('on a runtime', () => {
     expect(found).toMatchObject({pid: programPid(), endpoint: runtime.endpoint});
     sendHangup();
     end.abort();
-    const {stdout, stderr, exitCode} = await ended;
+    const {stdout, stderr, exitCode} = await exited;
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
     expect(stderr).toMatch(
       /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-provider: there is no API server"\]$/m,

@@ -1,16 +1,16 @@
 import {describe, expect, test} from 'vitest';
 import {nodeOptions} from '../../../src/cli/flags/pod-flags.js';
-import {aContainerSpec, aManifest, aScene, type PodScene} from '../pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
-/** The node as flags describe it: what pods see of it must come from there. */
+/** Flags that describe the node. All node facts in pods must be from these flags. */
 const NODE = [
   ...['--hostname-override', 'flagged', '--static', '--lenient', '--seccomp-default'],
   ...['--node-ip', '10.9.8.7', '--node-cpu', '7', '--node-memory', '3Gi'],
   ...['--cluster-dns', '10.0.0.53', '--cluster-domain', 'cluster.example'],
 ];
 
-const fromPod = (name: string, fieldPath: string) => ({name, valueFrom: {fieldRef: {fieldPath}}});
-const fromLimits = (name: string, resource: string) => ({name, valueFrom: {resourceFieldRef: {resource}}});
+const podFieldRef = (name: string, fieldPath: string) => ({name, valueFrom: {fieldRef: {fieldPath}}});
+const limitRef = (name: string, resource: string) => ({name, valueFrom: {resourceFieldRef: {resource}}});
 
 const POD = aManifest({
   nonsense: true,
@@ -18,9 +18,9 @@ const POD = aManifest({
   containers: [
     aContainerSpec('main', {
       env: [
-        fromPod('HOST_IP', 'status.hostIP'),
-        fromLimits('CPUS', 'limits.cpu'),
-        fromLimits('MEMORY', 'limits.memory'),
+        podFieldRef('HOST_IP', 'status.hostIP'),
+        limitRef('CPUS', 'limits.cpu'),
+        limitRef('MEMORY', 'limits.memory'),
       ],
     }),
   ],
@@ -31,34 +31,38 @@ interface Call {
   readonly request: unknown;
 }
 
-/** The calls that a command makes, or plans to make. */
-async function calls(scene: PodScene, command: string, flags: readonly string[]): Promise<readonly Call[]> {
-  const file = await scene.write('pod.json', POD);
+/** Returns the calls that a command makes, or plans. */
+async function callsOf(
+  testbed: CommandTestbed,
+  command: string,
+  flags: readonly string[],
+): Promise<readonly Call[]> {
+  const file = await testbed.write('pod.json', POD);
   const json = command === 'plan' ? ['-o', 'json'] : [];
-  const result = await scene.run([command, ...flags, ...json, file]);
+  const result = await testbed.run([command, ...flags, ...json, file]);
   expect(result).toMatchObject({exitCode: 0});
   expect(result.stderr).toContain('nonsense');
-  if (command !== 'plan') return scene.runtime.calls;
+  if (command !== 'plan') return testbed.runtime.calls;
   const [plan] = JSON.parse(result.stdout) as [{calls: readonly Call[]}];
   return plan.calls;
 }
 
-/** One request as text. */
-const said = (all: readonly Call[], method: string): string =>
+/** Returns one request as text. */
+const requestText = (all: readonly Call[], method: string): string =>
   JSON.stringify(all.find((call) => call.method === method)?.request);
 
-/** A variable's value, which plans show as text and calls hold as bytes. */
+/** Returns the value of a variable, which is text in plans and bytes in calls. */
 const valueOf = (request: string, variable: string): string => {
   const value = new RegExp(`"key":"${variable}","value":"([^"]*)"`).exec(request)?.[1] ?? '';
   return /[.]|^\d+$/.test(value) ? value : Buffer.from(value, 'base64').toString();
 };
 
-test.each(['plan', 'runp', 'sync'])('%s takes the node from flags', async (command) => {
-  const scene = await aScene();
-  const resolv = await scene.write('resolv.conf', 'nameserver 192.0.2.1\nsearch office.example\n');
+test.each(['plan', 'runp', 'sync'])('%s uses the node facts of the flags', async (command) => {
+  const testbed = await createTestbed();
+  const resolv = await testbed.write('resolv.conf', 'nameserver 192.0.2.1\nsearch office.example\n');
   const places = ['--resolv-conf', resolv, '--cgroup-root', '/flagged'];
-  const all = await calls(scene, command, [...NODE, ...places, '--cgroup-driver', 'cgroupfs']);
-  const sandbox = said(all, 'RunPodSandbox');
+  const all = await callsOf(testbed, command, [...NODE, ...places, '--cgroup-driver', 'cgroupfs']);
+  const sandbox = requestText(all, 'RunPodSandbox');
   for (const text of [
     '"web-flagged"',
     '"10.0.0.53"',
@@ -67,37 +71,37 @@ test.each(['plan', 'runp', 'sync'])('%s takes the node from flags', async (comma
     '"/flagged/kubepods',
   ])
     expect(sandbox).toContain(text);
-  const container = said(all, 'CreateContainer');
+  const container = requestText(all, 'CreateContainer');
   expect(valueOf(container, 'HOST_IP')).toBe('10.9.8.7');
   expect(valueOf(container, 'CPUS')).toBe('7');
-  // What a kubelet keeps free of evictions is not the pods'.
+  // A kubelet reserves eviction thresholds, which pods cannot use.
   expect(valueOf(container, 'MEMORY')).toBe(String(3 * 2 ** 30 - 100 * 2 ** 20));
-  // RuntimeDefault, the enumeration's 0.
+  // RuntimeDefault is 0 in the enumeration.
   expect(container).toContain('"seccomp":{}');
 });
 
-test.each(['plan', 'runp', 'sync'])('%s names cgroups for the driver that a flag says', async (command) => {
-  const scene = await aScene();
-  const all = await calls(scene, command, ['--lenient', '--cgroup-driver', 'systemd']);
-  expect(said(all, 'RunPodSandbox')).toContain('.slice"');
+test.each(['plan', 'runp', 'sync'])('%s names cgroups for the driver of the flag', async (command) => {
+  const testbed = await createTestbed();
+  const all = await callsOf(testbed, command, ['--lenient', '--cgroup-driver', 'systemd']);
+  expect(requestText(all, 'RunPodSandbox')).toContain('.slice"');
 });
 
 describe.each(['plan', 'runp', 'sync'])('%s', (command) => {
-  const picky = aManifest({
+  const selective = aManifest({
     nodeSelector: {zone: 'a'},
     securityContext: {sysctls: [{name: 'kernel.msgmax', value: '1'}]},
   });
 
-  test('takes a pod that the node’s labels and sysctls are for', async () => {
-    const scene = await aScene();
+  test("admits a pod that matches the node's labels and sysctls", async () => {
+    const testbed = await createTestbed();
     const flags = ['--node-labels', 'zone=a,disk=ssd', '--allowed-unsafe-sysctls', 'kernel.msg*'];
 
-    const result = await scene.run([
+    const result = await testbed.run([
       command,
       ...flags,
       '--pod-max-pids',
       '100',
-      await scene.write('pod.json', picky),
+      await testbed.write('pod.json', selective),
     ]);
 
     expect(result).toMatchObject({exitCode: 0, stderr: ''});
@@ -108,18 +112,18 @@ describe.each(['plan', 'runp', 'sync'])('%s', (command) => {
     [['--allowed-unsafe-sysctls', 'kernel.msgmax'], 'NodeAffinity: Pod was rejected: Predicate NodeAffinity'],
     [['--allowed-unsafe-sysctls', 'vm.*'], 'the sysctls "vm.*" are not known to be namespaced'],
     [['--node-labels', 'zone'], 'incorrectly specified label: zone'],
-  ])('refuses one with %j', async (flags, message) => {
-    const scene = await aScene();
+  ])('rejects a pod with %j', async (flags, message) => {
+    const testbed = await createTestbed();
 
-    const result = await scene.run([command, ...flags, await scene.write('pod.json', picky)]);
+    const result = await testbed.run([command, ...flags, await testbed.write('pod.json', selective)]);
 
     expect(result.exitCode).not.toBe(0);
     expect(result.stderr).toContain(message);
-    expect(scene.mutatingCalls).toEqual([]);
+    expect(testbed.mutatingCalls).toEqual([]);
   });
 });
 
-test('a limit of processes is one from 1 on', () => {
+test('the PID limit must be at least 1', () => {
   expect(nodeOptions({'pod-max-pids': 100}, '/').podPidsLimit).toBe(100n);
   expect(nodeOptions({'pod-max-pids': -1}, '/').podPidsLimit).toBeUndefined();
 });

@@ -11,7 +11,7 @@ const TOO_LONG = {code: 'RESOURCE_EXHAUSTED', message: 'larger than max'} as con
 const COUNT = 10_000;
 const POD_NAME = 'io.kubernetes.pod.name';
 
-/** The heap that is in use when everything that can be dropped is. */
+/** Returns the used heap after garbage collection. */
 function usedMb(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
@@ -20,7 +20,7 @@ test.each([
   ['at once', []],
   ['in pages', ['ListContainers', 'ListPodSandbox', 'ListImages'] as const],
 ])(
-  '10,000 containers, pods and images come %s in seconds',
+  '10,000 containers, pods and images are listed %s in seconds',
   async (_, tooLong) => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: COUNT, pods: COUNT, images: COUNT});
@@ -40,7 +40,7 @@ test.each([
   30_000,
 );
 
-test('10,000 names are looked up among 10,000 containers in seconds, with one call', async () => {
+test('10,000 names are resolved among 10,000 containers in seconds, with one call', async () => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: COUNT, pods: COUNT});
   using cri = connect(runtime.endpoint);
@@ -52,7 +52,7 @@ test('10,000 names are looked up among 10,000 containers in seconds, with one ca
   expect(runtime.calls).toHaveLength(1);
 }, 30_000);
 
-test('50,000 containers that no message holds come in pages, each once and the newest first', async () => {
+test('50,000 containers, too many for one message, are read in pages, each once and newest first', async () => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: 50_000, pods: 100});
   runtime.injectError('ListContainers', TOO_LONG);
@@ -64,8 +64,8 @@ test('50,000 containers that no message holds come in pages, each once and the n
 }, 120_000);
 
 test.each([
-  ['slowly is shown whole', '(sleep 1; wc -l)', String(COUNT + 1)],
-  ['for a line only ends quietly', 'grep -m 1 -c NAMESPACE', '1'],
+  ['slowly is printed completely', '(sleep 1; wc -l)', String(COUNT + 1)],
+  ['for one line only ends without an error', 'grep -m 1 -c NAMESPACE', '1'],
 ])(
   'a long list that is read %s',
   async (_, reader, read) => {
@@ -83,24 +83,27 @@ test.each([
   30_000,
 );
 
-test('500 containers are inspected at once, but not too many at a time, and shown in their order', async () => {
+test('500 containers are inspected concurrently, up to a limit, and printed in order', async () => {
   await using runtime = await FakeRuntime.start();
   runtime.fill({containers: 500, pods: 1});
   const running: number[] = [];
   const match = (): boolean => running.push(runtime.calls.filter(({code}) => code === undefined).length) > 0;
   runtime.injectDelay('ContainerStatus', 1, {match});
-  const [gone, ...ids] = runtime.containers.map(({id}) => id).toReversed();
-  runtime.state.containers.delete(gone!);
-  const {stdout, stderr, exitCode} = await runKcri(['inspect', ...ids.slice(0, 9), gone!, ...ids.slice(9)], {
-    endpoint: runtime.endpoint,
-  });
+  const [removed, ...ids] = runtime.containers.map(({id}) => id).toReversed();
+  runtime.state.containers.delete(removed!);
+  const {stdout, stderr, exitCode} = await runKcri(
+    ['inspect', ...ids.slice(0, 9), removed!, ...ids.slice(9)],
+    {
+      endpoint: runtime.endpoint,
+    },
+  );
   expect((JSON.parse(stdout) as {status: {id: string}}[]).map(({status}) => status.id)).toEqual(ids);
-  expect(stderr).toContain(`no such container "${gone!}"`);
+  expect(stderr).toContain(`no such container "${removed!}"`);
   expect(exitCode).toBe(1);
   expect(Math.max(...running)).toBe(8);
 }, 60_000);
 
-test('a table asks for no more of each container than it shows', async () => {
+test('a table requests only the fields it shows', async () => {
   await using runtime = await FakeRuntime.start({
     containers: [aContainer({annotations: {note: 'n'}, labels: {app: 'web'}})],
   });

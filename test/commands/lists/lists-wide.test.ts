@@ -6,8 +6,8 @@ import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox, anImage} from '../../
 const clock = {...systemClock, now: () => Number(BUILT_AT_NANOS / 1_000_000n) + 3 * 60_000};
 const second = 1_000_000_000n;
 
-/** The newest first: api/server, web/nginx, web/init (exited with 3), web/fresh (created). */
-async function started(options: Parameters<typeof FakeRuntime.start>[0] = {}): Promise<FakeRuntime> {
+/** The containers, newest first: api/server, web/nginx, web/init (exited with 3), web/fresh (created). */
+async function startRuntime(options: Parameters<typeof FakeRuntime.start>[0] = {}): Promise<FakeRuntime> {
   const web = aSandbox({name: 'web', ip: '10.0.0.1', createdAt: BUILT_AT_NANOS});
   const api = aSandbox({name: 'api', namespace: 'prod', ip: '10.0.0.2', createdAt: BUILT_AT_NANOS + second});
   const ports = '[{"hostPort":8080,"containerPort":80,"protocol":"TCP"}]';
@@ -36,14 +36,14 @@ async function started(options: Parameters<typeof FakeRuntime.start>[0] = {}): P
   });
 }
 
-/** What a command prints, and nothing else. */
+/** Returns the standard output of a command, and expects no errors. */
 async function output(runtime: FakeRuntime, ...args: readonly string[]): Promise<string> {
   const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint, clock});
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   return stdout;
 }
 
-/** A table by its columns' names. */
+/** Parses a table by its columns. */
 function table(text: string): readonly Readonly<Record<string, string>>[] {
   const [header = [], ...rows] = text
     .trimEnd()
@@ -55,8 +55,8 @@ function table(text: string): readonly Readonly<Record<string, string>>[] {
 const methods = (runtime: FakeRuntime): readonly string[] => runtime.calls.map(({method}) => method);
 
 describe('-o wide', () => {
-  test('ps shows addresses, PIDs, exit codes, restarts and ports', async () => {
-    await using runtime = await started();
+  test('ps prints addresses, PIDs, exit codes, restarts and ports', async () => {
+    await using runtime = await startRuntime();
     const rows = table(await output(runtime, 'ps', '-a', '-o', 'wide'));
     expect(rows).toMatchObject([
       {NAME: 'server', IP: '10.0.0.2', PID: '4322', 'EXIT CODE': '-', RESTARTS: '0', PORTS: '-'},
@@ -66,8 +66,8 @@ describe('-o wide', () => {
     ]);
   });
 
-  test('ps asks once for each pod and once for each container that has started', async () => {
-    await using runtime = await started();
+  test('ps makes one call per pod and per started container', async () => {
+    await using runtime = await startRuntime();
     await output(runtime, 'ps', '-a', '-o', 'wide');
     expect(methods(runtime).toSorted()).toEqual([
       ...Array<string>(3).fill('ContainerStatus'),
@@ -76,8 +76,8 @@ describe('-o wide', () => {
     ]);
   });
 
-  test('one failure leaves gaps and is told', async () => {
-    await using runtime = await started();
+  test('a failed call leaves cells empty and is reported', async () => {
+    await using runtime = await startRuntime();
     const [nginx] = runtime.containers;
     runtime.injectError('ContainerStatus', {
       code: 'INTERNAL',
@@ -93,14 +93,14 @@ describe('-o wide', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('a container that is gone by then is no failure', async () => {
-    await using runtime = await started();
+  test('a container removed meanwhile is not an error', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('ContainerStatus', {code: 'NOT_FOUND', message: 'gone'});
     expect(table(await output(runtime, 'ps', '-o', 'wide'))).toMatchObject([{PID: '-'}, {PID: '-'}]);
   });
 
-  test('pods shows addresses, PIDs, running containers and restarts', async () => {
-    await using runtime = await started();
+  test('pods prints addresses, PIDs, running containers and restarts', async () => {
+    await using runtime = await startRuntime();
     expect(table(await output(runtime, 'pods', '-o', 'wide'))).toMatchObject([
       {NAME: 'api', IP: '10.0.0.2', PID: '4321', RUNNING: '1/1', RESTARTS: '0', PORTS: '-'},
       {NAME: 'web', IP: '10.0.0.1', PID: '4321', RUNNING: '1/3', RESTARTS: '7', PORTS: '-'},
@@ -111,8 +111,8 @@ describe('-o wide', () => {
     ]);
   });
 
-  test('images shows when they were built, for what, and how many containers there are', async () => {
-    await using runtime = await started({
+  test('images prints build times, platforms and numbers of containers', async () => {
+    await using runtime = await startRuntime({
       images: [
         anImage({builtAt: '2026-05-01T11:00:00Z', pinned: true}),
         anImage({name: 'docker.io/library/alpine:3'}),
@@ -125,7 +125,7 @@ describe('-o wide', () => {
   });
 });
 
-describe('the order of a list', () => {
+describe('the sort order', () => {
   test.each([
     [
       ['ps', '-a'],
@@ -163,13 +163,13 @@ describe('the order of a list', () => {
       ['pods', '--sort=created', '--reverse'],
       ['web', 'api'],
     ],
-  ])('%j is %j', async (args, names) => {
-    await using runtime = await started();
+  ])('of %j is %j', async (args, names) => {
+    await using runtime = await startRuntime();
     expect(table(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
   });
 
-  test('is kept in JSON', async () => {
-    await using runtime = await started();
+  test('applies to JSON', async () => {
+    await using runtime = await startRuntime();
     const text = await output(
       runtime,
       'ps',
@@ -182,9 +182,9 @@ describe('the order of a list', () => {
     expect(text.trim()).toBe('fresh init nginx server');
   });
 
-  test('of images has the largest first by size', async () => {
+  test('of images by size starts with the largest', async () => {
     const images = [anImage({name: 'a.example/s:1', size: 1}), anImage({name: 'a.example/t:1', size: 2})];
-    await using runtime = await started({images, containers: []});
+    await using runtime = await startRuntime({images, containers: []});
     expect(await output(runtime, 'images', '--sort', 'size', '-o', 'name')).toBe(
       'a.example/t:1\na.example/s:1\n',
     );
@@ -195,19 +195,19 @@ test.each([
   [['ps'], 'prod/api/server\ndefault/web/nginx\n'],
   [['pods'], 'prod/api\ndefault/web\n'],
   [['images'], 'localhost:5000/busybox:1\n'],
-])('%j -o name prints what can be given to other commands', async (args, names) => {
-  await using runtime = await started();
+])('%j -o name prints references for other commands', async (args, names) => {
+  await using runtime = await startRuntime();
   expect(await output(runtime, ...args, '-o', 'name')).toBe(names);
 });
 
-test.each(['ps', 'pods', 'images'])('%s --no-headers has rows only', async (command) => {
-  await using runtime = await started();
+test.each(['ps', 'pods', 'images'])('%s --no-headers prints only rows', async (command) => {
+  await using runtime = await startRuntime();
   const [header = '', ...rows] = (await output(runtime, command)).split('\n');
   expect(header).toMatch(/^[A-Z ]+$/);
   expect(await output(runtime, command, '--no-headers')).toBe(rows.join('\n'));
 });
 
-describe('filters that a runtime does not look at', () => {
+describe('filters that a runtime ignores', () => {
   test.each([
     [['ps'], ['server', 'nginx']],
     [['ps', '-s', 'exited'], ['init']],
@@ -220,12 +220,12 @@ describe('filters that a runtime does not look at', () => {
     ],
     [['pods', '-s', 'notready'], []],
     [['pods', '--label', 'io.kubernetes.pod.name=api'], ['api']],
-  ])('%j leaves %j', async (args, names) => {
-    await using runtime = await started({ignoresFilters: true});
+  ])('are applied by kcri: %j selects %j', async (args, names) => {
+    await using runtime = await startRuntime({ignoresFilters: true});
     expect(table(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
   });
 
-  test.each([['ps'], ['pods']])('%s --id takes the beginning of several ids', async (command) => {
+  test.each([['ps'], ['pods']])('%s --id accepts several ID prefixes', async (command) => {
     const sandboxes = ['aa1', 'aa2', 'b'].map((start) => aSandbox({id: start.padEnd(64, '0'), name: start}));
     const containers = sandboxes.map((sandbox) => aContainer({sandbox, id: sandbox.id}));
     await using runtime = await FakeRuntime.start({sandboxes, containers});
@@ -233,22 +233,24 @@ describe('filters that a runtime does not look at', () => {
   });
 });
 
-describe('containers that no kubelet made', () => {
-  async function unlabelled(): Promise<FakeRuntime> {
+describe('containers created without a kubelet', () => {
+  async function startUnlabelledRuntime(): Promise<FakeRuntime> {
     const sandbox = aSandbox({name: 'raw', namespace: 'team'});
-    const built = aContainer({sandbox});
-    return await FakeRuntime.start({containers: [{...built, config: {...built.config, labels: {}}}]});
+    const container = aContainer({sandbox});
+    return await FakeRuntime.start({
+      containers: [{...container, config: {...container.config, labels: {}}}],
+    });
   }
 
   test('are listed with the pods of their sandboxes', async () => {
-    await using runtime = await unlabelled();
+    await using runtime = await startUnlabelledRuntime();
     expect(table(await output(runtime, 'ps'))).toMatchObject([{POD: 'raw', NAMESPACE: 'team'}]);
     expect(methods(runtime)).toEqual(['ListContainers', 'ListPodSandbox']);
     expect(table(await output(runtime, 'ps', '--namespace', '^team$'))).toHaveLength(1);
   });
 
-  test('are of an unknown pod in the words of crictl', async () => {
-    await using runtime = await unlabelled();
+  test("are in an unknown pod in crictl's dialect", async () => {
+    await using runtime = await startUnlabelledRuntime();
     const {stdout} = await runKcri(['ps'], {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}});
     expect(table(stdout)).toMatchObject([{POD: 'unknown', NAMESPACE: 'unknown'}]);
   });
@@ -293,14 +295,14 @@ describe('images', () => {
     expect(stderr).toBe('');
   });
 
-  test('compared with one that does not say when it was built go by name, which is told', async () => {
+  test('without a build time are compared by name, with a warning', async () => {
     const {stdout, stderr, exitCode} = await list('-f', 'since=registry.example/silent');
     expect(stdout.split('\n').filter(Boolean)).toHaveLength(4);
     expect(stderr).toContain('is unknown; since uses the order of names, as crictl does');
     expect(exitCode).toBe(0);
   });
 
-  test('compared with one that is not there are an error', async () => {
+  test('compared with a missing one are an error', async () => {
     expect(await list('-f', 'before=nope')).toMatchObject({exitCode: 1, stdout: ''});
   });
 });

@@ -5,7 +5,7 @@ import {runKcri} from '../../cli/run-kcri.js';
 
 const clock = {...systemClock, now: () => Number(BUILT_AT_NANOS / 1_000_000n) + 3 * 60_000};
 
-async function started() {
+async function startRuntime() {
   const web = aSandbox({name: 'web', createdAt: BUILT_AT_NANOS});
   const api = aSandbox({name: 'api', namespace: 'prod', createdAt: BUILT_AT_NANOS + 60_000_000_000n});
   return await FakeRuntime.start({
@@ -41,8 +41,8 @@ describe('ps', () => {
     'NAMESPACE',
   );
 
-  test('shows running containers, newest first, in one call', async () => {
-    await using runtime = await started();
+  test('prints running containers, newest first, with one call', async () => {
+    await using runtime = await startRuntime();
     const [nginx, , server] = runtime.containers;
     const {stdout, exitCode} = await runKcri(['ps'], {endpoint: runtime.endpoint, clock});
     const shown = (id: string): string => id.slice(0, 13);
@@ -75,7 +75,7 @@ describe('ps', () => {
     expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainers']);
   });
 
-  test('shows only the header when there is nothing', async () => {
+  test('prints only the header if there are none', async () => {
     await using runtime = await FakeRuntime.start();
     expect((await runKcri(['ps', '-a'], {endpoint: runtime.endpoint})).stdout).toBe(HEADER);
   });
@@ -111,23 +111,23 @@ describe('ps', () => {
       ['server', 'nginx'],
     ],
     [['--image', 'nothing'], []],
-  ])('%j chooses %j', async (flags, names) => {
-    await using runtime = await started();
+  ])('%j selects %j', async (flags, names) => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['ps', ...flags, '-o', 'json'], {endpoint: runtime.endpoint});
     const {containers} = JSON.parse(stdout) as {containers: {metadata: {name: string}}[]};
     expect(containers.map(({metadata}) => metadata.name)).toEqual(names);
   });
 
-  test('-q prints whole ids, also combined with other short flags', async () => {
-    await using runtime = await started();
+  test('-q prints full IDs, also combined with other short flags', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['ps', '-aq'], {endpoint: runtime.endpoint});
     expect(stdout.split('\n').filter(Boolean).toSorted()).toEqual(
       runtime.containers.map(({id}) => id).toSorted(),
     );
   });
 
-  test('-v prints a block for each container', async () => {
-    await using runtime = await started();
+  test('-v prints a block per container', async () => {
+    await using runtime = await startRuntime();
     const [nginx] = runtime.containers;
     const {stdout} = await runKcri(['ps', '-v', '--name', 'nginx'], {endpoint: runtime.endpoint, clock});
     const labels = Object.entries(nginx!.config.labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -148,8 +148,8 @@ describe('ps', () => {
     );
   });
 
-  test('-o json has the keys in the order of the interface, defaults and times as text', async () => {
-    await using runtime = await started();
+  test('-o json has keys in the order of the CRI definition, default values, and int64 values as strings', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['ps', '--name', 'nginx', '-o', 'json'], {endpoint: runtime.endpoint});
     const {containers} = JSON.parse(stdout) as {containers: Record<string, unknown>[]};
     expect(Object.keys(containers[0]!)).toEqual([
@@ -179,8 +179,8 @@ describe('ps', () => {
     );
   });
 
-  test('-r shows tags with one call more, however many containers there are', async () => {
-    await using runtime = await started();
+  test('-r prints tags with one additional call', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['ps', '-ar'], {endpoint: runtime.endpoint});
     expect(stdout).toContain('docker.io/library/app:1');
     expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainers', 'ListImages']);
@@ -203,8 +203,8 @@ describe('ps', () => {
     [['pods', '-s', 'up'], '--state should be ready or notready'],
     [['images', '-f', 'size=3'], 'unknown filter flag: size=3'],
     [['info', '-o', 'table'], 'unsupported output format "table"'],
-  ])('%j is refused without a call and without a stack', async (args, message) => {
-    await using runtime = await started();
+  ])('%j is rejected without a call and without a stack trace', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect(stderr).toContain(`usage: kcri ${args[0]!}`);
@@ -214,8 +214,8 @@ describe('ps', () => {
 });
 
 describe('pods', () => {
-  test('shows all pods, newest first', async () => {
-    await using runtime = await started();
+  test('prints all pods, newest first', async () => {
+    await using runtime = await startRuntime();
     const [web, api] = runtime.sandboxes;
     const {stdout} = await runKcri(['pods'], {endpoint: runtime.endpoint, clock});
     expect(stdout).toBe(
@@ -231,14 +231,14 @@ describe('pods', () => {
     [['-s', 'notready'], []],
     [['-l'], ['api']],
     [['--label', 'io.kubernetes.pod.namespace=default'], ['web']],
-  ])('%j chooses %j', async (flags, names) => {
-    await using runtime = await started();
+  ])('%j selects %j', async (flags, names) => {
+    await using runtime = await startRuntime();
     const {stdout} = await runKcri(['pods', ...flags, '-o', 'json'], {endpoint: runtime.endpoint});
     const {items} = JSON.parse(stdout) as {items: {metadata: {name: string}}[]};
     expect(items.map(({metadata}) => metadata.name)).toEqual(names);
   });
 
-  test('-v prints the creation as Go prints times', async () => {
+  test("-v prints the creation time in Go's format", async () => {
     await using runtime = await FakeRuntime.start({
       sandboxes: [aSandbox({runtimeHandler: 'kata', labels: {}})],
     });
@@ -253,7 +253,7 @@ describe('pods', () => {
 describe('images', () => {
   const two = [anImage({name: 'localhost:5000/zeta:2'}), anImage({name: 'docker.io/library/alpha:1'})];
 
-  test('shows one row for each tag, ordered by name', async () => {
+  test('prints one row per tag, sorted by name', async () => {
     await using runtime = await FakeRuntime.start({images: two});
     const {stdout} = await runKcri(['images'], {endpoint: runtime.endpoint});
     const [header = '', first = '', second = ''] = stdout.split('\n');
@@ -275,20 +275,20 @@ describe('images', () => {
     [['-f', 'since=localhost:5000/zeta:2'], 1],
     [['-f', 'before=alpha:1'], 1],
     [['-f', 'dangling=false,reference=alpha'], 1],
-  ])('%j leaves %d', async (args, count) => {
+  ])('%j prints %d', async (args, count) => {
     await using runtime = await FakeRuntime.start({images: two});
     const {stdout} = await runKcri(['images', '-q', ...args], {endpoint: runtime.endpoint});
     expect(stdout.split('\n').filter(Boolean)).toHaveLength(count);
   });
 
-  test.each(['image', 'img'])('%s is another name for it', async (alias) => {
+  test.each(['image', 'img'])('%s is an alias', async (alias) => {
     await using runtime = await FakeRuntime.start({images: two});
     expect((await runKcri([alias], {endpoint: runtime.endpoint})).stdout).toBe(
       (await runKcri(['images'], {endpoint: runtime.endpoint})).stdout,
     );
   });
 
-  test('--digests and --pinned add their columns', async () => {
+  test('--digests and --pinned add columns', async () => {
     await using runtime = await FakeRuntime.start({images: two});
     const {stdout} = await runKcri(['images', '--digests', '--pinned'], {endpoint: runtime.endpoint});
     expect(stdout).toMatch(/^IMAGE +TAG +DIGEST +IMAGE ID +SIZE +PINNED\n/);
@@ -296,8 +296,8 @@ describe('images', () => {
   });
 });
 
-describe('what labels bring to a terminal', () => {
-  const EVIL = 'a\x1b[2Jb\x07';
+describe('control characters in labels', () => {
+  const CONTROL_CHARACTERS = 'a\x1b[2Jb\x07';
   const commands = [
     ['ps', '-v'],
     ['ps', '-o', 'wide'],
@@ -306,30 +306,30 @@ describe('what labels bring to a terminal', () => {
     ['inspectp', '-o', 'table', 'web'],
   ];
 
-  async function withEvil() {
-    const sandbox = aSandbox({name: 'web', labels: {evil: EVIL}});
-    const labels = {evil: EVIL, 'io.kubernetes.pod.name': EVIL};
+  async function startRuntimeWithControlCharacters() {
+    const sandbox = aSandbox({name: 'web', labels: {evil: CONTROL_CHARACTERS}});
+    const labels = {evil: CONTROL_CHARACTERS, 'io.kubernetes.pod.name': CONTROL_CHARACTERS};
     return await FakeRuntime.start({
       sandboxes: [sandbox],
       containers: [aContainer({sandbox, name: 'main', labels})],
     });
   }
 
-  test.each(commands)('cannot steer it: %s %s', async (...args) => {
-    await using runtime = await withEvil();
+  test.each(commands)('do not reach a terminal: %s %s', async (...args) => {
+    await using runtime = await startRuntimeWithControlCharacters();
     const {stdout} = await runKcri(args, {endpoint: runtime.endpoint, terminal: true});
     expect(stdout).toContain('a\\x1b[2Jb\\x07');
     expect(stdout).not.toMatch(/[^\P{Cc}\n\t]/u);
   });
 
-  test('is left as it is in a pipe, and when called as crictl', async () => {
-    await using runtime = await withEvil();
+  test('are printed unchanged in a pipe, and as crictl', async () => {
+    await using runtime = await startRuntimeWithControlCharacters();
     const piped = await runKcri(['ps', '-v'], {endpoint: runtime.endpoint});
     const env = {KCRI_COMPAT: 'crictl'};
     const asCrictl = await runKcri(['ps', '-v'], {endpoint: runtime.endpoint, terminal: true, env});
     expect([piped.stdout, asCrictl.stdout]).toEqual([
-      expect.stringContaining(EVIL),
-      expect.stringContaining(EVIL),
+      expect.stringContaining(CONTROL_CHARACTERS),
+      expect.stringContaining(CONTROL_CHARACTERS),
     ]);
   });
 });

@@ -1,12 +1,12 @@
 import {describe, expect, test} from 'vitest';
 import {FakeTerminal} from '../../cli/terminal/fake-terminal.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {cells, ESCAPES, names, run, started} from './stats-scene.js';
+import {cells, ESCAPES, names, run, startRuntime} from './stats-runtime.js';
 import {interruptAt, FAST_CLOCK, runKcriOnTerminal} from '../interrupt-watch.js';
 
 describe('stats', () => {
-  test('shows what each container uses between two samples, sorted by id', async () => {
-    await using runtime = await started();
+  test('prints the usage of each container between two samples, sorted by ID', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['stats']);
     expect(cells(stdout)).toEqual([
       ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
@@ -20,7 +20,7 @@ describe('stats', () => {
   });
 
   test('-s is the time between the samples', async () => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const waits: number[] = [];
     const clock = {
       ...FAST_CLOCK,
@@ -51,8 +51,8 @@ describe('stats', () => {
     ],
     [['--pod', 'prod/api'], ['main']],
     [['--label', 'tier=front'], ['main']],
-  ])('%j shows %j', async (args, expected) => {
-    await using runtime = await started();
+  ])('%j prints %j', async (args, expected) => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['stats', ...args]);
     expect(names(stdout).slice(1)).toEqual(expected);
   });
@@ -64,14 +64,14 @@ describe('stats', () => {
       ['sidecar', 'web/main'],
       ['sidecar', 'main'],
     ],
-  ])('a runtime that takes no notice of filters is helped out: %j', async (args, expected) => {
-    await using runtime = await started({ignoresFilters: true});
+  ])('filters ignored by the runtime are applied by kcri: %j', async (args, expected) => {
+    await using runtime = await startRuntime({ignoresFilters: true});
     const {stdout} = await run(runtime, ['stats', ...args]);
     expect(names(stdout).slice(1)).toEqual(expected);
   });
 
-  test('a container that is not there is an error, and the others are shown', async () => {
-    await using runtime = await started();
+  test('reports a missing container and prints the others', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['stats', 'nope', 'sidecar']);
     expect(names(stdout)).toEqual(['NAME', 'sidecar']);
     expect({stderr: stderr.split('\n')[0], exitCode}).toEqual({
@@ -81,8 +81,8 @@ describe('stats', () => {
     expect(await run(runtime, ['stats', 'f'.repeat(64)])).toMatchObject({stdout: '', exitCode: 1});
   });
 
-  test('a container that does not run is told of', async () => {
-    await using runtime = await started();
+  test('reports a container that is not running', async () => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await run(runtime, ['stats', 'done']);
     expect({stderr, exitCode}).toEqual({
       stderr: 'kcri: warning: no stats of "ddddddddddddd": not running\n',
@@ -90,8 +90,8 @@ describe('stats', () => {
     });
   });
 
-  test('--sort puts the largest first, --reverse last', async () => {
-    await using runtime = await started();
+  test('--sort sorts in descending order, --reverse in ascending order', async () => {
+    await using runtime = await startRuntime();
     const column = async (...args: string[]) => {
       const {stdout} = await run(runtime, ['stats', '--no-headers', ...args]);
       return cells(stdout).map(([id]) => id?.charAt(0));
@@ -108,7 +108,7 @@ describe('stats', () => {
   });
 
   test('-o wide adds limits and pods', async () => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['stats', '-o', 'wide', 'prod/api/main']);
     expect(cells(stdout)).toEqual([
       [
@@ -129,8 +129,8 @@ describe('stats', () => {
     ]);
   });
 
-  test('objects are one sample', async () => {
-    await using runtime = await started();
+  test('objects are printed from one sample', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['stats', '-ojson', 'sidecar']);
     const {stats} = JSON.parse(stdout) as {stats: {attributes: {metadata: {name: string}}}[]};
     expect(stats.map(({attributes}) => attributes.metadata.name)).toEqual(['sidecar']);
@@ -141,8 +141,8 @@ describe('stats', () => {
     expect(template.stdout.trim().split(' ').toSorted()).toEqual(['main', 'main', 'sidecar']);
   });
 
-  test('one broken container does not spoil the list', async () => {
-    await using runtime = await started();
+  test('a broken container does not affect the others', async () => {
+    await using runtime = await startRuntime();
     const broken = {code: 'UNKNOWN', message: 'no metrics'} as const;
     runtime.injectError('ListContainerStats', broken);
     runtime.injectError('ContainerStats', {
@@ -158,9 +158,9 @@ describe('stats', () => {
   });
 
   test.each(['UNAVAILABLE', 'UNIMPLEMENTED', 'PERMISSION_DENIED', 'DEADLINE_EXCEEDED'] as const)(
-    '%s is an error, once, and nothing else is asked',
+    '%s is one error, without further calls',
     async (code) => {
-      await using runtime = await started();
+      await using runtime = await startRuntime();
       runtime.injectError('ListContainerStats', {code, message: 'out of order'});
       const {stdout, stderr, exitCode} = await run(runtime, ['stats']);
       expect(stderr.match(/out of order/g)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('stats', () => {
     },
   );
 
-  test('a list that is too long for a message comes in pages', async () => {
+  test('a list too large for one message is read in pages', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 2500, pods: 10});
     runtime.injectError('ListContainerStats', {
@@ -183,8 +183,8 @@ describe('stats', () => {
     expect(runtime.callsTo('StreamContainerStats')).toHaveLength(2);
   });
 
-  test('what the runtime has not measured again shows no CPU', async () => {
-    await using runtime = await started();
+  test('a container without a new measurement has no CPU usage', async () => {
+    await using runtime = await startRuntime();
     runtime.state.uniqueNowNanos = () => 1_777_636_900_000_000_000n;
     const {stdout} = await run(runtime, ['stats', '--no-headers', 'sidecar']);
     expect(cells(stdout)[0]?.slice(1, 4)).toEqual(['sidecar', '-', '10.49MB']);
@@ -198,8 +198,8 @@ describe('stats', () => {
 });
 
 describe('stats --watch', () => {
-  test('in a pipe is one table after the other, each below its time, without an escape code', async () => {
-    await using runtime = await started();
+  test('prints one table after another in a pipe, each below its time, without escape codes', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(
       runtime,
       ['stats', '-w', '--no-headers', 'sidecar'],
@@ -211,12 +211,12 @@ describe('stats --watch', () => {
     for (const table of tables) expect(table).toMatch(row);
     expect(stdout).not.toMatch(ESCAPES);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-    // A table's second sample is the next one's first.
+    // The second sample of a table is the first one of the next table.
     expect(runtime.callsTo('ListContainerStats').length).toBeLessThanOrEqual(tables.length + 2);
   });
 
-  test('as objects is a line of JSON or a document of YAML each time', async () => {
-    await using runtime = await started();
+  test('prints objects as lines of JSON or documents of YAML', async () => {
+    await using runtime = await startRuntime();
     const json = await run(runtime, ['stats', '-wo', 'json'], interruptAt(/(\n[^]*){2}/));
     const lines = json.stdout.trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as {stats: unknown[]}).stats.length)).toEqual(
@@ -227,8 +227,8 @@ describe('stats --watch', () => {
     expect(yaml.stdout.match(/^---\nstats:\n/gm)?.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('a broken one is told of once', async () => {
-    await using runtime = await started();
+  test('reports a broken container once', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('ListContainerStats', {code: 'UNKNOWN', message: 'no metrics'});
     runtime.injectError('ContainerStats', {
       code: 'UNKNOWN',
@@ -242,8 +242,8 @@ describe('stats --watch', () => {
     });
   });
 
-  test('on a terminal is drawn in place, in what room there is', async () => {
-    await using runtime = await started();
+  test('redraws on a terminal, within its size', async () => {
+    await using runtime = await startRuntime();
     const terminal = new FakeTerminal(60, 5);
     const {signal, onStdout} = interruptAt(/(CPU %[^]*){3}/);
     terminal.stream.on('data', (chunk: Buffer) => {
@@ -263,31 +263,31 @@ describe('stats --watch', () => {
     expect({wrapped: terminal.wrapped, cursor: terminal.cursorVisible}).toEqual({wrapped: [], cursor: true});
   });
 
-  test('ends with the error when the runtime goes away', async () => {
-    await using runtime = await started();
+  test('ends with the error when the runtime becomes unavailable', async () => {
+    await using runtime = await startRuntime();
     runtime.injectCrash('ListContainerStats', {skip: 3});
     const {stderr, exitCode} = await run(runtime, ['stats', '-w']);
     expect(stderr).toMatch(/^kcri: get container stats: /);
     expect(exitCode).toBe(1);
   });
 
-  test('ends when nobody reads any more', async () => {
-    await using runtime = await started();
+  test('ends when its output is closed', async () => {
+    await using runtime = await startRuntime();
     const terminal = new FakeTerminal();
-    const ended = runKcriOnTerminal(terminal, ['stats', '-w', '-o', 'json'], {
+    const finished = runKcriOnTerminal(terminal, ['stats', '-w', '-o', 'json'], {
       endpoint: runtime.endpoint,
       signal: new AbortController().signal,
     });
     terminal.stream.once('data', () => terminal.stream.destroy());
-    expect((await ended).exitCode).toBe(0);
+    expect((await finished).exitCode).toBe(0);
   });
 });
 
 describe('stats, called as crictl', () => {
   const env = {KCRI_COMPAT: 'crictl'};
 
-  test('clears the screen even into a pipe, and asks for one id only', async () => {
-    await using runtime = await started();
+  test('clears the screen even in a pipe, and accepts only one ID', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['stats', 'aaaa'], {env});
     expect(stdout).toMatch(/^\u001B\[2J\u001B\[HCONTAINER /);
     expect(names(stdout)).toEqual(['NAME', 'sidecar']);
@@ -297,16 +297,16 @@ describe('stats, called as crictl', () => {
     expect(runtime.callsTo('ListContainers')).toEqual([]);
   });
 
-  test('-w prints document after document, and Ctrl-C is success', async () => {
-    await using runtime = await started();
+  test('-w prints successive documents, and Ctrl-C is success', async () => {
+    await using runtime = await startRuntime();
     const options = interruptAt(/("stats"[^]*){2}/);
     const {stdout, exitCode} = await run(runtime, ['stats', '-w', '-o', 'json', 'aaaa'], {env, ...options});
     expect(stdout.match(/^\{\n {2}"stats": \[\n/gm)?.length).toBeGreaterThanOrEqual(2);
     expect(exitCode).toBe(0);
   });
 
-  test('one broken container is the end', async () => {
-    await using runtime = await started();
+  test('ends at the first broken container', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('ListContainerStats', {code: 'UNKNOWN', message: 'no metrics'});
     const {stdout, exitCode} = await run(runtime, ['stats'], {env});
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});

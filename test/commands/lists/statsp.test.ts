@@ -1,11 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {cells, ESCAPES, run, started} from './stats-scene.js';
+import {cells, ESCAPES, run, startRuntime} from './stats-runtime.js';
 import {interruptAt} from '../interrupt-watch.js';
 
 describe('statsp', () => {
-  test('shows what each pod uses', async () => {
-    await using runtime = await started();
+  test('prints the usage of each pod', async () => {
+    await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['statsp', '--sort', 'cpu']);
     expect(cells(stdout)).toEqual([
       ['POD', 'POD ID', 'CPU %', 'MEM'],
@@ -15,8 +15,8 @@ describe('statsp', () => {
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   });
 
-  test('-o wide shows processes, traffic and containers too', async () => {
-    await using runtime = await started();
+  test('-o wide adds processes, traffic and containers', async () => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['statsp', '-owide', '--no-headers', 'prod/api']);
     expect(cells(stdout)[0]?.slice(2)).toEqual(['5.00', '10.49MB', '2', '1kB', '2kB', '1', 'prod']);
   });
@@ -37,14 +37,14 @@ describe('statsp', () => {
       ['--sort', 'namespace', '--reverse'],
       ['api', 'web'],
     ],
-  ])('%j shows %j', async (args, expected) => {
-    await using runtime = await started();
+  ])('%j prints %j', async (args, expected) => {
+    await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['statsp', '--no-headers', ...args]);
     expect(cells(stdout).map(([name]) => name)).toEqual(expected);
   });
 
-  test('one broken pod does not spoil the list and is named', async () => {
-    await using runtime = await started();
+  test('reports a broken pod and prints the others', async () => {
+    await using runtime = await startRuntime();
     const broken = {code: 'UNKNOWN', message: 'cgroupPath is empty'} as const;
     runtime.injectError('ListPodSandboxStats', broken);
     runtime.injectError('PodSandboxStats', {
@@ -62,8 +62,8 @@ describe('statsp', () => {
     expect(named.stderr).toMatch(/^kcri: get pod stats: list pod sandbox stats: .*cgroupPath is empty\n/);
   });
 
-  test('a pod that ends while it is asked for is not broken', async () => {
-    await using runtime = await started();
+  test('a pod removed meanwhile is not an error', async () => {
+    await using runtime = await startRuntime();
     runtime.injectError('ListPodSandboxStats', {code: 'UNKNOWN', message: 'gone'});
     runtime.injectError('PodSandboxStats', {
       code: 'NOT_FOUND',
@@ -75,7 +75,7 @@ describe('statsp', () => {
     expect(stderr).toBe('');
   });
 
-  test('500 pods, one of them broken, are asked for a few at a time', async () => {
+  test('500 pods, one of them broken, are requested with limited concurrency', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 500, pods: 500});
     runtime.injectError('ListPodSandboxStats', {code: 'INTERNAL', message: 'one is broken'});
@@ -90,7 +90,7 @@ describe('statsp', () => {
     expect(runtime.connections.accepted).toBe(1);
   });
 
-  test('a list that is too long for a message comes in pages; without pages it says what to do', async () => {
+  test('a list too large for one message is read in pages, or fails with a hint without paging', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 1500, pods: 1500});
     const tooLong = {code: 'RESOURCE_EXHAUSTED', message: 'grpc: message larger than max'} as const;
@@ -103,8 +103,8 @@ describe('statsp', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('-w in a pipe shows no escape code and ends with success', async () => {
-    await using runtime = await started();
+  test('-w prints no escape codes in a pipe and ends with success', async () => {
+    await using runtime = await startRuntime();
     const {stdout, exitCode} = await run(runtime, ['statsp', '--watch'], interruptAt(/(POD ID[^]*){2}/));
     expect(stdout).not.toMatch(ESCAPES);
     expect(exitCode).toBe(0);

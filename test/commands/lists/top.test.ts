@@ -1,32 +1,32 @@
 import {expect, test} from 'vitest';
 import {topEventLines} from '../../../src/cli/output/views/top-table.js';
 import {runKcri} from '../../cli/run-kcri.js';
-import {aManifest, aScene, type PodScene} from '../pod-scene.js';
+import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 import {FAST_CLOCK} from '../interrupt-watch.js';
 
-async function synced(scene: PodScene, ...manifests: readonly string[]): Promise<void> {
-  const {exitCode, stderr} = await scene.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
+async function syncPods(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
+  const {exitCode, stderr} = await testbed.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
   expect({exitCode, stderr}).toMatchObject({exitCode: 0});
 }
 
-async function top(scene: PodScene, args: readonly string[] = []) {
-  return await runKcri(['--root-dir', scene.rootDir, 'top', ...args], {clock: FAST_CLOCK});
+async function top(testbed: CommandTestbed, args: readonly string[] = []) {
+  return await runKcri(['--root-dir', testbed.rootDir, 'top', ...args], {clock: FAST_CLOCK});
 }
 
-test('in a pipe pods, their containers and events are shown once, and nothing is changed', async () => {
-  const scene = await aScene();
-  await synced(scene, aManifest(), aManifest({name: 'api'}));
-  scene.runtime.clearCalls();
-  const {stdout, stderr, exitCode} = await top(scene);
+test('prints pods, containers and events once in a pipe, and changes nothing', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest(), aManifest({name: 'api'}));
+  testbed.runtime.clearCalls();
+  const {stdout, stderr, exitCode} = await top(testbed);
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   expect(stdout).toMatch(/^POD +READY +STATE +RESTARTS +CPU % +MEM +AGE +PROBES\n/);
   expect(stdout).toMatch(/^default\/api +1\/1 +Running +0 +\S+ +\S+ +\d+s\s*\n {2}main +yes +Running +0 /m);
   expect(stdout).toMatch(/^default\/web +1\/1 +Running /m);
   expect(stdout).toMatch(/^\d+s +default\/web {2}Normal {2}Started {2}Container started$/m);
-  expect(scene.mutatingCalls).toEqual([]);
+  expect(testbed.mutatingCalls).toEqual([]);
 });
 
-test('an event’s message ends without the line breaks that a probe left there', () => {
+test('strips trailing newlines of event messages', () => {
   const event = {
     type: 'Warning',
     reason: 'Unhealthy',
@@ -41,10 +41,10 @@ test('an event’s message ends without the line breaks that a probe left there'
   expect(line).toMatch(/Readiness probe failed: no \(x3\)$/);
 });
 
-test('-o json has pods, containers, what they use, and events', async () => {
-  const scene = await aScene();
-  await synced(scene, aManifest(), aManifest({name: 'api'}));
-  const {stdout} = await top(scene, ['web', '-o', 'json']);
+test('-o json prints pods, containers, usage and events', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest(), aManifest({name: 'api'}));
+  const {stdout} = await top(testbed, ['web', '-o', 'json']);
   expect(JSON.parse(stdout)).toMatchObject({
     pods: [
       {
@@ -62,20 +62,20 @@ test('-o json has pods, containers, what they use, and events', async () => {
   });
 });
 
-test('a pod whose runtime can not be asked is shown as it was last, without numbers', async () => {
-  const scene = await aScene();
-  await synced(scene, aManifest());
-  await scene.runtime.stop();
-  const {stdout, stderr} = await top(scene);
+test('prints the last status without usage if the runtime is unavailable', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest());
+  await testbed.runtime.stop();
+  const {stdout, stderr} = await top(testbed);
   expect(stdout).toMatch(/^default\/web +1\/1 +Running +0 +- +- /m);
   expect(stderr).toContain('is unavailable');
 });
 
-test('only pods of a namespace and with labels are shown', async () => {
-  const scene = await aScene();
-  await synced(scene, aManifest({metadata: {labels: {app: 'web'}}}), aManifest({name: 'api'}));
+test('prints only pods of a namespace and with labels', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest({metadata: {labels: {app: 'web'}}}), aManifest({name: 'api'}));
   const shown = async (...args: readonly string[]): Promise<readonly string[]> => {
-    const {stdout, exitCode} = await top(scene, ['--once', ...args]);
+    const {stdout, exitCode} = await top(testbed, ['--once', ...args]);
     expect(exitCode).toBe(0);
     return stdout.match(/^default\/\w+ +\d/gm)?.map((row) => row.split(/[/ ]/)[1] ?? '') ?? [];
   };
@@ -84,12 +84,12 @@ test('only pods of a namespace and with labels are shown', async () => {
   expect(await shown('-l', 'app=web')).toEqual(['web']);
 });
 
-test('a pod that is not there is an error', async () => {
-  const scene = await aScene();
-  expect(await top(scene, ['nosuch'])).toMatchObject({
+test('reports an unknown pod', async () => {
+  const testbed = await createTestbed();
+  expect(await top(testbed, ['nosuch'])).toMatchObject({
     exitCode: 1,
     stdout: '',
     stderr: expect.stringContaining('pod "nosuch" not found') as string,
   });
-  expect(await top(scene, ['--seconds', '0'])).toMatchObject({exitCode: 1});
+  expect(await top(testbed, ['--seconds', '0'])).toMatchObject({exitCode: 1});
 });

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
 import {anImage} from '../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, aScene, aScript, type PodScene} from '../pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, aScript, type CommandTestbed} from '../command-testbed.js';
 
 interface Plan {
   readonly fields?: readonly {readonly path: string; readonly before?: unknown; readonly after?: unknown}[];
@@ -21,21 +21,21 @@ interface Plan {
 
 const registry = ['localhost:5000/app:1', 'localhost:5000/app:2'].map((name) => anImage({name}));
 
-async function planned(scene: PodScene, manifest: string, ...flags: readonly string[]): Promise<Plan> {
-  const {stdout, stderr, exitCode} = await scene.run(['plan', '-', '-o', 'json', ...flags], {
+async function planOf(testbed: CommandTestbed, manifest: string, ...flags: readonly string[]): Promise<Plan> {
+  const {stdout, stderr, exitCode} = await testbed.run(['plan', '-', '-o', 'json', ...flags], {
     stdin: manifest,
   });
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   return (JSON.parse(stdout) as readonly Plan[])[0]!;
 }
 
-async function sync(scene: PodScene, manifest: string): Promise<void> {
-  const {stderr} = await scene.run(['sync', '-'], {stdin: manifest});
+async function sync(testbed: CommandTestbed, manifest: string): Promise<void> {
+  const {stderr} = await testbed.run(['sync', '-'], {stdin: manifest});
   expect(stderr).toBe('');
 }
 
-/** A pod that keeps its UID whatever its spec is, with two containers. */
-function aFixedPod(image: string, fields: object = {}): string {
+/** Returns a manifest with a fixed UID and two containers. */
+function aPodWithFixedUid(image: string, fields: object = {}): string {
   const containers = [aContainerSpec('a', {image, ...fields}), aContainerSpec('b')];
   return aManifest({metadata: {uid: 'fixed'}, containers});
 }
@@ -43,11 +43,11 @@ function aFixedPod(image: string, fields: object = {}): string {
 const reasons = ({calls}: Plan): readonly string[] =>
   calls.map(({method, why}) => `${method}: ${why!.text} (${why!.rule})`);
 
-describe('a plan for a pod that is there', () => {
-  test('names the container whose image changed, and what is done to it', async () => {
-    const scene = await aScene({registry});
-    await sync(scene, aFixedPod('localhost:5000/app:1'));
-    const plan = await planned(scene, aFixedPod('localhost:5000/app:2'));
+describe('a plan for an existing pod', () => {
+  test('reports the container with a changed image, and what happens to it', async () => {
+    const testbed = await createTestbed({registry});
+    await sync(testbed, aPodWithFixedUid('localhost:5000/app:1'));
+    const plan = await planOf(testbed, aPodWithFixedUid('localhost:5000/app:2'));
     expect(plan.changes).toEqual([
       {
         target: 'container "a"',
@@ -60,15 +60,15 @@ describe('a plan for a pod that is there', () => {
     ]);
   });
 
-  test('says field by field how the new container differs from the one that runs', async () => {
-    const scene = await aScene({registry});
+  test('reports the differing fields of a new container', async () => {
+    const testbed = await createTestbed({registry});
     const env = [
       {name: 'KEPT', value: 'x'},
       {name: 'GONE', value: 'y'},
     ];
-    await sync(scene, aFixedPod('localhost:5000/app:1', {env}));
+    await sync(testbed, aPodWithFixedUid('localhost:5000/app:1', {env}));
     const changed = {env: [env[0], {name: 'NEW', value: 'z'}], command: ['sleep', '7']};
-    const {diffs} = await planned(scene, aFixedPod('localhost:5000/app:2', changed));
+    const {diffs} = await planOf(testbed, aPodWithFixedUid('localhost:5000/app:2', changed));
     expect(diffs!.map(({target}) => target)).toEqual(['container "a"']);
     const changes = diffs?.[0]?.changes ?? [];
     const paths = Object.fromEntries(changes.map(({path, before, after}) => [path, [before, after]]));
@@ -86,12 +86,12 @@ describe('a plan for a pod that is there', () => {
     expect(Object.keys(paths).filter((path) => /KEPT|mounts|labels/.test(path))).toEqual([]);
   });
 
-  test('does not tell UIDs, addresses and random names for changes when the pod is replaced', async () => {
-    const scene = await aScene({registry});
+  test('of a replaced pod does not report UIDs, addresses and random names as changes', async () => {
+    const testbed = await createTestbed({registry});
     const env = [{name: 'IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}}];
     const manifest = (hostname: string) => aManifest({hostname, containers: [aContainerSpec('main', {env})]});
-    await sync(scene, manifest('one'));
-    const plan = await planned(scene, manifest('two'));
+    await sync(testbed, manifest('one'));
+    const plan = await planOf(testbed, manifest('two'));
     expect(plan.fields).toEqual([{path: 'spec.hostname', before: 'one', after: 'two'}]);
     expect(plan.diffs).toEqual([
       {target: 'sandbox', changes: [{path: 'hostname', before: 'one', after: 'two'}]},
@@ -106,8 +106,8 @@ describe('a plan for a pod that is there', () => {
     ]);
   });
 
-  test('shows no value of a Secret, neither the old one nor the new one', async () => {
-    const scene = await aScene({registry});
+  test('contains neither the old nor the new value of a Secret', async () => {
+    const testbed = await createTestbed({registry});
     const secret = (value: string) =>
       JSON.stringify({
         apiVersion: 'v1',
@@ -120,10 +120,11 @@ describe('a plan for a pod that is there', () => {
       {name: 'BUILT', value: 'user:$(KEY)'},
     ];
     const fields = {env, envFrom: [{secretRef: {name: 's'}}]};
-    const manifest = (image: string, value: string) => `${secret(value)}\n---\n${aFixedPod(image, fields)}`;
-    await sync(scene, manifest('localhost:5000/app:1', 'hunter2'));
+    const manifest = (image: string, value: string) =>
+      `${secret(value)}\n---\n${aPodWithFixedUid(image, fields)}`;
+    await sync(testbed, manifest('localhost:5000/app:1', 'hunter2'));
     for (const form of ['json', 'yaml', 'text']) {
-      const {stdout} = await scene.run(['plan', '-', '-o', form, '--explain'], {
+      const {stdout} = await testbed.run(['plan', '-', '-o', form, '--explain'], {
         stdin: manifest('localhost:5000/app:2', 'hunter3'),
       });
       expect(stdout).toContain('image changed');
@@ -132,10 +133,10 @@ describe('a plan for a pod that is there', () => {
     }
   });
 
-  test('is a few lines above the calls for people', async () => {
-    const scene = await aScene({registry});
-    await sync(scene, aFixedPod('localhost:5000/app:1'));
-    const {stdout} = await scene.run(['plan', '-'], {stdin: aFixedPod('localhost:5000/app:2')});
+  test('is summarized above the calls in the default format', async () => {
+    const testbed = await createTestbed({registry});
+    await sync(testbed, aPodWithFixedUid('localhost:5000/app:1'));
+    const {stdout} = await testbed.run(['plan', '-'], {stdin: aPodWithFixedUid('localhost:5000/app:2')});
     expect(stdout).toContain(
       [
         'pod default/web (uid fixed)',
@@ -151,13 +152,13 @@ describe('a plan for a pod that is there', () => {
 });
 
 describe('--explain', () => {
-  test('says why a new pod is made so', async () => {
-    const scene = await aScene({registry});
+  test("reports why a new pod's containers are created", async () => {
+    const testbed = await createTestbed({registry});
     const manifest = aManifest({
       initContainers: [aScript('setup', 'true')],
       containers: [aContainerSpec('main', {image: 'localhost:5000/app:1'})],
     });
-    expect(reasons(await planned(scene, manifest, '--explain'))).toEqual([
+    expect(reasons(await planOf(testbed, manifest, '--explain'))).toEqual([
       'RunPodSandbox: the pod has no sandbox (SyncPod step 4: createPodSandbox)',
       'CreateContainer: it has not been created yet (SyncPod step 6: startContainer)',
       'StartContainer: it has not been created yet (SyncPod step 6: startContainer, after it is created)',
@@ -167,42 +168,42 @@ describe('--explain', () => {
     ]);
   });
 
-  test('says why a container is started again', async () => {
-    const scene = await aScene();
-    await sync(scene, aManifest());
-    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 3);
-    expect(reasons(await planned(scene, aManifest(), '--explain'))).toEqual([
+  test('reports why a container is restarted', async () => {
+    const testbed = await createTestbed();
+    await sync(testbed, aManifest());
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 3);
+    expect(reasons(await planOf(testbed, aManifest(), '--explain'))).toEqual([
       'CreateContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer)',
       'StartContainer: it exited with code 3, and its restartPolicy is Always (SyncPod step 8: startContainer, after it is created)',
     ]);
   });
 
-  test('says why an older instance is removed', async () => {
-    const scene = await aScene();
+  test('reports why an older instance is removed', async () => {
+    const testbed = await createTestbed();
     for (let crash = 0; crash < 2; crash++) {
-      await sync(scene, aManifest());
-      const running = scene.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
-      scene.runtime.exitContainer(running!.id, 3);
+      await sync(testbed, aManifest());
+      const running = testbed.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+      testbed.runtime.exitContainer(running!.id, 3);
     }
-    expect(reasons(await planned(scene, aManifest(), '--explain'))[0]).toBe(
+    expect(reasons(await planOf(testbed, aManifest(), '--explain'))[0]).toBe(
       'RemoveContainer: of each container only the newest dead instance is kept (podContainerDeletor)',
     );
   });
 
-  test('says why a sandbox is replaced', async () => {
-    const scene = await aScene();
-    await sync(scene, aManifest());
-    scene.runtime.state.sandboxes.forEach((sandbox) => (sandbox.state = 'SANDBOX_NOTREADY'));
-    const [first, ...others] = reasons(await planned(scene, aManifest(), '--explain'));
+  test('reports why a sandbox is replaced', async () => {
+    const testbed = await createTestbed();
+    await sync(testbed, aManifest());
+    testbed.runtime.state.sandboxes.forEach((sandbox) => (sandbox.state = 'SANDBOX_NOTREADY'));
+    const [first, ...others] = reasons(await planOf(testbed, aManifest(), '--explain'));
     expect(first).toBe('StopContainer: the sandbox is not ready (SyncPod step 2: killPodWithSyncResult)');
     expect(others).toContain('RunPodSandbox: the sandbox is not ready (SyncPod step 4: createPodSandbox)');
     expect(others.at(-1)).toContain('StartContainer: it must run in the new sandbox');
   });
 
-  test('says why an older pod is ended', async () => {
-    const scene = await aScene();
-    await sync(scene, aManifest());
-    const lines = reasons(await planned(scene, aManifest({restartPolicy: 'Never'}), '--explain'));
+  test('reports why an older pod is terminated', async () => {
+    const testbed = await createTestbed();
+    await sync(testbed, aManifest());
+    const lines = reasons(await planOf(testbed, aManifest({restartPolicy: 'Never'}), '--explain'));
     const why =
       'the manifest defines a new pod, and the existing pod with its name is terminated first (changed: spec.restartPolicy)';
     expect(lines.slice(0, 4)).toEqual([
@@ -213,23 +214,23 @@ describe('--explain', () => {
     ]);
   });
 
-  test('stands below the call for people, and is left out unless it is asked for', async () => {
-    const scene = await aScene();
-    const {stdout} = await scene.run(['plan', '-', '--explain'], {stdin: aManifest()});
+  test('is printed below the calls, only if requested', async () => {
+    const testbed = await createTestbed();
+    const {stdout} = await testbed.run(['plan', '-', '--explain'], {stdin: aManifest()});
     expect(stdout).toContain(
       '  1. RunPodSandbox\n     # the pod has no sandbox (SyncPod step 4: createPodSandbox)\n',
     );
-    expect((await scene.run(['plan', '-'], {stdin: aManifest()})).stdout).not.toContain('#');
-    expect((await planned(scene, aManifest())).calls[0]!.why).toBeUndefined();
+    expect((await testbed.run(['plan', '-'], {stdin: aManifest()})).stdout).not.toContain('#');
+    expect((await planOf(testbed, aManifest())).calls[0]!.why).toBeUndefined();
   });
 });
 
 describe('--offline', () => {
-  test('plans for an empty runtime without one, and changes nothing', async () => {
-    const scene = await aScene();
-    await sync(scene, aManifest());
-    scene.runtime.clearCalls();
-    const {stdout, stderr, exitCode} = await scene.run(['plan', '-', '--offline', '-o', 'json'], {
+  test('plans for an empty runtime without connecting, and changes nothing', async () => {
+    const testbed = await createTestbed();
+    await sync(testbed, aManifest());
+    testbed.runtime.clearCalls();
+    const {stdout, stderr, exitCode} = await testbed.run(['plan', '-', '--offline', '-o', 'json'], {
       stdin: aManifest({containers: [aContainerSpec('main', {image: 'localhost:5000/app:1'})]}),
       endpoint: 'unix:///nonexistent/cri.sock',
     });
@@ -242,30 +243,30 @@ describe('--offline', () => {
       'StartContainer',
     ]);
     expect(plan!.changes).toBeUndefined();
-    expect(scene.runtime.calls).toEqual([]);
+    expect(testbed.runtime.calls).toEqual([]);
   });
 
-  test('looks for no logs of the pod', async () => {
+  test('does not read logs of the pod', async () => {
     const manifest = aManifest({metadata: {uid: 'fixed'}});
-    const scene = await aScene();
-    // In the place of the container's logs stands what can't be read as a directory.
-    await mkdir(join(scene.logsDir, 'default_web_fixed'), {recursive: true});
-    await writeFile(join(scene.logsDir, 'default_web_fixed', 'main'), '');
-    const args = ['plan', '-', '--offline', '--pod-logs-dir', scene.logsDir];
+    const testbed = await createTestbed();
+    // A file in place of the log directory would make reading it fail.
+    await mkdir(join(testbed.logsDir, 'default_web_fixed'), {recursive: true});
+    await writeFile(join(testbed.logsDir, 'default_web_fixed', 'main'), '');
+    const args = ['plan', '-', '--offline', '--pod-logs-dir', testbed.logsDir];
     const {stdout, stderr} = await runKcri(args, {stdin: manifest});
     expect(stderr).toBe('');
     expect(stdout).toContain('config.log_path: main/0.log');
   });
 
   test('needs no root directory', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const args = ['--root-dir', '/nonexistent/kcri', 'plan', '-', '--offline'];
     const {stderr, exitCode} = await runKcri(args, {stdin: aManifest()});
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-    expect(await readdir(scene.directory)).toEqual([]);
+    expect(await readdir(testbed.directory)).toEqual([]);
   });
 
-  test('takes what only some runtimes can do for possible', async () => {
+  test('assumes optional runtime features', async () => {
     const containers = [
       aContainerSpec('main', {
         volumeMounts: [{name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: 'Enabled'}],

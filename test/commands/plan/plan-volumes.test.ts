@@ -1,17 +1,17 @@
 import {access} from 'node:fs/promises';
 import {expect, test} from 'vitest';
-import {aContainerSpec, aManifest, aScene, type PodScene} from '../pod-scene.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
 const VALUE = 'correct-horse-battery-staple';
 
-/** A pod with a secret volume, and its Secret. */
-async function aManifestFile(scene: PodScene, volume: object = {}): Promise<string> {
+/** Writes a pod with a secret volume, and its Secret. */
+async function aManifestFile(testbed: CommandTestbed, volume: object = {}): Promise<string> {
   const secret = {apiVersion: 'v1', kind: 'Secret', metadata: {name: 'keys'}, stringData: {password: VALUE}};
   const pod = aManifest({
     containers: [aContainerSpec('main', {volumeMounts: [{name: 's', mountPath: '/s'}]})],
     volumes: [{name: 's', secret: {secretName: 'keys', defaultMode: 0o400, ...volume}}],
   });
-  return await scene.write('pod.yaml', `${JSON.stringify(secret)}\n---\n${pod}`);
+  return await testbed.write('pod.yaml', `${JSON.stringify(secret)}\n---\n${pod}`);
 }
 
 test.each([
@@ -19,10 +19,15 @@ test.each([
   ['json', /"path": "\S+\/kubernetes\.io~secret\/s\/password",\s+"mode": "0400"/],
   ['yaml', /path: \S+\/kubernetes\.io~secret\/s\/password\s+mode: "0400"/],
 ])(
-  'a plan in %s names the files of volumes without what is in them, and writes none',
+  'a plan in %s lists the files of volumes without their contents, and writes none',
   async (output, expected) => {
-    const scene = await aScene();
-    const {stdout, stderr, exitCode} = await scene.run(['plan', await aManifestFile(scene), '-o', output]);
+    const testbed = await createTestbed();
+    const {stdout, stderr, exitCode} = await testbed.run([
+      'plan',
+      await aManifestFile(testbed),
+      '-o',
+      output,
+    ]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).toMatch(expected);
     for (const form of [VALUE, Buffer.from(VALUE).toString('base64')]) expect(stdout).not.toContain(form);
@@ -31,10 +36,10 @@ test.each([
   },
 );
 
-test('a plan fails for what a volume lacks, as the sync would', async () => {
-  const scene = await aScene();
-  const file = await aManifestFile(scene, {items: [{key: 'user', path: 'user'}]});
-  const {stderr, exitCode} = await scene.run(['plan', file]);
+test('a plan fails for missing volume sources, like the sync', async () => {
+  const testbed = await createTestbed();
+  const file = await aManifestFile(testbed, {items: [{key: 'user', path: 'user'}]});
+  const {stderr, exitCode} = await testbed.run(['plan', file]);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
     'FailedMount: MountVolume.SetUp failed for volume "s" : references non-existent secret key: user',

@@ -5,13 +5,13 @@ import {aContainer, anImage, aSandbox, type RecordedCall} from '../../fakes/fake
 import {
   aContainerSpec,
   aManifest,
-  aScene,
+  createTestbed,
   aScript,
   expectUserError,
   isMutatingCall,
   NO_LEFTOVERS,
-  type PodScene,
-} from '../pod-scene.js';
+  type CommandTestbed,
+} from '../command-testbed.js';
 
 interface Call {
   readonly method: string;
@@ -26,30 +26,30 @@ interface Plan {
   readonly calls: readonly Call[];
 }
 
-async function planOf(scene: PodScene, args: readonly string[]): Promise<readonly Plan[]> {
-  const {stdout, stderr, exitCode} = await scene.run(['plan', ...args, '-o', 'json']);
+async function planOf(testbed: CommandTestbed, args: readonly string[]): Promise<readonly Plan[]> {
+  const {stdout, stderr, exitCode} = await testbed.run(['plan', ...args, '-o', 'json']);
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   return JSON.parse(stdout) as readonly Plan[];
 }
 
-/** What a plan can't know, in a plan's words: ids, addresses, random names, when the manifest was read. */
-function inPlansWords(scene: PodScene, calls: readonly RecordedCall[]): readonly Call[] {
+/** Replaces values that a plan cannot know: IDs, addresses, random names, the time when the manifest was read. */
+function withPlaceholders(testbed: CommandTestbed, calls: readonly RecordedCall[]): readonly Call[] {
   const known = new Map<string, string>();
-  for (const {config, id, ips} of scene.runtime.sandboxes) {
+  for (const {config, id, ips} of testbed.runtime.sandboxes) {
     known.set(
       id,
       `<sandbox ${config.metadata!.namespace}/${config.metadata!.name}/${config.metadata!.attempt}>`,
     );
     for (const ip of ips) known.set(ip, '<pod IP>');
   }
-  for (const {config, id} of scene.runtime.containers)
+  for (const {config, id} of testbed.runtime.containers)
     known.set(id, `<container ${config.metadata!.name}/${config.metadata!.attempt}>`);
-  for (const image of scene.runtime.state.registry) known.set(image.id, `<image ${image.repoTags[0]!}>`);
+  for (const image of testbed.runtime.state.registry) known.set(image.id, `<image ${image.repoTags[0]!}>`);
   return calls
     .filter(({method}) => isMutatingCall(method))
     .map(({method, request}) => {
       const text = withPlainEnv(request, [...known]);
-      return {method, request: withoutMoment(JSON.parse(text))};
+      return {method, request: withoutTimes(JSON.parse(text))};
     });
 }
 
@@ -62,10 +62,10 @@ function withPlainEnv(request: unknown, known: readonly (readonly [string, strin
         }))
       : value,
   );
-  return known.reduce((result, [actual, planned]) => result.replaceAll(actual, planned), text);
+  return known.reduce((result, [actual, placeholder]) => result.replaceAll(actual, placeholder), text);
 }
 
-function withoutMoment(value: unknown): unknown {
+function withoutTimes(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/(config\.seen":")[^"]*/g, '$1<seen>')
     .replaceAll(/(\/containers\/[a-z]+\/)[0-9a-f]{8}"/g, '$1<random>"');
@@ -82,7 +82,7 @@ const CASES: Readonly<Record<string, string>> = {
     initContainers: [aScript('first', 'true'), aScript('second', 'true')],
     containers: [aContainerSpec('main', {env}), aContainerSpec('other')],
   }),
-  'an image that is to be pulled': aManifest({
+  'an image to be pulled': aManifest({
     containers: [
       aContainerSpec('main', {image: 'localhost:5000/app:1'}),
       aContainerSpec('other', {image: 'localhost:5000/app:1'}),
@@ -102,58 +102,58 @@ const CASES: Readonly<Record<string, string>> = {
 
 const registry = ['localhost:5000/app:1', 'localhost:5000/latest:latest'].map((name) => anImage({name}));
 
-describe('a plan is what the sync then does', () => {
+describe('a plan lists the calls of the sync', () => {
   test.each(Object.keys(CASES))('for %s', async (name) => {
-    const scene = await aScene({registry});
-    const file = await scene.write('pod.json', CASES[name]!);
-    const [plan] = await planOf(scene, [file]);
+    const testbed = await createTestbed({registry});
+    const file = await testbed.write('pod.json', CASES[name]!);
+    const [plan] = await planOf(testbed, [file]);
     expect(plan!.calls.length).toBeGreaterThan(2);
-    scene.runtime.clearCalls();
-    await scene.run(['sync', file]);
-    expect(plan!.calls.map(({method, request}) => ({method, request: withoutMoment(request)}))).toEqual(
-      inPlansWords(scene, scene.runtime.calls),
+    testbed.runtime.clearCalls();
+    await testbed.run(['sync', file]);
+    expect(plan!.calls.map(({method, request}) => ({method, request: withoutTimes(request)}))).toEqual(
+      withPlaceholders(testbed, testbed.runtime.calls),
     );
   });
 
-  test('for a manifest that replaces a pod, whose UID it names', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', await scene.write('pod.json', aManifest())]);
-    const [old] = scene.runtime.sandboxes;
-    const file = await scene.write('pod.json', aManifest({containers: [aScript('main', 'sleep 60')]}));
-    const [plan] = await planOf(scene, [file]);
+  test('for a manifest that replaces a pod, with its UID', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', await testbed.write('pod.json', aManifest())]);
+    const [old] = testbed.runtime.sandboxes;
+    const file = await testbed.write('pod.json', aManifest({containers: [aScript('main', 'sleep 60')]}));
+    const [plan] = await planOf(testbed, [file]);
     expect(plan!.replaces).toBe(old!.config.metadata!.uid);
-    scene.runtime.clearCalls();
-    await scene.run(['sync', file]);
-    expect(plan!.calls.map(({method, request}) => ({method, request: withoutMoment(request)}))).toEqual(
-      inPlansWords(scene, scene.runtime.calls),
+    testbed.runtime.clearCalls();
+    await testbed.run(['sync', file]);
+    expect(plan!.calls.map(({method, request}) => ({method, request: withoutTimes(request)}))).toEqual(
+      withPlaceholders(testbed, testbed.runtime.calls),
     );
   });
 
-  test('for a container that has to be restarted', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    await scene.run(['sync', file]);
-    scene.runtime.exitContainer(scene.runtime.containers[0]!.id, 1);
-    const [plan] = await planOf(scene, [file]);
-    scene.runtime.clearCalls();
-    await scene.run(['sync', file]);
+  test('for a container to be restarted', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    await testbed.run(['sync', file]);
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 1);
+    const [plan] = await planOf(testbed, [file]);
+    testbed.runtime.clearCalls();
+    await testbed.run(['sync', file]);
     expect(plan!.calls.map(({method}) => method)).toEqual(['CreateContainer', 'StartContainer']);
-    expect(scene.mutatingCalls).toEqual(['CreateContainer', 'StartContainer']);
+    expect(testbed.mutatingCalls).toEqual(['CreateContainer', 'StartContainer']);
   });
 
   test('for a container with several dead instances, of which one is kept', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
     for (let crash = 0; crash < 2; crash++) {
-      await scene.run(['sync', file]);
-      const running = scene.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
-      scene.runtime.exitContainer(running!.id, 1);
+      await testbed.run(['sync', file]);
+      const running = testbed.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING');
+      testbed.runtime.exitContainer(running!.id, 1);
     }
-    const [oldest] = scene.runtime.containers;
-    const [plan] = await planOf(scene, [file]);
-    scene.runtime.clearCalls();
-    await scene.run(['sync', file]);
-    const removals = scene.runtime.callsTo('RemoveContainer');
+    const [oldest] = testbed.runtime.containers;
+    const [plan] = await planOf(testbed, [file]);
+    testbed.runtime.clearCalls();
+    await testbed.run(['sync', file]);
+    const removals = testbed.runtime.callsTo('RemoveContainer');
     expect(removals).toMatchObject([{code: 'OK', request: {container_id: oldest!.id}}]);
     expect(plan!.calls[0]).toMatchObject({
       method: 'RemoveContainer',
@@ -162,55 +162,55 @@ describe('a plan is what the sync then does', () => {
     // A sync removes it while it starts the next instance.
     const methods = plan!.calls.map(({method}) => method);
     expect(methods).toEqual(['RemoveContainer', 'CreateContainer', 'StartContainer']);
-    expect(scene.mutatingCalls.toSorted()).toEqual(methods.toSorted());
+    expect(testbed.mutatingCalls.toSorted()).toEqual(methods.toSorted());
   });
 
-  test('for a sandbox that has died', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    await scene.run(['sync', file]);
-    scene.runtime.state.sandboxes.forEach((sandbox) => (sandbox.state = 'SANDBOX_NOTREADY'));
-    const [plan] = await planOf(scene, [file]);
-    scene.runtime.clearCalls();
-    await scene.run(['sync', file]);
-    expect(plan!.calls.map(({method}) => method)).toEqual(scene.mutatingCalls);
-    expect(scene.mutatingCalls).toContain('RunPodSandbox');
+  test('for a dead sandbox', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    await testbed.run(['sync', file]);
+    testbed.runtime.state.sandboxes.forEach((sandbox) => (sandbox.state = 'SANDBOX_NOTREADY'));
+    const [plan] = await planOf(testbed, [file]);
+    testbed.runtime.clearCalls();
+    await testbed.run(['sync', file]);
+    expect(plan!.calls.map(({method}) => method)).toEqual(testbed.mutatingCalls);
+    expect(testbed.mutatingCalls).toContain('RunPodSandbox');
   });
 });
 
 describe('plan', () => {
-  test('changes nothing, in the runtime or on the disk', async () => {
-    const scene = await aScene({registry});
-    const file = await scene.write('pod.json', CASES['an image that is to be pulled']!);
-    await scene.run(['plan', file]);
-    expect(scene.mutatingCalls).toEqual([]);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
-    expect(await readdir(scene.directory)).toEqual(['pod.json']);
+  test('changes nothing in the runtime or on disk', async () => {
+    const testbed = await createTestbed({registry});
+    const file = await testbed.write('pod.json', CASES['an image to be pulled']!);
+    await testbed.run(['plan', file]);
+    expect(testbed.mutatingCalls).toEqual([]);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await readdir(testbed.directory)).toEqual(['pod.json']);
   });
 
-  test('leaves a pod that it would replace as it is', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', await scene.write('pod.json', aManifest())]);
-    const before = await scene.listLeftovers();
-    scene.runtime.clearCalls();
-    await scene.run(['plan', await scene.write('pod.json', aManifest({restartPolicy: 'Never'}))]);
-    expect(scene.mutatingCalls).toEqual([]);
-    expect(await scene.listLeftovers()).toEqual(before);
+  test('leaves a pod unchanged that it would replace', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', await testbed.write('pod.json', aManifest())]);
+    const before = await testbed.listLeftovers();
+    testbed.runtime.clearCalls();
+    await testbed.run(['plan', await testbed.write('pod.json', aManifest({restartPolicy: 'Never'}))]);
+    expect(testbed.mutatingCalls).toEqual([]);
+    expect(await testbed.listLeftovers()).toEqual(before);
   });
 
-  test('has nothing to do for a pod that is as it should be', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest({initContainers: [aScript('setup', 'true')]}));
-    await scene.run(['sync', file]);
-    const {stdout, exitCode} = await scene.run(['plan', file]);
+  test('is empty for an up-to-date pod', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest({initContainers: [aScript('setup', 'true')]}));
+    await testbed.run(['sync', file]);
+    const {stdout, exitCode} = await testbed.run(['plan', file]);
     expect(stdout).toMatch(/^pod default\/web \(uid [0-9a-f-]{36}\): nothing to do\n$/);
     expect(exitCode).toBe(0);
   });
 
-  test('is a numbered list for people', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest({containers: [aContainerSpec('main', {env})]}));
-    const {stdout} = await scene.run(['plan', file]);
+  test('is a numbered list by default', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest({containers: [aContainerSpec('main', {env})]}));
+    const {stdout} = await testbed.run(['plan', file]);
     expect(stdout).toMatch(
       /^pod default\/web \(uid [0-9a-f-]{36}\)\n {2}1\. RunPodSandbox\n {5}config\.metadata\.name: web$/m,
     );
@@ -220,53 +220,53 @@ describe('plan', () => {
     expect(stdout).toMatch(/^ {2}3\. StartContainer\n {5}container_id: <container main\/0>$/m);
   });
 
-  test('-o yaml is what -o json is', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    const {stdout} = await scene.run(['plan', file, '-o', 'yaml']);
-    const plans = await planOf(scene, [file]);
-    expect(withoutMoment(parse(stdout))).toEqual(withoutMoment(plans));
+  test('has equal contents with -o yaml and -o json', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    const {stdout} = await testbed.run(['plan', file, '-o', 'yaml']);
+    const plans = await planOf(testbed, [file]);
+    expect(withoutTimes(parse(stdout))).toEqual(withoutTimes(plans));
   });
 
-  test('plans several pods, each by itself', async () => {
-    const scene = await aScene();
-    const file = await scene.write(
+  test('plans several pods independently', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write(
       'pods.yaml',
       `${aManifest({name: 'a'})}\n---\n${aManifest({name: 'b'})}\n`,
     );
-    expect((await planOf(scene, [file])).map(({pod, calls}) => [pod, calls.length])).toEqual([
+    expect((await planOf(testbed, [file])).map(({pod, calls}) => [pod, calls.length])).toEqual([
       ['a', 3],
       ['b', 3],
     ]);
   });
 
   test('--static plans the static pod', async () => {
-    const scene = await aScene();
-    const file = await scene.write('pod.json', aManifest());
-    const [plan] = await planOf(scene, [file, '--static', '--hostname-override', 'node1']);
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    const [plan] = await planOf(testbed, [file, '--static', '--hostname-override', 'node1']);
     expect(plan!.pod).toBe('web-node1');
   });
 
-  test('tells what a sync would fail with', async () => {
-    const scene = await aScene({images: []});
+  test('reports the error of the sync', async () => {
+    const testbed = await createTestbed({images: []});
     const containers = [aContainerSpec('main', {imagePullPolicy: 'Never'})];
-    const result = await scene.run(['plan', await scene.write('pod.json', aManifest({containers}))]);
+    const result = await testbed.run(['plan', await testbed.write('pod.json', aManifest({containers}))]);
     expectUserError(result);
     expect(result.stderr).toContain('container "main": ErrImageNeverPull: ');
     expect(result.exitCode).toBe(1);
   });
 
-  test("refuses the UID of somebody else's pod, as a sync does", async () => {
+  test('rejects the UID of a pod not created by kcri, like a sync', async () => {
     const foreign = aSandbox({name: 'foreign', uid: 'my-uid'});
-    const scene = await aScene({sandboxes: [foreign], containers: [aContainer({sandbox: foreign})]});
-    const file = await scene.write('pod.json', aManifest({metadata: {uid: 'my-uid'}}));
+    const testbed = await createTestbed({sandboxes: [foreign], containers: [aContainer({sandbox: foreign})]});
+    const file = await testbed.write('pod.json', aManifest({metadata: {uid: 'my-uid'}}));
     for (const command of ['plan', 'sync']) {
-      const result = await scene.run([command, file]);
+      const result = await testbed.run([command, file]);
       expectUserError(result);
       expect(result.stderr).toContain('the UID "my-uid" is in use by a pod that kcri did not create');
       expect(result.exitCode).toBe(1);
     }
-    expect(scene.mutatingCalls).toEqual([]);
-    expect(await scene.records()).toEqual([]);
+    expect(testbed.mutatingCalls).toEqual([]);
+    expect(await testbed.records()).toEqual([]);
   });
 });

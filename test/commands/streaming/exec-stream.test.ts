@@ -9,10 +9,10 @@ import {KCRI_COMMAND} from '../../kcri-command.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 import {until} from '../../base/until.js';
 
-type Play = (session: ServerSession) => Promise<void> | void;
+type SessionHandler = (session: ServerSession) => Promise<void> | void;
 
-async function started(play: Play) {
-  const server = await FakeStreamingServer.start({handleSession: play});
+async function startRuntime(handler: SessionHandler) {
+  const server = await FakeStreamingServer.start({handleSession: handler});
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api'})];
   const runtime = await FakeRuntime.start({
     streamingUrl: server.url,
@@ -31,8 +31,8 @@ async function started(play: Play) {
   return {runtime, server, kcri};
 }
 
-const exits =
-  (exitCode: number, stdout = '', stderr = ''): Play =>
+const exitWith =
+  (exitCode: number, stdout = '', stderr = ''): SessionHandler =>
   (session) => {
     if (stdout !== '') session.stream('stdout').send(stdout);
     if (stderr !== '') session.streams.get('stderr')?.send(stderr);
@@ -40,8 +40,8 @@ const exits =
   };
 
 describe('exec', () => {
-  test("keeps the outputs apart and ends with the command's exit code", async () => {
-    const {kcri, runtime} = await started(exits(7, 'out\n', 'err\n'));
+  test("separates the outputs and exits with the command's exit code", async () => {
+    const {kcri, runtime} = await startRuntime(exitWith(7, 'out\n', 'err\n'));
     expect(await kcri(['exec', 'main', 'sh', '-c', 'x'])).toEqual({
       stdout: 'out\n',
       stderr: 'err\n',
@@ -55,19 +55,19 @@ describe('exec', () => {
     });
   });
 
-  test('-i passes standard input on, with its end', async () => {
-    const {kcri, runtime} = await started(async (session) => {
+  test('-i passes on standard input and its end', async () => {
+    const {kcri, runtime} = await startRuntime(async (session) => {
       await session.stream('stdin').waitUntil((_text, {isEnded}) => isEnded);
-      await exits(0, session.stream('stdin').received)(session);
+      await exitWith(0, session.stream('stdin').received)(session);
     });
     expect((await kcri(['exec', '-i', 'main', 'cat'], {stdin: 'words'})).stdout).toBe('words');
     expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({stdin: true});
   });
 
-  test('what the command said comes whole when the runtime hangs up on input that nobody read', async () => {
-    const {runtime} = await started(async (session) => {
+  test('prints all output if the runtime closes unread input', async () => {
+    const {runtime} = await startRuntime(async (session) => {
       await session.stream('stdin').waitUntil((read) => read.length > 0);
-      await exits(0, 'x')(session);
+      await exitWith(0, 'x')(session);
       session.hangUp();
     });
     const [program, ...before] = KCRI_COMMAND;
@@ -75,23 +75,23 @@ describe('exec', () => {
       const kcri = spawn(program, [...before, 'exec', '-i', 'main', 'head'], {
         env: {...process.env, CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
       });
-      const ended = once(kcri, 'close');
+      const exited = once(kcri, 'close');
       kcri.stdin.on('error', () => undefined).end('x'.repeat(4 * 1024 * 1024));
       const [stdout, stderr] = await Promise.all([text(kcri.stdout), text(kcri.stderr)]);
-      expect({stdout, stderr, ended: await ended}).toEqual({stdout: 'x', stderr: '', ended: [0, null]});
+      expect({stdout, stderr, exited: await exited}).toEqual({stdout: 'x', stderr: '', exited: [0, null]});
     }
   });
 
-  test('-it without a terminal goes on without one, and says so', async () => {
-    const {kcri, runtime} = await started(exits(0));
+  test('-it without a terminal continues without one, with a warning', async () => {
+    const {kcri, runtime} = await startRuntime(exitWith(0));
     const {stderr, exitCode} = await kcri(['exec', '-it', 'main', 'sh']);
     expect(stderr).toContain('warning: standard input is not a terminal');
     expect(exitCode).toBe(0);
     expect(runtime.callsTo('Exec')[0]!.request).not.toMatchObject({tty: true});
   });
 
-  test('-t alone gives a terminal without input', async () => {
-    const {kcri, runtime} = await started(exits(0, 'colours'));
+  test('-t alone allocates a terminal without input', async () => {
+    const {kcri, runtime} = await startRuntime(exitWith(0, 'colours'));
     expect((await kcri(['exec', '-t', 'main', 'ls'])).stdout).toBe('colours');
     expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({tty: true, stdout: true});
     expect(runtime.callsTo('Exec')[0]!.request).not.toHaveProperty('stderr');
@@ -104,9 +104,9 @@ describe('exec', () => {
     ['exec: "/etc": is a directory: unknown', 126],
     ['executable file `nosuch` not found: No such file or directory: unknown', 127],
     ['something else', 1],
-  ])('ends as a shell would when the runtime says %s', async (text, code) => {
+  ])('exits like a shell if the runtime reports %s', async (text, code) => {
     const message = `error executing command in container: OCI runtime exec failed: ${text}`;
-    const {kcri} = await started((session) => {
+    const {kcri} = await startRuntime((session) => {
       session.sendStatus({status: 'Failure', reason: 'InternalError', message});
     });
     const {stderr, exitCode} = await kcri(['exec', 'main', 'nosuch']);
@@ -114,8 +114,8 @@ describe('exec', () => {
     expect(stderr).toMatch(/^kcri: running "nosuch" in container "main": /);
   });
 
-  test('a lost connection is an error, after what had come', async () => {
-    const {kcri} = await started(async (session) => {
+  test('reports a lost connection after the received output', async () => {
+    const {kcri} = await startRuntime(async (session) => {
       session.stream('stdout').send('half');
       await session.stream('stdin').waitUntil((text) => text !== '');
       session.crash();
@@ -131,9 +131,9 @@ describe('exec', () => {
     expect(['', 'half']).toContain(seen);
   });
 
-  test('--timeout ends it with 124', async () => {
+  test('--timeout exits with 124', async () => {
     const clock = new FakeClock();
-    const {kcri, server} = await started(() => undefined);
+    const {kcri, server} = await startRuntime(() => undefined);
     const result = kcri(['exec', '--timeout', '3', 'main', 'sleep', '9'], {clock});
     await until(() => (server.sessions[0]?.streams.size ?? 0) > 0);
     await clock.advance(3000);
@@ -143,9 +143,9 @@ describe('exec', () => {
     );
   });
 
-  test('an interruption ends it at once', async () => {
+  test('ends immediately if interrupted', async () => {
     const controller = new AbortController();
-    const {kcri, server} = await started(() => undefined);
+    const {kcri, server} = await startRuntime(() => undefined);
     const result = kcri(['exec', 'main', 'sleep', '9'], {signal: controller.signal});
     await until(() => (server.sessions[0]?.streams.size ?? 0) > 0);
     const {InterruptedError} = await import('../../../src/cli/interrupt.js');
@@ -153,8 +153,8 @@ describe('exec', () => {
     expect(await result).toMatchObject({exitCode: 143});
   });
 
-  test('in several containers it runs in turn below their ids, or at once with ids in front of lines', async () => {
-    const {kcri, runtime} = await started(exits(3, 'one\ntwo', 'note\n'));
+  test('runs in several containers in turn below their IDs, or concurrently with prefixes', async () => {
+    const {kcri, runtime} = await startRuntime(exitWith(3, 'one\ntwo', 'note\n'));
     const [main, server] = runtime.containers.map(({id}) => id);
     const inTurn = await kcri(['exec', '--label', 'app=x', 'hostname']);
     expect(inTurn.stdout).toBe(`${main!}:\none\ntwo${server!}:\none\ntwo`);
@@ -169,7 +169,7 @@ describe('exec', () => {
   });
 
   test('--user, --env and --workdir wrap the command', async () => {
-    const {kcri, runtime} = await started(exits(0));
+    const {kcri, runtime} = await startRuntime(exitWith(0));
     await kcri(['exec', '--env', 'A=b c', '--env', 'D=e', '--workdir', '/srv', 'main', 'ls', '-la']);
     const {cmd} = runtime.callsTo('Exec')[0]!.request as {cmd: string[]};
     expect(cmd.slice(3)).toEqual(['sh', '/srv', 'env', 'A=b c', 'D=e', 'ls', '-la']);
@@ -186,14 +186,14 @@ describe('exec', () => {
     [['exec', '--detach-keys', 'ctrl-1', '-it', 'main', 'sh'], '--detach-keys: "ctrl-1" is not a key'],
     [['exec', '--tls-cert', 'x', 'main', 'sh'], '--tls-cert and --tls-key must be set together'],
     [['exec', '--timeout', '-1', 'main', 'sh'], '--timeout must not be negative'],
-  ])('%j is refused', async (args, message) => {
-    const {kcri} = await started(exits(0));
+  ])('%j is rejected', async (args, message) => {
+    const {kcri} = await startRuntime(exitWith(0));
     const {stderr, exitCode} = await kcri(args);
     expect(stderr).toContain(message);
     expect(exitCode).toBe(1);
   });
 
-  test('auto takes WebSocket only where the server takes no SPDY, with a URL of its own', async () => {
+  test('auto uses WebSocket only if the server does not support SPDY, with a new URL', async () => {
     const server = await FakeStreamingServer.start({errorResponse: {status: 400, body: 'no SPDY here'}});
     const runtime = await FakeRuntime.start({
       streamingUrl: server.url,
@@ -211,11 +211,11 @@ describe('exec', () => {
   });
 });
 
-describe("exec in crictl's way", () => {
+describe('exec as crictl', () => {
   const env = {KCRI_COMPAT: 'crictl'};
 
-  test('ends with 1 whatever the command ends with, and logs it', async () => {
-    const {kcri, runtime} = await started(exits(7, 'out\n'));
+  test('exits with 1 for any exit code of the command, and logs it', async () => {
+    const {kcri, runtime} = await startRuntime(exitWith(7, 'out\n'));
     const {id} = runtime.containers[0]!;
     const {stdout, stderr, exitCode} = await kcri(['exec', id, 'false'], {env});
     expect(stdout).toBe('out\n');
@@ -229,8 +229,8 @@ describe("exec in crictl's way", () => {
     [['-t'], 'tty=true must be specified with interactive=true'],
     [['-it'], 'input is not a terminal'],
     [['-r', 'pigeon'], 'get executor: unknown transport: pigeon'],
-  ])('%j is refused by crictl itself, once the runtime has agreed', async (flags, message) => {
-    const {kcri, runtime} = await started(exits(0));
+  ])("%j is rejected by crictl after the runtime's response", async (flags, message) => {
+    const {kcri, runtime} = await startRuntime(exitWith(0));
     const {id} = runtime.containers[0]!;
     const {stderr, exitCode} = await kcri(['exec', ...flags, id, 'sh'], {env});
     expect(stderr).toContain(`execing command in container ${id}: ${message}`);
@@ -240,10 +240,10 @@ describe("exec in crictl's way", () => {
 });
 
 describe('attach', () => {
-  test("shows the output and ends with the container's exit code", async () => {
-    const {kcri, runtime} = await started(async (session) => {
+  test("prints the output and exits with the container's exit code", async () => {
+    const {kcri, runtime} = await startRuntime(async (session) => {
       runtime.exitContainer(runtime.containers[0]!.id, 5);
-      await exits(0, 'last words\n')(session);
+      await exitWith(0, 'last words\n')(session);
     });
     expect(await kcri(['attach', 'main'])).toEqual({stdout: 'last words\n', stderr: '', exitCode: 5});
   });
@@ -252,8 +252,8 @@ describe('attach', () => {
     [['attach'], 'ID cannot be empty'],
     [['attach', 'main', 'server'], 'attach requires exactly one container'],
     [['attach', 'nobody'], 'no such container "nobody"'],
-  ])('%j is refused', async (args, message) => {
-    const {kcri} = await started(exits(0));
+  ])('%j is rejected', async (args, message) => {
+    const {kcri} = await startRuntime(exitWith(0));
     const {stderr, exitCode} = await kcri(args);
     expect(stderr).toContain(message);
     expect(exitCode).toBe(1);

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, BUILT_AT_NANOS} from '../../fakes/fake-runtime.js';
 
-async function started() {
+async function startRuntime() {
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api'})];
   return await FakeRuntime.start({
     sandboxes: [web, api],
@@ -17,8 +17,8 @@ async function started() {
 }
 
 describe('exec --sync', () => {
-  test('gives both streams as they are and the exit code', async () => {
-    await using runtime = await started();
+  test('separates the outputs unchanged, and returns the exit code', async () => {
+    await using runtime = await startRuntime();
     const result = await runKcri(['exec', '-s', 'main', 'say', '-x', 'b', '-x', '--'], {
       endpoint: runtime.endpoint,
     });
@@ -39,26 +39,26 @@ describe('exec --sync', () => {
     [['--sync', '--timeout', '9', 'web/main', 'true']],
     [['--name', '^main$', '-s', 'true']],
   ])('%j runs true', async (words) => {
-    await using runtime = await started();
+    await using runtime = await startRuntime();
     const args = ['exec', ...words];
     expect((await runKcri(args, {endpoint: runtime.endpoint})).exitCode).toBe(0);
     expect(runtime.callsTo('ExecSync')[0]!.request).toMatchObject({cmd: ['true']});
   });
 
-  test('--timeout is the time of the command, not of the call', async () => {
-    await using runtime = await started();
+  test('--timeout limits the command, not the call', async () => {
+    await using runtime = await startRuntime();
     await runKcri(['exec', '-s', '--timeout', '9', 'main', 'true'], {endpoint: runtime.endpoint});
     expect(runtime.callsTo('ExecSync')[0]!.request).toMatchObject({timeout: '9'});
   });
 
-  test('with a filter it runs in all that match', async () => {
-    await using runtime = await started();
+  test('runs in all containers that a filter selects', async () => {
+    await using runtime = await startRuntime();
     const args = ['exec', '-sq', '--name', '.', 'echo', 'hi'];
     expect((await runKcri(args, {endpoint: runtime.endpoint})).stdout).toBe('hi\nhi\n');
   });
 
-  test('-e forgives', async () => {
-    await using runtime = await started();
+  test('-e ignores errors', async () => {
+    await using runtime = await startRuntime();
     expect((await runKcri(['exec', '-se', 'main', 'false'], {endpoint: runtime.endpoint})).exitCode).toBe(0);
   });
 
@@ -71,8 +71,8 @@ describe('exec --sync', () => {
       ['exec', '--timeout', '1s', 'main', 'true'],
       'invalid argument "1s" for "--timeout" flag: not an integer',
     ],
-  ])('%j ends with 1', async (args, message) => {
-    await using runtime = await started();
+  ])('%j exits with 1', async (args, message) => {
+    await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
     expect(stderr).toContain(`kcri: ${message}`);
     expect(exitCode).toBe(1);

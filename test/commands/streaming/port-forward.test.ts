@@ -14,15 +14,15 @@ import {
 } from '../../streaming/port-forward/fake-port-forward-server.js';
 import {realTimeClock} from '../../fakes/fake-clock.js';
 
-/** A port of the pod that answers, and one that nothing listens on. */
-const ANSWERS = 80;
-const REFUSES = 81;
+/** Port of the pod with a server, and one without. */
+const OPEN_PORT = 80;
+const CLOSED_PORT = 81;
 
-/** A runtime with a pod `web`, whose ports answer and refuse. */
-async function started() {
+/** Starts a runtime with a pod `web` with an open and a closed port. */
+async function startRuntime() {
   const streaming = await startFakePortForwardServer({
     onRequest: (request) => {
-      (request.port === REFUSES ? refusing : answering('hello'))(request);
+      (request.port === CLOSED_PORT ? refusing : answering('hello'))(request);
     },
   });
   const sandboxes = [aSandbox({name: 'web'}), aSandbox({name: 'old', state: 'SANDBOX_NOTREADY'})];
@@ -38,33 +38,33 @@ async function started() {
   };
 }
 
-type Scene = Awaited<ReturnType<typeof started>>;
+type Testbed = Awaited<ReturnType<typeof startRuntime>>;
 
-/** Runs port-forward until `during` is over, and then presses Ctrl-C; the ports are those that it said. */
-async function forwarding(
-  {runtime}: Scene,
+/** Runs port-forward, calls `during` with the printed local ports, and interrupts it. */
+async function runPortForward(
+  {runtime}: Testbed,
   args: readonly string[],
   during: (ports: readonly number[]) => Promise<unknown>,
   options: RunOptions = {},
 ): Promise<RunResult> {
   const stop = new AbortController();
-  let said = '';
+  let output = '';
   const running = runKcri(['port-forward', ...args], {
     endpoint: runtime.endpoint,
     ...options,
     signal: stop.signal,
-    onStdout: (text) => (said += text),
+    onStdout: (text) => (output += text),
   });
   const last = args.findLast((arg) => /^\d*:?\d+$/.test(arg))?.replace(/.*:/, '') ?? '';
-  await Promise.race([running, until(() => said.includes(` -> ${last}\n`))]);
-  const ports = [...said.matchAll(/127\.0\.0\.1:(\d+) ->/g)].map(([, port]) => Number(port));
+  await Promise.race([running, until(() => output.includes(` -> ${last}\n`))]);
+  const ports = [...output.matchAll(/127\.0\.0\.1:(\d+) ->/g)].map(([, port]) => Number(port));
   await during(ports);
   stop.abort(new InterruptedError('SIGINT'));
   return await running;
 }
 
-/** What a local port answers; '' when the connection is reset or refused. */
-async function ask(port: number, host = '127.0.0.1'): Promise<string> {
+/** Returns the response of a local port, or '' if the connection is reset or refused. */
+async function request(port: number, host = '127.0.0.1'): Promise<string> {
   const socket = connect({port, host});
   const failed = new Promise<string>((resolve) => {
     socket.once('error', () => {
@@ -72,13 +72,13 @@ async function ask(port: number, host = '127.0.0.1'): Promise<string> {
     });
   });
   socket.write('hello?');
-  const answer = await Promise.race([readAll(socket).catch(() => ''), failed]);
+  const response = await Promise.race([readAll(socket).catch(() => ''), failed]);
   socket.destroy();
-  return answer;
+  return response;
 }
 
-/** Listens to a port on some addresses, so that nobody else can. */
-async function occupied(...addresses: readonly string[]) {
+/** Listens on a port of some addresses, so that it is in use. */
+async function occupyPort(...addresses: readonly string[]) {
   const servers: Server[] = [];
   let port = 0;
   for (const host of addresses) {
@@ -95,25 +95,25 @@ async function occupied(...addresses: readonly string[]) {
   };
 }
 
-/** How long the pod is not looked after. */
-const LOOK_EVERY_MS = 2000;
-/** Looks after the pod often; limits of time are as long as ever. */
-const hasty = realTimeClock({sleepMs: (ms) => (ms === LOOK_EVERY_MS ? 20 : ms)});
+/** Interval of the checks whether the pod is still running. */
+const CHECK_INTERVAL_MS = 2000;
+/** A clock on which the pod is checked often, with unchanged timeouts. */
+const clockWithFrequentChecks = realTimeClock({sleepMs: (ms) => (ms === CHECK_INTERVAL_MS ? 20 : ms)});
 
-describe('what is forwarded', () => {
-  test('is said on standard output, as is each connection, and Ctrl-C ends it with 0', async () => {
-    await using scene = await started();
+describe('forwarding', () => {
+  test('is reported on standard output, as is each connection, and Ctrl-C ends it with 0', async () => {
+    await using testbed = await startRuntime();
     let port = 0;
-    const answers: string[] = [];
-    const result = await forwarding(scene, ['web', `:${ANSWERS}`], async (ports) => {
+    const responses: string[] = [];
+    const result = await runPortForward(testbed, ['web', `:${OPEN_PORT}`], async (ports) => {
       port = ports[0]!;
-      answers.push(await ask(port), await ask(port, '::1'));
+      responses.push(await request(port), await request(port, '::1'));
     });
-    expect(answers).toEqual(['hello', 'hello']);
+    expect(responses).toEqual(['hello', 'hello']);
     expect(result).toEqual({
       stdout: [
-        `Forwarding from 127.0.0.1:${port} -> ${ANSWERS}`,
-        `Forwarding from [::1]:${port} -> ${ANSWERS}`,
+        `Forwarding from 127.0.0.1:${port} -> ${OPEN_PORT}`,
+        `Forwarding from [::1]:${port} -> ${OPEN_PORT}`,
         `Handling connection for ${port}`,
         `Handling connection for ${port}`,
         '',
@@ -121,88 +121,88 @@ describe('what is forwarded', () => {
       stderr: '',
       exitCode: 0,
     });
-    expect(scene.runtime.callsTo('PortForward')).toHaveLength(1);
+    expect(testbed.runtime.callsTo('PortForward')).toHaveLength(1);
   });
 
-  test('is what crictl says too, byte for byte', async () => {
-    await using scene = await started();
+  test('is reported like crictl, byte for byte', async () => {
+    await using testbed = await startRuntime();
     let port = 0;
     const env = {KCRI_COMPAT: 'crictl'};
-    const result = await forwarding(
-      scene,
-      [scene.id, `0:${ANSWERS}`],
+    const result = await runPortForward(
+      testbed,
+      [testbed.id, `0:${OPEN_PORT}`],
       async (ports) => {
         port = ports[0]!;
-        await ask(port);
+        await request(port);
       },
       {env},
     );
     expect(result).toMatchObject({
-      stdout: `Forwarding from 127.0.0.1:${port} -> ${ANSWERS}\nForwarding from [::1]:${port} -> ${ANSWERS}\nHandling connection for ${port}\n`,
+      stdout: `Forwarding from 127.0.0.1:${port} -> ${OPEN_PORT}\nForwarding from [::1]:${port} -> ${OPEN_PORT}\nHandling connection for ${port}\n`,
       exitCode: 0,
     });
   });
 
-  test('may be several ports, and --address chooses where they are open', async () => {
-    await using scene = await started();
-    const result = await forwarding(
-      scene,
-      ['web', `:${ANSWERS}`, `:${REFUSES}`, '--address', '127.0.0.1,127.0.0.2', '--address', '[::1]'],
+  test('works for several ports, and --address selects the local addresses', async () => {
+    await using testbed = await startRuntime();
+    const result = await runPortForward(
+      testbed,
+      ['web', `:${OPEN_PORT}`, `:${CLOSED_PORT}`, '--address', '127.0.0.1,127.0.0.2', '--address', '[::1]'],
       async ([port]) => {
-        expect(await ask(port!, '127.0.0.2')).toBe('hello');
+        expect(await request(port!, '127.0.0.2')).toBe('hello');
       },
     );
     const opened = result.stdout
       .split('\n')
       .flatMap((line) => /^Forwarding from (.*):\d+ -> (\d+)$/.exec(line) ?? []);
     expect(opened.filter((_, index) => index % 3 !== 0)).toEqual(
-      [ANSWERS, REFUSES].flatMap((port) =>
+      [OPEN_PORT, CLOSED_PORT].flatMap((port) =>
         ['127.0.0.1', '127.0.0.2', '[::1]'].flatMap((address) => [address, String(port)]),
       ),
     );
   });
 });
 
-describe('a port that is taken', () => {
+describe('a port in use', () => {
   test('on one of the two addresses of localhost is a warning', async () => {
-    await using scene = await started();
-    using taken = await occupied('127.0.0.1');
-    const words = ['web', `${taken.port}:${ANSWERS}`];
-    const {stdout, stderr, exitCode} = await forwarding(scene, words, async () => {
-      expect(await ask(taken.port, '::1')).toBe('hello');
+    await using testbed = await startRuntime();
+    using occupied = await occupyPort('127.0.0.1');
+    const words = ['web', `${occupied.port}:${OPEN_PORT}`];
+    const {stdout, stderr, exitCode} = await runPortForward(testbed, words, async () => {
+      expect(await request(occupied.port, '::1')).toBe('hello');
     });
-    expect(stdout).toContain(`Forwarding from [::1]:${taken.port} -> ${ANSWERS}\n`);
-    expect(stderr).toBe(`kcri: warning: cannot listen on 127.0.0.1:${taken.port}: the port is in use\n`);
+    expect(stdout).toContain(`Forwarding from [::1]:${occupied.port} -> ${OPEN_PORT}\n`);
+    expect(stderr).toBe(`kcri: warning: cannot listen on 127.0.0.1:${occupied.port}: the port is in use\n`);
     expect(exitCode).toBe(0);
   });
 
-  test('on all addresses is an error, and the others are forwarded', async () => {
-    await using scene = await started();
-    using taken = await occupied('127.0.0.1', '::1');
-    const words = ['web', `${taken.port}:${ANSWERS}`, `:${ANSWERS}`];
-    const {stderr, exitCode} = await forwarding(scene, words, async (ports) => {
-      expect(await ask(ports[0]!)).toBe('hello');
+  test('on all addresses is an error, and the other ports are forwarded', async () => {
+    await using testbed = await startRuntime();
+    using occupied = await occupyPort('127.0.0.1', '::1');
+    const words = ['web', `${occupied.port}:${OPEN_PORT}`, `:${OPEN_PORT}`];
+    const {stderr, exitCode} = await runPortForward(testbed, words, async (ports) => {
+      expect(await request(ports[0]!)).toBe('hello');
     });
-    expect(stderr).toContain(`kcri: cannot listen on 127.0.0.1:${taken.port}: the port is in use\n`);
-    expect(stderr).toContain(`kcri: cannot listen on [::1]:${taken.port}: the port is in use\n`);
+    expect(stderr).toContain(`kcri: cannot listen on 127.0.0.1:${occupied.port}: the port is in use\n`);
+    expect(stderr).toContain(`kcri: cannot listen on [::1]:${occupied.port}: the port is in use\n`);
     expect(exitCode).toBe(1);
   });
 
   test('as the only one ends the command', async () => {
-    await using scene = await started();
-    using taken = await occupied('127.0.0.1', '::1');
-    const {stdout, exitCode} = await runKcri(['port-forward', 'web', `${taken.port}:${ANSWERS}`], {
-      endpoint: scene.runtime.endpoint,
+    await using testbed = await startRuntime();
+    using occupied = await occupyPort('127.0.0.1', '::1');
+    const {stdout, exitCode} = await runKcri(['port-forward', 'web', `${occupied.port}:${OPEN_PORT}`], {
+      endpoint: testbed.runtime.endpoint,
     });
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 
-  test('is told in the words of crictl when kcri is it', async () => {
-    await using scene = await started();
-    using taken = await occupied('127.0.0.1', '::1');
-    const {port} = taken;
-    const {stdout, stderr, exitCode} = await runKcri(['port-forward', scene.id, `${port}:${ANSWERS}`], {
-      endpoint: scene.runtime.endpoint,
+  test("is reported with crictl's message as crictl", async () => {
+    await using testbed = await startRuntime();
+    using occupied = await occupyPort('127.0.0.1', '::1');
+    const {port} = occupied;
+    const {stdout, stderr, exitCode} = await runKcri(['port-forward', testbed.id, `${port}:${OPEN_PORT}`], {
+      endpoint: testbed.runtime.endpoint,
       env: {KCRI_COMPAT: 'crictl'},
     });
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -212,14 +212,14 @@ describe('a port that is taken', () => {
         `unable to create listener: Error listen tcp6 [::1]:${port}: bind: address already in use]\n`,
     );
     expect(stderr).toContain(
-      `level=error msg="port forward: unable to listen on any of the requested ports: [{${port} ${ANSWERS}}]"`,
+      `level=error msg="port forward: unable to listen on any of the requested ports: [{${port} ${OPEN_PORT}}]"`,
     );
   });
 
-  test('on an address that this machine has not is an error', async () => {
-    await using scene = await started();
+  test('on an address that this machine does not have is an error', async () => {
+    await using testbed = await startRuntime();
     const {stderr, exitCode} = await runKcri(['port-forward', 'web', ':80', '--address', '192.0.2.1'], {
-      endpoint: scene.runtime.endpoint,
+      endpoint: testbed.runtime.endpoint,
     });
     expect(stderr).toContain('kcri: cannot listen on 192.0.2.1:0: this machine has no such address\n');
     expect(exitCode).toBe(1);
@@ -227,26 +227,28 @@ describe('a port that is taken', () => {
 });
 
 describe('a refused connection', () => {
-  test('is told of, and does not end the others', async () => {
-    await using scene = await started();
-    const {stderr, exitCode} = await forwarding(
-      scene,
-      ['web', `:${REFUSES}`, `:${ANSWERS}`],
-      async ([refuses, answers]) => {
-        expect([await ask(refuses!), await ask(answers!)]).toEqual(['', 'hello']);
+  test('is reported and does not affect others', async () => {
+    await using testbed = await startRuntime();
+    const {stderr, exitCode} = await runPortForward(
+      testbed,
+      ['web', `:${CLOSED_PORT}`, `:${OPEN_PORT}`],
+      async ([refuses, responses]) => {
+        expect([await request(refuses!), await request(responses!)]).toEqual(['', 'hello']);
       },
     );
-    expect(stderr).toBe(`kcri: a connection was refused: nothing listens on port ${REFUSES} of the pod\n`);
+    expect(stderr).toBe(
+      `kcri: a connection was refused: nothing listens on port ${CLOSED_PORT} of the pod\n`,
+    );
     expect(exitCode).toBe(0);
   });
 
-  test('ends it all when kcri is crictl', async () => {
-    await using scene = await started();
-    const {stderr, exitCode} = await forwarding(
-      scene,
-      [scene.id, `:${REFUSES}`],
+  test('ends the command as crictl', async () => {
+    await using testbed = await startRuntime();
+    const {stderr, exitCode} = await runPortForward(
+      testbed,
+      [testbed.id, `:${CLOSED_PORT}`],
       async ([port]) => {
-        await ask(port!);
+        await request(port!);
       },
       {env: {KCRI_COMPAT: 'crictl'}},
     );
@@ -259,20 +261,20 @@ describe('the end of the pod', () => {
   test.each([
     ['removed', ['rmp', '--force', 'web']],
     ['stopped', ['stopp', 'web']],
-  ])('is the end of the command when it is %s', async (how, words) => {
-    await using scene = await started();
-    // It looks after the pod when all is done with it, so that it sees none of the steps between.
+  ])('ends the command when it %s', async (how, words) => {
+    await using testbed = await startRuntime();
+    // It checks the pod after the change is complete, so that it sees no intermediate state.
     let gone: () => void = () => undefined;
     const isGone = new Promise<void>((resolve) => (gone = resolve));
     const sleep: Clock['sleep'] = async (ms, signal) => {
-      await (ms === LOOK_EVERY_MS ? isGone : systemClock.sleep(ms, signal));
+      await (ms === CHECK_INTERVAL_MS ? isGone : systemClock.sleep(ms, signal));
     };
     const running = runKcri(['port-forward', 'default/web', ':80'], {
-      endpoint: scene.runtime.endpoint,
+      endpoint: testbed.runtime.endpoint,
       clock: {...systemClock, sleep},
     });
-    await until(() => scene.streaming.connections > 0);
-    await runKcri(words, {endpoint: scene.runtime.endpoint});
+    await until(() => testbed.streaming.connections > 0);
+    await runKcri(words, {endpoint: testbed.runtime.endpoint});
     gone();
     const {stderr, exitCode} = await running;
     expect(stderr).toBe(
@@ -281,23 +283,23 @@ describe('the end of the pod', () => {
     expect(exitCode).toBe(1);
   });
 
-  test('is not a runtime that is away for a while', async () => {
-    await using scene = await started();
-    scene.runtime.injectError('PodSandboxStatus', {code: 'UNAVAILABLE', message: 'away'});
-    const result = await forwarding(
-      scene,
+  test('is distinguished from a temporarily unavailable runtime', async () => {
+    await using testbed = await startRuntime();
+    testbed.runtime.injectError('PodSandboxStatus', {code: 'UNAVAILABLE', message: 'away'});
+    const result = await runPortForward(
+      testbed,
       ['web', ':80'],
       async ([port]) => {
-        await until(() => scene.runtime.callsTo('PodSandboxStatus').length > 2);
-        expect(await ask(port!)).toBe('hello');
+        await until(() => testbed.runtime.callsTo('PodSandboxStatus').length > 2);
+        expect(await request(port!)).toBe('hello');
       },
-      {clock: hasty},
+      {clock: clockWithFrequentChecks},
     );
     expect(result).toMatchObject({stderr: '', exitCode: 0});
   });
 });
 
-describe('a command line that is wrong', () => {
+describe('an invalid command line', () => {
   test.each([
     [['web', 'abc'], 'the local port "abc" is not a number'],
     [['web', '80:99999'], 'the remote port "99999" is greater than 65535'],
@@ -311,7 +313,7 @@ describe('a command line that is wrong', () => {
     [['web', '80', '--tls-cert', 'x'], '--tls-cert and --tls-key must be set together'],
     [['web'], 'specify a pod and at least one port'],
     [[], 'specify a pod and at least one port'],
-  ])('%j is told of before anything is asked', async (args, message) => {
+  ])('%j is reported before any call', async (args, message) => {
     const {stdout, stderr, exitCode} = await runKcri(['port-forward', ...args], {
       endpoint: 'unix:///nonexistent/cri.sock',
     });
@@ -328,29 +330,29 @@ describe('a command line that is wrong', () => {
     [[':x'], `error parsing remote port 'x': strconv.ParseUint: parsing \\"x\\": invalid syntax`],
     [['1:2:3'], `invalid port format '1:2:3'`],
     [['0'], 'remote port must be > 0'],
-  ])('%j is told of in the words of crictl', async (ports, message) => {
-    await using scene = await started();
-    const {stdout, stderr, exitCode} = await runKcri(['port-forward', scene.id, ...ports], {
-      endpoint: scene.runtime.endpoint,
+  ])("%j is reported with crictl's message", async (ports, message) => {
+    await using testbed = await startRuntime();
+    const {stdout, stderr, exitCode} = await runKcri(['port-forward', testbed.id, ...ports], {
+      endpoint: testbed.runtime.endpoint,
       env: {KCRI_COMPAT: 'crictl'},
     });
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toContain(`level=error msg="port forward: ${message}"\n`);
   });
 
-  test('a pod that is not there is told of', async () => {
-    await using scene = await started();
+  test('reports a missing pod', async () => {
+    await using testbed = await startRuntime();
     const {stderr, exitCode} = await runKcri(['port-forward', 'nope', '80'], {
-      endpoint: scene.runtime.endpoint,
+      endpoint: testbed.runtime.endpoint,
     });
     expect(stderr).toContain('kcri: no such pod "nope"');
     expect(exitCode).toBe(1);
   });
 
-  test('a pod that does not run is told of', async () => {
-    await using scene = await started();
+  test('reports a pod that is not running', async () => {
+    await using testbed = await startRuntime();
     const {stderr, exitCode} = await runKcri(['port-forward', 'old', '80'], {
-      endpoint: scene.runtime.endpoint,
+      endpoint: testbed.runtime.endpoint,
     });
     expect(stderr).toContain('kcri: forwarding ports of the pod "old": ');
     expect(exitCode).toBe(1);

@@ -17,8 +17,10 @@ import {
   startFakePortForwardServer,
 } from '../../streaming/port-forward/fake-port-forward-server.js';
 
-/** A TLS server in front of a port of this machine; it asks its clients for a certificate and takes any. */
-async function tlsBefore(port: number): Promise<{readonly url: string; readonly clients: readonly string[]}> {
+/** Starts a TLS server in front of a local port. It requests client certificates and accepts any. */
+async function startTlsProxy(
+  port: number,
+): Promise<{readonly url: string; readonly clients: readonly string[]}> {
   const clients: string[] = [];
   const options = {cert: CERTIFICATE, key: KEY, requestCert: true, rejectUnauthorized: false};
   const server = createServer(options, (socket) => {
@@ -35,7 +37,7 @@ async function tlsBefore(port: number): Promise<{readonly url: string; readonly 
   return {url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clients};
 }
 
-/** The certificate and its key as files. */
+/** Writes the certificate and its key to files. */
 async function files() {
   const directory = await temporaryDirectory();
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
@@ -55,21 +57,21 @@ async function aRuntime(streamingUrl: string): Promise<FakeRuntime> {
   return runtime;
 }
 
-interface Scene {
+interface Testbed {
   readonly clients: readonly string[];
   readonly run: (flags: readonly string[]) => Promise<RunResult>;
 }
 
-/** exec or attach in a container whose output is `hello`. */
-async function session(command: readonly string[], rest: readonly string[]): Promise<Scene> {
+/** Starts exec or attach in a container with the output `hello`. */
+async function session(command: readonly string[], rest: readonly string[]): Promise<Testbed> {
   const server = await FakeStreamingServer.start({
-    handleSession: (played) => {
-      played.stream('stdout').send('hello');
-      played.sendExitCode(0);
+    handleSession: (handler) => {
+      handler.stream('stdout').send('hello');
+      handler.sendExitCode(0);
     },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  const {url, clients} = await tlsBefore(server.port);
+  const {url, clients} = await startTlsProxy(server.port);
   const runtime = await aRuntime(url);
   return {
     clients,
@@ -77,67 +79,67 @@ async function session(command: readonly string[], rest: readonly string[]): Pro
   };
 }
 
-/** port-forward to a pod whose port answers `hello`; what one connection got is added to standard output. */
-async function forward(): Promise<Scene> {
+/** Starts port-forward to a pod whose port responds with `hello`, and appends the response to standard output. */
+async function startPortForward(): Promise<Testbed> {
   const fake = await startFakePortForwardServer({onRequest: answering('hello')});
   onTestFinished(() => fake[Symbol.asyncDispose]());
-  const {url, clients} = await tlsBefore(Number(new URL(fake.base).port));
+  const {url, clients} = await startTlsProxy(Number(new URL(fake.base).port));
   const runtime = await aRuntime(url);
   const run = async (flags: readonly string[]): Promise<RunResult> => {
     const stop = new AbortController();
-    let said = '';
+    let output = '';
     const running = runKcri(['port-forward', ...flags, 'web', ':80'], {
       endpoint: runtime.endpoint,
       signal: stop.signal,
-      onStdout: (text) => (said += text),
+      onStdout: (text) => (output += text),
     });
-    await Promise.race([running, until(() => said.includes('->'))]);
-    const port = /127\.0\.0\.1:(\d+) ->/.exec(said)?.[1];
-    const got = port === undefined ? '' : await ask(Number(port));
+    await Promise.race([running, until(() => output.includes('->'))]);
+    const port = /127\.0\.0\.1:(\d+) ->/.exec(output)?.[1];
+    const response = port === undefined ? '' : await request(Number(port));
     stop.abort(new InterruptedError('SIGINT'));
     const result = await running;
-    return {...result, stdout: result.stdout + got};
+    return {...result, stdout: result.stdout + response};
   };
   return {clients, run};
 }
 
-/** What a local port answers. */
-async function ask(port: number): Promise<string> {
+/** Returns the response of a local port. */
+async function request(port: number): Promise<string> {
   const socket = connect({host: '127.0.0.1', port});
   socket.write('hello?');
   return await readAll(socket).catch(() => '');
 }
 
-const COMMANDS: readonly (readonly [string, () => Promise<Scene>])[] = [
+const COMMANDS: readonly (readonly [string, () => Promise<Testbed>])[] = [
   ['exec', () => session(['exec'], ['true'])],
   ['attach', () => session(['attach'], [])],
-  ['port-forward', forward],
+  ['port-forward', startPortForward],
 ];
 
-describe.each(COMMANDS)('%s over TLS', (_name, scene) => {
-  test('trusts the authority that --tls-ca names, under the name of --tls-sni', async () => {
-    const {run} = await scene();
+describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
+  test('trusts the CA of --tls-ca, for the name of --tls-sni', async () => {
+    const {run} = await testbed();
     const {cert} = await files();
     expect((await run(['--tls-ca', cert, '--tls-sni', 'streaming.test'])).stdout).toContain('hello');
   });
 
-  test('shows the server the certificate of --tls-cert and --tls-key', async () => {
-    const {run, clients} = await scene();
+  test('sends the certificate of --tls-cert and --tls-key', async () => {
+    const {run, clients} = await testbed();
     const {cert, key} = await files();
     await run(['--tls-ca', cert, '--tls-cert', cert, '--tls-key', key]);
     expect(clients[0]).toBe('somebody');
   });
 
-  test('trusts nobody by default, and anybody with --tls-skip-verify', async () => {
-    const {run} = await scene();
+  test('trusts no certificate by default, and any with --tls-skip-verify', async () => {
+    const {run} = await testbed();
     const refused = await run([]);
     expect(refused.stdout).not.toContain('hello');
     expect(refused.stderr).toContain('self-signed certificate');
     expect((await run(['--tls-skip-verify'])).stdout).toContain('hello');
   });
 
-  test('takes the transport that --transport names', async () => {
-    const {run} = await scene();
+  test('uses the transport of --transport', async () => {
+    const {run} = await testbed();
     expect((await run(['--tls-skip-verify', '--transport', 'spdy'])).stdout).toContain('hello');
     const unknown = await run(['--transport', 'pigeon']);
     expect(unknown).toMatchObject({exitCode: 1});

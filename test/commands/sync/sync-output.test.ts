@@ -5,18 +5,18 @@ import {
   aContainerSpec,
   aManifest,
   aManifestDirectory,
-  aScene,
+  createTestbed,
   aScript,
   NO_LEFTOVERS,
   onlyRecord,
-} from '../pod-scene.js';
+} from '../command-testbed.js';
 import {runToTimeLimit} from '../run-to-time-limit.js';
 
 describe('the output', () => {
-  test('-o json gives one JSON object a line, the result last', async () => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', aManifest({initContainers: [aScript('setup', 'echo hi')]}));
-    const {stdout, exitCode} = await scene.run(['sync', file, '-o', 'json', '--logs', '--rm']);
+  test('of -o json is one object per line, ending with the result', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', aManifest({initContainers: [aScript('setup', 'echo hi')]}));
+    const {stdout, exitCode} = await testbed.run(['sync', file, '-o', 'json', '--logs', '--rm']);
     const lines = stdout
       .trimEnd()
       .split('\n')
@@ -50,17 +50,17 @@ describe('the output', () => {
       ['--wait', 'complete'],
       {exitCode: 4, container: 'main'},
     ],
-  ])('-o json ends with a result %s', async (outcome, spec, flags, facts) => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', aManifest(spec));
-    const {stdout} = await scene.run(['sync', file, '-o', 'json', ...flags]);
+  ])('of -o json ends with a result %s', async (outcome, spec, flags, facts) => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', aManifest(spec));
+    const {stdout} = await testbed.run(['sync', file, '-o', 'json', ...flags]);
     const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as unknown;
     expect(last).toMatchObject({type: 'result', outcome, ...facts});
   });
 
-  test('--logs with --wait complete shows every line of containers that end at once', async () => {
-    const scene = await aScene();
-    const file = await scene.write(
+  test('of --logs with --wait complete has every line of short-lived containers', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write(
       'job.json',
       aManifest({
         restartPolicy: 'Never',
@@ -68,7 +68,7 @@ describe('the output', () => {
         containers: [aScript('main', 'echo three; echo four'), aScript('other', 'echo five')],
       }),
     );
-    const {stdout} = await scene.run(['sync', file, '--wait', 'complete', '--logs', '--rm']);
+    const {stdout} = await testbed.run(['sync', file, '--wait', 'complete', '--logs', '--rm']);
     const logs = stdout.split('\n').filter((line) => line.includes(' | '));
     expect(logs.toSorted()).toEqual([
       'default/web/main | four',
@@ -77,37 +77,37 @@ describe('the output', () => {
       'default/web/setup | one',
       'default/web/setup | two',
     ]);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('--logs shows what was said until the pod is ready, and does not wait for more', async () => {
-    const scene = await aScene();
-    const file = await scene.write(
+  test('of --logs ends when the pod is ready', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write(
       'web.json',
       aManifest({containers: [aScript('main', 'echo up; sleep 3600')]}),
     );
-    const {stdout, exitCode} = await scene.run(['sync', file, '--logs']);
+    const {stdout, exitCode} = await testbed.run(['sync', file, '--logs']);
     expect(stdout).toContain('default/web/main | up\n');
     expect(exitCode).toBe(0);
   });
 
-  test('--logs ends with the time limit', async () => {
-    const scene = await aScene();
+  test('of --logs ends at the timeout', async () => {
+    const testbed = await createTestbed();
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo up; sleep 3600')]};
-    const file = await scene.write('web.json', aManifest(spec));
-    const {exitCode} = await runToTimeLimit(scene, ['sync', file, '--logs', '--wait', 'complete'], {
+    const file = await testbed.write('web.json', aManifest(spec));
+    const {exitCode} = await runToTimeLimit(testbed, ['sync', file, '--logs', '--wait', 'complete'], {
       limitMs: 3000,
       isReached: ({stdout}) => stdout.includes('default/web/main | up\n'),
     });
     expect(exitCode).toBe(124);
   });
 
-  test('--logs follows containers that an earlier sync has started', async () => {
-    const scene = await aScene();
+  test('of --logs includes containers started by an earlier sync', async () => {
+    const testbed = await createTestbed();
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo up; sleep 3600')]};
-    const file = await scene.write('web.json', aManifest(spec));
-    await scene.run(['sync', file]);
-    const {exitCode} = await runToTimeLimit(scene, ['sync', file, '--logs', '--wait', 'complete'], {
+    const file = await testbed.write('web.json', aManifest(spec));
+    await testbed.run(['sync', file]);
+    const {exitCode} = await runToTimeLimit(testbed, ['sync', file, '--logs', '--wait', 'complete'], {
       limitMs: 300,
       isReached: ({stdout}) => stdout.includes('default/web/main | up\n'),
     });
@@ -116,40 +116,40 @@ describe('the output', () => {
 });
 
 describe('manifests', () => {
-  test('several files, a List, documents, a directory and standard input are synced in one go', async () => {
-    const scene = await aScene();
+  test('in several files, a List, documents, a directory and standard input are synced together', async () => {
+    const testbed = await createTestbed();
     const pod = (name: string): string => aManifest({name});
     const list = `{"apiVersion": "v1", "kind": "List", "items": [${pod('a')}, ${pod('b')}]}`;
     const sources = [
-      await scene.write('list.json', list),
-      await scene.write('many.yaml', `${pod('c')}\n---\n${pod('d')}\n`),
-      await aManifestDirectory(scene, {'e.yaml': pod('e'), 'notes.txt': 'no manifest'}),
+      await testbed.write('list.json', list),
+      await testbed.write('many.yaml', `${pod('c')}\n---\n${pod('d')}\n`),
+      await aManifestDirectory(testbed, {'e.yaml': pod('e'), 'notes.txt': 'no manifest'}),
       '-',
     ];
-    const {stdout, stderr, exitCode} = await scene.run(['sync', ...sources], {stdin: pod('f')});
+    const {stdout, stderr, exitCode} = await testbed.run(['sync', ...sources], {stdin: pod('f')});
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout.match(/^default\/[a-f]: ready$/gm)).toHaveLength(6);
-    expect((await scene.listLeftovers())['sandboxes']?.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect((await testbed.listLeftovers())['sandboxes']?.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('a pod that fails does not keep the others from becoming ready', async () => {
-    const scene = await aScene();
+  test('of a failing pod do not affect other pods', async () => {
+    const testbed = await createTestbed();
     const bad = aManifest({name: 'bad', containers: [aContainerSpec('main', {image: 'nothing:1'})]});
-    const file = await scene.write('two.yaml', `${bad}\n---\n${aManifest({name: 'good'})}\n`);
-    const {stdout, stderr, exitCode} = await scene.run(['sync', file]);
+    const file = await testbed.write('two.yaml', `${bad}\n---\n${aManifest({name: 'good'})}\n`);
+    const {stdout, stderr, exitCode} = await testbed.run(['sync', file]);
     expect(stdout).toContain('default/good: ready\n');
     expect(stderr).toContain('kcri: pod "default/bad": container "main": ErrImagePull: ');
     expect(exitCode).toBe(1);
-    expect(await scene.listLeftovers()).toMatchObject({sandboxes: ['good'], containers: ['main']});
+    expect(await testbed.listLeftovers()).toMatchObject({sandboxes: ['good'], containers: ['main']});
   });
 
-  test('--static makes the pod that the kubelet makes of its manifest directory', async () => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', aManifest());
-    await scene.run(['sync', file, '--static', '--hostname-override', 'Node1']);
-    const {uid} = await onlyRecord(scene);
+  test("with --static become static pods as in the kubelet's manifest directory", async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', aManifest());
+    await testbed.run(['sync', file, '--static', '--hostname-override', 'Node1']);
+    const {uid} = await onlyRecord(testbed);
     expect(uid).toMatch(/^[0-9a-f]{32}$/);
-    expect(scene.runtime.sandboxes[0]?.config).toMatchObject({
+    expect(testbed.runtime.sandboxes[0]?.config).toMatchObject({
       metadata: {name: 'web-node1', namespace: 'default', uid},
       annotations: {
         'kubernetes.io/config.source': 'file',
@@ -159,26 +159,26 @@ describe('manifests', () => {
     });
   });
 
-  test('without --static the pod keeps its name and its source is the API', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', await scene.write('web.json', aManifest())]);
-    expect(scene.runtime.sandboxes[0]?.config).toMatchObject({
+  test("without --static keep the pod's name, and their source is the API", async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', await testbed.write('web.json', aManifest())]);
+    expect(testbed.runtime.sandboxes[0]?.config).toMatchObject({
       metadata: {name: 'web'},
       annotations: {'kubernetes.io/config.source': 'api'},
     });
   });
 
-  test('relative directories reach the runtime as absolute paths', async () => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', aManifest());
-    const {exitCode} = await scene.run([
+  test('with relative directories result in absolute paths for the runtime', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', aManifest());
+    const {exitCode} = await testbed.run([
       'sync',
       file,
       '--pod-logs-dir',
-      join(scene.directory, 'x', '..', 'logs'),
+      join(testbed.directory, 'x', '..', 'logs'),
     ]);
     expect(exitCode).toBe(0);
-    expect(scene.runtime.sandboxes[0]?.config.logDirectory).toMatch(`${scene.logsDir}/default_web_`);
+    expect(testbed.runtime.sandboxes[0]?.config.logDirectory).toMatch(`${testbed.logsDir}/default_web_`);
   });
 });
 
@@ -189,22 +189,22 @@ describe('secrets', () => {
 
   test.each([
     ['a success', {}, []],
-    ['an image that is missing', {image: 'nothing:1'}, []],
-    ['a time limit', {image: 'nothing:1'}, ['--timeout', '200ms']],
-  ])('are in no output of %s', async (_, fields, flags) => {
-    const scene = await aScene();
-    const file = await scene.write('web.json', withSecret(fields));
+    ['a missing image', {image: 'nothing:1'}, []],
+    ['a timeout', {image: 'nothing:1'}, ['--timeout', '200ms']],
+  ])('are not in any output of %s', async (_, fields, flags) => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('web.json', withSecret(fields));
     for (const format of ['text', 'json']) {
-      const {stdout, stderr} = await scene.run(['sync', file, '-o', format, ...flags]);
+      const {stdout, stderr} = await testbed.run(['sync', file, '-o', format, ...flags]);
       expect(stdout + stderr).not.toContain(secret);
     }
   });
 
-  test('are kept in a record that only its owner reads, in a directory that only its owner opens', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', await scene.write('web.json', withSecret({}))]);
-    const records = join(scene.rootDir, 'records');
-    const [name = ''] = await scene.records();
+  test('are stored in a record that only its owner can read, in a directory that only its owner can open', async () => {
+    const testbed = await createTestbed();
+    await testbed.run(['sync', await testbed.write('web.json', withSecret({}))]);
+    const records = join(testbed.rootDir, 'records');
+    const [name = ''] = await testbed.records();
     expect((await stat(join(records, name))).mode & 0o777).toBe(0o600);
     expect((await stat(records)).mode & 0o777).toBe(0o700);
     expect(await readFile(join(records, name), 'utf8')).toContain(secret);

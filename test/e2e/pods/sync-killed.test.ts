@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {aContainerSpec, aManifest, isMutatingCall} from '../../commands/pod-scene.js';
+import {aContainerSpec, aManifest, isMutatingCall} from '../../commands/command-testbed.js';
 import {FakeRuntime, type RecordedCall} from '../../fakes/fake-runtime.js';
 import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kcri-process.js';

@@ -5,7 +5,7 @@ import {connect, type Connection, type ContainerEventResponse} from '../../../sr
 import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
 import type {KubeletView} from '../../../src/kubelet/daemon/introspection/kubelet-view.js';
-import {list} from '../../commands/pod-scene.js';
+import {list} from '../../commands/command-testbed.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
 import type {ContainerRecord} from '../../fakes/runtime/runtime-records.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';

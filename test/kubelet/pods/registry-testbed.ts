@@ -15,7 +15,7 @@ import {PodRegistry} from '../../../src/kubelet/pods/registry/pod-registry.js';
 import {SILENT_OBSERVER} from '../../../src/kubelet/pods/registry/pod-registry-options.js';
 import {NodePodFilesystem} from '../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import {aManifest} from '../../commands/pod-scene.js';
+import {aManifest} from '../../commands/command-testbed.js';
 import {FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
@@ -62,7 +62,7 @@ export async function startRegistryTestbed(
   return {runtime, connection, node, pods, events, histories};
 }
 
-/** Returns a Pod as kcri syncs it, from the fields of pod-scene's aManifest. */
+/** Returns a Pod as kcri syncs it, from the fields of command-testbed's aManifest. */
 export function aLocalPod(fields: Parameters<typeof aManifest>[0] = {}): Pod {
   const [document] = decodeManifest(aManifest(fields), {file: 'pod.yaml'});
   if (document === undefined) throw new Error('the manifest holds no Pod');

@@ -2,7 +2,13 @@ import {renameSync, writeFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {InterruptedError} from '../../../../src/cli/interrupt.js';
 import {anImage} from '../../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, aScene, aScript, NO_LEFTOVERS} from '../../../commands/pod-scene.js';
+import {
+  aContainerSpec,
+  aManifest,
+  createTestbed,
+  aScript,
+  NO_LEFTOVERS,
+} from '../../../commands/command-testbed.js';
 import {runOnTerminal, FakeTerminal} from '../../terminal/fake-terminal.js';
 import {until} from '../../../base/until.js';
 import {realTimeClock} from '../../../fakes/fake-clock.js';
@@ -12,12 +18,12 @@ const withoutTimes = (text: string): string =>
 
 describe('the live tree', () => {
   test('ends with the pod, its sandbox and its containers, and the time of each step', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
     const initContainers = [aScript('setup', 'true')];
     const containers = [aContainerSpec('main'), aContainerSpec('logger')];
-    const file = await scene.write('web.json', aManifest({initContainers, containers}));
-    const {exitCode, stderr} = await runOnTerminal(scene, terminal, ['sync', file]);
+    const file = await testbed.write('web.json', aManifest({initContainers, containers}));
+    const {exitCode, stderr} = await runOnTerminal(testbed, terminal, ['sync', file]);
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(withoutTimes(terminal.text)).toBe(
       [
@@ -32,15 +38,15 @@ describe('the live tree', () => {
   });
 
   test('shows the current activity', async () => {
-    const scene = await aScene({images: [], registry: [anImage()]});
-    scene.runtime.injectDelay('PullImage', 250);
+    const testbed = await createTestbed({images: [], registry: [anImage()]});
+    testbed.runtime.injectDelay('PullImage', 250);
     const terminal = new FakeTerminal();
     const activities = new Set<string>();
     terminal.stream.on('data', () => {
       for (const [, current] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(\S.*) …$/gm))
         activities.add(current!);
     });
-    await runOnTerminal(scene, terminal, ['sync', await scene.write('web.json', aManifest())]);
+    await runOnTerminal(testbed, terminal, ['sync', await testbed.write('web.json', aManifest())]);
     expect([...activities]).toEqual([
       'inspecting',
       'creating the sandbox',
@@ -51,7 +57,7 @@ describe('the live tree', () => {
   });
 
   test.each([200, 40, 20, 8, 1])('never exceeds a width of %i columns', async (columns) => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal(columns);
     const name = `a-rather-${'long-'.repeat(8)}name`;
     const containers = [aContainerSpec(`c-${'x'.repeat(50)}`), aScript('short', 'exit 3')];
@@ -61,9 +67,9 @@ describe('the live tree', () => {
       containers,
       restartPolicy: 'Never',
     });
-    const {exitCode} = await runOnTerminal(scene, terminal, [
+    const {exitCode} = await runOnTerminal(testbed, terminal, [
       'sync',
-      await scene.write('web.json', manifest),
+      await testbed.write('web.json', manifest),
     ]);
     expect(exitCode).toBe(1);
     expect(terminal.wrapped).toEqual([]);
@@ -71,25 +77,28 @@ describe('the live tree', () => {
   });
 
   test('fits the terminal while it is redrawn, and is complete at the end', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal(80, 10);
     const containers = Array.from({length: 30}, (_, index) => aContainerSpec(`c${index}`));
-    const file = await scene.write('web.json', aManifest({containers}));
+    const file = await testbed.write('web.json', aManifest({containers}));
     let tallest = 0;
     terminal.stream.on('data', () => {
       // The last container first appears in the last frame.
       if (!terminal.text.includes('c29')) tallest = terminal.tallest;
     });
-    expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
+    expect(await runOnTerminal(testbed, terminal, ['sync', file])).toMatchObject({exitCode: 0});
     expect(tallest).toBe(10);
     expect(terminal.text.split('\n')).toHaveLength(32);
   });
 
   test('shows several pods by name', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
-    const file = await scene.write('two.yaml', `${aManifest({name: 'a'})}\n---\n${aManifest({name: 'b'})}\n`);
-    await runOnTerminal(scene, terminal, ['sync', file]);
+    const file = await testbed.write(
+      'two.yaml',
+      `${aManifest({name: 'a'})}\n---\n${aManifest({name: 'b'})}\n`,
+    );
+    await runOnTerminal(testbed, terminal, ['sync', file]);
     expect(terminal.text.match(/^ {2}default\/[ab] {2}Running/gm)?.toSorted()).toEqual([
       '  default/a  Running',
       '  default/b  Running',
@@ -97,23 +106,23 @@ describe('the live tree', () => {
   });
 
   test('shows a replaced pod as removed', async () => {
-    const scene = await aScene();
-    await scene.run(['sync', await scene.write('web.json', aManifest())]);
+    const testbed = await createTestbed();
+    await testbed.run(['sync', await testbed.write('web.json', aManifest())]);
     const terminal = new FakeTerminal();
-    const file = await scene.write('web.json', aManifest({hostname: 'other'}));
-    await runOnTerminal(scene, terminal, ['sync', file]);
+    const file = await testbed.write('web.json', aManifest({hostname: 'other'}));
+    await runOnTerminal(testbed, terminal, ['sync', file]);
     expect(terminal.text).toMatch(
       /^ {2}default\/web {2}Removed\n {2}default\/web {2}Running {2}10\.244\.0\.3\n/,
     );
   });
 
   test('lets logs scroll above it', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
     const spec = {restartPolicy: 'Never', containers: [aScript('main', 'echo one; echo two; exit 3')]};
-    const file = await scene.write('job.json', aManifest(spec));
+    const file = await testbed.write('job.json', aManifest(spec));
     const args = ['sync', file, '--wait', 'complete', '--logs'];
-    expect(await runOnTerminal(scene, terminal, args)).toMatchObject({exitCode: 3});
+    expect(await runOnTerminal(testbed, terminal, args)).toMatchObject({exitCode: 3});
     expect(withoutTimes(terminal.text)).toBe(
       [
         'main | one',
@@ -134,22 +143,22 @@ describe('the cursor is shown again', () => {
     ['a timeout', {restartPolicy: 'Never'}, ['--wait', 'complete', '--timeout', '150ms'], 124],
     ['--rm', {}, ['--rm'], 0],
   ])('after %s', async (_, spec, flags, code) => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
-    const file = await scene.write('web.json', aManifest(spec));
-    expect(await runOnTerminal(scene, terminal, ['sync', file, ...flags])).toMatchObject({exitCode: code});
+    const file = await testbed.write('web.json', aManifest(spec));
+    expect(await runOnTerminal(testbed, terminal, ['sync', file, ...flags])).toMatchObject({exitCode: code});
     expect(terminal.cursorVisible).toBe(true);
   });
 
   test('after Ctrl-C, and the hint is shown in full', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal(30);
     const controller = new AbortController();
-    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
-    const running = runOnTerminal(scene, terminal, ['sync', file, '--wait', 'complete'], {
+    const file = await testbed.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const running = runOnTerminal(testbed, terminal, ['sync', file, '--wait', 'complete'], {
       signal: controller.signal,
     });
-    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
+    await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
     expect(terminal.cursorVisible).toBe(false);
     controller.abort(new InterruptedError('SIGINT'));
     const {exitCode, stderr} = await running;
@@ -159,14 +168,14 @@ describe('the cursor is shown again', () => {
   });
 
   test('when the process exits immediately', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
     const before = new Set(process.listeners('exit'));
     const controller = new AbortController();
-    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const file = await testbed.write('web.json', aManifest({restartPolicy: 'Never'}));
     const args = ['sync', file, '--wait', 'complete', '--rm'];
-    const running = runOnTerminal(scene, terminal, args, {signal: controller.signal});
-    await until(() => scene.runtime.callsTo('StartContainer').length !== 0);
+    const running = runOnTerminal(testbed, terminal, args, {signal: controller.signal});
+    await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
     const added = process.listeners('exit').filter((listener) => !before.has(listener));
     expect(added).toHaveLength(1);
     added[0]!(130);
@@ -175,18 +184,18 @@ describe('the cursor is shown again', () => {
     controller.abort(new InterruptedError('SIGINT'));
     await running;
     expect(process.listeners('exit').filter((listener) => !before.has(listener))).toEqual([]);
-    expect(await scene.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });
 
 test('waiting for another kcri is shown above the tree', async () => {
-  const scene = await aScene();
-  scene.runtime.injectDelay('RunPodSandbox', 200);
-  const file = await scene.write('web.json', aManifest());
-  const first = scene.run(['sync', file]);
-  await until(() => scene.runtime.callsTo('RunPodSandbox').length !== 0);
+  const testbed = await createTestbed();
+  testbed.runtime.injectDelay('RunPodSandbox', 200);
+  const file = await testbed.write('web.json', aManifest());
+  const first = testbed.run(['sync', file]);
+  await until(() => testbed.runtime.callsTo('RunPodSandbox').length !== 0);
   const terminal = new FakeTerminal();
-  expect(await runOnTerminal(scene, terminal, ['sync', file])).toMatchObject({exitCode: 0});
+  expect(await runOnTerminal(testbed, terminal, ['sync', file])).toMatchObject({exitCode: 0});
   await first;
   expect(terminal.text).toMatch(
     /^default\/web: waiting for another kcri process \(PID \d+\) to release this pod\n/,
@@ -195,9 +204,9 @@ test('waiting for another kcri is shown above the tree', async () => {
 
 describe('other output to the terminal', () => {
   test('is shown above the tree: a warning about referenced objects', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
-    const file = await scene.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const file = await testbed.write('web.json', aManifest({restartPolicy: 'Never'}));
     terminal.stream.on('data', () => {
       if (!/main +running/.test(terminal.text)) return;
       // Renames atomically, since an empty file could be read otherwise.
@@ -205,7 +214,7 @@ describe('other output to the terminal', () => {
       renameSync(`${file}.new`, file);
     });
     const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
-    const {exitCode} = await runOnTerminal(scene, terminal, args, {
+    const {exitCode} = await runOnTerminal(testbed, terminal, args, {
       clock: realTimeClock({factor: 60}),
       stderr: terminal.stream,
     });
@@ -217,10 +226,10 @@ describe('other output to the terminal', () => {
   });
 
   test('is shown above the tree: lines of --debug', async () => {
-    const scene = await aScene();
+    const testbed = await createTestbed();
     const terminal = new FakeTerminal();
-    const file = await scene.write('web.json', aManifest());
-    await runOnTerminal(scene, terminal, ['sync', file, '-D'], {stderr: terminal.stream});
+    const file = await testbed.write('web.json', aManifest());
+    await runOnTerminal(testbed, terminal, ['sync', file, '-D'], {stderr: terminal.stream});
     const lines = terminal.text.split('\n');
     const isDebug = (line: string): boolean => /^[<>] \w+ \{.*\}(?: \(\d+ms\))?$/.test(line);
     expect(lines.filter((line) => !isDebug(line))).toEqual([

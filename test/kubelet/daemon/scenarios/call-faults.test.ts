@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {anImage, type FakeRuntime} from '../../../fakes/fake-runtime.js';
 import type {Rpc} from '../../../fakes/runtime/cri-messages.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';

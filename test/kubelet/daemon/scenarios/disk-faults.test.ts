@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,10 @@
 import {describe, expect, test} from 'vitest';
-import {aContainerSpec, aManifest, aScene, type PodScene} from '../../../commands/pod-scene.js';
+import {
+  aContainerSpec,
+  aManifest,
+  createTestbed,
+  type CommandTestbed,
+} from '../../../commands/command-testbed.js';
 import {aContainer, aSandbox} from '../../../fakes/fake-runtime.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
@@ -18,7 +23,7 @@ const IGNORES_FILTERS = {ignoresFilters: true, sandboxes: FOREIGN_SANDBOXES, con
 const MUTATING_CALLS = /^(Stop|Remove|Create|Start|Exec|Update|Reopen|Checkpoint)/;
 
 /** Returns the mutating calls with an ID of a foreign pod or container. */
-function callsToForeignPods({calls}: PodScene['runtime']): readonly string[] {
+function callsToForeignPods({calls}: CommandTestbed['runtime']): readonly string[] {
   const ids = [...FOREIGN_SANDBOXES, ...FOREIGN_CONTAINERS].map(({id}) => id);
   return calls
     .filter(({method}) => MUTATING_CALLS.test(method))
@@ -30,7 +35,7 @@ function callsToForeignPods({calls}: PodScene['runtime']): readonly string[] {
 
 describe('with a runtime that ignores list filters', () => {
   test('sync and delete only affect their own pod', async () => {
-    const scene = await aScene(IGNORES_FILTERS);
+    const scene = await createTestbed(IGNORES_FILTERS);
     const before = scene.runtime.containers.length;
     const manifest = aManifest({name: 'mine'});
 
@@ -54,7 +59,7 @@ describe('with a runtime that ignores list filters', () => {
   });
 
   test('a pod does not count as running because foreign pods are', async () => {
-    const scene = await aScene(IGNORES_FILTERS);
+    const scene = await createTestbed(IGNORES_FILTERS);
     await scene.run(['sync', '-'], {stdin: aManifest({name: 'mine'})});
     expect(scene.mutatingCalls).toEqual(['RunPodSandbox', 'CreateContainer', 'StartContainer']);
   });

@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import {expect, test} from 'vitest';
 import {PodStore} from '../../../../src/kubelet/index.js';
-import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 // Pods that return at once and continue their attempt count are tested on real runtimes, which share the

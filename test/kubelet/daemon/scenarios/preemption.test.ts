@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 
 const manifest = (name: string, priority: number): string =>

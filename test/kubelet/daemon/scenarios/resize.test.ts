@@ -4,7 +4,7 @@ import {expect, test} from 'vitest';
 import type {Container} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
-import {aContainerSpec, aManifest, list} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest, list} from '../../../commands/command-testbed.js';
 import {anImage, BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
 

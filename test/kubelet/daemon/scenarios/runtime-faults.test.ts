@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {ContainerEventResponse} from '../../../../src/cri/index.js';
-import {aContainerSpec, aManifest} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed, NOTHING_REMAINS, type EventStream} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {acquireLock, type Lock} from '../../../../src/base/fs/lock.js';
-import {aManifest} from '../../../commands/pod-scene.js';
+import {aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;

@@ -8,7 +8,7 @@ import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {failuresOf} from '../../../../src/kubelet/contract/sync-result.js';
 import {planPods} from '../../../../src/kubelet/plan/plan-pods.js';
-import {aContainerSpec, aScript} from '../../../commands/pod-scene.js';
+import {aContainerSpec, aScript} from '../../../commands/command-testbed.js';
 import type {FakeRuntime} from '../../../fakes/fake-runtime.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../../pods/registry-testbed.js';
 import {syncOnce} from '../../pods/sync-once.js';

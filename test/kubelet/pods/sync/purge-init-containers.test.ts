@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {failuresOf} from '../../../../src/kubelet/contract/sync-result.js';
-import {aScript} from '../../../commands/pod-scene.js';
+import {aScript} from '../../../commands/command-testbed.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 import {syncOnce} from '../sync-once.js';
 

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
-import {aContainerSpec} from '../../../commands/pod-scene.js';
+import {aContainerSpec} from '../../../commands/command-testbed.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 import {syncOnce} from '../sync-once.js';
 

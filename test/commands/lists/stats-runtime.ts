@@ -8,20 +8,20 @@ import {
 } from '../../fakes/fake-runtime.js';
 import {FAST_CLOCK} from '../interrupt-watch.js';
 
-/** A table's rows, cell by cell; the columns are at least three spaces apart. */
+/** Returns the rows of a table as cells. Columns are separated by at least three spaces. */
 export const cells = (table: string): string[][] =>
   table
     .trimEnd()
     .split('\n')
     .map((line) => line.split(/ {3,}/));
 
-/** What must not get into a pipe. */
+/** Escape codes, which must not be written to a pipe. */
 export const ESCAPES = /\u001B/;
 
 const TOOL = 'localhost:5000/tool:1';
 
-/** Two pods: one with two containers that run, one with one that runs and one that has ended. */
-export async function started(options: FakeRuntimeOptions = {}) {
+/** Starts a runtime with two pods: one with two running containers, one with a running and an exited one. */
+export async function startRuntime(options: FakeRuntimeOptions = {}) {
   const [web, api] = [
     aSandbox({name: 'web', labels: {app: 'web'}}),
     aSandbox({name: 'api', namespace: 'prod', labels: {app: 'api'}}),
@@ -39,10 +39,10 @@ export async function started(options: FakeRuntimeOptions = {}) {
   });
 }
 
-/** Runs kcri against the runtime, and nobody waits for samples. */
+/** Runs kcri against the runtime on a clock without delays between samples. */
 export async function run(runtime: FakeRuntime, args: readonly string[], options: RunOptions = {}) {
   return await runKcri(args, {endpoint: runtime.endpoint, clock: FAST_CLOCK, ...options});
 }
 
-/** The second column, header included. */
+/** Returns the second column, with its header. */
 export const names = (table: string): (string | undefined)[] => cells(table).map((row) => row[1]);

@@ -10,22 +10,22 @@ import {BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runti
 
 const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|PullImage|Update)/;
 
-/** True for the RPCs that change what a runtime holds. */
+/** Returns whether an RPC changes the state of a runtime. */
 export function isMutatingCall(method: string): boolean {
   return CHANGES.test(method);
 }
 
-/** A container for a manifest: busybox that sleeps, unless told otherwise. */
+/** Returns a busybox container that sleeps by default, for a manifest. */
 export function aContainerSpec(name: string, fields: object = {}): object {
   return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
 }
 
-/** A shell script as the container `name`. */
+/** Returns a container that runs a shell script. */
 export function aScript(name: string, script: string): object {
   return aContainerSpec(name, {command: ['sh', '-c', script]});
 }
 
-/** A manifest's text: one sleeping container `main`, unless told otherwise. */
+/** Returns a manifest as text, by default with one sleeping container `main`. */
 export function aManifest({
   name = 'web',
   metadata = {},
@@ -35,8 +35,8 @@ export function aManifest({
   return JSON.stringify(aRawPod({...defaults, ...spec} as Partial<PodSpec>, {name, ...metadata}));
 }
 
-/** A fake runtime, a root directory and a log directory, and kcri told of all three. */
-export class PodScene {
+/** A fake runtime with a root directory and a log directory, and kcri configured for them. */
+export class CommandTestbed {
   readonly runtime: FakeRuntime;
   readonly directory: string;
 
@@ -53,7 +53,7 @@ export class PodScene {
     return join(this.directory, 'logs');
   }
 
-  /** Writes a file and gives its path. */
+  /** Writes a file and returns its path. */
   async write(name: string, text: string): Promise<string> {
     const path = join(this.directory, name);
     await writeFile(path, text);
@@ -65,23 +65,23 @@ export class PodScene {
     return await runKcri(this.args(args), {endpoint: this.runtime.endpoint, ...options});
   }
 
-  /** The command line with the scene's directories. */
+  /** Returns a command line with the testbed's directories. */
   args([command = '', ...args]: readonly string[]): readonly string[] {
     const logs = command === 'delete' ? [] : ['--pod-logs-dir', this.logsDir];
     return ['--root-dir', this.rootDir, command, ...logs, ...args];
   }
 
-  /** What changed something in the runtime, by method. */
+  /** Methods of the mutating calls. */
   get mutatingCalls(): readonly string[] {
     return this.runtime.calls.map(({method}) => method).filter(isMutatingCall);
   }
 
-  /** The names of the pod records. */
+  /** Returns the names of the pod records. */
   async records(): Promise<readonly string[]> {
     return await list(join(this.rootDir, 'records'));
   }
 
-  /** All that there is of pods. */
+  /** Returns everything that exists of pods. */
   async listLeftovers(): Promise<Readonly<Record<string, readonly string[]>>> {
     return {
       sandboxes: this.runtime.sandboxes.map(({config}) => config.metadata?.name ?? ''),
@@ -98,39 +98,42 @@ export async function list(directory: string): Promise<readonly string[]> {
   return (await ifPresent(() => readdir(directory))) ?? [];
 }
 
-/** What a scene holds when nothing of any pod is left. */
+/** Result of `listLeftovers` without any pods. */
 export const NO_LEFTOVERS = {sandboxes: [], containers: [], records: [], podDirs: [], locks: [], logs: []};
 
-/** A scene that ends with the test. */
-export async function aScene(options: FakeRuntimeOptions = {}): Promise<PodScene> {
+/** Creates a testbed for the duration of the test. */
+export async function createTestbed(options: FakeRuntimeOptions = {}): Promise<CommandTestbed> {
   const directory = await temporaryDirectory();
   const runtime = await FakeRuntime.start(options);
   onTestFinished(async () => {
     await runtime.stop();
   });
-  return new PodScene(runtime, directory);
+  return new CommandTestbed(runtime, directory);
 }
 
-/** An error for people: what happened, no stack. */
+/** Expects an error message of kcri without a stack trace. */
 export function expectUserError({stderr}: RunResult): void {
   expect(stderr).toMatch(/^kcri: /m);
   expect(stderr).not.toMatch(/^\s+at /m);
   expect(stderr).not.toContain('bug in kcri');
 }
 
-/** Puts manifests into a directory and gives its path. */
+/** Writes manifests to a directory and returns its path. */
 export async function aManifestDirectory(
-  scene: PodScene,
+  testbed: CommandTestbed,
   files: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const directory = join(scene.directory, 'manifests');
+  const directory = join(testbed.directory, 'manifests');
   await mkdir(directory);
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
   return directory;
 }
 
-/** The record of the only pod. */
-export async function onlyRecord(scene: PodScene): Promise<Record<string, unknown>> {
-  const [name = ''] = await scene.records();
-  return JSON.parse(await readFile(join(scene.rootDir, 'records', name), 'utf8')) as Record<string, unknown>;
+/** Returns the record of the only pod. */
+export async function onlyRecord(testbed: CommandTestbed): Promise<Record<string, unknown>> {
+  const [name = ''] = await testbed.records();
+  return JSON.parse(await readFile(join(testbed.rootDir, 'records', name), 'utf8')) as Record<
+    string,
+    unknown
+  >;
 }
