@@ -1,3 +1,5 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'vitest/config';
 
@@ -8,8 +10,11 @@ const EXECUTABLE = fileURLToPath(new URL(`dist/binary/kcri-${TARGET}`, import.me
 /** `npm run test:full` and `test:binary` run every test that can run on the bundle and the executable. */
 const IS_FULL = process.env['KCRI_TEST_SCOPE'] === 'full';
 
-/** Files that change the process that runs them, such as its environment or modules, so each needs a process. */
-const ISOLATED: string[] = [];
+/** Files that replace modules for everything that runs later in their process, so each of them gets a process. */
+const ISOLATED = readdirSync(join(import.meta.dirname, 'test'), {recursive: true, encoding: 'utf8'})
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => `test/${name}`)
+  .filter((file) => readFileSync(join(import.meta.dirname, file), 'utf8').includes('vi.mock('));
 
 /** Tests of the CLI that bundling may break: every command once, streams, terminals, errors and workers. */
 const ON_BUNDLE = IS_FULL
