@@ -75,10 +75,10 @@ async function dispatch(argv: readonly string[], run: Run): Promise<number> {
 }
 
 async function runCommand(line: Leading, run: Run): Promise<number> {
-  const {context, dialect, reporter: voice} = run;
+  const {context, dialect, reporter} = run;
   const {globals, version, words} = line;
   if (version) return await print(`${dialect.version()}\n`, context);
-  await dialect.beforeCommand(line, context, voice);
+  await dialect.beforeCommand(line, context, reporter);
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), run);

@@ -2,29 +2,14 @@ import * as Flags from '@oclif/core/flags';
 import {
   CONFIG_FLAGS,
   configFlagTexts,
-  redactFlags,
   IGNORED_FLAGS,
   listIgnoredFlags,
 } from '../cli/kubelet/kubelet-flags.js';
-import {containerGcPolicy, CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
-import {nodeFlagsFromConfig} from '../cli/kubelet/node-flags-from-config.js';
-import type {RunKubeletOptions} from '../cli/kubelet/run-kubelet.js';
+import {CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
 import {readKubeletConfigFiles} from '../cli/kubelet/read-kubelet-config-files.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {describeNode, openNodeCredentials} from '../cli/pods/describe-node.js';
-import {POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
-import {durationMs} from '../cli/flags/flag-types.js';
+import {NODE_FLAGS} from '../cli/flags/pod-flags.js';
 import type {KubeletConfig} from '../kubelet/index.js';
-
-const NODE_FLAGS = {
-  'hostname-override': POD_FLAGS['hostname-override'],
-  'node-ip': POD_FLAGS['node-ip'],
-  'node-labels': POD_FLAGS['node-labels'],
-  'node-cpu': POD_FLAGS['node-cpu'],
-  'node-memory': POD_FLAGS['node-memory'],
-  'image-credential-provider-config': POD_FLAGS['image-credential-provider-config'],
-  'image-credential-provider-bin-dir': POD_FLAGS['image-credential-provider-bin-dir'],
-};
 
 export default class Kubelet extends BaseCommand {
   static override summary = 'Run a kubelet: keep the Pods of a directory, URL or cluster running';
@@ -102,49 +87,8 @@ export default class Kubelet extends BaseCommand {
         this.out.print(`${field} has no effect: ${reason}`);
       return;
     }
-    await this.#run(flags, {config, readConfig, ignoredFlags});
-  }
-
-  async #run(
-    flags: Readonly<Record<string, unknown>> & PodFlagValues,
-    reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags'>,
-  ): Promise<void> {
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
-    const {validateConnection} = await import('../cli/kubelet/validate-connection.js');
-    const {services} = this;
-    const {values} = reading.config;
-    const node = {...flags, ...nodeFlagsFromConfig(values)};
-    await runKubelet({
-      ...reading,
-      rootDir: this.settings.rootDir,
-      certDir: typeof flags['cert-dir'] === 'string' ? flags['cert-dir'] : `${this.settings.rootDir}/pki`,
-      policyFile: flags['authorization-policy-file'] as string | undefined,
-      open: async (observer) => {
-        const {containerRuntimeEndpoint: given, imageServiceEndpoint: images} = values;
-        const endpoint = given === '' ? await this.connections.endpoint() : given;
-        const imageEndpoint = images === '' ? (await this.settings.read()).imageEndpoint : images;
-        const timeoutMs = durationMs(values.runtimeRequestTimeout);
-        const connection = await this.connections.open(endpoint, {
-          timeoutMs,
-          imageEndpoint,
-          observers: [observer],
-        });
-        await validateConnection(connection, {endpoint, imageEndpoint}, this.signal);
-        const described = await describeNode(services, node, connection);
-        return {
-          connection,
-          node: {...described, imageCredentials: await openNodeCredentials(services, flags)},
-        };
-      },
-      admission: flags['no-admission'] !== true,
-      stopPodsOnExit: flags['stop-pods-on-exit'] === true,
-      containerGc: containerGcPolicy(flags),
-      program: {version: this.config.version, flags: redactFlags(flags)},
-      context: this.context,
-      mask: (text) => services.secrets.mask(text),
-      hide: (texts) => {
-        services.secrets.replace(texts);
-      },
-    });
+    const {createRunKubeletOptions} = await import('../cli/kubelet/run-kubelet-options.js');
+    await runKubelet(createRunKubeletOptions(this.services, flags, {config, readConfig, ignoredFlags}));
   }
 }

@@ -105,6 +105,17 @@ export const POD_FLAGS = {
   }),
 };
 
+/** Flags that describe the node and have no field in the KubeletConfiguration. */
+export const NODE_FLAGS = {
+  'hostname-override': POD_FLAGS['hostname-override'],
+  'node-ip': POD_FLAGS['node-ip'],
+  'node-labels': POD_FLAGS['node-labels'],
+  'node-cpu': POD_FLAGS['node-cpu'],
+  'node-memory': POD_FLAGS['node-memory'],
+  'image-credential-provider-config': POD_FLAGS['image-credential-provider-config'],
+  'image-credential-provider-bin-dir': POD_FLAGS['image-credential-provider-bin-dir'],
+};
+
 /** Parsed values of POD_FLAGS. */
 export interface PodFlagValues {
   readonly 'hostname-override'?: string | undefined;

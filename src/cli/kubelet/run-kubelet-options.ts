@@ -1,0 +1,63 @@
+import type {CallObserver} from '../../cri/index.js';
+import type {CommandServices} from '../command/command-services.js';
+import {durationMs} from '../flags/flag-types.js';
+import type {PodFlagValues} from '../flags/pod-flags.js';
+import {describeNode, openNodeCredentials} from '../pods/describe-node.js';
+import {programVersion} from '../program-version.js';
+import {containerGcPolicy} from './container-gc-flags.js';
+import {redactFlags} from './kubelet-flags.js';
+import {nodeFlagsFromConfig} from './node-flags-from-config.js';
+import type {RunKubeletOptions} from './run-kubelet.js';
+import {validateConnection} from './validate-connection.js';
+
+/** Values of all flags of the command `kubelet`. */
+export type KubeletFlagValues = Readonly<Record<string, unknown>> &
+  PodFlagValues & {
+    readonly 'cert-dir'?: string | undefined;
+    readonly 'authorization-policy-file'?: string | undefined;
+    readonly 'no-admission'?: boolean;
+    readonly 'stop-pods-on-exit'?: boolean;
+  };
+
+/** Returns the options of a kubelet with these flags and this configuration. */
+export function createRunKubeletOptions(
+  services: CommandServices,
+  flags: KubeletFlagValues,
+  reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags'>,
+): RunKubeletOptions {
+  const {context, secrets, settings} = services;
+  return {
+    ...reading,
+    rootDir: settings.rootDir,
+    certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
+    policyFile: flags['authorization-policy-file'],
+    open: async (observer) => await openRuntime(services, flags, {observer, ...reading.config}),
+    admission: flags['no-admission'] !== true,
+    stopPodsOnExit: flags['stop-pods-on-exit'] === true,
+    containerGc: containerGcPolicy(flags),
+    program: {version: programVersion(), flags: redactFlags(flags)},
+    context,
+    mask: (text) => secrets.mask(text),
+    hide: (texts) => {
+      secrets.replace(texts);
+    },
+  };
+}
+
+/** Connects to the configured runtime and describes the node. Rejects with KcriError. */
+async function openRuntime(
+  services: CommandServices,
+  flags: KubeletFlagValues,
+  {observer, values}: {readonly observer: CallObserver} & Pick<RunKubeletOptions['config'], 'values'>,
+): ReturnType<RunKubeletOptions['open']> {
+  const {connections, settings, signal} = services;
+  const {containerRuntimeEndpoint, imageServiceEndpoint, runtimeRequestTimeout} = values;
+  const endpoint = containerRuntimeEndpoint === '' ? await connections.endpoint() : containerRuntimeEndpoint;
+  const imageEndpoint =
+    imageServiceEndpoint === '' ? (await settings.read()).imageEndpoint : imageServiceEndpoint;
+  const timeoutMs = durationMs(runtimeRequestTimeout);
+  const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
+  await validateConnection(connection, {endpoint, imageEndpoint}, signal);
+  const node = await describeNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
+  return {connection, node: {...node, imageCredentials: await openNodeCredentials(services, flags)}};
+}

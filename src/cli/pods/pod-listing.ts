@@ -1,0 +1,95 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {CommandServices} from '../command/command-services.js';
+import type {ObjectFormat, OutputFormat} from '../output/parse-output-format.js';
+import {PodChangeDetector} from '../output/views/pod-change-detector.js';
+import {computePodRow, type PodRow} from '../output/views/pod-row.js';
+import {GrowingTable, podColumns} from '../output/views/pod-table.js';
+import {formatPodDocument, formatPods, sortPods} from '../output/views/pod-text.js';
+import type {PodReader} from './pod-reader.js';
+import {watchPods, type PodsToShow} from './watch-pods.js';
+
+/** Output formats of pods. */
+export const POD_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
+
+type PodForm = OutputFormat<(typeof POD_FORMATS)[number]>;
+
+/** Presentation of a list of pods. */
+export interface PodListingOptions {
+  readonly form: PodForm;
+  readonly header: boolean;
+  /** Field to sort by, as JSONPath; by default namespace and name. */
+  readonly sortBy: string | undefined;
+}
+
+/** Prints the selected pods with their status, once or whenever they change. */
+export class PodListing {
+  readonly #services: CommandServices;
+  readonly #reader: PodReader;
+  readonly #selected: PodsToShow;
+  readonly #options: PodListingOptions;
+  /** Table to which a watch adds rows. */
+  readonly #table: GrowingTable<PodRow>;
+
+  constructor(
+    services: CommandServices,
+    reader: PodReader,
+    selected: PodsToShow,
+    options: PodListingOptions,
+  ) {
+    const {form, header} = options;
+    const columns = podColumns({wide: form.kind === 'wide', namespace: selected.showsNamespace});
+    this.#services = services;
+    this.#reader = reader;
+    this.#selected = selected;
+    this.#options = options;
+    this.#table = new GrowingTable(columns, {header});
+  }
+
+  /** Prints the pods once. Rejects with KcriError. */
+  async print(): Promise<void> {
+    const {out, report} = this.#services;
+    const {words, records, selection} = this.#selected;
+    const {form, sortBy} = this.#options;
+    const observed = await this.#reader.observe(records);
+    const pods = await sortPods(
+      observed.map(({pod}) => pod),
+      sortBy,
+    );
+    if (!isForPeople(form)) {
+      out.print(await formatPods(form, pods, words.length === 1 && pods.length === 1));
+      return;
+    }
+    if (pods.length === 0) report.info(noResourcesText(selection.namespace));
+    out.printText(this.#text(form, pods));
+  }
+
+  /** Prints every pod once, and again when it is deleted or anything but its age changes, until Ctrl-C. */
+  async watch(): Promise<void> {
+    const {context, out} = this.#services;
+    const {form} = this.#options;
+    const changes = new PodChangeDetector();
+    await watchPods(this.#services, this.#reader, this.#selected, {
+      read: async (records) => await this.#reader.observe(records),
+      show: async (observed) => {
+        const pods = observed.map(({pod}) => pod);
+        const changed = changes.detect(pods, context.clock.now());
+        if (isForPeople(form)) out.printText(this.#text(form, changed));
+        else for (const pod of changed) out.printData(await formatPodDocument(form, pod));
+      },
+    });
+  }
+
+  #text({kind}: Exclude<PodForm, ObjectFormat>, pods: readonly Pod[]): string {
+    if (kind === 'name') return pods.map(({metadata}) => `pod/${metadata.name ?? ''}\n`).join('');
+    const now = this.#services.context.clock.now();
+    return this.#table.text(pods.map((pod) => computePodRow(pod, now)));
+  }
+}
+
+function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
+  return form.kind === 'table' || form.kind === 'wide' || form.kind === 'name';
+}
+
+function noResourcesText(namespace: string | undefined): string {
+  return namespace === undefined ? 'No resources found' : `No resources found in ${namespace} namespace.`;
+}

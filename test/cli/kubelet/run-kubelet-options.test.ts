@@ -1,0 +1,26 @@
+import {expect, test} from 'vitest';
+import {CommandServices} from '../../../src/cli/command/command-services.js';
+import {createProcessContext} from '../../../src/cli/context.js';
+import {KCRI_DIALECT} from '../../../src/cli/dialect.js';
+import {createRunKubeletOptions} from '../../../src/cli/kubelet/run-kubelet-options.js';
+import {programVersion} from '../../../src/cli/program-version.js';
+import {readKubeletConfig} from '../../../src/kubelet/index.js';
+
+test('/statusz and /flagz get the version of kcri and the given flags', () => {
+  const context = createProcessContext();
+  const services = new CommandServices(
+    {context, dialect: KCRI_DIALECT, globals: {'root-dir': '/root-dir'}},
+    {words: ['kubelet'], usage: () => '', configFileMayBeMissing: false},
+  );
+  const config = readKubeletConfig([], new Map());
+  const options = createRunKubeletOptions(
+    services,
+    {'max-pods': ['5']},
+    {config, readConfig: async () => Promise.resolve(config), ignoredFlags: []},
+  );
+  expect(options).toMatchObject({
+    program: {version: programVersion(), flags: {'max-pods': '5'}},
+    certDir: `${services.settings.rootDir}/pki`,
+    admission: true,
+  });
+});
