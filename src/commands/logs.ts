@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
+import {integerFlag, kcriOnlyFlags, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {LOG_STREAMS} from '../cli/logs/log-strategy.js';
 import {showContainerLogs} from '../cli/logs/show-container-logs.js';
@@ -12,8 +12,8 @@ export default class Logs extends BaseCommand {
     'Reads the log files on this machine, including rotated ones. Lines that a container wrote to ' +
     'standard error are printed to standard error.\n\nLines of several containers are merged by time and ' +
     'prefixed with the container name. Filters select the latest attempt of each container.\n\nWith -f, ' +
-    'logs continue across log rotation and container restarts until the container has exited for good. ' +
-    'Ctrl-C exits with 0.';
+    'logs are followed until the container exits. With --follow-restarts, kcri then waits for the next ' +
+    "attempt, up to 330 seconds (the kubelet's maximum back-off). Ctrl-C exits with 0.";
   static override usage = 'logs [CONTAINER...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> logs -f web/nginx',
@@ -24,6 +24,11 @@ export default class Logs extends BaseCommand {
   static override flags = {
     ...CONTAINER_SELECTION_LONG_FLAGS,
     follow: Flags.boolean({char: 'f', description: 'Follow the log until the container exits.'}),
+    ...kcriOnlyFlags({
+      'follow-restarts': Flags.boolean({
+        description: 'Follow the log across restarts of the container; implies --follow.',
+      }),
+    }),
     previous: Flags.boolean({
       char: 'p',
       description: 'Print the log of the previous attempt of the container.',

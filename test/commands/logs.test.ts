@@ -166,10 +166,11 @@ describe('logs of several containers', () => {
     expect(exitCode).toBe(1);
   });
 
+  // Proves: logs --follow-restarts
   test.each([
     ['a container restarted by a kubelet', false],
     ['a container on a runtime that ignores filters', true],
-  ])('-f continues with the next attempt of %s', async (_, ignoresFilters) => {
+  ])('--follow-restarts continues with the next attempt of %s', async (_, ignoresFilters) => {
     const sandbox = aSandbox();
     const other = aSandbox({name: 'other', uid: 'other-uid'});
     const finishedAt = BigInt(Date.now()) * 1_000_000n;
@@ -191,7 +192,10 @@ describe('logs of several containers', () => {
         if (podSandbox !== undefined) podSandbox.state = 'SANDBOX_NOTREADY';
       }
     };
-    const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
+    const result = await runKcri(['logs', '--follow-restarts', 'main'], {
+      endpoint: runtime.endpoint,
+      onStdout,
+    });
     expect(result).toEqual({
       stdout: 'one\ntwo\n',
       stderr: expect.stringMatching(/^kcri: main was restarted: attempt 1\n/) as string,
@@ -203,7 +207,7 @@ describe('logs of several containers', () => {
     ['its pod has terminated', {state: 'SANDBOX_NOTREADY'}, KUBELET, 0],
     ['it was not created by a kubelet', {}, {}, 0],
     ['it exited long ago', {}, KUBELET, 600_000],
-  ] as const)('-f ends with the container if %s', async (_, seed, annotations, agoMs) => {
+  ] as const)('--follow-restarts ends with the container if %s', async (_, seed, annotations, agoMs) => {
     const sandbox = aSandbox(seed);
     const finishedAt = BigInt(Date.now() - agoMs) * 1_000_000n;
     const state = 'CONTAINER_EXITED' as const;
@@ -211,11 +215,40 @@ describe('logs of several containers', () => {
       sandboxes: [sandbox],
       containers: [aContainer({sandbox, name: 'main', state, annotations, finishedAt, logPath: path})],
     });
-    const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint});
+    const result = await runKcri(['logs', '-f', '--follow-restarts', 'main'], {endpoint: runtime.endpoint});
     expect(result).toEqual({stdout: 'one\n', stderr: 'two\n', exitCode: 0});
   });
 
-  test('-f reports what it waits for, and Ctrl-C ends it with 0', async () => {
+  test.each([0, 3])(
+    '-f ends with a container that exits with %i although a kubelet restarts it',
+    async (exitCode) => {
+      const sandbox = aSandbox();
+      const seed = {sandbox, name: 'main', annotations: KUBELET, logPath: path};
+      await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer(seed)]});
+      const [{id} = {id: ''}] = runtime.containers;
+      const onStdout = (text: string): void => {
+        if (text !== 'one\n') return;
+        appendFileSync(path, '2026-11-20T14:00:03Z stdout F last\n');
+        runtime.exitContainer(id, exitCode);
+      };
+      const result = await runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint, onStdout});
+      expect(result).toEqual({stdout: 'one\nlast\n', stderr: 'two\n', exitCode: 0});
+    },
+  );
+
+  test('-f waits for a container that was created but not started', async () => {
+    const sandbox = aSandbox();
+    const seed = {sandbox, name: 'main', state: 'CONTAINER_CREATED', logPath: path} as const;
+    await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer(seed)]});
+    const [{id} = {id: ''}] = runtime.containers;
+    const running = runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint});
+    await expect.poll(() => runtime.callsTo('ContainerStatus').length, {timeout: 20_000}).toBeGreaterThan(2);
+    runtime.state.getContainer(id, 'no container').state = 'CONTAINER_RUNNING';
+    runtime.exitContainer(id, 0);
+    expect(await running).toEqual({stdout: 'one\n', stderr: 'two\n', exitCode: 0});
+  });
+
+  test('--follow-restarts reports what it waits for, and Ctrl-C ends it with 0', async () => {
     const sandbox = aSandbox();
     const finishedAt = BigInt(Date.now()) * 1_000_000n;
     const seed = {sandbox, name: 'main', state: 'CONTAINER_EXITED', exitCode: 3, finishedAt} as const;
@@ -224,7 +257,7 @@ describe('logs of several containers', () => {
       containers: [aContainer({...seed, annotations: KUBELET, logPath: path})],
     });
     const controller = new AbortController();
-    const running = runKcri(['logs', '-f', 'main'], {
+    const running = runKcri(['logs', '--follow-restarts', 'main'], {
       endpoint: runtime.endpoint,
       signal: controller.signal,
     });

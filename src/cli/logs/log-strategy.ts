@@ -1,5 +1,6 @@
 import {UsageError} from '../../base/errors.js';
 import type {ContainerStatus, LogStream, RuntimeService} from '../../cri/index.js';
+import {hasExited} from '../../operations/logs/container-log.js';
 import type {FollowOptions} from '../../operations/logs/log-source.js';
 import {logTime, type LogSelection} from '../../operations/logs/log-selection.js';
 import type {LogReadStrategy} from '../../operations/logs/log-read-strategy.js';
@@ -16,6 +17,7 @@ declare module '../command-strategies.js' {
 /** Values of the flags of `logs`. */
 export interface LogsFlags {
   readonly follow: boolean;
+  readonly 'follow-restarts': boolean;
   readonly previous: boolean;
   readonly reopen: boolean;
   readonly timestamps: boolean;
@@ -47,11 +49,12 @@ export interface LogsStrategy {
   readonly followsPrevious: boolean;
   /** Waits for a container's status, with the dialect's error context. */
   withStatusContext<T>(reading: Promise<T>): Promise<T>;
-  /** Returns how to follow containers. */
+  /** Returns how to follow containers: until they exit or, with --follow-restarts, over their restarts. */
   follow(
     services: CommandServices,
     runtime: RuntimeService,
     containers: readonly FollowedContainer[],
+    flags: LogsFlags,
   ): Promise<readonly FollowOptions[]>;
   /** Returns how log files are read. */
   readStrategy(): Promise<LogReadStrategy>;
@@ -75,7 +78,12 @@ export const KCRI_LOGS: LogsStrategy = {
   parsesFirst: true,
   followsPrevious: false,
   withStatusContext: async (reading) => await withContext('getting container status', reading),
-  follow: async ({context: {clock}, signal}, runtime, containers) => {
+  follow: async ({context: {clock}, signal}, runtime, containers, flags) => {
+    if (!flags['follow-restarts'])
+      return containers.map(({status: {id}}) => ({
+        clock,
+        progress: async () => ({kind: (await hasExited(runtime, id, signal)) ? 'ended' : 'running'}),
+      }));
     const {RestartFollower} = await import('../../operations/logs/follow-restarts.js');
     return containers.map(({status, name}) => {
       const restarts = new RestartFollower(status, {runtime, clock, name, signal});

@@ -97,9 +97,10 @@ async function shownLogs(
 ): Promise<readonly ShownLog[]> {
   const names = distinctNames(chosen.map(({status}) => status));
   const containers = chosen.map(({status}, index) => ({status, name: names[index] ?? ''}));
-  const isFollowed = flags.follow && (strategy.followsPrevious || !flags.previous);
+  const isFollowed =
+    (flags.follow || flags['follow-restarts']) && (strategy.followsPrevious || !flags.previous);
   const prefixes = !flags['no-prefix'] && chosen.length > 1 ? await prefixesOf(services, names) : [];
-  const follows = isFollowed ? await strategy.follow(services, runtime, containers) : [];
+  const follows = isFollowed ? await strategy.follow(services, runtime, containers, flags) : [];
   return chosen.map(({path}, index) => ({path, prefix: prefixes[index], follow: follows[index]}));
 }
 

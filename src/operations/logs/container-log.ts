@@ -4,6 +4,7 @@ import {
   isNotFound,
   isUnavailable,
   type ContainerId,
+  type ContainerState,
   type ContainerStatus,
   type RuntimeService,
 } from '../../cri/index.js';
@@ -42,11 +43,30 @@ export async function isRunning(
   containerId: ContainerId,
   signal: AbortSignal,
 ): Promise<boolean> {
+  return (await stateOf(runtime, containerId, signal)) === 'CONTAINER_RUNNING';
+}
+
+/** Reports whether a container has exited or was removed; false while the runtime is unavailable. */
+export async function hasExited(
+  runtime: RuntimeService,
+  containerId: ContainerId,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const state = await stateOf(runtime, containerId, signal);
+  return state === 'CONTAINER_EXITED' || state === undefined;
+}
+
+/** Returns the state of a container; undefined if it was removed, running while the runtime is unavailable. */
+async function stateOf(
+  runtime: RuntimeService,
+  containerId: ContainerId,
+  signal: AbortSignal,
+): Promise<ContainerState | undefined> {
   try {
-    return (await getContainerStatus(runtime, containerId, signal))?.state === 'CONTAINER_RUNNING';
+    return (await getContainerStatus(runtime, containerId, signal))?.state;
   } catch (error) {
-    if (isNotFound(error)) return false;
-    if (isUnavailable(error)) return true;
+    if (isNotFound(error)) return undefined;
+    if (isUnavailable(error)) return 'CONTAINER_RUNNING';
     throw error;
   }
 }

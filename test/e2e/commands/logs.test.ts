@@ -92,10 +92,11 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
     expect(literal.stdout).toBe('three\n');
   });
 
-  test('-f goes on with the next attempt, and ends with the pod', async () => {
+  test('-f ends with the container; --follow-restarts continues with the next attempt', async () => {
     const pod = await aPod('restarted');
     await pod.run('main', 0, 'echo first; exit 3');
-    const following = runtime.start(['logs', '-f', 'main']);
+    expect(await runtime.kcri(['logs', '-f', 'main'])).toEqual({stdout: 'first\n', stderr: '', exitCode: 0});
+    const following = runtime.start(['logs', '--follow-restarts', 'main']);
     await following.waitForOutput(/waiting for its next attempt/);
     await pod.run('main', 1, 'echo second; exit 4');
     await following.waitForOutput(/^second$/m);
