@@ -1,7 +1,7 @@
-import {once} from 'node:events';
-import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {connect, createServer, type Socket} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
 import {ConnectionTracker, type TrackedConnection} from '../../../src/base/net/connection-tracker.js';
+import {listenOnLoopback} from '../listen-on-loopback.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 import {until} from '../until.js';
 
@@ -11,15 +11,14 @@ async function start() {
   const tracker = new ConnectionTracker(2, clock);
   const accepted: (TrackedConnection | undefined)[] = [];
   const server = createServer((socket) => accepted.push(tracker.add(socket)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     tracker.destroyAll();
     server.close();
   });
   const open = async (): Promise<{client: Socket; connection: TrackedConnection | undefined}> => {
     const count = accepted.length;
-    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const client = connect(port, '127.0.0.1');
     client.on('error', () => undefined);
     onTestFinished(() => {
       client.destroy();

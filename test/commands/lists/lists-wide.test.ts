@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
+import {parseTable} from '../../cli/output/parse-table.js';
 import {runKcri, type RunResult} from '../../cli/run-kcri.js';
 import {BUILT_AT_NANOS, FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';
 
@@ -43,21 +44,12 @@ async function output(runtime: FakeRuntime, ...args: readonly string[]): Promise
   return stdout;
 }
 
-/** Parses a table by its columns. */
-function table(text: string): readonly Readonly<Record<string, string>>[] {
-  const [header = [], ...rows] = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {3,}/));
-  return rows.map((cells) => Object.fromEntries(cells.map((cell, index) => [header[index] ?? '', cell])));
-}
-
 const methods = (runtime: FakeRuntime): readonly string[] => runtime.calls.map(({method}) => method);
 
 describe('-o wide', () => {
   test('ps prints addresses, PIDs, exit codes, restarts and ports', async () => {
     await using runtime = await startRuntime();
-    const rows = table(await output(runtime, 'ps', '-a', '-o', 'wide'));
+    const rows = parseTable(await output(runtime, 'ps', '-a', '-o', 'wide'));
     expect(rows).toMatchObject([
       {NAME: 'server', IP: '10.0.0.2', PID: '4322', 'EXIT CODE': '-', RESTARTS: '0', PORTS: '-'},
       {NAME: 'nginx', IP: '10.0.0.1', PID: '4322', RESTARTS: '7', PORTS: '8080->80/TCP'},
@@ -85,7 +77,7 @@ describe('-o wide', () => {
       match: (request) => request['container_id'] === nginx!.id,
     });
     const {stdout, stderr, exitCode} = await runKcri(['ps', '-o', 'wide'], {endpoint: runtime.endpoint});
-    expect(table(stdout)).toMatchObject([
+    expect(parseTable(stdout)).toMatchObject([
       {NAME: 'server', PID: '4322'},
       {NAME: 'nginx', PID: '-'},
     ]);
@@ -96,12 +88,12 @@ describe('-o wide', () => {
   test('a container removed meanwhile is not an error', async () => {
     await using runtime = await startRuntime();
     runtime.injectError('ContainerStatus', {code: 'NOT_FOUND', message: 'gone'});
-    expect(table(await output(runtime, 'ps', '-o', 'wide'))).toMatchObject([{PID: '-'}, {PID: '-'}]);
+    expect(parseTable(await output(runtime, 'ps', '-o', 'wide'))).toMatchObject([{PID: '-'}, {PID: '-'}]);
   });
 
   test('pods prints addresses, PIDs, running containers and restarts', async () => {
     await using runtime = await startRuntime();
-    expect(table(await output(runtime, 'pods', '-o', 'wide'))).toMatchObject([
+    expect(parseTable(await output(runtime, 'pods', '-o', 'wide'))).toMatchObject([
       {NAME: 'api', IP: '10.0.0.2', PID: '4321', RUNNING: '1/1', RESTARTS: '0', PORTS: '-'},
       {NAME: 'web', IP: '10.0.0.1', PID: '4321', RUNNING: '1/3', RESTARTS: '7', PORTS: '-'},
     ]);
@@ -118,7 +110,7 @@ describe('-o wide', () => {
         anImage({name: 'docker.io/library/alpine:3'}),
       ],
     });
-    expect(table(await output(runtime, 'images', '-o', 'wide'))).toMatchObject([
+    expect(parseTable(await output(runtime, 'images', '-o', 'wide'))).toMatchObject([
       {IMAGE: 'docker.io/library/alpine', CREATED: '-', CONTAINERS: '0', PINNED: 'false'},
       {CREATED: 'About an hour ago', PLATFORM: 'linux/amd64', CONTAINERS: '4', PINNED: 'true'},
     ]);
@@ -165,7 +157,7 @@ describe('the sort order', () => {
     ],
   ])('of %j is %j', async (args, names) => {
     await using runtime = await startRuntime();
-    expect(table(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
+    expect(parseTable(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
   });
 
   test('applies to JSON', async () => {
@@ -222,7 +214,7 @@ describe('filters that a runtime ignores', () => {
     [['pods', '--label', 'io.kubernetes.pod.name=api'], ['api']],
   ])('are applied by kcri: %j selects %j', async (args, names) => {
     await using runtime = await startRuntime({ignoresFilters: true});
-    expect(table(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
+    expect(parseTable(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
   });
 
   test.each([['ps'], ['pods']])('%s --id accepts several ID prefixes', async (command) => {
@@ -244,15 +236,15 @@ describe('containers created without a kubelet', () => {
 
   test('are listed with the pods of their sandboxes', async () => {
     await using runtime = await startUnlabelledRuntime();
-    expect(table(await output(runtime, 'ps'))).toMatchObject([{POD: 'raw', NAMESPACE: 'team'}]);
+    expect(parseTable(await output(runtime, 'ps'))).toMatchObject([{POD: 'raw', NAMESPACE: 'team'}]);
     expect(methods(runtime)).toEqual(['ListContainers', 'ListPodSandbox']);
-    expect(table(await output(runtime, 'ps', '--namespace', '^team$'))).toHaveLength(1);
+    expect(parseTable(await output(runtime, 'ps', '--namespace', '^team$'))).toHaveLength(1);
   });
 
   test("are in an unknown pod in crictl's dialect", async () => {
     await using runtime = await startUnlabelledRuntime();
     const {stdout} = await runKcri(['ps'], {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}});
-    expect(table(stdout)).toMatchObject([{POD: 'unknown', NAMESPACE: 'unknown'}]);
+    expect(parseTable(stdout)).toMatchObject([{POD: 'unknown', NAMESPACE: 'unknown'}]);
   });
 });
 

@@ -1,10 +1,10 @@
-import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
-import {connect, type AddressInfo} from 'node:net';
+import {connect} from 'node:net';
 import {join} from 'node:path';
 import {createServer} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunResult} from '../../cli/run-kcri.js';
@@ -31,10 +31,9 @@ async function startTlsProxy(
     socket.pipe(behind).pipe(socket);
   });
   server.on('tlsClientError', () => undefined);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = `https://127.0.0.1:${await listenOnLoopback(server)}`;
   onTestFinished(() => void server.close());
-  return {url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, clients};
+  return {url, clients};
 }
 
 /** Writes the certificate and its key to files. */

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {listCgroupsAt} from '../harness/leftovers.js';
-import {IMAGE, SLEEP_COMMAND, type ManifestFields} from '../harness/manifests.js';
+import {aContainer, aManifest, IMAGE, SLEEP_COMMAND, type ManifestFields} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
@@ -277,12 +277,8 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
 
     test('is what a sync does for an image that is absent, by its policy', async () => {
       const name = await registry.push('library/app', 'v1');
-      const manifest = JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: {name: 'pulled'},
-        spec: {restartPolicy: 'Never', containers: [{name: 'main', image: name, command: ['true']}]},
-      });
+      const containers = [aContainer('main', {image: name, command: ['true']})];
+      const manifest = aManifest('pulled', {restartPolicy: 'Never', containers});
       const args = ['sync', '-', '--wait', 'complete', '--rm', '--pod-logs-dir', join(dir, 'logs')];
       const {stdout, exitCode} = await runtime.kcri(args, {input: manifest});
       expect({stdout, exitCode}).toMatchObject({

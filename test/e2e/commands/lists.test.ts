@@ -1,19 +1,11 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
+import {parseTable} from '../../cli/output/parse-table.js';
 import {until} from '../../base/until.js';
 import {IMAGE} from '../harness/manifests.js';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
-
-/** A table by its columns' names; the columns are at least three spaces apart. */
-function table(text: string): readonly Readonly<Record<string, string>>[] {
-  const [header = [], ...rows] = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {3,}/));
-  return rows.map((cells) => Object.fromEntries(cells.map((cell, index) => [header[index] ?? '', cell])));
-}
 
 describe.each(runtimes)('lists, names and filters: $name', (which) => {
   let runtime: TestRuntime;
@@ -40,7 +32,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
   }
 
   test('ps -o wide shows addresses, PIDs, exit codes and ports', async () => {
-    const rows = table(await output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
+    const rows = parseTable(await output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
     const namespace = 'kcri-e2e';
     expect(rows).toHaveLength(3);
     expect(rows).toEqual(
@@ -65,7 +57,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
   });
 
   test('pods -o wide counts containers', async () => {
-    const rows = table(await output('pods', '-o', 'wide', '--sort', 'name'));
+    const rows = parseTable(await output('pods', '-o', 'wide', '--sort', 'name'));
     expect(rows).toMatchObject([
       {NAME: 'lists-first', IP: first.ip, RUNNING: '1/1', PORTS: '18473->80/TCP'},
       {NAME: 'lists-second', IP: second.ip, RUNNING: '1/2', PORTS: '-'},
@@ -133,7 +125,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
   });
 
   test('images -o wide counts containers and tells the platform', async () => {
-    const rows = table(await output('images', 'busybox:1.36', '-o', 'wide'));
+    const rows = parseTable(await output('images', 'busybox:1.36', '-o', 'wide'));
     expect(rows[0]).toMatchObject({CONTAINERS: '3', PLATFORM: expect.stringMatching(/^linux\//) as string});
   });
 
@@ -157,7 +149,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
   test('as crictl it has its columns, and leaves names to the runtime', async () => {
     const asCrictl = {env: {KCRI_COMPAT: 'crictl'}};
     const {stdout} = await runtime.kcri(['ps', '--no-trunc', '--pod', first.podSandboxId], asCrictl);
-    expect(table(stdout)).toMatchObject([
+    expect(parseTable(stdout)).toMatchObject([
       {CONTAINER: first.containerId, NAME: 'main', POD: 'unknown', NAMESPACE: 'unknown'},
     ]);
     const inspected = await runtime.kcri(['inspect', 'lists-first/main'], asCrictl);

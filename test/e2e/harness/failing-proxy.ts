@@ -1,5 +1,6 @@
 import {once} from 'node:events';
-import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {connect, createServer, type Socket} from 'node:net';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 
 /** What a proxy does to what comes from behind it: pass all on, or after so many bytes hang up, or pass nothing more on. */
 export type ProxyMode =
@@ -42,9 +43,9 @@ export async function startFailingProxy(host: string): Promise<FailingProxy> {
       else if (mode.kind === 'cut') client.destroy();
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const ownPort = await listenOnLoopback(server);
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${ownPort}`,
     set: (next) => {
       mode = next;
       passed = 0;

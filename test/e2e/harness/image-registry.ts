@@ -2,11 +2,12 @@ import {spawn} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {createServer, type AddressInfo} from 'node:net';
+import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {busyboxImage, busyboxSpec} from '../../../scripts/test-images.mjs';
 import {buildOciImage, type Blob, type OciImage} from '../../../src/private-runtime/image/oci-image.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {until} from '../../base/until.js';
 
 /** An image registry on loopback. */
@@ -122,8 +123,7 @@ async function untilAnswers(url: string): Promise<void> {
 
 async function freePort(): Promise<number> {
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const {port} = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   server.close();
   await once(server, 'close');
   return port;

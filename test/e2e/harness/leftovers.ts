@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, rmdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {computeRuntimeLayout} from '../../../src/private-runtime/private-runtime-layout.js';
 
@@ -48,6 +48,12 @@ export function listCgroupsAt(path: string): string[] {
     (line) => line.split(' ')[4] ?? '',
   );
   return hierarchies.map((hierarchy) => `${hierarchy}${path}`).filter((cgroup) => existsSync(cgroup));
+}
+
+/** Removes a cgroup root that only a test uses, with the cgroups of the QoS classes below it; throws if pods are left. */
+export function removeCgroupRoot(root: string): void {
+  for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
+    for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);
 }
 
 /** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */

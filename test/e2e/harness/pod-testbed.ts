@@ -1,5 +1,5 @@
 import {randomBytes} from 'node:crypto';
-import {readdirSync, readFileSync, rmdirSync, existsSync} from 'node:fs';
+import {readdirSync, readFileSync, existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {
   type Container,
@@ -8,7 +8,7 @@ import {
   type PodSandbox,
   type PodSandboxId,
 } from '../../../src/cri/index.js';
-import {listCgroupsAt} from './leftovers.js';
+import {listCgroupsAt, removeCgroupRoot} from './leftovers.js';
 import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
 import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
@@ -72,7 +72,7 @@ export async function startPodTestbed(which: RuntimeUnderTest, parent?: string):
     JSON.parse(info['info'] ?? '{}') as VerboseInfo;
   const stop = async (): Promise<void> => {
     await runtime.stop();
-    removeEmptyCgroups(cgroupRoot);
+    removeCgroupRoot(cgroupRoot);
   };
   return {
     runtime,
@@ -144,10 +144,4 @@ function newestFirst<T extends {readonly createdAt: bigint}>(items: readonly T[]
 
 function filesIn(dir: string): readonly string[] {
   return existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
-}
-
-/** Removes the cgroups of pods that were not deleted. */
-function removeEmptyCgroups(root: string): void {
-  for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
-    for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);
 }

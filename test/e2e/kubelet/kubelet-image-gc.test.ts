@@ -5,6 +5,7 @@ import {createCtrClient} from '../../../src/private-runtime/containerd/ctr-clien
 import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
+import {aContainer, aManifest} from '../harness/manifests.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {mountSmallDisk, type SmallDisk} from '../harness/small-disk.js';
 
@@ -15,15 +16,10 @@ const OWN_BYTES = 6 * 1024 * 1024;
 const DISK_MIB = 128;
 
 const manifest = (name: string, image: string): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name},
-    spec: {
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 0,
-      containers: [{name: 'main', image, command: ['sleep', '3600']}],
-    },
+  aManifest(name, {
+    hostNetwork: true,
+    terminationGracePeriodSeconds: 0,
+    containers: [aContainer('main', {image, command: ['sleep', '3600']})],
   });
 
 describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {

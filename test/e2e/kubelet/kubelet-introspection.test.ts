@@ -4,23 +4,19 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import type {KcriResult} from '../harness/kcri-process.js';
+import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 const NODE = 'view-node';
 const WEB = `view-web-${NODE}`;
 const CRASH = `view-crash-${NODE}`;
 
-const manifest = (name: string, container: object, spec: object = {}): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name},
-    spec: {
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 0,
-      containers: [{name: 'main', image: 'docker.io/library/busybox:1.36', ...container}],
-      ...spec,
-    },
+const manifest = (name: string, container: ManifestFields, spec: ManifestFields = {}): string =>
+  aManifest(name, {
+    hostNetwork: true,
+    terminationGracePeriodSeconds: 0,
+    containers: [aContainer('main', container)],
+    ...spec,
   });
 
 const PROBED = manifest('view-web', {

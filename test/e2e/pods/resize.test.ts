@@ -4,6 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
+import {aContainer, aManifest} from '../harness/manifests.js';
 
 const NODE = 'resize-node';
 const MI = 1024 * 1024;
@@ -18,27 +19,24 @@ const SMALL: Limits = {cpu: 200, memory: 64};
 const LARGE: Limits = {cpu: 400, memory: 128};
 
 const manifest = (name: string, uid: string, {cpu, memory}: Limits): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name, uid},
-    spec: {
+  aManifest(
+    name,
+    {
       hostNetwork: true,
       terminationGracePeriodSeconds: 0,
       containers: [
-        {
-          name: 'main',
-          image: 'docker.io/library/busybox:1.36',
+        aContainer('main', {
           command: ['sleep', '3600'],
           resizePolicy: [{resourceName: 'cpu', restartPolicy: 'NotRequired'}],
           resources: {
             requests: {cpu: '100m', memory: '32Mi'},
             limits: {cpu: `${cpu}m`, memory: `${memory}Mi`},
           },
-        },
+        }),
       ],
     },
-  });
+    {uid},
+  );
 
 const UNIFIED = existsSync('/sys/fs/cgroup/cgroup.controllers');
 

@@ -1,12 +1,13 @@
 import {existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {aContainerSpec, aManifest, isMutatingCall} from '../../commands/command-testbed.js';
 import {FakeRuntime, type RecordedCall} from '../../fakes/fake-runtime.js';
 import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kcri-process.js';
+import {removeCgroupRoot} from '../harness/leftovers.js';
 
 /*
  * kcri as a process of its own that is killed at each of its CRI calls in turn, on a fake runtime that holds the call:
@@ -76,14 +77,18 @@ class Machine implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.fake.stop();
+    removeCgroupRoot(this.#cgroupRoot);
     rmSync(this.#directory, {recursive: true, force: true});
   }
 
+  /** The pods of all machines have the same UID, but not the same cgroups. */
+  get #cgroupRoot(): string {
+    return `/${basename(this.#directory)}`;
+  }
+
   sync(): KcriProcess {
-    return this.#start(
-      ['sync', '-', '--pod-logs-dir', join(this.#directory, 'logs')],
-      manifest(this.#directory),
-    );
+    const places = ['--pod-logs-dir', join(this.#directory, 'logs'), '--cgroup-root', this.#cgroupRoot];
+    return this.#start(['sync', '-', ...places], manifest(this.#directory));
   }
 
   delete(): KcriProcess {

@@ -1,9 +1,10 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage} from 'node:http';
-import type {AddressInfo, Socket} from 'node:net';
+import type {Socket} from 'node:net';
 import {Duplex} from 'node:stream';
 import {FrameReader, type FrameHandler} from '../../../src/streaming/spdy/frame-reader.js';
 import {dataHeader, FRAME} from '../../../src/streaming/spdy/frames.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 
 /** A port-forward request with its two streams and the number of its connection. */
 export interface ForwardRequest {
@@ -65,10 +66,7 @@ export async function startFakePortForwardServer(
     new ServerConnection(socket, counts.connections, options);
     counts.connections += 1;
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const {port} = http.address() as AddressInfo;
-  const base = `http://127.0.0.1:${port}`;
+  const base = `http://127.0.0.1:${await listenOnLoopback(http)}`;
   return {
     base,
     url: async () => {

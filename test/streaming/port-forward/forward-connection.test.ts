@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {connect, createServer, type Socket} from 'node:net';
 import {expect, onTestFinished, test} from 'vitest';
 import {
   forwardConnection,
@@ -7,6 +7,7 @@ import {
 } from '../../../src/streaming/port-forward/forward-connection.js';
 import {SharedDeadline} from '../../../src/streaming/port-forward/shared-deadline.js';
 import type {RemoteFailure} from '../../../src/streaming/port-forward/tunnel.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {until} from '../../base/until.js';
 import {FakeRemoteOutput} from '../fake-remote-output.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
@@ -14,8 +15,7 @@ import {FakeClock} from '../../fakes/fake-clock.js';
 /** Returns an open local connection. */
 async function aConnection(): Promise<Socket> {
   const server = createServer({allowHalfOpen: true});
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const client = connect({port: (server.address() as AddressInfo).port, allowHalfOpen: true});
+  const client = connect({port: await listenOnLoopback(server), allowHalfOpen: true});
   const [local] = (await once(server, 'connection')) as [Socket];
   onTestFinished(() => {
     client.destroy();

@@ -1,11 +1,12 @@
 import {once} from 'node:events';
-import {createServer, connect, type AddressInfo, type Socket} from 'node:net';
+import {createServer, connect, type Socket} from 'node:net';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {forwardConnection} from '../../../src/streaming/port-forward/forward-connection.js';
 import {openTunnel} from '../../../src/streaming/port-forward/open-tunnel.js';
 import {SharedDeadline} from '../../../src/streaming/port-forward/shared-deadline.js';
 import type {RemoteFailure} from '../../../src/streaming/port-forward/tunnel.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {until} from '../../base/until.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 import {collectMessages, onChannel, startFakeWebSocketServer} from '../websocket/fake-websocket-server.js';
@@ -51,9 +52,7 @@ async function forwarding(clock = new FakeClock()) {
 /** Returns both ends of a local connection. */
 async function localPair(): Promise<{local: Socket; accepted: Socket; close: () => void}> {
   const server = createServer({allowHalfOpen: true});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const local = connect({port, host: '127.0.0.1', allowHalfOpen: true});
   const [accepted] = (await once(server, 'connection')) as [Socket];
   for (const socket of [local, accepted]) socket.on('error', () => undefined);

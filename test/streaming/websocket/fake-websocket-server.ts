@@ -1,7 +1,8 @@
 import {once} from 'node:events';
 import {createServer, type IncomingMessage} from 'node:http';
-import type {AddressInfo, Socket} from 'node:net';
+import type {Socket} from 'node:net';
 import {WebSocketServer, type WebSocket} from 'ws';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 
 /** A WebSocket streaming server controlled by a test. */
 export interface FakeWebSocketServer extends AsyncDisposable {
@@ -48,9 +49,7 @@ export async function startFakeWebSocketServer({
       else take(socket);
     });
   });
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const {port} = http.address() as AddressInfo;
+  const port = await listenOnLoopback(http);
   return {
     url: `http://127.0.0.1:${port}/exec/token`,
     offers,

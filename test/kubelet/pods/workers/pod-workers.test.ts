@@ -39,6 +39,19 @@ class Handler implements PodSyncHandler {
     this.done.push('terminated');
     return this.terminated();
   }
+  /** Makes each sync wait. Returns a function that completes the current one. */
+  holdSyncs(): () => void {
+    let finish = (): void => undefined;
+    this.sync = () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve({isTerminal: false});
+        };
+      });
+    return () => {
+      finish();
+    };
+  }
 }
 
 function createWorkers(cacheOf: Partial<PodCache> = {}) {
@@ -97,13 +110,7 @@ test('a pod goes from sync through terminating to terminated and never back', as
 
 test('updates during a sync cause one more sync, of the newest pod', async () => {
   const {workers, done, handler} = createWorkers();
-  let finish = (): void => undefined;
-  handler.sync = () =>
-    new Promise((resolve) => {
-      finish = () => {
-        resolve({isTerminal: false});
-      };
-    });
+  const finish = handler.holdSyncs();
   workers.update({type: 'create', pod: aPod()});
   await settle();
   workers.update({type: 'sync', pod: aPod()});
@@ -120,13 +127,7 @@ test('an update in the same microtask in which the worker becomes idle is not lo
   const {workers, done, handler} = createWorkers();
   for (let turns = 0; turns < 12; turns += 1) {
     done.length = 0;
-    let finish = (): void => undefined;
-    handler.sync = () =>
-      new Promise((resolve) => {
-        finish = () => {
-          resolve({isTerminal: false});
-        };
-      });
+    const finish = handler.holdSyncs();
     workers.update({type: 'update', pod: aPod()});
     await settle();
     finish();
@@ -335,13 +336,7 @@ test('content may be removed of evicted pods and, after housekeeping, of unknown
 
 test('stopping aborts waits, starts no new syncs, and waits for the current one', async () => {
   const {workers, done, handler} = createWorkers();
-  let finish = (): void => undefined;
-  handler.sync = () =>
-    new Promise((resolve) => {
-      finish = () => {
-        resolve({isTerminal: false});
-      };
-    });
+  const finish = handler.holdSyncs();
   workers.update({type: 'create', pod: aPod()});
   await settle();
   let stopped = false;

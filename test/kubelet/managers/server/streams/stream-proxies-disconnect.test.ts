@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer as createHttpServer, type IncomingMessage} from 'node:http';
-import {createServer, Socket, type AddressInfo, type Server} from 'node:net';
+import {createServer, Socket, type Server} from 'node:net';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
 import type {KubeletRequest} from '../../../../../src/kubelet/managers/server/kubelet-response.js';
@@ -11,6 +11,7 @@ import {
   tunnelingProxy,
   V5_CHANNEL_PROTOCOL,
 } from '../../../../../src/kubelet/managers/server/streams/stream-proxies.js';
+import {listenOnLoopback} from '../../../../base/listen-on-loopback.js';
 import {dial} from '../../../../e2e/harness/spdy-client.js';
 import {openChannelClient} from '../../../../e2e/harness/channel-client.js';
 
@@ -18,12 +19,11 @@ const OPTIONS = {clock: systemClock, streamingIdleTimeoutMs: 0};
 const STREAMS = {stdin: false, stdout: true, stderr: false, tty: false};
 
 async function startListening(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${port}`;
 }
 
 /** Starts a streaming server of a runtime that accepts every upgrade. */

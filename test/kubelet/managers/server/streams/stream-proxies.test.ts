@@ -1,9 +1,9 @@
-import {once} from 'node:events';
-import {createServer, type AddressInfo} from 'node:net';
+import {createServer} from 'node:net';
 import {text} from 'node:stream/consumers';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {HEAD_LIMIT_MS} from '../../../../../src/kubelet/managers/server/connections/request-server.js';
+import {listenOnLoopback} from '../../../../base/listen-on-loopback.js';
 import {until} from '../../../../base/until.js';
 import {requestUpgrade, dial, SpdyClient} from '../../../../e2e/harness/spdy-client.js';
 import {openChannelClient} from '../../../../e2e/harness/channel-client.js';
@@ -178,12 +178,10 @@ describe('closing a connection', () => {
         socket.on('end', () => socket.end(`all of ${received}`));
       });
     });
-    backend.listen(0, '127.0.0.1');
-    await once(backend, 'listening');
+    const streamingUrl = `http://127.0.0.1:${await listenOnLoopback(backend)}`;
     onTestFinished(() => {
       backend.close();
     });
-    const streamingUrl = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
     const {servers} = await startServerTestbed({runtime: {streamingUrl}});
     const {status, socket} = await requestUpgrade(`${servers.urls.main ?? ''}/portForward/team/web`, {
       Upgrade: 'SPDY/3.1',

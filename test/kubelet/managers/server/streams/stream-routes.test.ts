@@ -1,6 +1,6 @@
 import {once} from 'node:events';
 import {createServer as createHttpServer} from 'node:http';
-import {createServer, type AddressInfo} from 'node:net';
+import {createServer} from 'node:net';
 import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import {connect as connectTls} from 'node:tls';
@@ -8,6 +8,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
 import type {DialOptions, SessionRequest} from '../../../../../src/streaming/session.js';
 import {openSpdySession} from '../../../../../src/streaming/spdy/spdy-session.js';
+import {listenOnLoopback} from '../../../../base/listen-on-loopback.js';
 import {openChannelClient} from '../../../../e2e/harness/channel-client.js';
 import {
   FakeStreamingServer,
@@ -203,12 +204,10 @@ describe('port-forward', () => {
         socket.once('data', (received) => socket.end(received.toString() === 'ping' ? big : 'wrong'));
       });
     });
-    backend.listen(0, '127.0.0.1');
-    await once(backend, 'listening');
+    const streamingUrl = `http://127.0.0.1:${await listenOnLoopback(backend)}`;
     onTestFinished(() => {
       backend.close();
     });
-    const streamingUrl = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`;
     const {servers} = await startServerTestbed({runtime: {streamingUrl}});
     const {port} = new URL(servers.urls.main ?? '');
     const socket = connectTls({port: Number(port), host: '127.0.0.1', rejectUnauthorized: false});
@@ -233,11 +232,10 @@ async function refusingServer(): Promise<{readonly url: string; readonly request
     requests.push(`${method} ${url} ${rawHeaders.join(' ')}`);
     response.writeHead(403).end('no such protocol');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return {url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests};
+  return {url, requests};
 }
