@@ -1,13 +1,12 @@
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {blankNames} from '../../scripts/binary/blank-names.mjs';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 
 let file: string;
 beforeEach(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'kcri-blank-'));
-  onTestFinished(() => rm(folder, {recursive: true}));
+  const folder = await temporaryDirectory();
   file = join(folder, 'program');
   await writeFile(file, 'a BUN_OPTIONS\0BUN_OPTIONSBUN_INSPECT_PRELOAD z');
 });

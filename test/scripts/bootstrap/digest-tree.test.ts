@@ -1,13 +1,12 @@
-import {mkdir, mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, rename, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {beforeEach, expect, test} from 'vitest';
 import {digestTree} from '../../../scripts/bootstrap/digest-tree.mjs';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'kcri-digest-'));
-  onTestFinished(() => rm(root, {recursive: true}));
+  root = await temporaryDirectory();
   await mkdir(join(root, 'src/deep'), {recursive: true});
   await writeFile(join(root, 'src/deep/a.ts'), 'a');
   await writeFile(join(root, 'package.json'), '{}');

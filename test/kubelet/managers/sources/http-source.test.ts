@@ -5,6 +5,7 @@ import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {HttpSource} from '../../../../src/kubelet/managers/sources/http-source.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
 import {until} from '../../../base/until.js';
+import {aRawPod} from '../../../fakes/a-pod.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 import {configMapManifest, runSource, podManifest, prepareOnNode, type RunningSource} from './run-source.js';
 
@@ -59,12 +60,7 @@ async function startScene(first: string | Responder, headers = {}): Promise<Http
 }
 
 function podList(...names: readonly string[]): string {
-  const items = names.map((name) => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {name},
-    spec: {containers: [{name: 'main', image: 'busybox'}]},
-  }));
+  const items = names.map((name) => aRawPod({}, {name}));
   return JSON.stringify({apiVersion: 'v1', kind: 'PodList', items});
 }
 
