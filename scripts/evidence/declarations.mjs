@@ -15,7 +15,7 @@ const TESTS = new Set(['test', 'it', 'describe']);
  * Returns all declarations.
  *
  * @param {string} root the checkout
- * @returns {readonly {file: string, title: string, subjects: readonly string[]}[]} a title consists of the titles of the
+ * @returns {readonly {file: string, line: number, endLine: number, title: string, subjects: readonly string[]}[]} a title consists of the titles of the
  *   describe blocks and of the test, joined by ` > `; a declaration before a describe has only those
  */
 export function readDeclarations(root) {
@@ -34,7 +34,10 @@ function declarationsOf(root, file) {
     const title = ts.isExpressionStatement(node) ? titleOf(node.expression) : undefined;
     const inside = title === undefined ? titles : [...titles, title];
     const subjects = title === undefined ? [] : subjectsBefore(node, text);
-    if (subjects.length > 0) found.push({file, title: inside.join(' > '), subjects});
+    if (subjects.length > 0) {
+      const [line, endLine] = [node.getStart(), node.getEnd()].map((position) => lineOf(source, position));
+      found.push({file, line, endLine, title: inside.join(' > '), subjects});
+    }
     ts.forEachChild(node, (child) => visit(child, inside));
   };
   visit(source, []);
@@ -42,6 +45,10 @@ function declarationsOf(root, file) {
   if (found.length !== declared)
     throw new Error(`${file}: ${declared - found.length} "Proves" comments are not right before a test`);
   return found;
+}
+
+function lineOf(source, position) {
+  return source.getLineAndCharacterOfPosition(position).line + 1;
 }
 
 /** Returns the title of `test('title', …)`, `test.each(…)('title', …)` or `describe('title', …)`. */

@@ -2,8 +2,8 @@ import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from './program.js';
 import {isCompat, createProcessContext, type CliContext} from '../../src/cli/context.js';
-import {omitProvenFlag} from '../omit-flag.js';
-import {OMITTED_SUBJECT} from '../omitted-subject.js';
+import {omitProvenFlag} from '../evidence/omit-flag.js';
+import {readOmittedSubject} from '../evidence/omitted-subject.js';
 
 /** Options of a run of kcri in this process. */
 export interface RunOptions {
@@ -53,7 +53,10 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     ...(options.swapsFile !== undefined && {swapsFile: options.swapsFile}),
     defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
   };
-  const exitCode = await main(OMITTED_SUBJECT === undefined ? args : await omitProvenFlag(args), context);
+  const exitCode = await main(
+    readOmittedSubject() === undefined ? args : await omitProvenFlag(args),
+    context,
+  );
   return {stdout: stdout.text(), stderr: stderr.text(), exitCode};
 }
 

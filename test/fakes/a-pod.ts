@@ -2,19 +2,19 @@ import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
 import type {ObjectMeta} from '../../src/api/types/v1-meta.js';
 import type {Container, Pod, PodSpec} from '../../src/api/types/v1-pod.js';
 import type {ContainerStatus} from '../../src/api/types/v1-status.js';
-import {logContainerFields, logPodFields} from '../field-log.js';
+import {omitContainerField, omitPodField} from '../evidence/omit-field.js';
 
 /** UID of the pods that aPod returns. */
 export const UID = '11111111-2222-3333-4444-555555555555';
 
 /** Returns a container, by default `main` of busybox. */
 export function aContainer(fields: Partial<Container> = {}): Container {
-  return logContainerFields({name: 'main', image: 'busybox:1', ...fields});
+  return omitContainerField({name: 'main', image: 'busybox:1', ...fields});
 }
 
 /** Returns a Pod as a manifest has it, by default `web` with a container `main`: without UID, namespace and defaults. */
 export function aRawPod(spec: Partial<PodSpec> = {}, metadata: ObjectMeta = {}): Pod {
-  return logPodFields({
+  return omitPodField({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {name: 'web', ...metadata},

@@ -14,7 +14,7 @@ import type {ImageVolumes} from '../../src/kubelet/contract/image-volumes.js';
 import {generatePodSandboxConfig} from '../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
 import {computeSubPathMounts} from '../../src/kubelet/managers/kuberuntime/config/sub-path-mounts.js';
 import {subPathTargets} from '../../src/kubelet/managers/volumes/bind-sub-paths.js';
-import {logPodFields} from '../field-log.js';
+import {omitPodField} from '../evidence/omit-field.js';
 import {
   canonicalCalls,
   type CanonicalCall,
@@ -29,7 +29,7 @@ const SANDBOX_ID = 'a'.repeat(64);
 
 function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
   const [document] = decodeManifest(manifest, {file: 'pod.yaml', lenient: true});
-  return toStaticPod(applyPodDefaults(logPodFields(document!.pod)), {
+  return toStaticPod(applyPodDefaults(omitPodField(document!.pod)), {
     nodeName: GOLDEN_NODE.nodeName,
     file: '/etc/kubernetes/manifests/pod.yaml',
     seen,

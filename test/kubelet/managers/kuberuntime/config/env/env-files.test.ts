@@ -7,7 +7,7 @@ import {
   readEnvFiles,
   toParsedEnvFile,
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/env/env-files.js';
-import {logContainerFields} from '../../../../../field-log.js';
+import {omitContainerField} from '../../../../../evidence/omit-field.js';
 import {aContainer} from '../../../../../fakes/a-pod.js';
 
 const LONG = 'x'.repeat(64 * 1024);
@@ -67,7 +67,7 @@ describe('fileKeyRef', () => {
   const selector = {volumeName: 'v', path: 'a.env', key: 'A'};
   const value = (file: EnvFile | undefined, fields: Partial<FileKeySelector> = {}): string | undefined => {
     const fileKeyRef = {...selector, ...fields};
-    logContainerFields({env: [{name: 'A', valueFrom: {fileKeyRef}}]});
+    omitContainerField({env: [{name: 'A', valueFrom: {fileKeyRef}}]});
     return fileKeyRefValue(fileKeyRef, new Map(file && [['v/a.env', toParsedEnvFile(file)]]));
   };
   const text = (content: string): EnvFile => ({kind: 'text', path: '/pods/v/a.env', content});

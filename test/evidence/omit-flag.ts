@@ -1,14 +1,13 @@
-import type {FlagShape} from '../src/cli/parsing/tokenize.js';
-import {GLOBAL_FLAGS} from '../src/cli/flags/global-flags.js';
-import {findCommand} from '../src/cli/find-command.js';
-import {noteOmission, OMITTED_SUBJECT} from './omitted-subject.js';
+import type {FlagShape} from '../../src/cli/parsing/tokenize.js';
+import {GLOBAL_FLAGS} from '../../src/cli/flags/global-flags.js';
+import {findCommand} from '../../src/cli/find-command.js';
+import {noteOmission, readOmittedSubject} from './omitted-subject.js';
 
 /** Returns the command line, without the flag that `npm run prove` takes away. */
 export async function omitProvenFlag(args: readonly string[]): Promise<readonly string[]> {
-  const [, words, name] = / --/.test(OMITTED_SUBJECT ?? '') ? /^(.+) --(.+)$/.exec(OMITTED_SUBJECT!)! : [];
+  const [, words, name] = /^(.+) --(.+)$/.exec(readOmittedSubject() ?? '') ?? [];
   if (words === undefined || name === undefined) return args;
-  const flags = await flagsOf(words, args);
-  const flag = flags?.[name];
+  const flag = (await flagsOf(words, args))?.[name];
   return flag === undefined ? args : omitFlag(args, name, flag);
 }
 
