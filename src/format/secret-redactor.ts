@@ -2,7 +2,7 @@ import {goQuote} from './go-quote.js';
 import {formatCompactJson} from './json.js';
 
 /** Replacement for a secret. */
-const MASK = '***';
+export const MASK = '***';
 
 /** Minimum length of a secret; shorter values occur in too many words. */
 const MIN_LENGTH = 4;

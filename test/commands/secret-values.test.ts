@@ -1,8 +1,9 @@
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../cli/run-kcri.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
+import {aSecret, ECHOING_RUNTIME, expectNoSecret, readStoredState} from './secret-values.js';
 
 /** Values that must not be shown: one of a Secret's key, one of a whole Secret, and one of a file in a volume. */
 const VALUES = [
@@ -10,30 +11,14 @@ const VALUES = [
   'swordfish-of-the-whole',
   'correct "horse" of the file',
   'unused-in-the-file',
-];
+] as const;
 const UID = '0b1c7a54-8a56-4b52-9d2d-7d6d0e6a1f10';
 
-/** A runtime that includes the container's environment in its errors. */
-const ECHOING = {
-  behaviour: (
-    {envs = []}: {envs?: readonly {key: string; value: Uint8Array}[]},
-    argv: readonly string[],
-  ) => ({
-    startError: JSON.stringify([argv, envs.map(({key, value}) => `${key}=${Buffer.from(value).toString()}`)]),
-  }),
-};
-
 async function writeManifests(): Promise<{testbed: CommandTestbed; file: string}> {
-  const testbed = await createTestbed(ECHOING);
+  const testbed = await createTestbed(ECHOING_RUNTIME);
   const volume = join(testbed.rootDir, 'pods', UID, 'volumes/kubernetes.io~empty-dir/v');
   await mkdir(volume, {recursive: true});
   await writeFile(join(volume, 'a.env'), `A='${VALUES[2]}'\nB='${VALUES[3]}'\n`);
-  const secret = (name: string, stringData: object): object => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: {name},
-    stringData,
-  });
   const pod = aManifest({
     metadata: {uid: UID},
     restartPolicy: 'Never',
@@ -51,26 +36,12 @@ async function writeManifests(): Promise<{testbed: CommandTestbed; file: string}
       }),
     ],
   });
-  const documents = [pod, secret('one', {k: VALUES[0]}), secret('all', {WHOLE: VALUES[1]})].map((document) =>
-    typeof document === 'string' ? document : JSON.stringify(document),
-  );
+  const documents = [pod, aSecret('one', {k: VALUES[0]}), aSecret('all', {WHOLE: VALUES[1]})];
   return {testbed, file: await testbed.write('pod.yaml', documents.join('\n---\n'))};
 }
 
-async function recordsOf({rootDir}: CommandTestbed): Promise<string> {
-  const files = await readdir(rootDir, {recursive: true, withFileTypes: true});
-  const kept = files.filter((file) => file.isFile() && !file.parentPath.includes('/volumes/'));
-  return (await Promise.all(kept.map((file) => readFile(join(file.parentPath, file.name), 'utf8')))).join(
-    '\n',
-  );
-}
-
 function expectNoSecrets(text: string): void {
-  const forms = VALUES.flatMap((value) => {
-    const quoted = JSON.stringify(value).slice(1, -1);
-    return [value, quoted, JSON.stringify(quoted).slice(1, -1), Buffer.from(value).toString('base64')];
-  });
-  for (const form of forms) expect(text).not.toContain(form);
+  expectNoSecret(text, VALUES);
 }
 
 describe("if the runtime repeats a container's environment in its errors", () => {
@@ -84,7 +55,7 @@ describe("if the runtime repeats a container's environment in its errors", () =>
     const {stdout, stderr, exitCode} = await testbed.run(['sync', file, '--timeout', '1m', ...flags]);
     expect(exitCode).toBe(1);
     expect(stdout + stderr).toContain('***');
-    for (const text of [stdout, stderr, await recordsOf(testbed)]) expectNoSecrets(text);
+    for (const text of [stdout, stderr, await readStoredState(testbed)]) expectNoSecrets(text);
   });
 
   test('later commands print no secrets', async () => {
@@ -103,7 +74,7 @@ describe("if the runtime repeats a container's environment in its errors", () =>
       expectNoSecrets(stdout);
     }
     const again = await testbed.run(['sync', file, '-o', 'json', '--timeout', '1m']);
-    expectNoSecrets(again.stdout + again.stderr + (await recordsOf(testbed)));
+    expectNoSecrets(again.stdout + again.stderr + (await readStoredState(testbed)));
   });
 
   test('a plan of changes prints no secrets', async () => {

@@ -1,7 +1,8 @@
-import type {Container, EnvVar, Pod} from '../../api/types/v1-pod.js';
+import type {Container, Pod} from '../../api/types/v1-pod.js';
 import {fromJson, toJson} from '../../cri/index.js';
 import {ConfigError} from '../../base/errors.js';
 import type {Json} from '../../format/json.js';
+import {comesFromSecret, hasSecretValues} from '../managers/redaction/pod-redactor.js';
 import {PLANNED_POD_IP} from './planned-services.js';
 
 /** Name of the message that creates a sandbox or a container. */
@@ -93,16 +94,7 @@ export function hideSecretValues(config: Json, pods: readonly Pod[], container: 
 
 function repeatsSecrets(container: Container): boolean {
   const {command = [], args = []} = container;
-  return hasSecrets(container) && [...command, ...args].some((word) => word.includes('$('));
-}
-
-function hasSecrets({env = [], envFrom = []}: Container): boolean {
-  return envFrom.some(({secretRef}) => secretRef !== undefined) || env.some(comesFromSecret);
-}
-
-/** Reports whether a value comes from a Secret, or from a file in which another container may have stored a secret. */
-function comesFromSecret({valueFrom}: EnvVar): boolean {
-  return valueFrom?.secretKeyRef !== undefined || valueFrom?.fileKeyRef !== undefined;
+  return hasSecretValues(container) && [...command, ...args].some((word) => word.includes('$('));
 }
 
 /**
@@ -111,9 +103,9 @@ function comesFromSecret({valueFrom}: EnvVar): boolean {
  */
 function isSecret(container: Container, key: string): boolean {
   const own = (container.env ?? []).filter(({name}) => name === key);
-  if (own.length === 0) return hasSecrets(container);
+  if (own.length === 0) return hasSecretValues(container);
   return own.some(
     (variable) =>
-      comesFromSecret(variable) || (hasSecrets(container) && (variable.value ?? '').includes('$(')),
+      comesFromSecret(variable) || (hasSecretValues(container) && (variable.value ?? '').includes('$(')),
   );
 }

@@ -1,6 +1,4 @@
-import {mkdir, rm, writeFile} from 'node:fs/promises';
-import {join} from 'node:path';
-import {expect, onTestFinished, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {acquireLock} from '../../../src/base/fs/lock.js';
 import {podUid} from '../../../src/cri/index.js';
@@ -8,52 +6,9 @@ import {PodHistories} from '../../../src/kubelet/pods/history/pod-history.js';
 import {kubeletLockPath, publishKubelet} from '../../../src/kubelet/pods/registry/running-kubelet.js';
 import {until} from '../../base/until.js';
 import {programPid} from '../../cli/program.js';
-import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
-import type {FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
-import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
-
-/** A kubelet in this process, with its testbed. */
-interface KubeletTestbed {
-  readonly testbed: CommandTestbed;
-  readonly writeManifest: (name: string, manifest: string) => Promise<void>;
-  readonly removeManifest: (name: string) => Promise<void>;
-  /** Runs kcri with the kubelet's root directory, but without an endpoint. */
-  readonly run: (args: readonly string[], options?: RunOptions) => Promise<RunResult>;
-  /** Stops the kubelet. */
-  readonly stop: () => Promise<RunResult>;
-}
-
-async function startKubelet(options: FakeRuntimeOptions = {}): Promise<KubeletTestbed> {
-  const testbed = await createTestbed(options);
-  const manifests = join(testbed.directory, 'manifests');
-  await mkdir(manifests);
-  const end = new AbortController();
-  const quiet = ['--enable-server=false', '--healthz-port=0', '--oom-score-adj=0', '--v=2'];
-  const args = testbed.args([
-    'kubelet',
-    '--pod-manifest-path',
-    manifests,
-    '--hostname-override=n1',
-    ...quiet,
-  ]);
-  const exited = runKcri(args, {endpoint: testbed.runtime.endpoint, signal: end.signal});
-  const stop = async (): Promise<RunResult> => {
-    end.abort();
-    return await exited;
-  };
-  onTestFinished(async () => {
-    await stop();
-  });
-  const run: KubeletTestbed['run'] = async (words, more) =>
-    await runKcri(['--root-dir', testbed.rootDir, ...words], more);
-  return {
-    testbed,
-    writeManifest: async (name, manifest) => writeFile(join(manifests, name), manifest),
-    removeManifest: async (name) => rm(join(manifests, name)),
-    run,
-    stop,
-  };
-}
+import {runKcri} from '../../cli/run-kcri.js';
+import {aContainerSpec, aManifest} from '../command-testbed.js';
+import {describeUntil, startKubelet} from './kubelet-testbed.js';
 
 const PROBED = aManifest({
   metadata: {uid: 'probed-uid'},
@@ -79,21 +34,6 @@ function canonical(text: string): string {
     .replace(/\d+ \(up/, '<pid> (up')
     .replaceAll(/(\d+ of )?\d+ in a row/g, '<n> in a row')
     .replace(/\/\S+\/manifests/, '<manifests>');
-}
-
-/** Resolves to the output of `kcri describe POD` when it matches all patterns. */
-async function describeUntil(
-  {run}: KubeletTestbed,
-  pod: string,
-  ...expected: readonly RegExp[]
-): Promise<RunResult> {
-  let result = await run(['describe', pod]);
-  await until(async () => {
-    if (expected.every((each) => each.test(result.stdout))) return true;
-    result = await run(['describe', pod]);
-    return false;
-  });
-  return result;
 }
 
 test('describe prints the state of a pod in its kubelet', async () => {
@@ -136,7 +76,7 @@ test('describe prints the restart back-off of a crashing container and the error
 });
 
 test('secrets in probe output are never printed', async () => {
-  const kubelet = await startKubelet({exec: () => ({exitCode: 1, stdout: 'key open-sesame'})});
+  const kubelet = await startKubelet({runtime: {exec: () => ({exitCode: 1, stdout: 'key open-sesame'})}});
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',

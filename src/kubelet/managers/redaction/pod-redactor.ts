@@ -1,7 +1,7 @@
-import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {Container, EnvVar, Pod} from '../../../api/types/v1-pod.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import {bytesToText} from '../../../base/byte-text.js';
-import {SecretRedactor} from '../../../format/secret-redactor.js';
+import {MASK, SecretRedactor} from '../../../format/secret-redactor.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {SyncResult} from '../../contract/sync-result.js';
@@ -10,6 +10,16 @@ import {RecentValues} from './recent-values.js';
 /** Returns the values of a Secret; none for other objects. */
 export function secretValuesOf(object: ApiObject): readonly string[] {
   return object.kind === 'Secret' ? Object.values(object.data ?? {}).map(bytesToText) : [];
+}
+
+/** Reports whether a variable comes from a Secret, or from a file in which another container may have stored a secret. */
+export function comesFromSecret({valueFrom}: EnvVar): boolean {
+  return valueFrom?.secretKeyRef !== undefined || valueFrom?.fileKeyRef !== undefined;
+}
+
+/** Reports whether the environment of a container may have secret values. */
+export function hasSecretValues({env = [], envFrom = []}: Container): boolean {
+  return envFrom.some(({secretRef}) => secretRef !== undefined) || env.some(comesFromSecret);
 }
 
 /** Returns the values of all Secrets that the environment of a pod's containers refers to. */
@@ -86,6 +96,16 @@ export class PodRedactor {
   /** Returns a message with all secret values masked. */
   mask(message: string): string {
     return this.#redactor.mask(message);
+  }
+
+  /**
+   * Returns a message of the runtime about a container with all secret values masked. Masks the whole message if only
+   * another process knows the secret values that the container was started with.
+   */
+  maskContainerMessage(container: Container | undefined, message: string): string {
+    const isKnown =
+      container === undefined || !hasSecretValues(container) || this.#started.has(container.name);
+    return isKnown || message === '' ? this.mask(message) : MASK;
   }
 
   /** Returns the results with all secret values in failure messages masked. */

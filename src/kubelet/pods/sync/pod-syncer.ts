@@ -15,6 +15,7 @@ import {
   type ComputePodActionsOptions,
 } from '../../managers/kuberuntime/compute/compute-pod-actions.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
+import {findContainer} from '../../managers/kuberuntime/actions/kill-container.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
 import {effectiveGracePeriodSeconds} from '../../managers/kuberuntime/actions/grace-period.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
@@ -315,7 +316,10 @@ export class PodSyncer {
     secrets.setReferencedValues(podSecretValuesOf(this.pod, objects));
     const containers = status.containers.map((container) => ({
       ...container,
-      cri: {...container.cri, message: secrets.mask(container.cri.message)},
+      cri: {
+        ...container.cri,
+        message: secrets.maskContainerMessage(findContainer(this.pod, container.name), container.cri.message),
+      },
     }));
     return {...status, containers};
   }

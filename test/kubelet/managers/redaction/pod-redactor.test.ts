@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import type {Container} from '../../../../src/api/types/v1-pod.js';
 import type {Secret} from '../../../../src/api/types/v1-objects.js';
 import {podUid} from '../../../../src/cri/index.js';
 import {createApiObjects} from '../../../../src/kubelet/contract/api-objects.js';
@@ -54,6 +55,30 @@ test('the values of a running container are masked however often they were rotat
   secrets.addStartedValues('main', ['started-with']);
   for (let n = 0; n < 1000; n += 1) secrets.setReferencedValues([`rotated-${n}-`]);
   expect(secrets.mask('started-with rotated-999- rotated-998- rotated-0-')).toBe('*** *** *** rotated-0-');
+});
+
+test.each<[string, Partial<Container>]>([
+  ['a key of a Secret', {env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'a', key: 'k'}}}]}],
+  ['a whole Secret', {envFrom: [{secretRef: {name: 'a'}}]}],
+  [
+    'a file of a volume',
+    {env: [{name: 'A', valueFrom: {fileKeyRef: {volumeName: 'v', path: 'p', key: 'k'}}}]},
+  ],
+])('a message about a container with %s is masked as a whole if another process started it', (_, fields) => {
+  const secrets = new PodRedactor();
+  const container = aContainer(fields);
+  expect(secrets.maskContainerMessage(container, 'exec: "hunter2"')).toBe('***');
+  expect(secrets.maskContainerMessage(container, '')).toBe('');
+  secrets.addStartedValues(container.name, ['hunter2']);
+  expect(secrets.maskContainerMessage(container, 'exec: "hunter2"')).toBe('exec: "***"');
+});
+
+test('a message about a container without secret values is never masked as a whole', () => {
+  const secrets = new PodRedactor();
+  secrets.setReferencedValues(['hunter2']);
+  const container = aContainer({env: [{name: 'A', value: 'b'}], envFrom: [{configMapRef: {name: 'c'}}]});
+  expect(secrets.maskContainerMessage(container, 'exec: "hunter2 b"')).toBe('exec: "*** b"');
+  expect(secrets.maskContainerMessage(undefined, 'exec: "hunter2 b"')).toBe('exec: "*** b"');
 });
 
 test('the number of reported values does not grow with starts and rotations', () => {
