@@ -1,5 +1,6 @@
 import {byKey} from '../base/compare.js';
 import {ConfigError} from '../base/errors.js';
+import {shorten} from '../base/shorten.js';
 import type {Init} from './call-options.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
@@ -239,9 +240,25 @@ function number(value: unknown, context: ReadContext): number {
   return parsed;
 }
 
-function wrongType(context: ReadContext, expected: string, value: unknown): ConfigError {
-  const shown = JSON.stringify(value, (_, item: unknown) => (typeof item === 'bigint' ? Number(item) : item));
-  return new ConfigError(
-    `${context.path === '' ? 'the document' : context.path}: must be ${expected}, not ${shown}`,
+function wrongType({path}: ReadContext, expected: string, value: unknown): ConfigError {
+  // A whole document may be a file that is no config, such as /etc/passwd.
+  return path === ''
+    ? new ConfigError(`the document: must be ${expected}, not ${kindOf(value)}`)
+    : new ConfigError(`${shorten(path, LONGEST_SHOWN)}: must be ${expected}, not ${describeValue(value)}`);
+}
+
+/** Maximum length of a path or value in an error. */
+const LONGEST_SHOWN = 100;
+
+function describeValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value, LONGEST_SHOWN));
+  return typeof value === 'object' && value !== null ? kindOf(value) : String(value);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null || value === undefined) return 'null';
+  return (
+    {object: 'an object', string: 'a string', boolean: 'a boolean'}[typeof value as string] ?? 'a number'
   );
 }

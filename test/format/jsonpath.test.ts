@@ -63,6 +63,12 @@ describe('extensions of kubectl’s dialect', () => {
   ])('%s is rejected when compiled', (template, message) => {
     expect(() => compileJsonPath(template)).toThrow(message);
   });
+
+  test('an error shows only the start of a long template', () => {
+    const compile = (): unknown => compileJsonPath(`{.a}${'x'.repeat(10_000)}{`);
+    expect(compile).toThrow(/^error parsing jsonpath \{\.a\}x{195}…, unclosed action$/);
+    expect(() => compileJsonPath(`{.a[0]}${'x'.repeat(10_000)}`)({a: 1})).toThrow(/^.{50,300}$/);
+  });
 });
 
 test('ranges nested too deeply and data too deep for the stack are template errors', () => {

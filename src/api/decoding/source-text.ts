@@ -1,5 +1,9 @@
+import {shorten} from '../../base/shorten.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import type {SyntaxProblem} from './parse-yaml.js';
+
+/** Maximum length of a message, which may quote a value of any length. */
+const LONGEST_MESSAGE = 1000;
 
 /** A range of offsets of a text; the end is exclusive. */
 export interface TextRange {
@@ -27,12 +31,13 @@ export class SourceText {
     });
   }
 
-  /** Creates the issue at an offset of the text, with its line. */
+  /** Creates the issue at an offset of the text, with its line and a shortened message. */
   createIssue(offset: number, path: string, message: string): ManifestIssue {
     const index = this.#lineAt(offset);
     const source = this.#isHidden(index) ? undefined : this.#line(index).replace(/\r$/, '');
     const column = offset - (this.#starts[index] ?? 0) + 1;
-    return {file: this.#file, line: index + 1, column, path, message, source};
+    const shown = shorten(message, LONGEST_MESSAGE);
+    return {file: this.#file, line: index + 1, column, path, message: shown, source};
   }
 
   /** Creates the issue of a syntax error; text that may be secret is not quoted. */

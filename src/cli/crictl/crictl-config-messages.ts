@@ -8,10 +8,25 @@ export const CRICTL_CONFIG_MESSAGES: ConfigMessages = {
   invalid: (_file, what) => what,
   unreadable: (file, error) => `${hasErrno(error, 'EISDIR') ? 'read' : 'open'} ${file}: ${goReason(error)}`,
   unknownField: () => undefined,
+  moreDocuments: () => undefined,
+  // A list with one object is the output of kcri's own inspect.
+  wrongDocument: (kind, document) => {
+    const type = jsonTypeOf(document);
+    return type === undefined
+      ? undefined
+      : `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type v1.${kind}`;
+  },
   incomplete: () => undefined,
   noCgroupParent: () => 'cgroup_parent is not set. Use `runtime-config` to get the runtime cgroup driver',
   metadata: (metadata) => ` ${goQuote(protoText(metadata))}`,
 };
+
+/** Returns Go's name of the JSON type of a document that is no object; undefined for one, also alone in a list. */
+function jsonTypeOf(document: unknown): string | undefined {
+  if (Array.isArray(document)) return document.length === 1 ? undefined : 'array';
+  if (typeof document === 'object') return undefined;
+  return {string: 'string', boolean: 'bool'}[typeof document as string] ?? 'number';
+}
 
 /** Formats a flat message as Go's protobuf library does: set fields only, in field order. */
 function protoText(message: Readonly<Record<string, unknown>>): string {

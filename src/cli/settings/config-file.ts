@@ -1,7 +1,9 @@
 import {readFileSync} from 'node:fs';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
+import {shorten} from '../../base/shorten.js';
 import {parseDuration} from '../../format/duration.js';
+import {yamlErrorText} from '../../format/yaml-error-text.js';
 
 /** Options of crictl's config file. */
 export interface ConfigFile {
@@ -48,15 +50,18 @@ export interface ConfigFileDialect {
   readonly isLenient: boolean;
 }
 
+/** Maximum length of a text of the file in a message. */
+const LONGEST_SHOWN = 100;
+
 /** Returns kcri's dialect: an unknown option is a warning. */
 export function createKcriConfigFileDialect(onUnknown: (warning: string) => void): ConfigFileDialect {
   return {
     onUnknown: (key) => {
-      onUnknown(`unknown option "${key}"${suggestConfigKey(key)}`);
+      onUnknown(`unknown option "${shorten(key, LONGEST_SHOWN)}"${suggestConfigKey(key)}`);
     },
     createValueError: (key, value) =>
       new ConfigError(
-        `invalid value "${value}" of option "${key}": must be ${EXPECTED[CONFIG_OPTIONS[key]]}`,
+        `invalid value "${shorten(value, LONGEST_SHOWN)}" of option "${key}": must be ${EXPECTED[CONFIG_OPTIONS[key]]}`,
       ),
     isLenient: true,
   };
@@ -135,8 +140,7 @@ async function yamlEntries(source: string): Promise<Entry[]> {
   const {isMap, isScalar, parseDocument} = await import('yaml');
   const {contents, errors} = parseDocument(source, {uniqueKeys: false});
   const [error] = errors;
-  if (error !== undefined)
-    throw new ConfigError(error.message.split(/:?\n/)[0] ?? error.message, {cause: error});
+  if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
   if (!isMap(contents)) throw new ConfigError('must contain lines "option: value"');
   const text = (node: unknown): string => {
     if (!isScalar(node)) return JSON.stringify(node ?? '');

@@ -2,6 +2,7 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Document, Node, Pair, ParseOptions, Scalar, SchemaOptions, YAMLMap} from 'yaml';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, UsageError} from '../../base/errors.js';
+import {yamlErrorText} from '../../format/yaml-error-text.js';
 import {
   CONFIG_KEYS,
   CONFIG_OPTIONS,
@@ -83,8 +84,7 @@ export async function parseConfigDocument(
   const {parseDocument} = await import('yaml');
   const document = parseDocument(source, {...options, uniqueKeys: false});
   const [error] = document.errors;
-  if (error !== undefined)
-    throw new ConfigError(`cannot parse the config file: ${error.message.split('\n')[0] ?? ''}`);
+  if (error !== undefined) throw new ConfigError(`cannot parse the config file: ${yamlErrorText(error)}`);
   return document;
 }
 

@@ -1,17 +1,22 @@
+import {shorten} from '../../base/shorten.js';
 import {goQuote} from '../go-quote.js';
 import type {Json} from '../json.js';
 import {TemplateError, withinLimits} from '../template-error.js';
 import {evaluateJsonPath} from './evaluate.js';
 import {parseJsonPath} from './parser.js';
 
+/** Maximum length of a template in an error; one from a file may have any. */
+const LONGEST_SHOWN = 200;
+
 /**
  * Compiles a template in kubectl's dialect of JSONPath; a bare path needs no braces. Throws TemplateError for an
  * invalid template; the returned function throws it when the data does not match.
  */
 export function compileJsonPath(text: string): (data: Json) => string {
-  const parts = explained(`error parsing jsonpath ${text}, `, () => parseJsonPath(withBraces(text)));
+  const shown = shorten(text, LONGEST_SHOWN);
+  const parts = explained(`error parsing jsonpath ${shown}, `, () => parseJsonPath(withBraces(text)));
   return (data) =>
-    explained(`error executing jsonpath ${goQuote(text)}: Error executing template: `, () =>
+    explained(`error executing jsonpath ${goQuote(shown)}: Error executing template: `, () =>
       withoutLineEnd(evaluateJsonPath(parts, data)),
     );
 }

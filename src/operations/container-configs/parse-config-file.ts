@@ -1,9 +1,13 @@
 import {randomUUID} from 'node:crypto';
+import type {Readable} from 'node:stream';
+import type {Document} from 'yaml';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../../base/errors.js';
+import {shorten} from '../../base/shorten.js';
 import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../../cri/index.js';
+import {yamlErrorText} from '../../format/yaml-error-text.js';
 import {configFromInspect} from './config-from-inspect.js';
-import {readFileOrPipeText, type NamedText} from '../manifests/read-text.js';
+import {readFileOrPipeText, readStreamText, type NamedText} from '../manifests/read-text.js';
 
 /** Called with a warning for everything in a file that is probably a mistake. */
 export type OnWarning = (warning: string) => void;
@@ -14,6 +18,10 @@ export interface ConfigMessages {
   readonly unreadable: (file: string, error: unknown) => string;
   /** Returns a warning, or undefined for none. */
   readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
+  /** Returns a warning about documents after the first one, or undefined for none. */
+  readonly moreDocuments: (file: string) => string | undefined;
+  /** Returns the error for a document that is no object, or undefined to decode it. */
+  readonly wrongDocument: (kind: string, document: unknown) => string | undefined;
   /** Returns a warning, or undefined for none. */
   readonly incomplete: (file: string, what: string) => string | undefined;
   readonly noCgroupParent: (file: string) => string;
@@ -21,11 +29,16 @@ export interface ConfigMessages {
   readonly metadata: (metadata: Readonly<Record<string, unknown>>) => string;
 }
 
+/** Maximum length of a key in a warning. */
+const LONGEST_KEY = 100;
+
 const KCRI_MESSAGES: ConfigMessages = {
   invalid: (file, what) => `invalid config "${file}": ${what}`,
   unreadable: (file, error) => `cannot read config "${file}": ${messageOf(error)}`,
   unknownField: (file, kind, key, guess) =>
-    `${file}: unknown field "${key}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+    `${file}: unknown field "${shorten(key, LONGEST_KEY)}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+  moreDocuments: (file) => `${file}: only the first document is used`,
+  wrongDocument: () => undefined,
   incomplete: (file, what) => `${file}: ${what}`,
   noCgroupParent: (file) => `${file}: cgroup_parent is not set; the runtime chooses the pod's cgroup`,
   metadata: () => '',
@@ -40,8 +53,25 @@ export async function readConfigText(
   signal: AbortSignal,
   messages = KCRI_MESSAGES,
 ): Promise<NamedText> {
+  return await explainFailure(file, messages, readFileOrPipeText(file, signal));
+}
+
+/** Reads a config from a stream, such as standard input. Rejects as readConfigText. */
+export async function readConfigStream(
+  {file, stream}: {readonly file: string; readonly stream: Readable},
+  signal: AbortSignal,
+  messages = KCRI_MESSAGES,
+): Promise<NamedText> {
+  return await explainFailure(file, messages, readStreamText(stream, file, signal));
+}
+
+async function explainFailure(
+  file: string,
+  messages: ConfigMessages,
+  reading: Promise<string>,
+): Promise<NamedText> {
   try {
-    return {file, text: await readFileOrPipeText(file, signal)};
+    return {file, text: await reading};
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) throw new ConfigError(`config at ${file} not found`, {cause: error});
     throw isExpected(error) ? new ConfigError(messages.unreadable(file, error), {cause: error}) : error;
@@ -108,9 +138,12 @@ async function parseConfig<Name extends keyof Configs>(
   };
   const wrong = (error: unknown, what = messageOf(error)): ConfigError =>
     new ConfigError(messages.invalid(file, what), {cause: error});
-  const given = await parseText(text, wrong);
+  const {document, hasMore} = await parseFirstDocument(text, wrong);
+  if (hasMore) warn(messages.moreDocuments(file));
+  const refusal = messages.wrongDocument(name, document);
+  if (refusal !== undefined) throw wrong(undefined, refusal);
   try {
-    const {data, incompleteReason} = configFromInspect(name, given);
+    const {data, incompleteReason} = configFromInspect(name, document);
     if (incompleteReason !== undefined) warn(messages.incomplete(file, incompleteReason));
     // Config files contain the values of environment variables as text, though the CRI field is bytes.
     return fromJson(name, data, {onUnknown, bytes: 'text'});
@@ -119,17 +152,38 @@ async function parseConfig<Name extends keyof Configs>(
   }
 }
 
-async function parseText(
+interface FirstDocument {
+  /** Plain data; an empty object if there is no document or only `null`. */
+  readonly document: unknown;
+  /** Whether the text continues after the document. */
+  readonly hasMore: boolean;
+}
+
+/** Matches a text whose first document is a list or map in brackets, such as JSON. */
+const IN_BRACKETS = /^(?:\s|#.*|---)*[[{]/;
+
+/** Parses the first document of a text, as Go's YAML libraries do. What follows it need not be valid. */
+async function parseFirstDocument(
   text: string,
   wrong: (error: unknown, what: string) => ConfigError,
-): Promise<unknown> {
-  const {parse} = await import('yaml');
+): Promise<FirstDocument> {
+  const {parseAllDocuments} = await import('yaml');
+  const parse = (source: string): readonly Document[] =>
+    parseAllDocuments(source, {version: '1.1', intAsBigInt: true});
+  const all = parse(text);
+  const [first] = all;
+  if (first === undefined) return {document: {}, hasMore: false};
+  const [error] = first.errors;
+  // The parser reports what follows a document in brackets as an error of that document.
+  const shorter =
+    error !== undefined && IN_BRACKETS.test(text) ? parse(text.slice(0, error.pos[0]))[0] : undefined;
+  const document = shorter?.errors.length === 0 ? shorter : first;
   try {
-    return parse(text, {version: '1.1', intAsBigInt: true}) as unknown;
-  } catch (error) {
-    // The parser also throws plain errors, for unknown aliases and too many of them. Lines after the first are an
-    // excerpt of the text.
-    throw wrong(error, messageOf(error).replace(/:?\n[^]*/, ''));
+    if (error !== undefined && document === first) throw error;
+    return {document: (document.toJS() as unknown) ?? {}, hasMore: document !== first || all.length > 1};
+  } catch (failure) {
+    // The library also throws plain errors, for unknown aliases and too many of them.
+    throw wrong(failure, yamlErrorText(failure));
   }
 }
 

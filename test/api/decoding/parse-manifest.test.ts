@@ -19,6 +19,15 @@ function withContainer(...lines: readonly string[]): string {
   return ['apiVersion: v1', 'kind: Pod', 'spec:', '  containers:', ...container, ''].join('\n');
 }
 
+test.each([`kind: ${'x'.repeat(10_000)}`, `a: *${'x'.repeat(10_000)}`, `a: |${'x'.repeat(10_000)}`])(
+  'a message shortens what it quotes',
+  (text) => {
+    const {issues} = parseManifest(`apiVersion: v1\n${text}\n`, {file});
+    expect(issues.length).toBeGreaterThan(0);
+    for (const issue of issues) expect(renderIssue(issue).length).toBeLessThan(1300);
+  },
+);
+
 const minimal = {
   apiVersion: 'v1',
   kind: 'Pod',

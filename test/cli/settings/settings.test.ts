@@ -103,6 +103,14 @@ describe('settings are read from flag, environment, file and defaults:', () => {
     ]);
   });
 
+  test('a warning or an error shortens what it quotes of the file', async () => {
+    const long = 'x'.repeat(900);
+    const {warnings} = await settings({}, {}, `${long}: 3`);
+    expect(warnings).toEqual([expect.stringMatching(/unknown option "x{99}…"$/)]);
+    for (const wrong of [`timeout: ${long}`, `timeout: |${long}`])
+      await expect(settings({}, {}, wrong)).rejects.toThrow(/^.{50,400}$/);
+  });
+
   test('every option has its source', async () => {
     const {options} = await settings({timeout: 1500}, ENV, 'image-endpoint: unix:///i');
     expect(options.slice(0, 4)).toEqual([

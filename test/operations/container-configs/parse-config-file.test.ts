@@ -1,4 +1,6 @@
 import {describe, expect, test} from 'vitest';
+import {messageOf} from '../../../src/base/errors.js';
+import {CRICTL_CONFIG_MESSAGES} from '../../../src/cli/crictl/crictl-config-messages.js';
 import {
   parseContainerConfig,
   parseSandboxConfig,
@@ -77,7 +79,7 @@ describe('config files', () => {
     ],
     [{metadata: {name: 'm'}, image: IMAGE, tty: 'maybe'}, 'tty: must be true or false, not "maybe"'],
     [{metadata: {name: 'm', attempt: 'x'}, image: IMAGE}, 'metadata.attempt: must be an integer, not "x"'],
-    [{metadata: {name: 'm'}, image: IMAGE, labels: {a: [1]}}, 'labels[a]: must be a string, not [1]'],
+    [{metadata: {name: 'm'}, image: IMAGE, labels: {a: [1]}}, 'labels[a]: must be a string, not a list'],
     [{metadata: {name: 'm'}}, 'image is not set'],
   ])('%j is rejected', async (config, message) => {
     await expect(container(config)).rejects.toThrow(`invalid config "c.yaml": ${message}`);
@@ -87,6 +89,80 @@ describe('config files', () => {
 test('a YAML error is reported in one line', async () => {
   const config = container('metadata:\n  name: m\n bad: x\n');
   await expect(config).rejects.toThrow(/^invalid config "c\.yaml": [^\n]+ at line 3, column 1$/);
+});
+
+describe('a file that is no config', () => {
+  const POD = '{"metadata": {"name": "p", "namespace": "d"}}';
+  const PASSWD = 'root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n';
+
+  test.each([
+    [PASSWD, 'the document: must be an object, not a string'],
+    ['5', 'the document: must be an object, not a number'],
+    ['[]', 'must contain one object, not 0'],
+    ['', 'metadata is not set'],
+    ['# nothing\n', 'metadata is not set'],
+    ['null', 'metadata is not set'],
+  ])('%j is rejected without its content', async (text, message) => {
+    await expect(sandbox(text)).rejects.toThrow(`invalid config "p.yaml": ${message}`);
+    await expect(sandbox(text)).rejects.not.toThrow(/daemon/);
+  });
+
+  test.each([
+    ['5', 'number'],
+    ['yes', 'bool'],
+    [PASSWD, 'string'],
+    ['[]', 'array'],
+    ['[{}, {}]', 'array'],
+  ])('%j is rejected with Go’s message under the name crictl', async (text, type) => {
+    const config = parseSandboxConfig({file: 'p.yaml', text}, () => undefined, CRICTL_CONFIG_MESSAGES);
+    await expect(config).rejects.toThrow(
+      `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} into Go value of type v1.PodSandboxConfig`,
+    );
+  });
+
+  test.each(['', 'null'])('%j has no metadata under the name crictl', async (text) => {
+    const config = parseSandboxConfig({file: 'p.yaml', text}, () => undefined, CRICTL_CONFIG_MESSAGES);
+    await expect(config).rejects.toThrow(/^metadata is not set$/);
+  });
+
+  const LONG = 'x'.repeat(10_000);
+
+  test.each([
+    ['a value', `metadata: ${LONG}`],
+    ['a key', `metadata: {name: p, namespace: d}\nlinux: {cgroup_parent: /x, ${LONG.slice(0, 900)}: {}}`],
+    ['an alias', `metadata: *${LONG}`],
+    ['a header', `metadata: |${LONG}`],
+  ])('%s is shortened', async (_, text) => {
+    const said = await sandbox(text).then(({warnings}) => warnings.join('\n'), messageOf);
+    expect(said).toContain('xxx');
+    expect(said.length).toBeLessThan(400);
+  });
+
+  test.each([
+    `${POD}\n{"metadata": {"name": "q"}}`,
+    `${POD}{"metadata": {"name": "q"}}`,
+    `${POD}\n}{`,
+    `${POD}\n---\nmetadata: {name: q}\n`,
+    `metadata: {name: p, namespace: d}\n---\nx: [\n`,
+  ])('only the first document of %j counts', async (text) => {
+    const {config, warnings} = await sandbox(text);
+    expect(config).toMatchObject({metadata: {name: 'p', namespace: 'd'}});
+    expect(warnings).toEqual(['p.yaml: only the first document is used']);
+    const silent: string[] = [];
+    await parseSandboxConfig(
+      {file: 'p.yaml', text},
+      (warning) => silent.push(warning),
+      CRICTL_CONFIG_MESSAGES,
+    );
+    expect(silent).toEqual([]);
+  });
+
+  test.each(['{"metadata": ', '{"metadata": {}', '[{"metadata": {}}', '{"metadata": {]}'])(
+    'the unfinished document %j is rejected',
+    async (text) => {
+      await expect(sandbox(text)).rejects.toThrow(/^invalid config "p\.yaml": .* at line 1, column/);
+    },
+  );
 });
 
 describe('the output of inspect', () => {
