@@ -6,6 +6,7 @@ import type {OutputFlagValues, OutputFormat, OutputFormatName} from './output/ou
 import {discoverEndpoint, requireEndpoint} from './settings/discover-endpoint.js';
 import type {HelpRequest} from './help-request.js';
 import {KCRI_FLAG_SYNTAX, type FlagSyntax, type ParsedValues} from './parsing/parse-values.js';
+import {crictlVersionLine} from './crictl-version.js';
 import {programVersion} from './program-version.js';
 import type {SettingsSource} from './settings/settings.js';
 import {tokenize, type FlagShapes, type Tokens} from './parsing/tokenize.js';
@@ -56,6 +57,8 @@ export interface EndpointSearch {
 export interface Dialect {
   /** Name of the program in help. */
   readonly program: 'kcri' | 'crictl';
+  /** Text before the help of the program. */
+  readonly helpTitle: string;
   /** Returns the output of `--version`. */
   version(): string;
   tokenize(argv: readonly string[], scope: FlagScope): Tokens;
@@ -105,7 +108,9 @@ export interface Dialect {
 /** kcri's own dialect. */
 export const KCRI_DIALECT: Dialect = {
   program: 'kcri',
-  version: () => `kcri version v${programVersion()}`,
+  helpTitle: '',
+  // Programs that run crictl through an alias of kcri look for its version.
+  version: () => `kcri version v${programVersion()}\n${crictlVersionLine()}`,
   tokenize: (argv, {own, shared, stopAtPositional}) => tokenize(argv, own, shared, {stopAtPositional}),
   flagSyntax: KCRI_FLAG_SYNTAX,
   createReporter,

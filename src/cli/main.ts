@@ -9,6 +9,7 @@ import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
 import {Output, createFlushDeadline, wantsColor} from './output/output.js';
 import {parseFlagValues, pickGivenValues} from './parsing/parse-values.js';
+import {isSet} from './parsing/tokenize.js';
 import {UnknownCommandError} from './usage-errors.js';
 import type {Reporter} from './output/reporter.js';
 
@@ -103,7 +104,7 @@ async function leadingFlags(argv: readonly string[], {dialect}: Run): Promise<Le
   const globals = pickGivenValues(await parseFlagValues(GLOBAL_FLAGS, tokens.flags, dialect), tokens);
   return {
     globals,
-    version: tokens.flags.some(({name}) => name === 'version'),
+    version: isSet(tokens.flags, 'version'),
     words: tokens.positionals,
   };
 }
@@ -124,7 +125,8 @@ async function help(words: readonly string[], {context, dialect}: Run, before = 
   const found = findCommand(words);
   const [first] = words;
   if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words, dialect);
-  return await print(before + (await helpText(found?.words ?? words, dialect.program)), context);
+  const title = words.length === 0 ? dialect.helpTitle : '';
+  return await print(before + title + (await helpText(found?.words ?? words, dialect.program)), context);
 }
 
 function unknownCommand(words: readonly string[], dialect: Dialect): UnknownCommandError {

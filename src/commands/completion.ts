@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
+import type {CommandStrategies} from '../cli/command-strategies.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {bashWordBreakLength, splitShellWords} from '../cli/completion/analyze-command-line.js';
 import {COMPLETION_SCRIPTS, SHELLS, SUGGEST_FILES, type Shell} from '../cli/completion/completion-scripts.js';
@@ -17,11 +18,12 @@ export default class Completion extends BaseCommand {
     'Completes commands, flags, flag values, and the names and IDs of existing containers, pods and ' +
     'images.\n\nTo enable completion in every shell, add the line from the examples to ~/.bashrc, ' +
     '~/.zshrc (after compinit) or ~/.config/fish/config.fish.';
-  static override usage = 'completion [bash|zsh|fish]';
+  static override usage = 'completion [bash|zsh|fish] [FLAGS]';
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
     'source <(<%= config.bin %> completion zsh)',
     '<%= config.bin %> completion fish | source',
+    'source <(<%= config.bin %> completion bash --name=crictl)',
   ];
   static override strict = false;
   static override args = {
@@ -31,6 +33,10 @@ export default class Completion extends BaseCommand {
     }),
   };
   static override flags = {
+    name: Flags.string({
+      helpValue: 'NAME',
+      description: 'Command that the script completes, such as an alias of kcri. [default: kcri]',
+    }),
     suggest: Flags.boolean({hidden: true, description: 'Print the words that can complete the given words.'}),
     line: Flags.string({
       hidden: true,
@@ -43,16 +49,16 @@ export default class Completion extends BaseCommand {
     const {argv, flags} = await this.parse(Completion);
     const words = argv as string[];
     if (flags.suggest) await this.#suggest(words, flags);
-    else this.out.stdout.write(await this.#script(words));
+    else this.out.stdout.write(await this.#script(words, flags.name));
   }
 
-  async #script([shell = 'bash', ...rest]: readonly string[]): Promise<string> {
+  async #script([shell = 'bash', ...rest]: readonly string[], alias?: string): Promise<string> {
     if (rest.length > 0) throw new ArgumentsError(`unexpected argument "${rest[0] ?? ''}"`);
     if (!isShell(shell)) throw new UsageError('only bash, zsh or fish are supported');
-    const script = await this.dialect.strategy('completion', async (name) =>
-      Promise.resolve(COMPLETION_SCRIPTS[name]),
-    );
-    return await script(shell);
+    if (alias !== undefined && !/^[\w.+-]+$/.test(alias))
+      throw new UsageError(`invalid --name "${alias}": must be the name of a command`);
+    const script = await this.dialect.strategy('completion', kcriScript);
+    return await script(shell, alias);
   }
 
   async #suggest(
@@ -89,6 +95,9 @@ export default class Completion extends BaseCommand {
     }
   };
 }
+
+const kcriScript: CommandStrategies['completion'] = async (shell, name = 'kcri') =>
+  Promise.resolve(COMPLETION_SCRIPTS[shell](name));
 
 async function descriptionOf({description = ''}: Suggestion): Promise<string> {
   return typeof description === 'string' ? description : await description();

@@ -7,8 +7,27 @@ const {version} = JSON.parse(readFileSync('package.json', 'utf8')) as {version: 
 
 describe('kcri', () => {
   test.each([['--version'], ['-v']])('%s prints the version', async (flag) => {
-    expect(await runKcri([flag])).toEqual({stdout: `kcri version v${version}\n`, stderr: '', exitCode: 0});
+    const stdout = `kcri version v${version}\ncrictl version v1.36.0\n`;
+    expect(await runKcri([flag])).toEqual({stdout, stderr: '', exitCode: 0});
   });
+
+  test.each([{}, {KCRI_COMPAT: 'crictl'}])(
+    '--version=false and --help=false run the command: %j',
+    async (env) => {
+      await using runtime = await FakeRuntime.start();
+      const {endpoint} = runtime;
+      for (const line of [
+        '--version=false ps',
+        '--version --version=false ps',
+        '--help=false ps',
+        'ps --help=false',
+      ])
+        expect(await runKcri(line.split(' '), {endpoint, env})).toMatchObject({
+          stdout: expect.stringMatching(/^CONTAINER /),
+          exitCode: 0,
+        });
+    },
+  );
 
   test.each([
     [['foo'], '"foo" for "kcri"', 'hint: "kcri --help" lists all commands\n'],

@@ -19,7 +19,7 @@ declare module '../command-strategies.js' {
   interface CommandStrategies {
     readonly attach: AttachStrategy;
     readonly checkpoint: CheckpointStrategy;
-    readonly completion: (shell: Shell) => Promise<string>;
+    readonly completion: (shell: Shell, name: string | undefined) => Promise<string>;
     readonly config: (services: CommandServices, path: string) => Promise<ConfigActions>;
     readonly imagefsinfo: (info: ImageFsInfoResponse, nowMs: number) => string;
     readonly inspect: InspectStrategy<

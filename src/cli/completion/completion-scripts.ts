@@ -10,8 +10,19 @@ export const SUGGEST_FILES = ':files';
  * discarded, because they would overwrite the command line.
  */
 
-const BASH = `# bash completion for kcri: source <(kcri completion bash)
-_kcri() {
+/** Creates the completion script of a program name, such as an alias of kcri. */
+type CompletionScript = (name: string) => string;
+
+/** Returns the arguments of `completion` that print the script. */
+const argsFor = (shell: Shell, name: string): string => (name === 'kcri' ? shell : `${shell} --name=${name}`);
+
+/** Returns the name of the script's function; a shell loads a script by it. */
+const functionName = (name: string): string => `_${name.replaceAll(/\W/g, '_')}`;
+
+const bashScript: CompletionScript = (
+  name,
+) => `# bash completion for ${name}: source <(kcri completion ${argsFor('bash', name)})
+${functionName(name)}() {
     local cur="\${COMP_WORDS[COMP_CWORD]}"
     mapfile -t COMPREPLY < <(kcri completion --suggest --line "\${COMP_LINE:0:COMP_POINT}" --breaks "$COMP_WORDBREAKS" 2>/dev/null | cut -f1)
     if [[ "\${COMPREPLY[0]-}" == ${SUGGEST_FILES} ]]; then
@@ -21,12 +32,12 @@ _kcri() {
         compopt -o nospace
     fi
 }
-complete -F _kcri kcri
+complete -F ${functionName(name)} ${name}
 `;
 
-const ZSH = `#compdef kcri
-# zsh completion for kcri: source <(kcri completion zsh)
-_kcri() {
+const zshScript: CompletionScript = (name) => `#compdef ${name}
+# zsh completion for ${name}: source <(kcri completion ${argsFor('zsh', name)})
+${functionName(name)}() {
     local -a lines words_ shown
     lines=("\${(@f)$(kcri completion --suggest -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
     if [[ "$lines[1]" == ${SUGGEST_FILES} ]]; then
@@ -42,14 +53,16 @@ _kcri() {
         compadd -l -d shown -a words_
     fi
 }
-if [[ "$funcstack[1]" == _kcri ]]; then
-    _kcri "$@"
+if [[ "$funcstack[1]" == ${functionName(name)} ]]; then
+    ${functionName(name)} "$@"
 else
-    compdef _kcri kcri
+    compdef ${functionName(name)} ${name}
 fi
 `;
 
-const FISH = `# fish completion for kcri: kcri completion fish | source
+const fishScript: CompletionScript = (
+  name,
+) => `# fish completion for ${name}: kcri completion ${argsFor('fish', name)} | source
 function __kcri_complete
     set -l lines (kcri completion --suggest -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
     if test "$lines[1]" = ${SUGGEST_FILES}
@@ -58,8 +71,12 @@ function __kcri_complete
         printf '%s\\n' $lines
     end
 end
-complete -c kcri -f -a '(__kcri_complete)'
+complete -c ${name} -f -a '(__kcri_complete)'
 `;
 
-/** Completion script of each shell. */
-export const COMPLETION_SCRIPTS = {bash: BASH, zsh: ZSH, fish: FISH} as const satisfies Record<Shell, string>;
+/** Completion scripts by shell. */
+export const COMPLETION_SCRIPTS = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+} as const satisfies Record<Shell, CompletionScript>;

@@ -12,13 +12,16 @@ const FLAGS =
   '--config --debug --enable-tracing --image-endpoint --max-retries --profile-cpu --profile-mem --runtime-endpoint ' +
   '--timeout --tracing-endpoint --tracing-sampling-rate-per-million --help --version';
 
-/** Returns a script that completes commands, aliases and global flags; for bash, it is byte-identical to crictl's. */
-export async function crictlCompletionScript(shell: Shell): Promise<string> {
+/**
+ * Returns a script that completes commands, aliases and global flags of the named program; for bash and the name
+ * crictl, it is byte-identical to crictl's.
+ */
+export async function crictlCompletionScript(shell: Shell, name = 'crictl'): Promise<string> {
   const names = [...namesWithAliases(), 'help', 'h'];
   const flags = FLAGS.split(' ');
-  if (shell === 'bash') return bashScript([...names, ...flags]);
-  const described = await Promise.all(names.map(async (name) => [name, await meaningOf(name)] as const));
-  return shell === 'zsh' ? zshScript(described, flags) : fishScript(described, flags);
+  if (shell === 'bash') return bashScript(name, [...names, ...flags]);
+  const described = await Promise.all(names.map(async (word) => [word, await meaningOf(word)] as const));
+  return shell === 'zsh' ? zshScript(name, described, flags) : fishScript(name, described, flags);
 }
 
 function namesWithAliases(): readonly string[] {
@@ -35,7 +38,7 @@ async function meaningOf(name: string): Promise<string> {
   return (command?.summary ?? 'Show help').replaceAll("'", '’');
 }
 
-function bashScript(words: readonly string[]): string {
+function bashScript(program: string, words: readonly string[]): string {
   return `_crictl() {
     local cur opts base
     COMPREPLY=()
@@ -45,12 +48,12 @@ function bashScript(words: readonly string[]): string {
     return 0
 }
 
-complete -F _crictl crictl
+complete -F _crictl ${program}
 `;
 }
 
-function zshScript(commands: Described, flags: readonly string[]): string {
-  return `#compdef crictl
+function zshScript(program: string, commands: Described, flags: readonly string[]): string {
+  return `#compdef ${program}
 
 _crictl() {
   local -a cmds
@@ -64,14 +67,14 @@ _crictl() {
   return
 }
 
-compdef _crictl crictl
+compdef _crictl ${program}
 `;
 }
 
-function fishScript(commands: Described, flags: readonly string[]): string {
+function fishScript(program: string, commands: Described, flags: readonly string[]): string {
   const lines = [
     ...commands.map(([name, meaning]) => `-a '${name}' -d '${meaning}'`),
     ...flags.map((flag) => `-l ${flag.slice(2)}`),
   ];
-  return lines.map((line) => `complete -c crictl -n __fish_use_subcommand -f ${line}\n`).join('');
+  return lines.map((line) => `complete -c ${program} -n __fish_use_subcommand -f ${line}\n`).join('');
 }

@@ -1,5 +1,6 @@
 import {UsageError} from '../../base/errors.js';
 import {NothingFoundError} from '../../operations/resolve/resolve-names.js';
+import {crictlVersionLine} from '../crictl-version.js';
 import type {Dialect, FlagScope} from '../dialect.js';
 import {HelpRequest} from '../help-request.js';
 import {resolveSettings} from '../settings/settings.js';
@@ -15,15 +16,14 @@ import {tokenizeGoFlags} from './tokenize-go-flags.js';
 import {validateServices} from './validate-services.js';
 import {createCrictlReporter} from './crictl-reporter.js';
 
-/** Version of crictl that this dialect follows. */
-const CRICTL_VERSION = 'v1.36.0';
-
 /**
  * crictl's dialect, including faults that scripts may rely on, such as help and success for an invalid command line.
  */
 export const CRICTL_DIALECT: Dialect = {
   program: 'crictl',
-  version: () => `crictl version ${CRICTL_VERSION}`,
+  // Scripts and cri-tools' own tests look for this line.
+  helpTitle: 'crictl - client for CRI\n\n',
+  version: crictlVersionLine,
   tokenize: (argv, {command, own, shared}) =>
     command === undefined
       ? tokenizeGoFlags(argv, {...shared, ...own}, {combinesShorts: false})

@@ -1,5 +1,6 @@
 import {FlagError} from '../usage-errors.js';
 import {
+  isSet,
   parseBooleanValue,
   indexFlagSpellings,
   type FlagShapes,
@@ -32,7 +33,7 @@ export function tokenizeGoFlags(
     flags.push(...parsed.flags);
     if (parsed.undefinedName === undefined) {
       refuseTwoForms(shapes, flags);
-      return {flags, positionals: parsed.rest, help: flags.some(({name}) => name === 'help')};
+      return {flags, positionals: parsed.rest, help: isSet(flags, 'help')};
     }
     const again = combinesShorts ? withSplitShorts(words, parsed.undefinedName, table) : undefined;
     if (again === undefined) throw new FlagError(`flag provided but not defined: -${parsed.undefinedName}`);

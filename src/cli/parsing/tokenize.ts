@@ -26,7 +26,7 @@ export interface FlagToken {
 export interface Tokens {
   readonly flags: readonly FlagToken[];
   readonly positionals: readonly string[];
-  /** True if `--help` or `-h` was given. */
+  /** True if `--help` or `-h` was given, unless as `--help=false`. */
   readonly help: boolean;
 }
 
@@ -137,7 +137,7 @@ class Tokenizer {
 
   #add(flag: NamedFlag, spelling: string, value: string | undefined): void {
     if (flag === HELP) {
-      this.#help = true;
+      this.#help = value === undefined || booleanValue(flag, value);
       return;
     }
     if (flag.type === 'boolean') {
@@ -152,6 +152,11 @@ class Tokenizer {
     if (given === undefined) throw missingValue(spelling);
     this.#flags.push({name: flag.name, spelling, value: given});
   }
+}
+
+/** Reports whether a boolean flag is set. The last value counts. */
+export function isSet(flags: readonly FlagToken[], name: string): boolean {
+  return flags.findLast((flag) => flag.name === name)?.value === true;
 }
 
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True'];

@@ -68,11 +68,39 @@ test('output formats are suggested, and those with a template up to the template
 });
 
 test('bash inserts suggestions literally', () => {
-  const script = `${COMPLETION_SCRIPTS.bash}
+  const script = `${COMPLETION_SCRIPTS.bash('kcri')}
 kcri() { printf '%s\\n' '*' 'a b' '$(echo hi)' $'word\\tmeaning'; }
 COMP_WORDS=(kcri ''); COMP_CWORD=1; COMP_LINE='kcri '; COMP_POINT=5
 _kcri
 printf '<%s>' "\${COMPREPLY[@]}"`;
   const output = execFileSync('bash', ['--norc', '--noprofile', '-uc', script], {encoding: 'utf8'});
   expect(output).toBe('<*><a b><$(echo hi)><word>');
+});
+
+test.each([
+  ['bash', 'crictl', /^complete -F _crictl crictl$/m],
+  ['bash', 'my-cri', /^complete -F _my_cri my-cri$/m],
+  ['zsh', 'crictl', /^#compdef crictl$[^]*^ {4}compdef _crictl crictl$/m],
+  ['fish', 'crictl', /^complete -c crictl -f -a /m],
+])('the %s script completes %s for --name', async (shell, name, registration) => {
+  const {stdout, exitCode} = await runKcri(['completion', `--name=${name}`, shell]);
+  expect(stdout).toMatch(registration);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('kcri completion --suggest');
+});
+
+test('the bash script of an alias asks kcri for the words of the alias', () => {
+  const script = `${COMPLETION_SCRIPTS.bash('crictl')}
+kcri() { printf '%s\\n' "$4"; }
+COMP_WORDS=(crictl ps); COMP_CWORD=1; COMP_LINE='crictl ps'; COMP_POINT=9
+_crictl
+printf '<%s>' "\${COMPREPLY[@]}"; complete -p crictl`;
+  const output = execFileSync('bash', ['--norc', '--noprofile', '-uc', script], {encoding: 'utf8'});
+  expect(output).toBe('<crictl ps>complete -F _crictl crictl\n');
+});
+
+test('--name must be a name', async () => {
+  const {stderr, exitCode} = await runKcri(['completion', '--name=a b']);
+  expect(stderr).toContain('kcri: invalid --name "a b": must be the name of a command');
+  expect(exitCode).toBe(1);
 });

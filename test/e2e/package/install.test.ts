@@ -108,7 +108,7 @@ describe('the archive, in a bare Debian whose libc is older than ours', () => {
     expect(await inside('kcri', ...endpoint, 'ps')).toMatch(/\bserver\b.*\bweb\b/);
     expect(await inside('kcri', 'kubelet', '--help')).toContain('--pod-manifest-path');
     const asNobody = ['chroot', '--userspec=65534:65534', '/', 'kcri'];
-    expect(await inside(...asNobody, '--version')).toBe(`kcri version v${version}\n`);
+    expect(await inside(...asNobody, '--version')).toMatch(`kcri version v${version}\n`);
     expect(await inside(...asNobody, '--help')).toContain('COMMANDS');
   });
 
