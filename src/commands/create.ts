@@ -26,7 +26,7 @@ export default class Create extends BaseCommand {
     const {args, flags} = await this.parse(Create);
     const {services} = this;
     const pulls = shouldPull(flags, (await this.settings.read()).pullImageOnCreate);
-    const configs = await createCriConfigReader(services);
+    const configs = await createCriConfigReader(services, [args['container-config'], args['pod-config']]);
     const plan = await configs.withErrorContext(
       'creating container',
       async (): Promise<CreateContainerOptions> => ({

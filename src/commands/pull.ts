@@ -52,7 +52,7 @@ export default class Pull extends BaseCommand {
 
   async #readPodConfig(path: string | undefined) {
     if (path === undefined) return undefined;
-    const configs = await createCriConfigReader(this.services);
+    const configs = await createCriConfigReader(this.services, [path]);
     return await configs.withErrorContext('load podSandboxConfig', () => configs.readPodSandboxConfig(path));
   }
 }

@@ -22,13 +22,12 @@ export default class Run extends BaseCommand {
     const {args, flags} = await this.parse(Run);
     const {services} = this;
     const pulls = shouldPull(flags, !(await this.settings.read()).disablePullOnRun);
-    const configs = await createCriConfigReader(services);
+    const configs = await createCriConfigReader(services, [args['container-config'], args['pod-config']]);
     const sandboxConfig = await configs.withErrorContext('running container: load podSandboxConfig', () =>
       configs.readPodSandboxConfig(args['pod-config']),
     );
     const plan = await configs.withErrorContext('running container: creating container failed', async () => {
       const config = await configs.readContainerConfig(args['container-config']);
-      if (configs.readsTwice) await configs.readPodSandboxConfig(args['pod-config']);
       return {config, pull: pulls ? await pullOptions(services, flags) : undefined};
     });
     const connection = await this.cri(flags['cancel-timeout']);
@@ -36,6 +35,9 @@ export default class Run extends BaseCommand {
       ...plan,
       sandboxConfig,
       runtimeHandler: flags.runtime,
+      beforeCreate: configs.readsTwice
+        ? async () => await configs.readPodSandboxConfig(args['pod-config'])
+        : undefined,
       onLeftover: this.report.warn,
       signal: this.signal,
     });

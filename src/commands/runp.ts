@@ -31,7 +31,7 @@ export default class Runp extends BaseCommand {
   static override args = {
     file: Args.string({
       ignoreStdin: true,
-      description: 'Pod config or Pod manifest, as JSON or YAML; - reads a manifest from standard input.',
+      description: 'Pod config or Pod manifest, as JSON or YAML; - reads it from standard input.',
     }),
   };
   static override flags = {
@@ -44,12 +44,10 @@ export default class Runp extends BaseCommand {
     const {args, flags} = await this.parse(Runp);
     const {file = ''} = args;
     if (file === '') throw new ArgumentsError('no pod config or manifest specified');
-    const configs = await createCriConfigReader(this.services);
+    const configs = await createCriConfigReader(this.services, [file]);
     // Read once, because a pipe cannot be read again.
-    const read = async () => await configs.withErrorContext(LOADING, () => configs.readText(file));
-    const source = file === '-' ? file : await read();
-    if (typeof source === 'string' || isManifest(source.text))
-      await runManifest(this.services, source, flags);
+    const source = await configs.withErrorContext(LOADING, () => configs.readText(file));
+    if (isManifest(source.text)) await runManifest(this.services, source, flags);
     else await this.#runSandbox(source, configs, flags);
   }
 

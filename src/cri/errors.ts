@@ -43,7 +43,10 @@ export interface CriFailure {
   readonly cause?: unknown;
 }
 
-/** A failed RPC. Its message is crictl's: `rpc error: code = NotFound desc = …`. */
+/**
+ * A failed RPC. Its message is that of cri-client: `rpc error: code = NotFound desc = …`; for a pull that failed with the
+ * code Unknown, the runtime's text alone (remote_image.go PullImage).
+ */
 export class CriError extends KcriError {
   readonly code: string;
   readonly method: string;
@@ -53,11 +56,7 @@ export class CriError extends KcriError {
   readonly neverConnected: boolean;
 
   constructor(failure: CriFailure) {
-    const goName = CODES.find(([name]) => name === failure.grpcCode)?.[1] ?? 'Unknown';
-    super(`rpc error: code = ${goName} desc = ${failure.details}`, {
-      cause: failure.cause,
-      hint: hintFor(failure),
-    });
+    super(messageFor(failure), {cause: failure.cause, hint: hintFor(failure)});
     this.code = `CRI_${failure.grpcCode}`;
     this.method = failure.method;
     this.endpoint = failure.endpoint;
@@ -74,6 +73,12 @@ export class CriError extends KcriError {
   override get plainMessage(): string {
     return formatPlainMessage(this);
   }
+}
+
+function messageFor({method, grpcCode, details}: CriFailure): string {
+  if (method === 'PullImage' && grpcCode === 'UNKNOWN') return details;
+  const goName = CODES.find(([name]) => name === grpcCode)?.[1] ?? 'Unknown';
+  return `rpc error: code = ${goName} desc = ${details}`;
 }
 
 /** Reports whether the runtime returned NOT_FOUND: the object does not exist. */

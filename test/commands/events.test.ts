@@ -167,15 +167,33 @@ describe('events', () => {
     expect(yaml.stdout.match(/^---$/gm)?.length).toBeGreaterThanOrEqual(4);
     await using withSince = await startRuntime();
     const template = '{{.containerEventType}} {{.podSandboxStatus.metadata.name}}';
-    const {stdout} = await runDuringEvents(withSince, ['-p', 'web', '--template', template], {
+    const {stdout} = await runDuringEvents(withSince, ['-p', 'web', '-o', 'go-template', '--template', template], {
       last: /(web[^]*){2}/,
     });
     expect(stdout).toBe('CONTAINER_STOPPED_EVENT web\nCONTAINER_STOPPED_EVENT web\n');
   });
 
+  test.each([
+    [[], false, 'json'],
+    [[], true, 'table'],
+    [['-o', 'json'], false, 'json'],
+    [['-o', 'yaml'], true, 'yaml'],
+    [['-o', 'table'], false, 'table'],
+  ])('--template without go-template fails at once: %j on a terminal %s', async (flags, terminal, format) => {
+    await using runtime = await startRuntime();
+    const args = ['events', ...flags, '--template', POD_NAME];
+    const {stdout, stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint, terminal});
+    expect({stdout, exitCode, calls: runtime.calls}).toEqual({stdout: '', exitCode: 1, calls: []});
+    expect(stderr).toContain(
+      `kcri: template can't be used with "${format}" format\nhint: add -o go-template\n`,
+    );
+  });
+
   test('an event for which a template fails is an error, and the others are printed', async () => {
     await using runtime = await startRuntime();
-    const running = runKcri(['events', '--pod', 'api', '--template', POD_NAME], {endpoint: runtime.endpoint});
+    const running = runKcri(['events', '--pod', 'api', '-o', 'go-template', '--template', POD_NAME], {
+      endpoint: runtime.endpoint,
+    });
     await triggerEvents(runtime);
     runtime.endEvents();
     const {stdout, stderr, exitCode} = await running;

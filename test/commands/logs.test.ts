@@ -2,6 +2,7 @@ import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {appendFileSync, rmSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {PassThrough} from 'node:stream';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {createProcessContext} from '../../src/cli/context.js';
 import type {OutputStream} from '../../src/cli/output/standard-output.js';
@@ -301,6 +302,29 @@ describe('logs of several containers', () => {
     const [code] = (await once(child, 'close')) as [number];
     expect(code).toBe(0);
     expect(most).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test.each(['kcri', 'crictl'])('stderr ends with the reader of stdout under the name %s', async (name) => {
+    writeFileSync(
+      path,
+      '2026-11-20T14:00:01Z stdout F out\n2026-11-20T14:00:02Z stderr F err\n'.repeat(1000),
+    );
+    await using runtime = await startRuntime();
+    const child = spawn('sh', ['-c', 'exec 0<&-; echo closed; exec sleep 600'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    await once(child.stdout, 'data');
+    const stderr = new PassThrough();
+    const exitCode = await main(['logs', runtime.containers[0]?.id ?? ''], {
+      ...createProcessContext(),
+      compat: name === 'crictl',
+      env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint, CRI_CONFIG_FILE: '/dev/null'},
+      stdout: child.stdin as OutputStream,
+      stderr: stderr as OutputStream,
+    });
+    child.kill('SIGKILL');
+    // Line by line, as crictl writes, the first line on stdout ends the command.
+    expect({exitCode, seen: stderr.readableLength}).toEqual({exitCode: 0, seen: 0});
   });
 });
 

@@ -54,15 +54,43 @@ describe('run', () => {
     });
   });
 
-  test('pulls first by default', async () => {
+  test('pulls the image for the running sandbox, unless the config file disables it', async () => {
     await using runtime = await startRuntime();
     runtime.publishImage(anImage());
+    const methods = () => runtime.calls.map(({method}) => method);
     await runKcri(['run', container, pod], {endpoint: runtime.endpoint});
-    expect(runtime.calls[0]!.method).toBe('PullImage');
+    expect(methods()).toEqual(['RunPodSandbox', 'PullImage', 'CreateContainer', 'StartContainer']);
     runtime.clearCalls();
     const config = file('crictl.yaml', 'disable-pull-on-run: true\n');
-    await runKcri(['-c', config, 'run', '-r', 'x', container, pod], {endpoint: runtime.endpoint});
-    expect(runtime.calls[0]!.method).toBe('RunPodSandbox');
+    const again = file('again.json', {metadata: {name: 'again', namespace: 'default', uid: 'u2'}});
+    await runKcri(['-c', config, 'run', container, again], {endpoint: runtime.endpoint});
+    expect(methods().slice(0, 2)).toEqual(['RunPodSandbox', 'CreateContainer']);
+  });
+
+  test('leaves nothing behind when the pull fails', async () => {
+    await using runtime = await startRuntime();
+    runtime.injectError('PullImage', {code: 'NOT_FOUND', message: 'no such image'});
+    const {stderr, exitCode} = await runKcri(['run', container, pod], {endpoint: runtime.endpoint});
+    expect(stderr).toContain('kcri: running container: creating container failed: ');
+    expect({exitCode, left: runtime.sandboxes}).toEqual({exitCode: 1, left: []});
+  });
+
+  test.each([
+    ['kcri', 1],
+    ['crictl', 2],
+  ])('pulls nothing and warns once if the sandbox fails under the name %s', async (name, warnings) => {
+    await using runtime = await startRuntime();
+    runtime.publishImage(anImage());
+    const sandbox = file('linux.json', {metadata: {name: 'web', namespace: 'default'}, linux: {}});
+    const options = {endpoint: runtime.endpoint, env: {KCRI_COMPAT: name}};
+    const warned = (stderr: string) => stderr.split('cgroup_parent is not set').length - 1;
+    const works = await runKcri(['run', container, sandbox], options);
+    expect({exitCode: works.exitCode, warned: warned(works.stderr)}).toEqual({exitCode: 0, warned: warnings});
+    runtime.clearCalls();
+    runtime.injectError('RunPodSandbox', {code: 'UNKNOWN', message: 'no runtime for "x" is configured'});
+    const fails = await runKcri(['run', '--runtime=x', container, sandbox], options);
+    expect({exitCode: fails.exitCode, warned: warned(fails.stderr)}).toEqual({exitCode: 1, warned: 1});
+    expect(runtime.callsTo('PullImage')).toEqual([]);
   });
 
   test('generates a UID if there is none', async () => {
@@ -142,7 +170,7 @@ describe('run', () => {
     ['an empty image', {metadata: {name: 'a'}, image: {}}, 'image field is not set in image'],
     ['a wrong type', {metadata: {name: ['x']}}, 'metadata.name: must be a string'],
     ['broken YAML', 'a: [', 'invalid config'],
-    ['nothing', '', 'the document: must be an object'],
+    ['nothing', '', 'metadata is not set'],
   ];
   test.each(WRONG)('a container config with %s is rejected before any call', async (_, data, message) => {
     await using runtime = await startRuntime();
@@ -162,6 +190,39 @@ describe('run', () => {
   ])('%j is rejected', async (args, message) => {
     const {stderr, exitCode} = await runKcri(args, {endpoint: '/nowhere'});
     expect(stderr).toContain(message);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('- as a config', () => {
+  const stdin = 'metadata: {name: main}\nimage: {image: localhost:5000/busybox:1}\n';
+
+  test.each([
+    ['run', (runtime: FakeRuntime, file: string) => ['run', '--no-pull', file, pod]],
+    ['create', (runtime: FakeRuntime, file: string) => ['create', runtime.sandboxes[0]?.id ?? '', file, pod]],
+  ])('is standard input of %s', async (_, args) => {
+    await using runtime = await FakeRuntime.start({
+      images: [anImage()],
+      sandboxes: [aSandbox({name: 'old'})],
+    });
+    const {stdout, exitCode} = await runKcri(args(runtime, '-'), {endpoint: runtime.endpoint, stdin});
+    expect(stdout).toMatch(ID);
+    expect(exitCode).toBe(0);
+    expect(runtime.containers).toMatchObject([{config: {metadata: {name: 'main'}}}]);
+  });
+
+  test('can be read only once', async () => {
+    await using runtime = await startRuntime();
+    const {stderr, exitCode} = await runKcri(['run', '-', '-'], {endpoint: runtime.endpoint, stdin});
+    expect(stderr).toContain('"-" must not be repeated: standard input can only be read once');
+    expect({exitCode, calls: runtime.calls}).toEqual({exitCode: 1, calls: []});
+  });
+
+  test('is a file under the name crictl', async () => {
+    await using runtime = await startRuntime();
+    const options = {endpoint: runtime.endpoint, stdin, env: {KCRI_COMPAT: 'crictl'}};
+    const {stderr, exitCode} = await runKcri(['runp', '-'], options);
+    expect(stderr).toContain('msg="load podSandboxConfig: config at - not found"');
     expect(exitCode).toBe(1);
   });
 });
@@ -204,6 +265,19 @@ describe('pull', () => {
       stdin: 'secret\nmore\n',
     });
     expect(runtime.callsTo('PullImage')[0]!.request['auth']).toEqual(auth);
+  });
+
+  test.each([
+    ['UNKNOWN', 'pulling image: reading manifest: denied'],
+    ['INTERNAL', 'pulling image: rpc error: code = Internal desc = reading manifest: denied'],
+  ] as const)('a failure with the code %s has crictl’s message', async (code, message) => {
+    await using runtime = await startRuntimeWithImages();
+    runtime.injectError('PullImage', {code, message: 'reading manifest: denied'});
+    const env = {KCRI_COMPAT: 'crictl'};
+    const args = ['pull', 'localhost:5000/busybox:1'];
+    const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint, env});
+    expect(stderr).toContain(`level=error msg="${message}"\n`);
+    expect(exitCode).toBe(1);
   });
 
   test('-a sends annotations', async () => {

@@ -29,6 +29,24 @@ describe('results equal those of Go', () => {
   });
 });
 
+test.each([
+  ['{{call .s}}', '<call .s>: error calling call: non-function .s of type string'],
+  ['{{call .n 1 "x"}}', '<call .n 1 "x">: error calling call: non-function .n of type json.Number'],
+  ['{{call 1}}', '<call 1>: error calling call: non-function 1 of type int'],
+  ['{{call . }}', '<call .>: error calling call: non-function . of type map[string]interface {}'],
+  ['{{.s | call}}', '<call>: error calling call: non-function text of type string'],
+  [
+    '{{. | call}}',
+    '<call>: error calling call: non-function <map[string]interface {} Value> of type map[string]interface {}',
+  ],
+  ['{{call nil}}', '<call nil>: error calling call: call of nil'],
+  ['{{call .z}}', '<call .z>: error calling call: call of nil'],
+  ['{{call}}', '<call>: wrong number of args for call: want at least 1 got 0'],
+])('%s fails as in Go, since no value of JSON is a function', (template, message) => {
+  const run = (): string => compileGoTemplate(template, 'tmpl')({s: 'text', n: 5, z: null});
+  expect(run).toThrow(message);
+});
+
 test('infinite recursion of a template is an error', () => {
   expect(() => compileGoTemplate('{{define "x"}}{{template "x"}}{{end}}{{template "x"}}')({})).toThrow(
     'exceeded maximum template depth',

@@ -1,4 +1,4 @@
-import {SystemError} from '../../base/errors.js';
+import {SystemError, UsageError} from '../../base/errors.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {TemplateError} from '../../format/template-error.js';
 import {
@@ -51,11 +51,14 @@ export interface EventsStrategy {
 
 /** kcri's events. */
 export const KCRI_EVENTS: EventsStrategy = {
-  // Formatted for people on a terminal, and for programs elsewhere.
-  parseForm: async (services, flags) =>
-    flags.output !== undefined || flags.template !== undefined
-      ? await parseOutputFormat(flags, EVENT_FORMATS, services)
-      : {kind: services.out.stdout.isTerminal ? 'table' : 'json'},
+  parseForm: async (services, flags) => {
+    // Formatted for people on a terminal, and for programs elsewhere.
+    const {output = services.out.stdout.isTerminal ? 'table' : 'json', template} = flags;
+    // Other commands take the format from --template; a stream that waits for events would hide a missing -o.
+    if (template !== undefined && !/^(go-template|jsonpath)/.test(output))
+      throw new UsageError(`template can't be used with "${output}" format`, {hint: 'add -o go-template'});
+    return await parseOutputFormat({output, template}, EVENT_FORMATS, services);
+  },
   show: showRuntimeEvents,
   showRecorded: showRecordedEvents,
 };

@@ -5,11 +5,11 @@ export const CONFIG_ARGS = {
   'container-config': Args.string({
     required: true,
     ignoreStdin: true,
-    description: 'ContainerConfig file, as JSON or YAML.',
+    description: 'ContainerConfig file, as JSON or YAML; - reads it from standard input.',
   }),
   'pod-config': Args.string({
     required: true,
     ignoreStdin: true,
-    description: 'PodSandboxConfig file, as JSON or YAML.',
+    description: 'PodSandboxConfig file, as JSON or YAML; - reads it from standard input.',
   }),
 };

@@ -4,7 +4,7 @@ import type {ContainerState, PodSandboxState} from '../../cri/index.js';
 import type {ContainerQuery} from '../../operations/containers/list-containers.js';
 import {limitFromFlags, parseNamePattern, parseLabels} from '../../operations/filters/list-filters.js';
 import type {SandboxQuery} from '../../operations/pods/list-sandboxes.js';
-import {integerFlag, listFlag, nonEmptyFlags, withChoices} from './flag-types.js';
+import {integerFlag, listFlag, nonEmptyFlags, unlessEmpty, withChoices} from './flag-types.js';
 
 const POD = {
   helpValue: 'POD',
@@ -107,22 +107,26 @@ export function isFiltered(flags: ContainerFilterValues): boolean {
   );
 }
 
-/** Returns the query for the given flags; only running containers match by default. Rejects with UsageError. */
+/**
+ * Returns the query for the given flags; only running containers match by default. Empty values are no conditions.
+ * Rejects with UsageError.
+ */
 export async function containerQuery(flags: ContainerFilterValues): Promise<ContainerQuery> {
   return {
-    id: flags.id,
-    pod: flags.pod,
+    id: unlessEmpty(flags.id),
+    pod: unlessEmpty(flags.pod),
     state: containerState(flags),
     labels: parseLabels(flags.label),
     name: await parseNamePattern(flags.name),
     namespace: await parseNamePattern(flags.namespace),
-    image: flags.image,
+    image: unlessEmpty(flags.image),
     limit: limitFromFlags(flags),
   };
 }
 
 function containerState(flags: ContainerFilterValues): ContainerState | undefined {
-  const {state, all} = flags;
+  const {all} = flags;
+  const state = unlessEmpty(flags.state);
   const named = state === undefined ? undefined : CONTAINER_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined)
     throw new UsageError('--state should be one of created, running, exited or unknown');
@@ -133,13 +137,13 @@ function containerState(flags: ContainerFilterValues): ContainerState | undefine
 /** Values of the sandbox filters. */
 export type SandboxFilterValues = Omit<ContainerFilterValues, 'pod' | 'image' | 'all'>;
 
-/** Returns the query for the given flags. Rejects with UsageError. */
+/** Returns the query for the given flags. Empty values are no conditions. Rejects with UsageError. */
 export async function sandboxQuery(flags: SandboxFilterValues): Promise<SandboxQuery> {
-  const {state} = flags;
+  const state = unlessEmpty(flags.state);
   const named = state === undefined ? undefined : SANDBOX_STATES.get(state.toLowerCase());
   if (state !== undefined && named === undefined) throw new UsageError('--state should be ready or notready');
   return {
-    id: flags.id,
+    id: unlessEmpty(flags.id),
     state: named,
     labels: parseLabels(flags.label),
     name: await parseNamePattern(flags.name),

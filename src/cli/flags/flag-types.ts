@@ -46,5 +46,10 @@ function markFlags<F extends FlagSet>(flags: F, mark: object): F {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, {...flag, ...mark}])) as F;
 }
 
+/** Returns the value of a flag for which an empty text means that it is not set. */
+export function unlessEmpty(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
 /** Repeatable flag whose values can also be separated by commas, as in crictl. */
 export const listFlag = Flags.custom<string[]>({multiple: true, delimiter: ','});

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../../base/errors.js';
 import type {TlsOptions, Transport} from '../../streaming/session.js';
-import {withChoices} from './flag-types.js';
+import {unlessEmpty, withChoices} from './flag-types.js';
 
 declare module '../command-strategies.js' {
   interface CommandStrategies {
@@ -84,5 +84,3 @@ export function tlsFiles(flags: StreamingFlagValues): Pick<TlsOptions, 'serverNa
     key: unlessEmpty(flags['tls-key']),
   };
 }
-
-const unlessEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,7 +1,9 @@
+import {UsageError} from '../../base/errors.js';
 import type {ContainerConfig, Init, PodSandboxConfig} from '../../cri/index.js';
 import {
   parseContainerConfig,
   parseSandboxConfig,
+  readConfigStream,
   readConfigText,
   type ConfigMessages,
 } from '../../operations/container-configs/parse-config-file.js';
@@ -22,6 +24,8 @@ export interface ConfigFileStrategy {
   readonly withErrorContext: <T>(activity: string, work: () => Promise<T>) => Promise<T>;
   /** True if `run` reads the pod config twice and so warns twice. */
   readonly readsTwice: boolean;
+  /** Whether `-` is standard input rather than a file. */
+  readonly readsStdin: boolean;
 }
 
 /** kcri's reading of config files. */
@@ -29,6 +33,7 @@ const KCRI_CONFIG_FILES: ConfigFileStrategy = {
   messages: undefined,
   withErrorContext: async (_activity, work) => await work(),
   readsTwice: false,
+  readsStdin: true,
 };
 
 /** Reads the config files of a command line and warns of probable mistakes. All methods reject with ConfigError. */
@@ -39,14 +44,23 @@ export interface CriConfigReader extends Pick<ConfigFileStrategy, 'withErrorCont
   readPodSandboxConfig(source: string | NamedText): Promise<Init<PodSandboxConfig>>;
 }
 
-/** Returns the dialect's reader of config files. */
-export async function createCriConfigReader({
-  dialect,
-  report: {warn},
-  signal,
-}: CommandServices): Promise<CriConfigReader> {
-  const {messages, withErrorContext, readsTwice} = await dialect.strategy('configFiles', KCRI_CONFIG_FILES);
-  const readText = async (path: string) => await readConfigText(path, signal, messages);
+const STDIN = '-';
+
+/** Returns the dialect's reader of these config files. Rejects with UsageError if standard input is given twice. */
+export async function createCriConfigReader(
+  {context, dialect, report: {warn}, signal}: CommandServices,
+  paths: readonly string[],
+): Promise<CriConfigReader> {
+  const {messages, withErrorContext, readsTwice, readsStdin} = await dialect.strategy(
+    'configFiles',
+    KCRI_CONFIG_FILES,
+  );
+  if (readsStdin && paths.filter((path) => path === STDIN).length > 1)
+    throw new UsageError('"-" must not be repeated: standard input can only be read once');
+  const readText = async (path: string): Promise<NamedText> =>
+    path === STDIN && readsStdin
+      ? await readConfigStream({file: 'stdin', stream: context.stdin}, signal, messages)
+      : await readConfigText(path, signal, messages);
   return {
     readText,
     readContainerConfig: async (path) => await parseContainerConfig(await readText(path), warn, messages),

@@ -156,6 +156,10 @@ function logSink({out: {stdout, stderr}}: CommandServices, signal: AbortSignal):
       await stdout.ready(signal);
       await stderr.ready(signal);
     },
+    stdoutTaken: async () => {
+      await stdout.taken(signal);
+      signal.throwIfAborted();
+    },
   };
 }
 

@@ -112,6 +112,11 @@ export class Output {
     });
   }
 
+  /** Resolves when everything written so far is taken or lost. Rejects with the signal's reason. */
+  async taken(signal: AbortSignal): Promise<void> {
+    await abortable(this.#written, signal);
+  }
+
   /**
    * Resolves when everything is written. Rejects with SystemError if a write failed; a closed reader is not an error.
    * Rejects with the signal's reason if it aborts first; pending output is then dropped.

@@ -47,6 +47,8 @@ export interface PortForwardStrategy {
   readonly messages: PortForwardMessages;
   /** True if ports are parsed before the runtime is called. */
   readonly parsesFirst: boolean;
+  /** Checks the flags of the connection after the runtime has accepted the request. Throws KcriError. */
+  checkClient(flags: StreamingFlagValues): void;
   /** Waits for the end of the forwarding. Rejects with StreamingError or the signal's reason. */
   waitForEnd(services: CommandServices, pod: ForwardedPod): Promise<never>;
   /** Reports addresses of a port that cannot be listened on. */
@@ -59,6 +61,7 @@ export interface PortForwardStrategy {
 export const KCRI_PORT_FORWARD: PortForwardStrategy = {
   messages: KCRI_PORT_FORWARD_MESSAGES,
   parsesFirst: true,
+  checkClient: () => undefined,
   waitForEnd: async ({context: {clock}, signal}, {name, runtime, id}) => {
     const end = await waitForSandboxEnd(runtime, id, {clock, signal});
     throw new StreamingError(`lost connection to pod: "${name}" was ${end}`, {
@@ -93,6 +96,7 @@ export async function forwardPorts(
   const {runtime} = await connections.default();
   const id = await resolveSandbox(runtime, pod, services.resolving({}));
   const url = await withContext(messages.requesting(pod), forwardUrls(runtime, id, signal));
+  strategy.checkClient(flags);
   const {specs, groups, transport} = early ?? parseRequest(ports, flags, {messages, streaming});
   const {clock, env} = context;
   const opening = openTunnel(url, {signal, clock, env, tls, transport});

@@ -56,7 +56,8 @@ export const KCRI_STATS: StatsStrategy = {
     const arrange = createSorter(flags, orders);
     const layout = {
       'no-headers': flags['no-headers'],
-      narrow: wide,
+      // A watch has to fit a terminal.
+      narrow: wide || flags.watch,
       forTerminal: out.shouldEscapeControls,
     };
     return (before, after) => {

@@ -14,6 +14,7 @@ import {
   isTrue,
   kindOf,
   plain,
+  reflectText,
   typeName,
   valueText,
   type Cell,
@@ -307,12 +308,15 @@ class Evaluator {
     if (name === 'and' || name === 'or') return this.#shortCircuit(dot, name === 'or', args, final);
     const cells = args.map((arg, index) => this.#argument(dot, arg, parameterOf(target, index)));
     if (final !== NOTHING) cells.push(this.#checked(final, parameterOf(target, given - 1)));
-    return plain(this.#call(name, target, cells, at));
+    const [callee] = args;
+    const nameOfCallee = (): string =>
+      callee === undefined ? reflectText(cells[0]?.value) : nodeText(callee);
+    return plain(this.#call(name, () => target.call(cells, nameOfCallee), at));
   }
 
-  #call(name: string, target: TemplateFunction, cells: readonly Cell[], at: Located): Value {
+  #call(name: string, call: () => Value, at: Located): Value {
     try {
-      const result = target.call(cells);
+      const result = call();
       if (typeof result === 'string' && result.length > MAX_TEXT) throw new CallError(TOO_LONG);
       return result;
     } catch (error) {

@@ -22,7 +22,8 @@ export interface TemplateFunction {
   readonly parameters: readonly Parameter[];
   /** Type of further arguments; undefined if the function takes none. */
   readonly rest?: Parameter;
-  readonly call: (args: readonly Cell[]) => Value;
+  /** `callee` returns the source text of the first argument. */
+  readonly call: (args: readonly Cell[], callee: () => string) => Value;
 }
 
 /** Error of a function caused by its arguments. */
@@ -39,6 +40,7 @@ const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
 export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   and: {parameters: ['cell'], rest: 'cell', call: ([first]) => first?.value},
   or: {parameters: ['cell'], rest: 'cell', call: ([first]) => first?.value},
+  call: {parameters: ['cell'], rest: 'cell', call: ([callee], name) => called(callee, name)},
   not: {parameters: ['cell'], call: ([cell]) => !isTrue(cell?.value)},
   len: {parameters: ['cell'], call: ([cell]) => goInt(length(cell))},
   index: {parameters: ['cell'], rest: 'cell', call: ([item, ...indexes]) => indexed(item, indexes)},
@@ -66,6 +68,14 @@ export const FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
     ]),
   ),
 };
+
+/** Fails as Go's `call` does, since no value of JSON is a function. */
+function called(callee: Cell | undefined, name: () => string): never {
+  const value = callee?.value;
+  throw new CallError(
+    kindOf(value) === 'none' ? 'call of nil' : `non-function ${name()} of type ${typeName(value)}`,
+  );
+}
 
 function values(cells: readonly Cell[]): readonly Value[] {
   return cells.map(({value}) => value);

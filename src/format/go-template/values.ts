@@ -78,6 +78,12 @@ export function typeName(value: Value): string {
   return TYPE_NAMES[kindOf(value)];
 }
 
+/** Formats a value like Go's reflect.Value.String: texts as they are, other values by their type. */
+export function reflectText(value: Value): string {
+  const kind = kindOf(value);
+  return kind === 'string' || kind === 'number' ? valueText(value) : `<${typeName(value)} Value>`;
+}
+
 /** Returns the Go type of a cell for errors. */
 export function cellType({value, boxed: isBoxed}: Cell): string {
   return isBoxed ? 'interface {}' : typeName(value);

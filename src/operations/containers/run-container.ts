@@ -68,6 +68,8 @@ function mountedImages({mounts = []}: CreateContainerOptions['config']) {
 
 /** Options of runContainer. */
 export interface RunContainerOptions extends CreateContainerOptions {
+  /** Called before the container is created in the running sandbox. */
+  readonly beforeCreate: (() => Promise<unknown>) | undefined;
   /** Empty for the runtime's default handler. */
   readonly runtimeHandler: string;
   /** Called if the sandbox cannot be removed after a failure. */
@@ -76,18 +78,17 @@ export interface RunContainerOptions extends CreateContainerOptions {
 }
 
 /**
- * Runs a container in a new sandbox. Removes the sandbox with its containers if a step fails or is aborted, and
+ * Runs a container in a new sandbox. As crictl, pulls images when the sandbox runs, so that a wrong runtime handler
+ * costs no pull. Removes the sandbox with its containers if a step fails or is aborted, and
  * rejects with that error.
  */
 export async function runContainer(services: Services, plan: RunContainerOptions): Promise<ContainerId> {
   const {sandboxConfig, runtimeHandler, signal} = plan;
   const {runtime} = services;
-  await withContext(CREATING, pullImages(services, plan, signal));
   const pending = runtime.runPodSandbox({config: sandboxConfig, runtimeHandler}, {signal});
   const {podSandboxId} = await withContext('run pod sandbox', pending);
   try {
-    const creating = createContainer(services, podSandboxId, {...plan, pull: undefined}, signal);
-    const containerId = await withContext(CREATING, creating);
+    const containerId = await withContext('creating container failed', create(services, podSandboxId, plan));
     await withContext(
       `starting the container "${containerId}"`,
       runtime.startContainer({containerId}, {signal}),
@@ -99,7 +100,14 @@ export async function runContainer(services: Services, plan: RunContainerOptions
   }
 }
 
-const CREATING = 'creating container failed';
+async function create(
+  services: Services,
+  podSandboxId: PodSandboxId,
+  plan: RunContainerOptions,
+): Promise<ContainerId> {
+  await plan.beforeCreate?.();
+  return await createContainer(services, podSandboxId, plan, plan.signal);
+}
 
 /** Removes a sandbox. Takes no signal, since the clean-up must run after Ctrl-C too. */
 async function discard(

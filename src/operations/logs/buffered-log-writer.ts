@@ -7,6 +7,11 @@ export interface LogSink {
   /** Resolves when the sink accepts more. */
   ready(): Promise<void>;
   /**
+   * Resolves when stdout has taken everything that was written to it. Rejects if its reader has closed it. Without it,
+   * stderr does not wait for stdout.
+   */
+  stdoutTaken?(): Promise<void>;
+  /**
    * True if both streams have the same destination, such as a terminal, so that their order matters. Default false.
    */
   readonly together?: boolean;
@@ -71,8 +76,13 @@ export class BufferedLogWriter {
   async flush(): Promise<void> {
     if (!this.#hasOutput) return;
     this.#hasOutput = false;
-    this.#batches.stdout.flush();
-    this.#batches.stderr.flush();
+    const {stdout, stderr} = this.#batches;
+    stdout.flush();
+    if (stderr.hasOutput) {
+      // As with crictl, which writes line by line, stderr must not run ahead of a stdout that nobody reads any more.
+      await this.#sink.stdoutTaken?.();
+      stderr.flush();
+    }
     await this.#sink.ready();
   }
 }
@@ -88,6 +98,8 @@ class Batch implements OutputState {
   atLineStart = true;
   lastWriter: object | undefined;
   readonly #write: (bytes: Uint8Array) => void;
+  /** Full buffers that wait for a flush. */
+  readonly #full: Uint8Array[] = [];
   #bytes = Buffer.allocUnsafeSlow(BATCH_BYTES);
   #start = 0;
   #end = 0;
@@ -109,13 +121,18 @@ class Batch implements OutputState {
 
   /** Starts a new buffer: chunks that were passed on may still be read and are never overwritten. */
   #startNewBuffer(length: number): void {
-    this.flush();
+    if (this.#end > this.#start) this.#full.push(this.#bytes.subarray(this.#start, this.#end));
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(BATCH_BYTES, length));
     this.#start = 0;
     this.#end = 0;
   }
 
+  get hasOutput(): boolean {
+    return this.#full.length > 0 || this.#end > this.#start;
+  }
+
   flush(): void {
+    for (const bytes of this.#full.splice(0)) this.#write(bytes);
     if (this.#end > this.#start) this.#write(this.#bytes.subarray(this.#start, this.#end));
     this.#start = this.#end;
   }

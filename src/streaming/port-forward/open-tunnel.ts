@@ -1,6 +1,7 @@
 import {setMaxListeners} from 'node:events';
 import {isSpdyUnsupported} from '../open-session.js';
 import type {DialOptions, Transport} from '../session.js';
+import {readTlsFiles} from '../socket/connect-socket.js';
 import {SpdyTunnel} from './spdy-tunnel.js';
 import type {PortForwardUrl, Tunnel} from './tunnel.js';
 
@@ -23,6 +24,7 @@ export async function openTunnel(
       if (options.transport === 'spdy' || !isSpdyUnsupported(error)) throw error;
     }
   }
+  await readTlsFiles(options.tls);
   const {WebSocketTunnel} = await import('./websocket-tunnel.js');
   return new WebSocketTunnel(url, options);
 }

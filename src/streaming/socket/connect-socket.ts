@@ -4,6 +4,7 @@ import {request, type ClientRequest} from 'node:http';
 import {isIP, type Socket} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../../base/errors.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
 import {StreamingError} from '../errors.js';
@@ -47,7 +48,9 @@ async function dial(
   createSocket: () => Socket,
 ): Promise<Socket> {
   const proxy = proxyFromEnvironment(address, options.env);
-  const settings = address.secure ? await tlsSettings(address.host, options.tls) : undefined;
+  // A file that is missing fails without TLS too, as in client-go.
+  const files = await readTlsFiles(options.tls);
+  const settings = address.secure ? tlsSettings(address.host, options.tls, files) : undefined;
   const socket =
     proxy === undefined
       ? await connectDirectly(
@@ -164,25 +167,37 @@ function tlsErrorMessage(error: unknown): string {
   return known ?? messageOf(error);
 }
 
-async function tlsSettings(host: string, tls: TlsOptions): Promise<ConnectionOptions> {
-  const [ca, cert, key] = await Promise.all([tls.ca, tls.cert, tls.key].map(pem));
+/** Contents of the TLS files. */
+interface TlsFiles {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
+/** Reads the files that the TLS options name. Rejects with StreamingError for one that cannot be read. */
+export async function readTlsFiles({ca, cert, key}: TlsOptions): Promise<TlsFiles> {
+  return {
+    ...(ca !== undefined && {ca: await readPem(ca)}),
+    ...(cert !== undefined && {cert: await readPem(cert)}),
+    ...(key !== undefined && {key: await readPem(key)}),
+  };
+}
+
+function tlsSettings(host: string, tls: TlsOptions, files: TlsFiles): ConnectionOptions {
   const name = tls.serverName ?? host;
   return {
     host: name,
     // IP addresses are verified too, but must not be sent as SNI.
     ...(isIP(name) === 0 ? {servername: name} : {}),
     rejectUnauthorized: tls.insecure !== true,
-    ...(ca === undefined ? {} : {ca}),
-    ...(cert === undefined ? {} : {cert}),
-    ...(key === undefined ? {} : {key}),
+    ...files,
   };
 }
 
-async function pem(path: string | undefined): Promise<Buffer | undefined> {
-  if (path === undefined) return undefined;
+async function readPem(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new StreamingError(`cannot read "${path}": ${messageOf(error)}`, {cause: error});
+    throw new StreamingError(`cannot read "${path}": ${systemErrorMessage(error)}`, {cause: error});
   }
 }

@@ -51,7 +51,10 @@ async function expectNoChanges(testbed: CommandTestbed): Promise<void> {
 }
 
 describe.each(COMMANDS)('%s of a manifest with', (command) => {
-  test.each(MANIFESTS)('%s is rejected', async (_, text, expected) => {
+  // runp takes a text without kind and apiVersion for a config of the CRI.
+  const manifests = MANIFESTS.filter(([, text]) => command !== 'runp' || /kind|apiVersion/.test(text));
+
+  test.each(manifests)('%s is rejected', async (_, text, expected) => {
     const testbed = await createTestbed();
     const source = command === 'runp' ? '-' : await testbed.write('pod.yaml', text);
     const result = await testbed.run([command, source], {stdin: text});
@@ -195,6 +198,18 @@ describe('runp', () => {
     expect({stdout, stderr, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, stderr: '', exitCode: 0});
     expect(sandbox!.config).toMatchObject({metadata: {name: 'box', uid: 'u1'}});
     expect(await testbed.records()).toEqual([]);
+  });
+
+  test.each([
+    ['a config as JSON', JSON.stringify(CONFIG), 0],
+    ['a config as YAML', 'metadata:\n  name: box\n  namespace: default\n', 0],
+    ['a manifest', aManifest(), 1],
+  ])('- reads %s from standard input', async (_, stdin, containers) => {
+    const testbed = await createTestbed();
+    const {stdout, exitCode} = await testbed.run(['runp', '-'], {stdin});
+    const [sandbox] = testbed.runtime.sandboxes;
+    expect({stdout, exitCode}).toEqual({stdout: `${sandbox!.id}\n`, exitCode: 0});
+    expect(testbed.runtime.containers).toHaveLength(containers);
   });
 
   test.each([

@@ -187,6 +187,26 @@ describe('ps', () => {
   });
 
   test.each([
+    ['ps', '--state='],
+    ['ps', '--id='],
+    ['ps', '--pod='],
+    ['ps', '--image='],
+    ['ps', '--name='],
+    ['ps', '--namespace='],
+    ['pods', '--state='],
+    ['pods', '--id='],
+    ['pods', '--name='],
+    ['inspect', '--state='],
+    ['inspectp', '--state='],
+  ])('%s %s is no condition under the name crictl', async (command, flag) => {
+    await using runtime = await startRuntime();
+    const options = {endpoint: runtime.endpoint, clock, env: {KCRI_COMPAT: 'crictl'}};
+    const all = await runKcri([command], options);
+    expect(await runKcri([command, flag], options)).toEqual(all);
+    expect(all.exitCode).toBe(0);
+  });
+
+  test.each([
     [['ps', '-o', 'wider'], 'unsupported output format "wider"'],
     [['ps', '--sort', 'size'], 'invalid --sort "size": must be one of created, name'],
     [['pods', '--sort', 'image'], 'invalid --sort "image": must be one of created, name'],

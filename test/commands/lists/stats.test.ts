@@ -263,6 +263,19 @@ describe('stats --watch', () => {
     expect({wrapped: terminal.wrapped, cursor: terminal.cursorVisible}).toEqual({wrapped: [], cursor: true});
   });
 
+  test.each(['stats', 'statsp'])('%s fits a terminal of 100 columns', async (command) => {
+    await using runtime = await startRuntime();
+    const terminal = new FakeTerminal(100, 24);
+    const {signal, onStdout} = interruptAt(/(CPU %[^]*){3}/);
+    terminal.stream.on('data', (chunk: Buffer) => {
+      onStdout(chunk.toString());
+    });
+    await runKcriOnTerminal(terminal, [command, '--watch'], {endpoint: runtime.endpoint, signal});
+    const header = terminal.lines.find((line) => line.includes('CPU %')) ?? '';
+    expect(header.trimEnd()).toMatch(command === 'stats' ? /INODES +SWAP$/ : /CPU % +MEM$/);
+    expect(header.length).toBeLessThanOrEqual(100);
+  });
+
   test('ends with the error when the runtime becomes unavailable', async () => {
     await using runtime = await startRuntime();
     runtime.injectCrash('ListContainerStats', {skip: 3});

@@ -145,3 +145,57 @@ describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
     expect(unknown.stderr).toContain('pigeon');
   });
 });
+
+describe.each([
+  ['exec', ['main', 'true'], 'execing command in container {ID}: get executor: '],
+  ['attach', ['main'], 'attaching running container failed: get executor: '],
+  ['port-forward', ['web', ':80'], 'port forward: get dialer: get SPDY round tripper: '],
+] as const)('a TLS file of %s that is missing', (command, args, context) => {
+  const FILES = [
+    '--tls-ca',
+    '/missing/ca.pem',
+    '--tls-cert',
+    '/missing/cert.pem',
+    '--tls-key',
+    '/missing/key.pem',
+  ];
+
+  async function plain(): Promise<FakeRuntime> {
+    const server = await FakeStreamingServer.start({handleSession: (session) => session.sendExitCode(0)});
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    return await aRuntime(`http://127.0.0.1:${server.port}`);
+  }
+
+  test.each(['spdy', 'websocket'])('fails without TLS too, over %s', async (transport) => {
+    const {endpoint} = await plain();
+    const {stderr, exitCode} = await runKcri([command, '-r', transport, ...FILES, ...args], {endpoint});
+    expect(stderr).toContain('cannot read "/missing/ca.pem": no such file or directory');
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([
+    ['spdy', context],
+    ['websocket', context.replace('get SPDY round tripper: ', '') + 'error creating websocket transports: '],
+  ])('fails with crictl’s message over %s', async (transport, message) => {
+    const {endpoint, containers, sandboxes} = await plain();
+    const [name = '', ...rest] = args;
+    const id = (name === 'web' ? sandboxes[0]?.id : containers[0]?.id) ?? '';
+    const env = {KCRI_COMPAT: 'crictl'};
+    const {stderr, exitCode} = await runKcri([command, '-r', transport, ...FILES, id, ...rest], {
+      endpoint,
+      env,
+    });
+    expect(stderr).toContain(
+      `msg="${message.replace('{ID}', id)}open /missing/ca.pem: no such file or directory"`,
+    );
+    expect(exitCode).toBe(1);
+  });
+});
+
+test('port-forward rejects an unknown transport with crictl’s message after the request', async () => {
+  const runtime = await aRuntime('http://127.0.0.1:1');
+  const args = ['port-forward', '--transport', 'foo', runtime.sandboxes[0]?.id ?? '', ':80'];
+  const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}});
+  expect(stderr).toContain('msg="port forward: get dialer: unknown transport: foo"');
+  expect({exitCode, calls: runtime.callsTo('PortForward')}).toMatchObject({exitCode: 1, calls: [{}]});
+});

@@ -7,4 +7,5 @@ export const CRICTL_CONFIG_FILES: ConfigFileStrategy = {
   messages: CRICTL_CONFIG_MESSAGES,
   withErrorContext,
   readsTwice: true,
+  readsStdin: false,
 };

@@ -6,11 +6,15 @@ import {
   nothingBoundText,
 } from '../../output/views/port-forward-text.js';
 import type {PortForwardStrategy} from '../../port-forward/forward-ports.js';
+import {checkCrictlClient} from './streaming.js';
 
 /** Port forwarding as in crictl: the first failed connection ends it. */
 export const CRICTL_PORT_FORWARD: PortForwardStrategy = {
   messages: CRICTL_PORT_FORWARD_MESSAGES,
   parsesFirst: false,
+  checkClient: (flags) => {
+    checkCrictlClient(flags, {client: 'port forward: get dialer', spdyFiles: 'get SPDY round tripper: '});
+  },
   waitForEnd: async ({signal}, {tunnel, connectionFailed}) => {
     await firstOf(signal, tunnel.lost, connectionFailed);
     throw new StreamingError('port forward: lost connection to pod');

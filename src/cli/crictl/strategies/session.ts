@@ -1,9 +1,8 @@
-import {KcriError} from '../../../base/errors.js';
 import {StreamingError} from '../../../streaming/errors.js';
 import {DETACH_KEYS, parseDetachKeys} from '../../terminal/detach-keys.js';
 import {baseOpenOptions, type SessionStrategy} from '../../terminal/command-session.js';
 import {isTerminalInput} from '../../terminal/terminal-input.js';
-import {crictlTlsOptions, crictlTransport} from './streaming.js';
+import {checkCrictlClient, crictlTlsOptions} from './streaming.js';
 
 /** Sessions as in crictl, which checks transport and terminal only after the runtime has accepted the session. */
 export const CRICTL_SESSION: SessionStrategy = {
@@ -14,7 +13,7 @@ export const CRICTL_SESSION: SessionStrategy = {
     tls: crictlTlsOptions(flags),
     transport: flags.transport === 'websocket' ? 'websocket' : 'spdy',
     onAccepted: () => {
-      checkTransport(() => crictlTransport(flags));
+      checkCrictlClient(flags, {client: 'get executor', spdyFiles: ''});
       if (streams.tty && !streams.stdin)
         throw new StreamingError('tty=true must be specified with interactive=true');
       if (streams.tty && !isTerminalInput(services.context.stdin))
@@ -23,12 +22,3 @@ export const CRICTL_SESSION: SessionStrategy = {
   }),
   reportDetached: () => undefined,
 };
-
-function checkTransport(check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    if (error instanceof KcriError) throw new StreamingError(`get executor: ${error.message}`);
-    throw error;
-  }
-}

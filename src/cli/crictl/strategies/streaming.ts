@@ -1,4 +1,7 @@
-import {UsageError} from '../../../base/errors.js';
+import {accessSync, constants} from 'node:fs';
+import {KcriError, UsageError} from '../../../base/errors.js';
+import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {StreamingError} from '../../../streaming/errors.js';
 import type {TlsOptions, Transport} from '../../../streaming/session.js';
 import {tlsFiles, type StreamingFlagValues, type StreamingStrategy} from '../../flags/streaming-flags.js';
 
@@ -17,6 +20,36 @@ export function crictlTlsOptions(flags: StreamingFlagValues): TlsOptions {
       'get TLS config from flags: all two flags --tls-ca and --tls-cert are required for TLS streaming, only --tls-key is optional',
     );
   return {serverName, ca, cert, key};
+}
+
+/** Contexts of the errors of a client: of all, and of its files over SPDY. */
+interface ClientContext {
+  readonly client: string;
+  readonly spdyFiles: string;
+}
+
+/**
+ * Checks the transport and the TLS files as crictl does when it creates its client, after the runtime has accepted the
+ * request. Throws StreamingError.
+ */
+export function checkCrictlClient(flags: StreamingFlagValues, {client, spdyFiles}: ClientContext): void {
+  try {
+    const files =
+      crictlTransport(flags) === 'websocket' ? 'error creating websocket transports: ' : spdyFiles;
+    const {ca, cert, key} = tlsFiles(flags);
+    for (const path of [ca, cert, key]) if (path !== undefined) checkReadable(path, files);
+  } catch (error) {
+    if (error instanceof KcriError) throw new StreamingError(`${client}: ${error.message}`, {cause: error});
+    throw error;
+  }
+}
+
+function checkReadable(path: string, context: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw new StreamingError(`${context}open ${path}: ${systemErrorMessage(error)}`, {cause: error});
+  }
 }
 
 /** Transport and TLS options of crictl. */

@@ -1,5 +1,4 @@
 import {KcriError, messageOf} from '../../../base/errors.js';
-import {CriError} from '../../../cri/index.js';
 import type {SyncFailure} from '../../contract/sync-result.js';
 
 /** Failure of a pull with every available credential. */
@@ -8,7 +7,7 @@ export class ImagePullError extends KcriError {
 
   /** `problems` explain why further credentials were unavailable; they become part of the hint. */
   constructor(causes: readonly unknown[], problems: readonly string[]) {
-    const texts = [...new Set(causes.map(pullErrorText))];
+    const texts = [...new Set(causes.map(messageOf))];
     const hints = causes.map((cause) => (cause instanceof KcriError ? cause.hint : undefined));
     const hint = [hints.find((text) => text !== undefined), ...problems].filter((text) => text !== undefined);
     // Several messages are formatted like an aggregate error of Go.
@@ -17,11 +16,6 @@ export class ImagePullError extends KcriError {
       hint: hint.length === 0 ? undefined : hint.join('; '),
     });
   }
-}
-
-/** Returns the message of a failed pull; the code Unknown is omitted (cri-client PullImage). */
-function pullErrorText(error: unknown): string {
-  return error instanceof CriError && error.grpcCode === 'UNKNOWN' ? error.details : messageOf(error);
 }
 
 /** Message prefixes by which runtimes mark kinds of failures (cri-api pkg/errors). */

@@ -2,6 +2,7 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
+import {CriError} from '../../../../src/cri/index.js';
 import type {ImageResult} from '../../../../src/kubelet/managers/images/image-manager.js';
 import {FilePullRecordsAccessor} from '../../../../src/kubelet/managers/images/pull-manager/pull-records-accessor.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
@@ -69,7 +70,13 @@ test('an invalid name fails with InvalidImageName and without a CRI call', async
 
 test('a failed ImageStatus call fails with ImageInspectError', async () => {
   const runtime = aRuntime();
-  const service = {...runtime.service, imageStatus: () => Promise.reject(pullError('UNKNOWN', 'broken'))};
+  const error = new CriError({
+    method: 'ImageStatus',
+    endpoint: 'unix:///test',
+    grpcCode: 'UNKNOWN',
+    details: 'broken',
+  });
+  const service = {...runtime.service, imageStatus: () => Promise.reject(error)};
   const fixture = await createImageFixture({...runtime, service});
   const message = 'Failed to inspect image "": rpc error: code = Unknown desc = broken';
   expect(await fixture.ensure()).toMatchObject({failure: {reason: 'ImageInspectError', message}});
