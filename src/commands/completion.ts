@@ -21,9 +21,8 @@ export default class Completion extends BaseCommand {
   static override usage = 'completion [bash|zsh|fish] [FLAGS]';
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
-    'source <(<%= config.bin %> completion zsh)',
+    'source <(<%= config.bin %> completion zsh --name=crictl)',
     '<%= config.bin %> completion fish | source',
-    'source <(<%= config.bin %> completion bash --name=crictl)',
   ];
   static override strict = false;
   static override args = {

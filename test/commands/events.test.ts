@@ -161,6 +161,7 @@ describe('events', () => {
     expect(terminal.text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d) {2}stopped/);
   });
 
+  // Proves: events --output, events --template
   test('YAML documents are separated, and templates print one line each', async () => {
     await using runtime = await startRuntime();
     const yaml = await runDuringEvents(runtime, ['-o', 'yaml'], {last: /(STOPPED_EVENT[^]*){4}/});

@@ -77,6 +77,7 @@ printf '<%s>' "\${COMPREPLY[@]}"`;
   expect(output).toBe('<*><a b><$(echo hi)><word>');
 });
 
+// Proves: completion --name
 test.each([
   ['bash', 'crictl', /^complete -F _crictl crictl$/m],
   ['bash', 'my-cri', /^complete -F _my_cri my-cri$/m],

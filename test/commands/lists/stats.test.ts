@@ -263,6 +263,7 @@ describe('stats --watch', () => {
     expect({wrapped: terminal.wrapped, cursor: terminal.cursorVisible}).toEqual({wrapped: [], cursor: true});
   });
 
+  // Proves: stats --watch, statsp --watch
   test.each(['stats', 'statsp'])('%s fits a terminal of 100 columns', async (command) => {
     await using runtime = await startRuntime();
     const terminal = new FakeTerminal(100, 24);
