@@ -52,12 +52,13 @@ async function listConfig({run}: SpecTools): Promise<string> {
 
 const HELP_REASON = 'help names kcri';
 const FLAG_REASON = 'an invalid command line gets one line on stderr instead of help';
+const LIST_REASON = '`config --list` shows the values in force, such as those of flags';
 const CONFIG_REASON = '`config --set` changes only the named options and keeps blank lines';
 
 const CONFIG_SPECS: readonly Spec[] = [
   {
     title: 'config: the list of an empty file has every option',
-    ownReason: '`config --list` shows the values in force',
+    ownReason: LIST_REASON,
     holds: async (tools) => {
       const list = await listConfig(tools);
       for (const option of ['runtime-endpoint', 'image-endpoint']) assert.match(list, new RegExp(option));
@@ -68,6 +69,7 @@ const CONFIG_SPECS: readonly Spec[] = [
   },
   {
     title: 'config: values that are set are listed',
+    ownReason: LIST_REASON,
     holds: async (tools) => {
       await success('config --set runtime-endpoint=foo,timeout=10', NOTHING)(tools);
       const list = await listConfig(tools);

@@ -3,7 +3,6 @@ import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
 import {parseDuration} from '../../format/duration.js';
-import {yamlErrorText} from '../../format/yaml-error-text.js';
 
 /** Options of crictl's config file. */
 export interface ConfigFile {
@@ -113,7 +112,7 @@ export function readConfigText(path: string): string | undefined {
  */
 export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
   const settings: Record<string, unknown> = {};
-  for (const [key, value] of plainEntries(source) ?? (await yamlEntries(source))) {
+  for (const [key, value] of plainEntries(source) ?? (await yamlEntries(source, dialect))) {
     if (!isConfigKey(key)) dialect.onUnknown(key);
     else if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
   }
@@ -127,7 +126,8 @@ const PLAIN_LINE =
   /^["']?([\w-]+)["']?:(?:\s+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:\s+#.*)?\s*$/;
 
 function plainEntries(source: string): Entry[] | undefined {
-  const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|---\s*$|$)/.test(line));
+  const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
+  if (/^---\s*$/.test(lines[0] ?? '')) lines.shift();
   const entries = lines.map((line) => PLAIN_LINE.exec(line)).filter((match) => match !== null);
   if (entries.length < lines.length) return undefined;
   return entries.map(([, key = '', double, single, plain = '']) => [
@@ -136,17 +136,25 @@ function plainEntries(source: string): Entry[] | undefined {
   ]);
 }
 
-async function yamlEntries(source: string): Promise<Entry[]> {
-  const {isMap, isScalar, parseDocument} = await import('yaml');
-  const {contents, errors} = parseDocument(source, {uniqueKeys: false});
-  const [error] = errors;
+/** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
+async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
+  const {isMap, isScalar, isSeq} = await import('yaml');
+  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
+  const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
+  const [error] = document?.errors ?? [];
   if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
-  if (!isMap(contents)) throw new ConfigError('must contain lines "option: value"');
   const text = (node: unknown): string => {
     if (!isScalar(node)) return JSON.stringify(node ?? '');
     return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));
   };
-  return contents.items.map(({key, value}) => [text(key), text(value)]);
+  const contents = document?.contents;
+  if (isMap(contents)) return contents.items.map(({key, value}) => [text(key), text(value)]);
+  const items = isSeq(contents) ? contents.items : [];
+  const isEmpty = items.length === 0 && (!isScalar(contents) || contents.value === null);
+  if (isLenient && !isEmpty) throw new ConfigError('must contain lines "option: value"');
+  return items.flatMap((item, index) =>
+    index % 2 === 0 && index + 1 < items.length ? [[text(item), text(items[index + 1])]] : [],
+  );
 }
 
 /** Parses the value of an option. Throws ConfigError with the dialect's text. */

@@ -2,7 +2,6 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Document, Node, Pair, ParseOptions, Scalar, SchemaOptions, YAMLMap} from 'yaml';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, UsageError} from '../../base/errors.js';
-import {yamlErrorText} from '../../format/yaml-error-text.js';
 import {
   CONFIG_KEYS,
   CONFIG_OPTIONS,
@@ -84,8 +83,9 @@ export async function parseConfigDocument(
   const {parseDocument} = await import('yaml');
   const document = parseDocument(source, {...options, uniqueKeys: false});
   const [error] = document.errors;
-  if (error !== undefined) throw new ConfigError(`cannot parse the config file: ${yamlErrorText(error)}`);
-  return document;
+  if (error === undefined) return document;
+  const {yamlErrorText} = await import('../../format/first-yaml-document.js');
+  throw new ConfigError(`cannot parse the config file: ${yamlErrorText(error)}`);
 }
 
 function replaced(source: string, {key: name, value: old}: Pair, key: ConfigKey, value: string): string {

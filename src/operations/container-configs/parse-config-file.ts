@@ -1,11 +1,9 @@
 import {randomUUID} from 'node:crypto';
 import type {Readable} from 'node:stream';
-import type {Document} from 'yaml';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
 import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../../cri/index.js';
-import {yamlErrorText} from '../../format/yaml-error-text.js';
 import {configFromInspect} from './config-from-inspect.js';
 import {readFileOrPipeText, readStreamText, type NamedText} from '../manifests/read-text.js';
 
@@ -159,31 +157,20 @@ interface FirstDocument {
   readonly hasMore: boolean;
 }
 
-/** Matches a text whose first document is a list or map in brackets, such as JSON. */
-const IN_BRACKETS = /^(?:\s|#.*|---)*[[{]/;
-
-/** Parses the first document of a text, as Go's YAML libraries do. What follows it need not be valid. */
+/** Parses the first document of a text. */
 async function parseFirstDocument(
   text: string,
   wrong: (error: unknown, what: string) => ConfigError,
 ): Promise<FirstDocument> {
-  const {parseAllDocuments} = await import('yaml');
-  const parse = (source: string): readonly Document[] =>
-    parseAllDocuments(source, {version: '1.1', intAsBigInt: true});
-  const all = parse(text);
-  const [first] = all;
-  if (first === undefined) return {document: {}, hasMore: false};
-  const [error] = first.errors;
-  // The parser reports what follows a document in brackets as an error of that document.
-  const shorter =
-    error !== undefined && IN_BRACKETS.test(text) ? parse(text.slice(0, error.pos[0]))[0] : undefined;
-  const document = shorter?.errors.length === 0 ? shorter : first;
+  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
+  const {document, hasMore} = parseFirstYamlDocument(text, {version: '1.1', intAsBigInt: true});
   try {
-    if (error !== undefined && document === first) throw error;
-    return {document: (document.toJS() as unknown) ?? {}, hasMore: document !== first || all.length > 1};
-  } catch (failure) {
+    const [error] = document?.errors ?? [];
+    if (error !== undefined) throw error;
+    return {document: (document?.toJS() as unknown) ?? {}, hasMore};
+  } catch (error) {
     // The library also throws plain errors, for unknown aliases and too many of them.
-    throw wrong(failure, yamlErrorText(failure));
+    throw wrong(error, yamlErrorText(error));
   }
 }
 

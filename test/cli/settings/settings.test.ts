@@ -103,6 +103,36 @@ describe('settings are read from flag, environment, file and defaults:', () => {
     ]);
   });
 
+  test.each(['', '# nothing', 'null', '~', '[]', '{}', '---'])('the file %j has no options', async (text) => {
+    for (const dialect of [CRICTL_CONFIG_FILE_DIALECT, createKcriConfigFileDialect(() => undefined)])
+      expect(await parseConfigFile(text, dialect)).toEqual({});
+  });
+
+  test.each([
+    'timeout: 5\n---\ntimeout: 6\n',
+    '{"timeout": 5}\n{"timeout": 6}',
+    '---\ntimeout: 5\n...\nx: [',
+  ])('the first document of %j counts', async (text) => {
+    for (const dialect of [CRICTL_CONFIG_FILE_DIALECT, createKcriConfigFileDialect(() => undefined)])
+      expect(await parseConfigFile(text, dialect)).toEqual({timeout: 5});
+  });
+
+  test.each(['text', '5', 'root:x:0:0:root\ndaemon:x:1:1'])('crictl finds no options in %j', async (text) => {
+    expect(await parseConfigFile(text, CRICTL_CONFIG_FILE_DIALECT)).toEqual({});
+    const own = parseConfigFile(
+      text,
+      createKcriConfigFileDialect(() => undefined),
+    );
+    await expect(own).rejects.toThrow('must contain lines "option: value"');
+  });
+
+  test('crictl takes the items of a list for options and values', async () => {
+    expect(await parseConfigFile('[timeout, 5, debug]', CRICTL_CONFIG_FILE_DIALECT)).toEqual({timeout: 5});
+    await expect(parseConfigFile('[a, b]', CRICTL_CONFIG_FILE_DIALECT)).rejects.toThrow(
+      "Config option 'a' is not valid",
+    );
+  });
+
   test('a warning or an error shortens what it quotes of the file', async () => {
     const long = 'x'.repeat(900);
     const {warnings} = await settings({}, {}, `${long}: 3`);
