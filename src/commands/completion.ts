@@ -4,6 +4,7 @@ import {UsageError} from '../base/errors.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {bashWordBreakLength, splitShellWords} from '../cli/completion/analyze-command-line.js';
+import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
 import {COMPLETION_SCRIPTS, SHELLS, SUGGEST_FILES, type Shell} from '../cli/completion/completion-scripts.js';
 import {suggest, type QueryRuntime, type Suggestion} from '../cli/completion/suggest.js';
 import {resolveSettings} from '../cli/settings/settings.js';
@@ -32,9 +33,11 @@ export default class Completion extends BaseCommand {
     }),
   };
   static override flags = {
-    name: Flags.string({
-      helpValue: 'NAME',
-      description: 'Command that the script completes, such as an alias of kcri. [default: kcri]',
+    ...kcriOnlyFlags({
+      name: Flags.string({
+        helpValue: 'NAME',
+        description: 'Command that the script completes, such as an alias of kcri. [default: kcri]',
+      }),
     }),
     suggest: Flags.boolean({hidden: true, description: 'Print the words that can complete the given words.'}),
     line: Flags.string({

@@ -168,9 +168,13 @@ describe('events', () => {
     expect(yaml.stdout.match(/^---$/gm)?.length).toBeGreaterThanOrEqual(4);
     await using withSince = await startRuntime();
     const template = '{{.containerEventType}} {{.podSandboxStatus.metadata.name}}';
-    const {stdout} = await runDuringEvents(withSince, ['-p', 'web', '-o', 'go-template', '--template', template], {
-      last: /(web[^]*){2}/,
-    });
+    const {stdout} = await runDuringEvents(
+      withSince,
+      ['-p', 'web', '-o', 'go-template', '--template', template],
+      {
+        last: /(web[^]*){2}/,
+      },
+    );
     expect(stdout).toBe('CONTAINER_STOPPED_EVENT web\nCONTAINER_STOPPED_EVENT web\n');
   });
 

@@ -12,16 +12,13 @@ const FLAGS =
   '--config --debug --enable-tracing --image-endpoint --max-retries --profile-cpu --profile-mem --runtime-endpoint ' +
   '--timeout --tracing-endpoint --tracing-sampling-rate-per-million --help --version';
 
-/**
- * Returns a script that completes commands, aliases and global flags of the named program; for bash and the name
- * crictl, it is byte-identical to crictl's.
- */
-export async function crictlCompletionScript(shell: Shell, name = 'crictl'): Promise<string> {
+/** Returns a script that completes commands, aliases and global flags; for bash, it is byte-identical to crictl's. */
+export async function crictlCompletionScript(shell: Shell): Promise<string> {
   const names = [...namesWithAliases(), 'help', 'h'];
   const flags = FLAGS.split(' ');
-  if (shell === 'bash') return bashScript(name, [...names, ...flags]);
-  const described = await Promise.all(names.map(async (word) => [word, await meaningOf(word)] as const));
-  return shell === 'zsh' ? zshScript(name, described, flags) : fishScript(name, described, flags);
+  if (shell === 'bash') return bashScript([...names, ...flags]);
+  const described = await Promise.all(names.map(async (name) => [name, await meaningOf(name)] as const));
+  return shell === 'zsh' ? zshScript(described, flags) : fishScript(described, flags);
 }
 
 function namesWithAliases(): readonly string[] {
@@ -38,7 +35,7 @@ async function meaningOf(name: string): Promise<string> {
   return (command?.summary ?? 'Show help').replaceAll("'", '’');
 }
 
-function bashScript(program: string, words: readonly string[]): string {
+function bashScript(words: readonly string[]): string {
   return `_crictl() {
     local cur opts base
     COMPREPLY=()
@@ -48,12 +45,12 @@ function bashScript(program: string, words: readonly string[]): string {
     return 0
 }
 
-complete -F _crictl ${program}
+complete -F _crictl crictl
 `;
 }
 
-function zshScript(program: string, commands: Described, flags: readonly string[]): string {
-  return `#compdef ${program}
+function zshScript(commands: Described, flags: readonly string[]): string {
+  return `#compdef crictl
 
 _crictl() {
   local -a cmds
@@ -67,14 +64,14 @@ _crictl() {
   return
 }
 
-compdef _crictl ${program}
+compdef _crictl crictl
 `;
 }
 
-function fishScript(program: string, commands: Described, flags: readonly string[]): string {
+function fishScript(commands: Described, flags: readonly string[]): string {
   const lines = [
     ...commands.map(([name, meaning]) => `-a '${name}' -d '${meaning}'`),
     ...flags.map((flag) => `-l ${flag.slice(2)}`),
   ];
-  return lines.map((line) => `complete -c ${program} -n __fish_use_subcommand -f ${line}\n`).join('');
+  return lines.map((line) => `complete -c crictl -n __fish_use_subcommand -f ${line}\n`).join('');
 }
