@@ -23,9 +23,6 @@ export interface DecodeProblem {
   readonly kind: 'unknown-field' | 'wrong-type';
 }
 
-/** Maximum number of values; only nested aliases exceed it. */
-const MOST_VALUES = 500_000;
-
 /** Returns Go's zero value, which a required field has if the manifest omits it. */
 function zeroValue(type: FieldType): unknown {
   switch (type.kind) {
@@ -61,10 +58,15 @@ function isNull(node: ManifestNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
 
+function decodeAnything(node: ManifestNode): unknown {
+  if (node.kind === 'list') return node.items.map(decodeAnything);
+  if (node.kind === 'scalar') return typeof node.value === 'bigint' ? Number(node.value) : node.value;
+  return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, decodeAnything(value)]));
+}
+
 /** Decodes trees according to schemas and collects all problems. */
 export class Decoder {
   readonly problems: DecodeProblem[] = [];
-  #values = 0;
 
   /** Decodes an object; mismatching parts are omitted and added to `problems`. */
   decode<T>(schema: ObjectSchema<T>, node: ManifestNode, path: FieldPath): T {
@@ -88,35 +90,12 @@ export class Decoder {
 
   /** Decodes a value; undefined for null and for a mismatch. */
   #decodeNode(type: FieldType, node: ManifestNode, path: FieldPath): unknown {
-    if (!this.#admit(node, path) || isNull(node)) return undefined;
-    if (type.kind === 'anything') return this.#decodeAnything(node, path);
+    if (isNull(node)) return undefined;
+    if (type.kind === 'anything') return decodeAnything(node);
     if (type.kind === 'list') return this.#decodeList(type.item, node, path);
     if (type.kind === 'map') return this.#decodeMap(type.value, node, path);
     if (type.kind === 'object') return this.#decodeObject(type.schema, node, path);
     return this.#decodeScalar(type, node, path);
-  }
-
-  /** Counts a value. Returns false if there are too many, because nested aliases multiply. */
-  #admit(node: ManifestNode, path: FieldPath): boolean {
-    this.#values += 1;
-    if (this.#values === MOST_VALUES) {
-      this.#problem(
-        path,
-        node.offset,
-        `more than ${MOST_VALUES} values: document contains excessive aliasing`,
-      );
-    }
-    return this.#values < MOST_VALUES;
-  }
-
-  #decodeAnything(node: ManifestNode, path: FieldPath): unknown {
-    if (!this.#admit(node, path)) return null;
-    if (node.kind === 'list') return node.items.map((item) => this.#decodeAnything(item, path));
-    if (node.kind === 'scalar') return typeof node.value === 'bigint' ? Number(node.value) : node.value;
-    const entries = [...node.entries].map(
-      ([name, {value}]) => [name, this.#decodeAnything(value, path)] as const,
-    );
-    return Object.fromEntries(entries);
   }
 
   #decodeScalar(type: ScalarType | EnumerationType, node: ManifestNode, path: FieldPath): unknown {

@@ -1,6 +1,6 @@
 import {Composer, Lexer, Parser, isAlias, isMap, isNode, isScalar, isSeq, visit} from 'yaml';
 import type {Alias, CST, Document, Node, Pair, ParsedNode, Scalar, YAMLMap} from 'yaml';
-import type {ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
+import type {ListNode, ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
 import type {ScalarValue} from './plain-scalar.js';
 import {resolvePlainScalar} from './plain-scalar.js';
 
@@ -16,8 +16,10 @@ export interface YamlDocument {
   readonly problems: readonly SyntaxProblem[];
 }
 
-/** Maximum nesting depth: more than any API object has, and far less than would exhaust the parser's stack. */
-const DEEPEST_STACK = 200;
+/** Maximum nesting depth: more than any API object has, and far less than would exhaust the stack of a recursion. */
+const DEEPEST = 200;
+/** Maximum number of values with those of aliases, which multiply in aliases of aliases. */
+const MOST_VALUES = 500_000;
 /** Maximum number of entries copied by merge keys; more are an attack. */
 const MOST_MERGED_ENTRIES = 100_000;
 const CONTROL_CHARACTER = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
@@ -37,7 +39,7 @@ function tokenize(text: string): CST.Token[] {
   const tokens: CST.Token[] = [];
   for (const lexeme of new Lexer().lex(text)) {
     tokens.push(...parser.next(lexeme));
-    if (parser.stack.length > DEEPEST_STACK) throw new YamlFault(parser.offset, 'nested too deeply');
+    if (parser.stack.length > DEEPEST) throw new YamlFault(parser.offset, 'nested too deeply');
   }
   return [...tokens, ...parser.end()];
 }
@@ -79,12 +81,24 @@ function scalarValue(node: Scalar): ScalarValue {
   return read(written, node.type === 'PLAIN');
 }
 
-/** Converts a parsed document into a tree: merge keys are resolved, aliases shared and errors collected. */
+/** Number of values of a node, and its depth, with each alias replaced by its target. */
+interface Extent {
+  readonly values: number;
+  readonly depth: number;
+}
+
+const SCALAR_EXTENT: Extent = {values: 1, depth: 1};
+
+/**
+ * Converts a parsed document into a tree: merge keys are resolved, aliases shared and errors collected. Limits size and
+ * depth, so that the tree can be walked recursively.
+ */
 class TreeBuilder {
   readonly faults: SyntaxProblem[] = [];
   readonly #targets: ReadonlyMap<Alias, Node>;
   readonly #built = new Map<Node, ManifestNode>();
   readonly #open = new Set<Node>();
+  readonly #extents = new Map<ManifestNode, Extent>();
   #merged = 0;
 
   constructor(document: Document.Parsed) {
@@ -97,9 +111,23 @@ class TreeBuilder {
     if (this.#open.has(node)) throw new YamlFault(offsetOf(node), 'an anchor may not contain its own alias');
     this.#open.add(node);
     const fresh = this.#buildFresh(node);
+    if (fresh.kind !== 'scalar') this.#measure(fresh, offsetOf(node));
     this.#open.delete(node);
     this.#built.set(node, fresh);
     return fresh;
+  }
+
+  /** Records the extent of a list or map. Throws YamlFault if it is too large. */
+  #measure(node: ListNode | MapNode, offset: number): void {
+    if (this.#extents.has(node)) return;
+    const children = node.kind === 'list' ? node.items : [...node.entries.values()].map(({value}) => value);
+    const extents = children.map((child) => this.#extents.get(child) ?? SCALAR_EXTENT);
+    const values = extents.reduce((sum, extent) => sum + extent.values, 1);
+    const depth = extents.reduce((deepest, extent) => Math.max(deepest, extent.depth), 0) + 1;
+    if (values > MOST_VALUES)
+      throw new YamlFault(offset, `more than ${MOST_VALUES} values: document contains excessive aliasing`);
+    if (depth > DEEPEST) throw new YamlFault(offset, 'nested too deeply');
+    this.#extents.set(node, {values, depth});
   }
 
   #buildFresh(node: Node): ManifestNode {

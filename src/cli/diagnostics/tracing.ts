@@ -36,6 +36,8 @@ export interface TracingOptions {
 /** Maximum time to wait for the collector at the end of the command, in ms. */
 const FLUSH_MS = 2000;
 const MILLION = 1_000_000;
+/** Maximum length of a reported problem, in UTF-16 code units. */
+const LONGEST_PROBLEM = 500;
 
 /**
  * Traces a command with a root span and one child span per call. Each call passes its span to the runtime as W3C
@@ -65,12 +67,15 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Diag
       (problem: unknown) => messageOf(problem),
     );
     const problem = await Promise.race([sent, tooLate()]);
-    if (problem !== undefined)
-      command.warn(
-        `cannot send the trace to ${endpoint}: ${problem.replace(/\.? Resolution note:.*$/s, '')}`,
-      );
+    if (problem !== undefined) command.warn(`cannot send the trace to ${endpoint}: ${summarize(problem)}`);
   };
   return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root), command.mask), finish};
+}
+
+/** Returns an error of the exporter, which may contain text of the collector, as a short line. */
+function summarize(problem: string): string {
+  const line = problem.replace(/\.? Resolution note:.*$/s, '').replace(/\s+/g, ' ');
+  return line.length <= LONGEST_PROBLEM ? line : `${line.slice(0, LONGEST_PROBLEM)}...`;
 }
 
 async function tooLate(): Promise<string> {

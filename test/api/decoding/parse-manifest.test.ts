@@ -1,3 +1,4 @@
+import {ALIAS_BOMBS} from './alias-bombs.js';
 import {describe, expect, test} from 'vitest';
 import {PodValidationError, renderIssue} from '../../../src/api/decoding/manifest-issue.js';
 import {decodeManifest, parseManifest} from '../../../src/api/decoding/parse-manifest.js';
@@ -196,15 +197,12 @@ describe('decodeManifest rejects', () => {
     ]);
   });
 
-  test('an alias bomb, quickly', () => {
-    const levels = Array.from(
-      {length: 12},
-      (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}]`,
-    );
-    const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  managedFields:\n  - fieldsV1:\n      l0: &l0 x\n${levels
-      .map((line) => `      ${line}\n`)
-      .join('')}`;
-    expect(issueLines(text)).toEqual([expect.stringMatching(/document contains excessive aliasing$/)]);
+  test.each(Object.entries(ALIAS_BOMBS))('an alias bomb: %s', (_what, bomb) => {
+    const problem = /^\d+:\d+: yaml: (nested too deeply|.*document contains excessive aliasing)$/;
+    expect(issueLines(`apiVersion: v1\nkind: List\n${bomb}`)).toEqual([expect.stringMatching(problem)]);
+    const indented = bomb.replace(/^/gm, '      ');
+    const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  managedFields:\n  - fieldsV1:\n${indented}`;
+    expect(issueLines(text)).toEqual([expect.stringMatching(problem)]);
   });
 
   test.each([

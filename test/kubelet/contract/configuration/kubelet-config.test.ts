@@ -1,3 +1,4 @@
+import {ALIAS_BOMBS} from '../../../api/decoding/alias-bombs.js';
 import {describe, expect, test} from 'vitest';
 import {
   toKubeletConfiguration,
@@ -157,6 +158,13 @@ describe('an invalid configuration is reported with its position', () => {
     );
     expect(() => read('', {'max-pods': ['-2']})).toThrow('invalid configuration: maxPods (--max-pods) -2');
   });
+});
+
+test.each(Object.entries(ALIAS_BOMBS))('an alias bomb is an error: %s', (_what, bomb) => {
+  expect(() => read(bomb)).toThrow(/nested too deeply|excessive aliasing/);
+  expect(() => read(`tracing:\n${bomb.replace(/^/gm, '  ')}`)).toThrow(
+    /nested too deeply|excessive aliasing/,
+  );
 });
 
 test('credentials are masked', () => {

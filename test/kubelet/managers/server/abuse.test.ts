@@ -95,3 +95,15 @@ test('data that is neither HTTP nor TLS closes the connection to the port with T
   await until(() => client.isClosed || client.socket.readableEnded);
   expect((await request('/healthz')).status).toBe(200);
 });
+
+test('trace context of a client, however large or invalid, is neither used nor passed to the runtime', async () => {
+  const {request, runtime} = await startServerTestbed();
+  const headers = {
+    traceparent: `00-${'f'.repeat(5000)}-zz-ff`,
+    tracestate: 'a=b,'.repeat(2000),
+    baggage: `k=${'v'.repeat(200_000)}`,
+  };
+  expect((await request('/stats/summary', {headers})).status).toBe(200);
+  const received = runtime.calls.map(({metadata}) => Object.keys(metadata)).flat();
+  expect(received).not.toEqual(expect.arrayContaining([expect.stringMatching(/trace|baggage/)]));
+});

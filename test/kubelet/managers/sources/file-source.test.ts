@@ -5,6 +5,7 @@ import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
 import {systemClock, type Clock} from '../../../../src/base/clock.js';
 import {FileSource} from '../../../../src/kubelet/managers/sources/file-source.js';
+import {ALIAS_BOMBS} from '../../../api/decoding/alias-bombs.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {until} from '../../../base/until.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
@@ -56,6 +57,16 @@ describe('a directory', () => {
     ]);
     expect(followed.reports[0]?.fields).toEqual({path: join(directory.path, 'sub')});
     expect(followed.sets[0]?.pods[0]?.origin).toBe(join(directory.path, 'a.yaml'));
+  });
+
+  test.each(Object.entries(ALIAS_BOMBS))('an alias bomb does not affect other files: %s', async (_, bomb) => {
+    const {path} = await aDirectory({'a.yaml': `${podManifest('a')}${bomb}`, 'b.yaml': podManifest('b')});
+    const followed = followPath(path);
+    await followed.untilNames('b-node1');
+    await followed.untilReported(1);
+    expect(followed.messages()).toEqual([
+      expect.stringMatching(/a\.yaml: .*(nested too deeply|excessive aliasing)/),
+    ]);
   });
 
   test('an empty directory is one set without pods', async () => {
