@@ -168,10 +168,11 @@ function createHandler(
   options: KubeletCoreOptions,
   {allocations, runtimeState, pleg, pods, workers, evictions}: Omit<KubeletCore, 'handler' | 'loop'>,
 ): KubeletHandler {
-  const {manager, registry, clock, logger, events, metrics} = options;
+  const {manager, registry, own, clock, logger, events, metrics} = options;
   const admission = new PodAdmission({
     node: options.node,
     enabled: options.admission,
+    isManaged: (uid) => own.getPresent(uid) !== undefined,
     allocations,
     killPod: (pod, kill, signal) => killPodNow({workers, clock, events}, pod, kill, signal),
     ...{events, clock, logger, metrics},

@@ -95,6 +95,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   const admission = new PodAdmission({
     node: {...GOLDEN_NODE, maxPods: 2},
     enabled: admitsPods,
+    isManaged: (uid) => managed.includes(uid),
     allocations: new AllocationManager(),
     killPod: (pod, kill, abort) => killPodNow({workers, clock, events: sink}, pod, kill, abort),
     ...{events: sink, clock, logger},
@@ -247,12 +248,15 @@ describe('a critical pod that does not fit on the node', () => {
   });
 });
 
-test('a pod that requests extended resources starts without them, with a warning', async () => {
+test('a pod that requests extended resources starts without them, with one warning', async () => {
   const {deliver, done, events} = aHandler();
   const gpu = {requests: {'example.com/gpu': '1'}, limits: {'example.com/gpu': '1'}};
   await deliver('ADD', desired('a', undefined, {containers: [aContainer({resources: gpu})]}));
   expect(done).toEqual(['create a']);
   expect(events).toMatchObject([{type: 'Warning', reason: 'UnknownResource'}]);
+  const restarted = aHandler({managed: ['a']});
+  await restarted.deliver('ADD', desired('a', undefined, {containers: [aContainer({resources: gpu})]}));
+  expect(restarted.events).toEqual([]);
 });
 
 describe('an event about a container', () => {

@@ -3,6 +3,7 @@ import {until} from '../../base/until.js';
 import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 import {podRef} from '../../../src/kubelet/contract/pod-ref.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
+import {aContainerSpec} from '../../commands/command-testbed.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../pods/registry-testbed.js';
 import {syncOnePod} from './sync-one-pod.js';
 
@@ -95,6 +96,17 @@ test('a runtime that is not ready fails a sync without a time limit', async () =
     removed: true,
     error: {message: expect.stringContaining('container runtime status check') as string},
   });
+});
+
+test('a new pod causes one warning about resources unknown to the node, an unchanged pod none', async () => {
+  const testbed = await startRegistryTestbed();
+  const resources = {limits: {'example.com/gpu': '1'}, requests: {'example.com/gpu': '1'}};
+  const pod = aLocalPod({containers: [aContainerSpec('main', {resources})]});
+  const warnings = () => testbed.events.filter(({reason}) => reason === 'UnknownResource');
+  expect(await syncOnePod(testbed, pod)).toMatchObject({kind: 'ready'});
+  expect(warnings()).toHaveLength(1);
+  expect(await syncOnePod(testbed, pod)).toMatchObject({kind: 'ready'});
+  expect(warnings()).toHaveLength(1);
 });
 
 /** Syncs the pod until it is ready; its container then crashes, the given number of times. */

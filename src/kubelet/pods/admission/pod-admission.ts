@@ -18,6 +18,8 @@ export interface PodAdmissionOptions extends PreemptContext {
   readonly node: NodeFacts;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
+  /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
+  readonly isManaged: (uid: PodUid) => boolean;
   readonly allocations: AllocationManager;
   readonly metrics?: Pick<KubeletMetrics, 'podPreempted' | 'podAdded'> | undefined;
 }
@@ -84,10 +86,10 @@ export class PodAdmission {
     return this.#rejected.delete(uid);
   }
 
-  /** Allocates the resources of a pod that is about to start, and warns about resources unknown to the node. */
+  /** Allocates the resources of a pod that is about to start, and warns if a new pod has resources unknown to the node. */
   allocate(pod: Pod): void {
-    const {allocations, events, metrics} = this.#options;
-    reportUnknownResources(pod, events);
+    const {allocations, events, metrics, isManaged} = this.#options;
+    if (!isManaged(podRef(pod).uid)) reportUnknownResources(pod, events);
     allocations.admit(pod);
     metrics?.podAdded(pod.spec.containers.length);
   }
