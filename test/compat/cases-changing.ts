@@ -1,6 +1,6 @@
 import type {Case} from './cases.js';
 
-/** start, stop, rm and their like; pull, create, run, runp; update and checkpoint. */
+/** Cases of start, stop, rm and similar commands; pull, create, run, runp; update and checkpoint. */
 export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
   start: [
     'start {fresh}',
@@ -39,7 +39,7 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['stop|'.split('|'), {}],
     'stop --bogus',
     'stop -h',
-    ['stop -a', {scene: 'empty'}],
+    ['stop -a', {fixture: 'empty'}],
     ['stop {nginx} {api}', {fault: ['StopContainer', 'UNKNOWN']}],
     ['stop -a', {fault: ['ListContainers', 'UNKNOWN']}],
     ['stop {nginx} {api}', {delay: ['StopContainer', 5000], interrupted: true}],
@@ -77,9 +77,9 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['rm|'.split('|'), {}],
     ['rm -af', {unordered: true}],
     ['rm -fak', {unordered: true}],
-    ['rm -a', {scene: 'empty'}],
-    ['rm -a nothing', {scene: 'empty'}],
-    ['rm --all', {scene: 'empty'}],
+    ['rm -a', {fixture: 'empty'}],
+    ['rm -a nothing', {fixture: 'empty'}],
+    ['rm --all', {fixture: 'empty'}],
     'rm --bogus',
     'rm -fx',
     'rm -h',
@@ -100,8 +100,8 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['rmp {job} nothing', {unordered: true}],
     'rmp',
     ['rmp -fa', {unordered: true}],
-    ['rmp -a', {scene: 'empty'}],
-    ['rmp -fa', {scene: 'empty'}],
+    ['rmp -a', {fixture: 'empty'}],
+    ['rmp -fa', {fixture: 'empty'}],
     'rmp --bogus',
     ['rmp {job}', {fault: ['RemovePodSandbox', 'UNKNOWN']}],
     ['rmp -f {web}', {fault: ['StopPodSandbox', 'UNKNOWN']}],
@@ -124,8 +124,8 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     ['rmi -q', {unordered: true}],
     ['rmi -aq', {unordered: true}],
     ['rmi -q {busybox}', {unordered: true}],
-    ['rmi -a', {scene: 'empty'}],
-    ['rmi --prune', {scene: 'empty'}],
+    ['rmi -a', {fixture: 'empty'}],
+    ['rmi --prune', {fixture: 'empty'}],
     'rmi -- {busybox}',
     'rmi -- -q',
     'rmi --bogus',
@@ -281,7 +281,7 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     'checkpoint {nginx}',
     'checkpoint -e {DIR}/x.tar nothing',
     'checkpoint {nginx} -e {DIR}/x.tar',
-    ['checkpoint --export={DIR}/x.tar {nginx}', {scene: 'old'}],
+    ['checkpoint --export={DIR}/x.tar {nginx}', {fixture: 'old'}],
     'checkpoint --bogus',
   ],
 };

@@ -3,7 +3,7 @@ import type {Case} from './cases.js';
 const NO_ENDPOINT = {CONTAINER_RUNTIME_ENDPOINT: undefined};
 const DEFAULT_CONFIG = {CRI_CONFIG_FILE: undefined};
 
-/** Global flags, help, exit codes, config files, and the commands that tell of the runtime. */
+/** Cases of global flags, help, exit codes, config files, and commands about the runtime. */
 export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
   crictl: [
     '',
@@ -131,7 +131,7 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
     'version --bogus',
     'version -h',
     'version --help',
-    ['version', {scene: 'empty'}],
+    ['version', {fixture: 'empty'}],
   ],
   info: [
     'info',
@@ -152,7 +152,7 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
     'info --template {{.status}}',
     'info x',
     'info --bogus',
-    ['info', {scene: 'empty'}],
+    ['info', {fixture: 'empty'}],
     ['info', {fault: ['Status', 'UNAVAILABLE']}],
   ],
   config: [
@@ -195,7 +195,7 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
     'runtime-config',
     'runtime-config x',
     'runtime-config --bogus',
-    ['runtime-config', {scene: 'old'}],
+    ['runtime-config', {fixture: 'old'}],
     ['runtime-config', {fault: ['RuntimeConfig', 'UNKNOWN']}],
     'update-runtime-config',
     'update-runtime-config -p 10.0.0.0/8',

@@ -1,6 +1,6 @@
 import type {Case} from './cases.js';
 
-/** What streams, and what measures. */
+/** Cases of streaming commands, stats and metrics. */
 export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
   logs: [
     'logs {nginx}',
@@ -105,7 +105,7 @@ export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
     'event -o ini',
     'events --template x',
     'events -o go-template --template {{.a',
-    ['events', {scene: 'old'}],
+    ['events', {fixture: 'old'}],
   ],
   stats: [
     'stats',
@@ -125,8 +125,8 @@ export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
     'stats a b',
     'stats --bogus',
     ['stats', {delay: ['ListContainerStats', 5000], interrupted: true}],
-    ['stats', {scene: 'empty'}],
-    ['stats -o json', {scene: 'empty'}],
+    ['stats', {fixture: 'empty'}],
+    ['stats -o json', {fixture: 'empty'}],
     ['stats', {fault: ['ListContainerStats', 'UNKNOWN']}],
     'statsp',
     'statsp {web}',
@@ -138,7 +138,7 @@ export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
     'statsp -o ini',
     'statsp -s x',
     'statsp --bogus',
-    ['statsp', {scene: 'empty'}],
+    ['statsp', {fixture: 'empty'}],
     ['statsp', {fault: ['ListPodSandboxStats', 'UNIMPLEMENTED']}],
   ],
   metrics: [

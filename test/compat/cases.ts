@@ -4,56 +4,59 @@ import {CHANGING_CASES} from './cases-changing.js';
 import {GENERAL_CASES} from './cases-general.js';
 import {LISTING_CASES} from './cases-listing.js';
 import {OTHER_CASES} from './cases-other.js';
-import type {SceneName} from './scene.js';
+import type {FixtureName} from './fixture.js';
 
-/** How a command line is run besides its words. */
-export interface Circumstances {
-  readonly scene?: SceneName;
-  /** Set, or with `undefined` taken away. `{DIR}`, `{ENDPOINT}`, `{SOCKET}` and ids are filled in, as in words. */
+/** Conditions under which a command line is run. */
+export interface CaseOptions {
+  readonly fixture?: FixtureName;
+  /**
+   * Environment variables; `undefined` unsets one. `{DIR}`, `{ENDPOINT}`, `{SOCKET}` and IDs are replaced, as in
+   * words.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** An RPC that fails. */
   readonly fault?: readonly [Rpc, GrpcCode];
-  /** An RPC that takes so many milliseconds. */
+  /** An RPC that is delayed by some milliseconds. */
   readonly delay?: readonly [Rpc, number];
-  /** Ctrl-C in the midst of the RPC that takes long. */
+  /** Whether Ctrl-C is sent during the delayed RPC. */
   readonly interrupted?: true;
-  /** An RPC in the midst of which the runtime dies. */
+  /** An RPC during which the runtime crashes. */
   readonly crash?: Rpc;
-  /** Lines come in any order. */
+  /** Whether the order of lines is arbitrary. */
   readonly unordered?: true;
 }
 
-/** A command line as it is written here: words between blanks, or one by one, and maybe circumstances. */
-export type Case = string | readonly [words: string | readonly string[], circumstances: Circumstances];
+/** A command line, as a string or as a list of words, with options. */
+export type Case = string | readonly [words: string | readonly string[], options: CaseOptions];
 
-/** A command line that crictl was run with, and kcri has to answer alike. */
-export interface CompatCase extends Circumstances {
+/** A command line that was recorded with crictl and must give the same result with kcri. */
+export interface CompatCase extends CaseOptions {
   readonly title: string;
   readonly words: readonly string[];
 }
 
-/** All command lines by the file that their recordings are in. */
+/** All command lines by the file of their recordings. */
 export const CASES: Readonly<Record<string, readonly CompatCase[]>> = Object.fromEntries(
   Object.entries({...GENERAL_CASES, ...LISTING_CASES, ...CHANGING_CASES, ...OTHER_CASES}).map(
     ([command, cases]) => [command, cases.map(compatCase)],
   ),
 );
 
-function compatCase(given: Case): CompatCase {
-  const [line, circumstances] = typeof given === 'string' ? [given, {}] : given;
+function compatCase(testCase: Case): CompatCase {
+  const [line, options] = typeof testCase === 'string' ? [testCase, {}] : testCase;
   const words = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
-  const {scene, env = {}, fault, delay, crash, interrupted} = circumstances;
+  const {fixture, env = {}, fault, delay, crash, interrupted} = options;
   const extras = [
     ...Object.entries(env).map(([name, value]) => `${name}=${value ?? '(unset)'}`),
-    ...(scene === undefined ? [] : [`(${scene})`]),
+    ...(fixture === undefined ? [] : [`(${fixture})`]),
     ...(fault === undefined ? [] : [`(${fault[0]} fails with ${fault[1]})`]),
     ...(delay === undefined ? [] : [`(${delay[0]} takes ${delay[1]} ms)`]),
     ...(interrupted === undefined ? [] : ['(Ctrl-C)']),
     ...(crash === undefined ? [] : [`(the runtime dies in ${crash})`]),
   ];
-  return {...circumstances, words, title: ['crictl', ...words.map(shown), ...extras].join(' ')};
+  return {...options, words, title: ['crictl', ...words.map(quoteWord), ...extras].join(' ')};
 }
 
-function shown(word: string): string {
+function quoteWord(word: string): string {
   return /^[^\s'"]+$/.test(word) ? word : JSON.stringify(word);
 }

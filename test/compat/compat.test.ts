@@ -24,7 +24,7 @@ for (const [command, cases] of Object.entries(CASES)) {
       signal: controller.signal,
       env: {...env, KCRI_COMPAT: 'crictl'},
       clock: {...systemClock, now: () => recordedAtMs},
-      // crictl looks for its file there, and for the runtimes' sockets; neither is on a machine that tests.
+      // crictl's default config file and sockets, which do not exist on machines that run tests.
       defaultConfigFile: '/etc/crictl.yaml',
       wellKnownEndpoints: [
         'unix:///run/containerd/containerd.sock',
@@ -34,21 +34,21 @@ for (const [command, cases] of Object.entries(CASES)) {
     });
   };
 
-  describe(`${command}, as crictl has it`, () => {
-    const alike = cases.filter(({title}) => knownDifference(title) === undefined);
-    test.concurrent.for(alike.map((each) => [each.title, each] as const))(
+  describe(`${command} as crictl`, () => {
+    const compared = cases.filter(({title}) => knownDifference(title) === undefined);
+    test.concurrent.for(compared.map((each) => [each.title, each] as const))(
       '%s',
       async ([, each], {expect}) => {
         const recorded = outcomes[each.title];
         expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
-        const said = await runCase(each, {path: process.argv[1] ?? '', call});
-        expect({...said, stdout: withoutHelp(said.stdout, recorded!.stdout)}).toEqual(recorded);
+        const actual = await runCase(each, {path: process.argv[1] ?? '', call});
+        expect({...actual, stdout: withoutHelp(actual.stdout, recorded!.stdout)}).toEqual(recorded);
       },
     );
   });
 }
 
-/** Every command line once more with the executable's own file, where there is one, which a link calls crictl. */
+/** Repeats every command line with the executable file, if it exists, through a link named crictl. */
 const executable = process.env['KCRI_TEST_PROGRAM'];
 if (executable !== undefined) {
   const links = mkdtempSync(join(tmpdir(), 'kcri-compat-link-'));
@@ -57,19 +57,19 @@ if (executable !== undefined) {
   afterAll(() => {
     rmSync(links, {recursive: true});
   });
-  const call = async (made: Call): Promise<Outcome> => await runProgram(link, made);
+  const call = async (request: Call): Promise<Outcome> => await runProgram(link, request);
 
   for (const [command, cases] of Object.entries(CASES)) {
     const {outcomes} = await readRecordings(command);
-    describe(`${command}, as crictl has it, in a process of its own`, () => {
-      const alike = cases.filter(({title}) => knownDifference(title) === undefined);
-      test.concurrent.for(alike.map((each) => [each.title, each] as const))(
+    describe(`${command} as crictl, in a separate process`, () => {
+      const compared = cases.filter(({title}) => knownDifference(title) === undefined);
+      test.concurrent.for(compared.map((each) => [each.title, each] as const))(
         '%s',
         async ([, each], {expect}) => {
           const recorded = outcomes[each.title]!;
-          // As crictl, it names the folder of its own file, not that of the link.
-          const said = await runCase(each, {path: executable, call});
-          expect({...said, stdout: withoutAges(withoutHelp(said.stdout, recorded.stdout))}).toEqual({
+          // As crictl it uses the directory of the executable, not of the link.
+          const actual = await runCase(each, {path: executable, call});
+          expect({...actual, stdout: withoutAges(withoutHelp(actual.stdout, recorded.stdout))}).toEqual({
             ...recorded,
             stdout: withoutAges(recorded.stdout),
           });
@@ -79,12 +79,12 @@ if (executable !== undefined) {
   }
 }
 
-/** Ages are others today, and so are the columns they stand in. */
+/** Replaces ages, which have changed, and the width of their columns. */
 function withoutAges(stdout: string): string {
   return stdout.replace(/(?:About an? |Less than an? |\d+ )\w+ ago/g, '{AGE}').replace(/ {2,}/g, '  ');
 }
 
-/** Where crictl shows its help, kcri shows its own in other words: only that there is one is compared. */
+/** Replaces kcri's help, which differs from crictl's: only its presence is compared. */
 function withoutHelp(stdout: string, recorded: string): string {
   if (!recorded.endsWith(HELP)) return stdout;
   const before = recorded.slice(0, -HELP.length);

@@ -1,12 +1,12 @@
-/** Command lines that kcri does not answer as crictl does, by the pattern of their titles, and why. */
+/** Command lines whose results differ from crictl's, by a pattern of their titles, with the reason. */
 const KNOWN: readonly (readonly [title: RegExp, reason: string])[] = [
-  [/-r unix:\/\/\/nowhere\/cri\.sock stop$/, 'finds fault with the command line before it connects'],
-  [/enum-name\.json|text-number\.json/, 'takes what crictl refuses: names of enums, and numbers in quotes'],
-  [/(bad|broken)\.yaml|bad\.json/, 'has the words of another YAML parser'],
-  [/completion (zsh|fish)$/, "describes commands and flags in kcri's words, as its help does"],
+  [/-r unix:\/\/\/nowhere\/cri\.sock stop$/, 'rejects the command line before connecting'],
+  [/enum-name\.json|text-number\.json/, 'accepts enum names and quoted numbers, which crictl rejects'],
+  [/(bad|broken)\.yaml|bad\.json/, 'has the messages of another YAML parser'],
+  [/completion (zsh|fish)$/, "contains kcri's descriptions of commands and flags"],
 ];
 
-/** Why kcri's answer to a command line differs from crictl's; undefined when it must not. */
+/** Returns why kcri's result for a command line differs from crictl's, or undefined if it must be equal. */
 export function knownDifference(title: string): string | undefined {
   return KNOWN.find(([pattern]) => pattern.test(title))?.[1];
 }

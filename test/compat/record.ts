@@ -4,11 +4,11 @@ import {runCase, type Call, type Outcome} from './run-case.js';
 import {runProgram} from './run-program.js';
 
 /**
- * Runs the command lines of all files, or of those named, with the crictl at `crictl`, and writes what it says to
- * test/compat/recordings. The program behind scripts/record-crictl.mjs.
+ * Runs the command lines of all files, or of those given, with the crictl at `crictl`, and writes the results to
+ * test/compat/recordings. Called by scripts/record-crictl.mjs.
  */
 export async function record(crictl: string, only: readonly string[]): Promise<void> {
-  const call = async (made: Call): Promise<Outcome> => await runProgram(crictl, made);
+  const call = async (request: Call): Promise<Outcome> => await runProgram(crictl, request);
   const version = (await runProgram(crictl, {words: ['--version'], env: {}})).stdout.trim();
   for (const [command, cases] of Object.entries(CASES)) {
     if (only.length > 0 && !only.includes(command)) continue;

@@ -1,16 +1,16 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import type {Outcome} from './run-case.js';
 
-/** What crictl said to the command lines of one file, by their titles. */
+/** Recorded results of crictl for the command lines of one file, by title. */
 export interface Recordings {
-  /** crictl's version. */
+  /** Version of crictl. */
   readonly crictl: string;
-  /** When it was run, in milliseconds since the epoch: ages depend on it. */
+  /** Time of the recording in ms since the epoch, on which ages depend. */
   readonly recordedAtMs: number;
   readonly outcomes: Readonly<Record<string, Outcome>>;
 }
 
-/** In place of crictl's help, whose wording kcri does not repeat. */
+/** Placeholder for crictl's help, which kcri's differs from. */
 export const HELP = '{HELP}';
 
 const path = (command: string): string => `test/compat/recordings/${command}.json`;
@@ -24,7 +24,7 @@ export async function readRecordings(command: string): Promise<Recordings> {
   return {...rest, outcomes: Object.fromEntries(joined)};
 }
 
-/** Writes a file in which a difference can be read: texts are lists of lines, empty ones are left out. */
+/** Writes a file with readable diffs: texts are lists of lines, and empty ones are omitted. */
 export async function writeRecordings(command: string, {outcomes, ...rest}: Recordings): Promise<void> {
   const lines = (name: 'stdout' | 'stderr', text: string) => (text === '' ? {} : {[name]: text.split('\n')});
   const written = Object.entries(outcomes).map(([title, {stdout, stderr, exitCode}]) => [

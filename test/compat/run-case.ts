@@ -3,48 +3,48 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {until} from '../base/until.js';
 import type {CompatCase} from './cases.js';
-import {NAMES, startScene, writeSceneFiles} from './scene.js';
+import {NAMES, startFixture, writeFixtureFiles} from './fixture.js';
 
-/** What a program said and how it ended. */
+/** Output and exit code of a program. */
 export interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
 }
 
-/** How a program is called in its scene. */
+/** A call of a program with a fixture. */
 export interface Call {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Resolves when it is time for Ctrl-C; undefined for never. */
+  /** Resolves when the call is to be interrupted. Undefined if it is not. */
   readonly interrupted?: Promise<void> | undefined;
 }
 
-/** Calls a program in the scene of a case, and gives what it said without what differs from run to run. */
+/** Calls a program with the fixture of a case, and returns the result without values that change between runs. */
 export async function runCase(
-  {words, env, scene = 'full', fault, delay, crash, interrupted, unordered}: CompatCase,
+  {words, env, fixture = 'full', fault, delay, crash, interrupted, unordered}: CompatCase,
   program: {readonly path: string; readonly call: (call: Call) => Promise<Outcome>},
 ): Promise<Outcome> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-compat-'));
   try {
-    await writeSceneFiles(directory);
-    await using runtime = await startScene(scene, directory);
+    await writeFixtureFiles(directory);
+    await using runtime = await startFixture(fixture, directory);
     if (fault !== undefined) runtime.injectError(fault[0], {code: fault[1], message: 'it "fails"'});
     if (delay !== undefined) runtime.injectDelay(...delay);
     if (crash !== undefined) runtime.injectCrash(crash);
-    const places = {DIR: directory, ENDPOINT: runtime.endpoint, SOCKET: runtime.socketPath};
+    const replacements = {DIR: directory, ENDPOINT: runtime.endpoint, SOCKET: runtime.socketPath};
     const fill = (text: string): string =>
-      text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...places})[name] ?? whole);
+      text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...replacements})[name] ?? whole);
     const outcome = await program.call({
       words: words.map(fill),
       env: environment(env, fill),
       interrupted: interrupted && until(() => delay !== undefined && runtime.callsTo(delay[0]).length > 0),
     });
-    const shown = {...places, BIN: dirname(program.path)};
+    const placeholders = {...replacements, BIN: dirname(program.path)};
     const order = unordered === true ? sorted : (text: string) => text;
     return {
-      stdout: order(withoutPlaces(outcome.stdout, shown)),
-      stderr: order(withoutPlaces(withoutKlog(outcome.stderr), shown)),
+      stdout: order(withoutPaths(outcome.stdout, placeholders)),
+      stderr: order(withoutPaths(withoutKlog(outcome.stderr), placeholders)),
       exitCode: outcome.exitCode,
     };
   } finally {
@@ -67,21 +67,21 @@ function environment(
   );
 }
 
-function withoutPlaces(text: string, places: Readonly<Record<string, string>>): string {
-  const placed = Object.entries(places).reduce(
+function withoutPaths(text: string, replacements: Readonly<Record<string, string>>): string {
+  const withPlaceholders = Object.entries(replacements).reduce(
     (rest, [name, value]) => rest.replaceAll(value, `{${name}}`),
     text,
   );
   return (
-    placed
+    withPlaceholders
       .replace(/time="[^"]*"/g, 'time="{TIME}"')
       .replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g, '{UUID}')
-      // The fake runtime's library knows the time limit too, and may be the first to say that it is over.
+      // grpc-js enforces the timeout too, and its error may arrive first.
       .replaceAll('desc = Deadline exceeded"', 'desc = context deadline exceeded"')
   );
 }
 
-/** Lines, and the parts of a message of several errors, in an order of their own. */
+/** Sorts lines, and the parts of a message with several errors. */
 function sorted(text: string): string {
   const sortedBy = (part: string, between: string): string => part.split(between).toSorted().join(between);
   const messages = text.replace(
@@ -91,7 +91,7 @@ function sorted(text: string): string {
   return sortedBy(messages, '\n');
 }
 
-/** The CRI client's own log, which says every failure of an RPC a first time. */
+/** Removes the log lines of the CRI client, which logs every RPC error additionally. */
 function withoutKlog(text: string): string {
   return text.replace(/^[IWEF]\d{4} .*\n/gm, '');
 }

@@ -3,16 +3,16 @@ import {once} from 'node:events';
 import {text} from 'node:stream/consumers';
 import type {Call, Outcome} from './run-case.js';
 
-/** Calls a program in a process of its own. */
+/** Calls a program in a separate process. */
 export async function runProgram(program: string, {words, env, interrupted}: Call): Promise<Outcome> {
   const child = spawn(program, words, {env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 20_000});
   void interrupted?.then(() => child.kill('SIGINT'));
-  const ended = once(child, 'close') as Promise<[number | null, string | null]>;
+  const exited = once(child, 'close') as Promise<[number | null, string | null]>;
   const [stdout, stderr, [exitCode, signal]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
-    ended,
+    exited,
   ]);
-  if (exitCode === null) throw new Error(`${words.join(' ')} was ended by ${signal ?? ''}: ${stderr}`);
+  if (exitCode === null) throw new Error(`${words.join(' ')} was terminated by ${signal ?? ''}: ${stderr}`);
   return {stdout, stderr, exitCode};
 }

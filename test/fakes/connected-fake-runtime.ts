@@ -10,12 +10,12 @@ import {
 } from '../../src/cri/index.js';
 import {BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from './fake-runtime.js';
 
-/** The pod of the fake's own tests. */
+/** Sandbox config of the fake's own tests. */
 export const SANDBOX_CONFIG: Init<PodSandboxConfig> = {
   metadata: {name: 'web', namespace: 'default', uid: podUid('u1'), attempt: 0},
 };
 
-/** The container of the fake's own tests: sleeps, unless told otherwise. */
+/** Returns a container config for the fake's own tests. It sleeps by default. */
 export function aContainerConfig(overrides: Init<ContainerConfig> = {}): Init<ContainerConfig> {
   return {
     metadata: {name: 'main', attempt: 0},
@@ -25,7 +25,7 @@ export function aContainerConfig(overrides: Init<ContainerConfig> = {}): Init<Co
   };
 }
 
-/** A fake runtime and a connection to it; both end together. */
+/** A fake runtime and a connection to it, which are disposed of together. */
 export interface ConnectedFakeRuntime extends AsyncDisposable {
   readonly fake: FakeRuntime;
   readonly connection: Connection;
@@ -46,7 +46,7 @@ export async function startConnectedFakeRuntime(
   };
 }
 
-/** A pod with one started container. */
+/** Creates a pod with one running container. */
 export async function runContainer(
   {connection}: ConnectedFakeRuntime,
   overrides: Init<ContainerConfig> = {},

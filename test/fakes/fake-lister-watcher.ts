@@ -7,37 +7,37 @@ import {
   type WatchEvent,
 } from '../../src/kubelet/managers/sources/list-watch.js';
 
-type Told<T> = WatchEvent<T> | 'end';
+type WatchStep<T> = WatchEvent<T> | 'end';
 
-/** A collection in memory that can be listed and watched; a test says what a watch tells, also what it shouldn't. */
+/** A collection in memory that can be listed and watched. Tests control the watch events, including invalid ones. */
 export class FakeListerWatcher<T extends ListedObject> implements ListerWatcher<T> {
-  /** `list 0`, `watch 7`: what was asked for, in order. */
+  /** The requests in order: `list 0`, `watch 7`. */
   readonly calls: string[] = [];
-  /** What the next lists answer; the last one stays. */
+  /** Results of the next lists. The last one is kept. */
   listResults: (ObjectList<T> | ApiStatusError)[] = [{items: [], resourceVersion: '1'}];
-  /** Thrown by the next watches in place of telling anything. */
+  /** Errors of the next watches. */
   readonly watchErrors: ApiStatusError[] = [];
-  readonly #events = new AsyncQueue<Told<T>>();
+  readonly #events = new AsyncQueue<WatchStep<T>>();
 
   list(resourceVersion: string): Promise<ObjectList<T>> {
     this.calls.push(`list ${resourceVersion}`);
-    const answer = this.listResults.length > 1 ? this.listResults.shift() : this.listResults[0];
-    return answer instanceof ApiStatusError ? Promise.reject(answer) : Promise.resolve(answer!);
+    const result = this.listResults.length > 1 ? this.listResults.shift() : this.listResults[0];
+    return result instanceof ApiStatusError ? Promise.reject(result) : Promise.resolve(result!);
   }
 
   async *watch(resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
     this.calls.push(`watch ${resourceVersion}`);
-    const refusal = this.watchErrors.shift();
-    if (refusal !== undefined) throw refusal;
+    const error = this.watchErrors.shift();
+    if (error !== undefined) throw error;
     for (;;) {
-      const told = await this.#events.next(signal);
-      if (told === 'end') return;
-      yield told;
+      const step = await this.#events.next(signal);
+      if (step === 'end') return;
+      yield step;
     }
   }
 
-  /** The watch tells this. */
-  emit(...told: readonly Told<T>[]): void {
-    for (const one of told) this.#events.push(one);
+  /** Sends a watch event. */
+  emit(...steps: readonly WatchStep<T>[]): void {
+    for (const step of steps) this.#events.push(step);
   }
 }

@@ -21,30 +21,30 @@ import type {Rpc} from './runtime/cri-messages.js';
 export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './runtime-builders.js';
 export type {RecordedCall} from './runtime/call-dispatcher.js';
 
-/** How a fake runtime starts. */
+/** Options of a fake runtime. */
 export interface FakeRuntimeOptions extends FakeRuntimeStateOptions {
-  /** Where it listens; in a new temporary directory unless given. */
+  /** Path of the socket, by default in a new temporary directory. */
   readonly socketPath?: string | undefined;
-  /** RPCs that this runtime doesn't have. */
+  /** RPCs that fail with UNIMPLEMENTED. */
   readonly unimplemented?: readonly Rpc[] | undefined;
 }
 
-/** What `fill` makes. */
+/** Numbers of objects for `fill`. */
 export interface FillOptions {
   readonly containers?: number;
-  /** The pods that the containers are spread over; half as many as containers unless given. */
+  /** Number of pods that the containers are distributed to, by default half the number of containers. */
   readonly pods?: number;
   readonly images?: number;
 }
 
 /**
  * A CRI runtime in this process: a real gRPC server on a unix socket that keeps sandboxes, containers and images,
- * refuses what containerd refuses, in its words, and records every call. Nothing really runs: what a container
- * does is told by `behaviour`, or read from its command line (behaviour.ts).
+ * rejects what containerd rejects, with its messages, and records every call. It runs no processes: the behavior of a
+ * container is given by `behaviour`, or derived from its command line (container-behaviour.ts).
  */
 export class FakeRuntime {
   readonly socketPath: string;
-  /** What a test may look at and change behind the runtime's back. */
+  /** Internal state, which tests can read and change. */
   readonly state: FakeRuntimeState;
   readonly #server: SocketServer;
   readonly #faults: FaultInjector;
@@ -69,10 +69,10 @@ export class FakeRuntime {
     );
     this.#server = new SocketServer(socketPath, this.#dispatcher.toServiceImplementation());
     for (const rpc of options.unimplemented ?? [])
-      this.#faults.add(rpc, {kind: 'error', refusal: unimplementedError(rpc)}, {});
+      this.#faults.add(rpc, {kind: 'error', error: unimplementedError(rpc)}, {});
   }
 
-  /** Starts one; dispose of it with `await using` or `stop`. Throws EEXIST when the socket path is taken. */
+  /** Starts a runtime, to be disposed of with `await using` or `stop`. Throws EEXIST if the socket path exists. */
   static async start(options: FakeRuntimeOptions = {}): Promise<FakeRuntime> {
     const directory =
       options.socketPath === undefined ? await mkdtemp(join(tmpdir(), 'kcri-fake-')) : undefined;
@@ -86,7 +86,7 @@ export class FakeRuntime {
     return `unix://${this.socketPath}`;
   }
 
-  /** Every call so far, in the order of their arrival. */
+  /** All calls in the order of their arrival. */
   get calls(): readonly RecordedCall[] {
     return this.#dispatcher.calls;
   }
@@ -95,12 +95,12 @@ export class FakeRuntime {
     return this.calls.filter((call) => call.method === method);
   }
 
-  /** Forgets the calls so far. */
+  /** Clears the recorded calls. */
   clearCalls(): void {
     this.#dispatcher.calls.length = 0;
   }
 
-  /** Connections accepted since the start, and open now. */
+  /** Number of connections accepted so far, and number of open connections. */
   get connections(): {readonly accepted: number; readonly open: number} {
     return {accepted: this.#server.acceptedConnections, open: this.#server.openConnections};
   }
@@ -117,52 +117,52 @@ export class FakeRuntime {
     return [...this.state.images.values()];
   }
 
-  /** Calls to `rpc` fail with this status. */
+  /** Makes calls to `rpc` fail with this status. */
   injectError(rpc: Rpc, {code, message, ...scope}: InjectedError): void {
-    this.#faults.add(rpc, {kind: 'error', refusal: new GrpcStatusError(code, message)}, scope);
+    this.#faults.add(rpc, {kind: 'error', error: new GrpcStatusError(code, message)}, scope);
   }
 
-  /** Calls to `rpc` are answered `ms` later. */
+  /** Delays responses of `rpc` by `ms`. */
   injectDelay(rpc: Rpc, ms: number, scope: FaultScope = {}): void {
     this.#faults.add(rpc, {kind: 'delay', ms}, scope);
   }
 
-  /** A call to `rpc` makes the runtime crash; once, unless `times` says otherwise. */
+  /** Makes the runtime crash in a call to `rpc`, by default once. */
   injectCrash(rpc: Rpc, scope: FaultScope = {}): void {
     this.#faults.add(rpc, {kind: 'crash'}, {times: 1, ...scope});
   }
 
-  /** Takes back every injected error, delay and crash, and what was started as unimplemented. */
+  /** Removes all injected errors, delays, crashes and unimplemented RPCs. */
   clearFaults(): void {
     this.#faults.clear();
   }
 
-  /** Dies as if killed: connections are cut in the middle of calls, a dead socket stays behind. */
+  /** Crashes like a killed process: calls lose their connection, and the socket file stays. */
   async crash(): Promise<void> {
-    // In the middle of what it reads at once, Node.js's server must not lose its connection: it asserts.
+    // Deferred, since an assertion in Node.js' server fails if it loses its connection while it reads.
     await nextTurn();
     this.#dispatcher.abortCalls();
     await this.#server.dropConnections();
   }
 
-  /** Comes back after a crash with the same state; running containers ran on. */
+  /** Restarts after a crash with the same state. Running containers kept running. */
   async restart(): Promise<void> {
     await this.#server.dropConnections();
     await this.#server.removeSocketFile();
     await this.#server.listen();
   }
 
-  /** Ends the process of a running container. Throws when there is no such container. */
+  /** Makes a running container exit. Throws if it does not exist. */
   exitContainer(id: string, exitCode: number, how: Omit<ContainerExit, 'exitCode'> = {}): void {
     exitContainer(this.state, this.state.getContainer(id, `no container "${id}"`), {exitCode, ...how});
   }
 
-  /** Ends the process that holds a sandbox's namespaces; its containers go on. Throws when there is no such sandbox. */
+  /** Makes a sandbox exit while its containers keep running. Throws if it does not exist. */
   exitSandbox(id: string): void {
     exitSandbox(this.state, this.state.getSandbox(id, `no sandbox "${id}"`));
   }
 
-  /** Ends every stream of events in good order, as a runtime that is stopped does. */
+  /** Ends every event stream regularly, as a stopping runtime does. */
   endEvents(): void {
     this.state.events.end();
   }
@@ -172,17 +172,17 @@ export class FakeRuntime {
     this.state.conditions.set(type, {type, status, ...why});
   }
 
-  /** Adds an image that is pulled already. */
+  /** Adds a pulled image. */
   addImage(image: ImageRecord): void {
     this.state.images.set(image.id, image);
   }
 
-  /** Puts an image where PullImage finds it. */
+  /** Publishes an image for PullImage. */
   publishImage(image: ImageRecord): void {
     this.state.registry.push(image);
   }
 
-  /** Adds running pods, containers and images by the thousand, with names and times that differ. */
+  /** Adds thousands of running pods, containers and images with different names and times. */
   fill({containers = 0, pods = Math.ceil(containers / 2), images = 0}: FillOptions): void {
     const sandboxes = numbers(pods).map((n) =>
       aSandbox({name: `pod-${padded(n)}`, ip: this.state.newAddress(), createdAt: secondsAfter(n)}),
@@ -197,7 +197,7 @@ export class FakeRuntime {
     for (const n of numbers(images)) this.addImage(anImage({name: `localhost:5000/image-${padded(n)}:1`}));
   }
 
-  /** Ends everything and removes the socket. */
+  /** Stops the runtime and removes the socket. */
   async stop(): Promise<void> {
     this.state.disposed.abort();
     this.#dispatcher.abortCalls();

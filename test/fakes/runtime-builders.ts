@@ -3,12 +3,12 @@ import {fakeDigest, normalizeImageName} from './runtime/image-reference.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './runtime/runtime-records.js';
 import type {Message} from './runtime/cri-messages.js';
 
-/** The image that the fake has unless told otherwise. */
+/** The default image of the fake. */
 export const BUSYBOX = 'localhost:5000/busybox:1';
-/** 1 May 2026, 12:00 UTC: when what the builders make was created, unless told otherwise. */
+/** 1 May 2026, 12:00 UTC: default creation time. */
 export const BUILT_AT_NANOS = 1_777_636_800_000_000_000n;
 
-/** What aSandbox can be told. */
+/** Fields of aSandbox that differ from the defaults. */
 export interface SandboxFields {
   readonly id?: string;
   readonly name?: string;
@@ -37,7 +37,7 @@ const SANDBOX = {
   createdAt: BUILT_AT_NANOS,
 } as const satisfies SandboxFields;
 
-/** A sandbox with the labels that the kubelet gives, ready, of the pod default/web unless told otherwise. */
+/** Returns a sandbox with the kubelet's labels, by default ready and of the pod default/web. */
 export function aSandbox(seed: SandboxFields = {}): SandboxRecord {
   const sandbox = {...SANDBOX, ...seed};
   const {name, namespace, attempt, uid = uidOf(`${namespace}/${name}`)} = sandbox;
@@ -58,10 +58,10 @@ export function aSandbox(seed: SandboxFields = {}): SandboxRecord {
   };
 }
 
-/** What aContainer can be told. */
+/** Fields of aContainer that differ from the defaults. */
 export interface ContainerFields {
   readonly id?: string;
-  /** The sandbox that it is in; the default one of aSandbox() unless given. */
+  /** Its sandbox, by default that of aSandbox(). */
   readonly sandbox?: SandboxRecord;
   readonly name?: string;
   readonly attempt?: number;
@@ -82,7 +82,7 @@ export interface ContainerFields {
   readonly ignoresStop?: boolean;
 }
 
-/** A container and the sandbox that it was made for. */
+/** A container and its sandbox. */
 export interface ContainerWithSandbox extends ContainerRecord {
   readonly sandbox: SandboxRecord;
 }
@@ -104,7 +104,7 @@ const CONTAINER = {
   ignoresStop: false,
 } as const satisfies ContainerFields;
 
-/** A container with the labels that the kubelet gives, running, named main unless told otherwise. */
+/** Returns a container with the kubelet's labels, by default running and named main. */
 export function aContainer(seed: ContainerFields = {}): ContainerWithSandbox {
   const container = {...CONTAINER, sandbox: seed.sandbox ?? aSandbox(), ...seed};
   const {sandbox, state, name, attempt, image, createdAt, exitCode, message, logPath, ignoresStop} =
@@ -143,7 +143,9 @@ function containerConfig(seed: WholeSeed): ContainerRecord['config'] {
   };
 }
 
-/** What a container in this state has behind it: it started after a second, and ran for another. */
+/**
+ * Returns the start and end times of a container in a state: it started after one second, and exited after another.
+ */
 function history(
   seed: ContainerFields & {readonly state: ContainerRecord['state']; readonly createdAt: bigint},
 ): Pick<ContainerRecord, 'startedAt' | 'finishedAt' | 'reason'> {
@@ -156,12 +158,12 @@ function history(
   };
 }
 
-/** containerd's reason of an exit that has no other. */
+/** Default exit reason of containerd. */
 export const exitReason = (exitCode: number): string => (exitCode === 0 ? 'Completed' : 'Error');
 
-/** What anImage can be told. */
+/** Fields of anImage that differ from the defaults. */
 export interface ImageFields {
-  /** The tag, in any form; `localhost:5000/busybox:1` unless given. */
+  /** The tag, in any form. By default `localhost:5000/busybox:1`. */
   readonly name?: string;
   readonly id?: string;
   readonly repoTags?: readonly string[];
@@ -171,11 +173,11 @@ export interface ImageFields {
   readonly pinned?: boolean;
   readonly entrypoint?: readonly string[];
   readonly cmd?: readonly string[];
-  /** When it was built, as its config says; it does not unless given. */
+  /** Build time in the image config, by default none. */
   readonly builtAt?: string;
 }
 
-/** An image with a tag and a digest: busybox unless told otherwise. */
+/** Returns an image with a tag and a digest, by default busybox. */
 export function anImage(seed: ImageFields = {}): ImageRecord {
   const name = normalizeImageName(seed.name ?? BUSYBOX);
   const [repository = ''] = name.split(/@|:[^/]*$/);
@@ -192,7 +194,7 @@ export function anImage(seed: ImageFields = {}): ImageRecord {
   };
 }
 
-/** 64 hex digits, as a runtime's ids are; the same for the same text. */
+/** Returns 64 hex digits like a runtime's IDs, derived from the text. */
 export function hexId(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

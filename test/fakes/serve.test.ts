@@ -22,7 +22,7 @@ async function outcome(child: ChildProcess): Promise<{stdout: string; stderr: st
 }
 
 describe('npm run fake-runtime', () => {
-  test('it serves what it was told to, and SIGINT ends it and removes the socket', async ({expect}) => {
+  test('serves until SIGINT, then exits and removes the socket', async ({expect}) => {
     const directory = await temporaryDirectory();
     const socketPath = join(directory, 'cri.sock');
     const child = spawnFake('--socket', socketPath, '--containers', '4', '--error', 'Version=UNAVAILABLE');
@@ -44,17 +44,18 @@ describe('npm run fake-runtime', () => {
   test.for([
     {
       args: ['--socket', SCRIPT],
-      stderr: 'fake-runtime: there is a file at the --socket path already; remove it or name another path\n',
+      stderr: 'fake-runtime: the --socket path exists: remove the file or choose another path\n',
     },
     {
       args: ['--socket', '/nosuch/x.sock'],
-      stderr: "fake-runtime: the --socket path can't be made; is its directory there and writable?\n",
+      stderr:
+        'fake-runtime: cannot create the --socket path: check that its directory exists and is writable\n',
     },
-  ])('$args is one line on stderr and exit code 1', async ({args, stderr}, {expect}) => {
+  ])('$args prints one line to stderr and exits with 1', async ({args, stderr}, {expect}) => {
     expect(await outcome(spawnFake(...args))).toEqual({stdout: '', stderr, exitCode: 1});
   });
 
-  test('--help goes to stdout', async ({expect}) => {
+  test('--help prints to stdout', async ({expect}) => {
     const {stdout, exitCode} = await outcome(spawnFake('--help'));
     expect(stdout).toContain('Usage: npm run fake-runtime');
     expect(exitCode).toBe(0);

@@ -1,7 +1,7 @@
 import {FAKE_RUNTIME_USAGE, parseFakeRuntimeArgs, type FakeRuntimeArgs} from './runtime/fake-runtime-args.js';
 import {FakeRuntime} from './fake-runtime.js';
 
-/** The program behind `npm run fake-runtime`: serves until SIGINT or SIGTERM. Gives the exit code. */
+/** Implements `npm run fake-runtime`: serves until SIGINT or SIGTERM, and returns the exit code. */
 export async function serve(argv: readonly string[]): Promise<number> {
   const ended = untilSignalled();
   try {
@@ -44,12 +44,12 @@ function untilSignalled(): Promise<void> {
   });
 }
 
-/** One line for a person: a taken socket is named as such. */
+/** Returns a one-line message for an error. An existing socket path has its own message. */
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EEXIST')
-    return 'there is a file at the --socket path already; remove it or name another path';
-  if (code === 'EACCES') return "the --socket path can't be made; is its directory there and writable?";
+  if (code === 'EEXIST') return 'the --socket path exists: remove the file or choose another path';
+  if (code === 'EACCES')
+    return 'cannot create the --socket path: check that its directory exists and is writable';
   return message.split('\n', 1)[0] ?? message;
 }

@@ -100,14 +100,14 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
   };
 }
 
-/** What kcri would send at the same places, in the same canonical form. */
-function rebuilt(manifest: string, recorded: readonly CanonicalCall[]): readonly CanonicalCall[] {
+/** Returns kcri's configs for the same objects, in the same canonical form. */
+function rebuildConfig(manifest: string, recorded: readonly CanonicalCall[]): readonly CanonicalCall[] {
   const pod = staticPod(manifest);
   let run = runPodSandbox(pod, 0);
   return recorded.map(({method, req}) => {
     const metadata = (req['config'] as {metadata: {attempt?: number}}).metadata;
     if (method === 'RunPodSandbox') run = runPodSandbox(pod, metadata.attempt ?? 0);
-    // A kubelet that was started anew sees the manifest for the first time again.
+    // A restarted kubelet reads the manifest for the first time again.
     const sandbox =
       req['sandbox_config'] === '=RunPodSandbox'
         ? run
@@ -117,10 +117,13 @@ function rebuilt(manifest: string, recorded: readonly CanonicalCall[]): readonly
   });
 }
 
-/** Mounts that come of work on the node, or a second manifest: test/golden/parity-foreground.test.ts plays these whole. */
-const NOT_MADE_OF_ONE_POD: ReadonlySet<string> = new Set(['image-volume', 'vol-subpath', 'multi-pod']);
+/**
+ * Cases with mounts that depend on node state, or with a second manifest. test/golden/parity-foreground.test.ts plays
+ * them.
+ */
+const SKIPPED_CASES: ReadonlySet<string> = new Set(['image-volume', 'vol-subpath', 'multi-pod']);
 
-/** The objects made for the case's own manifest; a replaced one has a UID with `#`. */
+/** Returns the recorded configs of the case's own manifest. A replaced one has a UID with `#`. */
 function recordedObjects(name: string): readonly CanonicalCall[] {
   return readGoldenCase(name)
     .lines.filter((line) => 'method' in line)
@@ -128,14 +131,14 @@ function recordedObjects(name: string): readonly CanonicalCall[] {
     .filter(({req}) => !JSON.stringify(req).includes('#2'));
 }
 
-describe('sandboxes and containers are configured as kubelet 1.36.2 does it', () => {
-  const cases = GOLDEN_CASES.filter((name) => !NOT_MADE_OF_ONE_POD.has(name));
+describe('configs of sandboxes and containers equal those of kubelet 1.36.2', () => {
+  const cases = GOLDEN_CASES.filter((name) => !SKIPPED_CASES.has(name));
 
   test.each(cases.filter((name) => recordedObjects(name).length > 0))('%s', (name) => {
     const recorded = recordedObjects(name);
 
-    const ours = rebuilt(readGoldenCase(name).manifest, recorded);
+    const actual = rebuildConfig(readGoldenCase(name).manifest, recorded);
 
-    expect(ours).toEqual(recorded);
+    expect(actual).toEqual(recorded);
   });
 });

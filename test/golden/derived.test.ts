@@ -2,21 +2,21 @@ import {describe, expect, test} from 'vitest';
 import type {CanonicalCall} from './canonical/canonical-calls.js';
 import {playCase} from './play-case.js';
 
-/** What a kubelet does with a manifest of test/golden/derived that nobody has recorded. */
+/** Expected behavior of a kubelet for a manifest in test/golden/derived without a recording. */
 interface Derived {
-  /** From what it follows. */
+  /** The rule from which it is derived. */
   readonly rule: string;
-  /** The calls in the short form of `brief`, in their order. */
+  /** The calls in the short form of `brief`, in order. */
   readonly calls: string;
-  /** What is among the fields of the first such call, by its short form. */
-  readonly sent?: Readonly<Record<string, object>>;
-  /** Messages of events that are told. */
-  readonly told?: readonly string[];
+  /** Expected fields of the first matching call, by its short form. */
+  readonly requests?: Readonly<Record<string, object>>;
+  /** Messages of expected events. */
+  readonly messages?: readonly string[];
 }
 
 const END = 'StopSB(0) Rm(main/0) StopSB(0) RmSB(0)';
-const END_IN_2_S = `Stop(main/0,2s) ${END}`;
-const ONE_CONTAINER = `Run(0) Create(main/0) Start(main/0) ${END_IN_2_S}`;
+const STOP_AND_END = `Stop(main/0,2s) ${END}`;
+const ONE_CONTAINER = `Run(0) Create(main/0) Start(main/0) ${STOP_AND_END}`;
 
 const security = (securityContext: object): object => ({
   config: {linux: {security_context: securityContext}},
@@ -25,63 +25,63 @@ const resources = (fields: object): object => ({config: {linux: {resources: fiel
 
 const CASES: Readonly<Record<string, Derived>> = {
   'init-fail-onfailure': {
-    rule: 'an init container that failed is retried unless the policy is Never, with the back-off of crashes',
+    rule: 'a failed init container is retried with back-off unless the policy is Never',
     calls: [
       'Run(0) Create(i1/0) Start(i1/0) Create(i1/1) Start(i1/1) Rm(i1/0) Create(i1/2) Start(i1/2) Rm(i1/1)',
       'Create(i1/3) Start(i1/3) Rm(i1/2) StopSB(0) Rm(i1/3) StopSB(0) RmSB(0)',
     ].join(' '),
   },
-  'grace-1': {rule: 'no container has less than 2 s', calls: ONE_CONTAINER},
+  'grace-1': {rule: 'the grace period is at least 2 s', calls: ONE_CONTAINER},
   'prestop-sleep': {
-    rule: 'whole seconds of a hook are taken from the grace period',
+    rule: 'the seconds of a hook are subtracted from the grace period',
     calls: `Run(0) Create(main/0) Start(main/0) Stop(main/0,7s) ${END}`,
   },
   'prestop-timeout': {
-    rule: 'a hook that outlasts the grace period is not ended before the container',
-    calls: `Run(0) Create(main/0) Start(main/0) Exec(main/0)=137 ${END_IN_2_S}`,
-    told: ['PreStopHook failed'],
+    rule: 'a hook that exceeds the grace period is not stopped before the container',
+    calls: `Run(0) Create(main/0) Start(main/0) Exec(main/0)=137 ${STOP_AND_END}`,
+    messages: ['PreStopHook failed'],
   },
   'sidecar-prestop': {
-    rule: 'hooks of all run at once; sidecars wait for the containers and for the sidecars behind them',
+    rule: 'hooks run concurrently, and sidecars wait for the containers and for later sidecars',
     calls: [
       'Run(0) Create(s1/0) Start(s1/0) Create(s2/0) Start(s2/0) Create(main/0) Start(main/0) Exec(s1/0)',
       'Stop(main/0,10s) Stop(s1/0,8s) Stop(s2/0,8s) StopSB(0) Rm(main/0) Rm(s1/0) Rm(s2/0) StopSB(0) RmSB(0)',
     ].join(' '),
   },
   'kill-sidecar': {
-    rule: 'a sidecar is started again at once, and the containers go on',
+    rule: 'a sidecar is restarted immediately, and the containers keep running',
     calls: [
       'Run(0) Create(side/0) Start(side/0) Create(main/0) Start(main/0) Create(side/1) Start(side/1)',
       'Stop(main/0,2s) Stop(side/1,2s) StopSB(0) Rm(main/0) Rm(side/0) Rm(side/1) StopSB(0) RmSB(0)',
     ].join(' '),
   },
   'kill-init': {
-    rule: 'an init container that was killed has failed',
+    rule: 'a killed init container has failed',
     calls: [
       'Run(0) Create(i1/0) Start(i1/0) Create(i1/1) Start(i1/1)',
       'Stop(i1/1,2s) StopSB(0) Rm(i1/0) Rm(i1/1) StopSB(0) RmSB(0)',
     ].join(' '),
   },
   'kill-sandbox-never': {
-    rule: 'a pod that is never restarted gets no second sandbox once it had containers',
+    rule: 'a pod with policy Never does not get a second sandbox after its containers have started',
     calls: `Run(0) Create(main/0) Start(main/0) Stop(main/0,2s) ${END}`,
   },
   'kill-sandbox-onfailure': {
-    rule: 'in a new sandbox a container that has succeeded is not started again under OnFailure',
+    rule: 'with policy OnFailure a succeeded container is not restarted in a new sandbox',
     calls: [
       'Run(0) Create(done/0) Start(done/0) Create(main/0) Start(main/0) Stop(main/0,2s) StopSB(0)',
       'Run(1) Create(main/1) Start(main/1) Stop(main/1,2s) StopSB(0) StopSB(1)',
       'Rm(done/0) Rm(main/0) Rm(main/1) StopSB(1) RmSB(1) StopSB(0) RmSB(0)',
     ].join(' '),
-    told: ['Pod sandbox changed, it will be killed and re-created.'],
+    messages: ['Pod sandbox changed, it will be killed and re-created.'],
   },
   'sec-capabilities': {
-    rule: 'capabilities are sent as given, also none; no_new_privs follows allowPrivilegeEscalation: false',
+    rule: 'capabilities are passed on unchanged, and allowPrivilegeEscalation: false sets no_new_privs',
     calls: [
       'Run(0) Create(main/0) Start(main/0) Create(drop/0) Start(drop/0) Create(none/0) Start(none/0)',
       'Stop(drop/0,2s) Stop(main/0,2s) Stop(none/0,2s) StopSB(0) Rm(drop/0) Rm(main/0) Rm(none/0) StopSB(0) RmSB(0)',
     ].join(' '),
-    sent: {
+    requests: {
       'Create(main/0)': security({
         capabilities: {add_capabilities: ['NET_ADMIN', 'SYS_TIME'], drop_capabilities: ['ALL']},
       }),
@@ -90,12 +90,12 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'sec-user': {
-    rule: "a container's own user and group before its pod's; fsGroup before the supplemental groups",
+    rule: "a container's user and group override its pod's, and fsGroup precedes the supplemental groups",
     calls: [
       'Run(0) Create(main/0) Start(main/0) Create(own/0) Start(own/0) Create(zero/0) Start(zero/0)',
       'Stop(main/0,2s) Stop(own/0,2s) Stop(zero/0,2s) StopSB(0) Rm(main/0) Rm(own/0) Rm(zero/0) StopSB(0) RmSB(0)',
     ].join(' '),
-    sent: {
+    requests: {
       'Run(0)': security({
         run_as_user: {value: '1000'},
         run_as_group: {value: '3000'},
@@ -114,9 +114,9 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'dns-none': {
-    rule: 'dnsPolicy None has what dnsConfig says and nothing of the node',
+    rule: 'dnsPolicy None uses only dnsConfig',
     calls: ONE_CONTAINER,
-    sent: {
+    requests: {
       'Run(0)': {
         config: {
           dns_config: {
@@ -129,14 +129,14 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'dns-hostnet': {
-    rule: "ClusterFirstWithHostNet has the cluster's servers in the host's network",
+    rule: "ClusterFirstWithHostNet uses the cluster's servers in the host's network",
     calls: ONE_CONTAINER,
-    sent: {'Run(0)': {config: {dns_config: {servers: ['10.96.0.10'], options: ['ndots:5']}}}},
+    requests: {'Run(0)': {config: {dns_config: {servers: ['10.96.0.10'], options: ['ndots:5']}}}},
   },
   'env-expansion': {
-    rule: 'a variable sees those before it; $$ is a dollar; what is unknown or not closed stays',
+    rule: 'a variable expands earlier ones, $$ is a dollar, and unknown or unclosed references are unchanged',
     calls: ONE_CONTAINER,
-    sent: {
+    requests: {
       'Create(main/0)': {
         config: {
           command: ['sh', '-c', 'echo againa $(A) $(NOPE) $A $(B; exec sleep 3600'],
@@ -153,25 +153,25 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'hostname-fqdn-long': {
-    rule: 'a full name of more than 64 characters is no host name, and there is no sandbox',
+    rule: 'a fully qualified name of more than 64 characters is rejected as host name, without a sandbox',
     calls: '',
-    told: [
+    messages: [
       'Failed to create pod sandbox: failed to construct FQDN from pod hostname and cluster domain, FQDN a-host-name-that-is-rather-long-indeed.sub-domain-too.default.svc.cluster.local is too long (64 characters is the max, 79 characters requested)',
     ],
   },
   'hostname-override': {
-    rule: 'hostnameOverride comes before hostname',
+    rule: 'hostnameOverride overrides hostname',
     calls: ONE_CONTAINER,
-    sent: {'Run(0)': {config: {hostname: 'over.example.test'}}},
+    requests: {'Run(0)': {config: {hostname: 'over.example.test'}}},
   },
   'res-burstable': {
-    rule: 'a sandbox has the greater of what init containers and the others request; a Burstable score follows the request',
+    rule: "a sandbox has the maximum of the init containers' and the other containers' requests, and a Burstable score depends on the request",
     calls: [
       'Run(0) Create(i1/0) Start(i1/0) Create(side/0) Start(side/0) Create(a/0) Start(a/0) Create(b/0) Start(b/0)',
       'Create(c/0) Start(c/0) Stop(a/0,5s) Stop(b/0,5s) Stop(c/0,5s) Stop(side/0,2s) StopSB(0)',
       'Rm(a/0) Rm(b/0) Rm(c/0) Rm(i1/0) Rm(side/0) StopSB(0) RmSB(0)',
     ].join(' '),
-    sent: {
+    requests: {
       'Run(0)': resources({cpu_shares: '512', cpu_quota: '50000', memory_limit_in_bytes: '134217728'}),
       'Create(i1/0)': resources({oom_score_adj: '990'}),
       'Create(side/0)': resources({oom_score_adj: '999'}),
@@ -180,9 +180,9 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   overhead: {
-    rule: "overhead is the sandbox's own, as request and limit, and not among its containers' resources",
+    rule: "overhead is part of the sandbox's request and limit, but not of its containers' resources",
     calls: 'Run(0) Create(a/0) Start(a/0) Stop(a/0,5s) StopSB(0) Rm(a/0) StopSB(0) RmSB(0)',
-    sent: {
+    requests: {
       'Run(0)': {
         config: {
           linux: {
@@ -194,17 +194,17 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'image-volume-missing': {
-    rule: 'a container without the image of its volume is not started, the others are',
+    rule: 'only a container whose image volume is missing is not started',
     calls: 'Run(0) Create(ok/0) Start(ok/0) Stop(ok/0,2s) StopSB(0) Rm(ok/0) StopSB(0) RmSB(0)',
-    told: [
+    messages: [
       'Container image "localhost:5000/nosuch:1" is not present with pull policy of Never',
       'Error: ErrImageNeverPull',
     ],
   },
   'vol-rro': {
-    rule: 'without an API server no mount is recursively read-only',
+    rule: 'mounts are not recursively read-only without an API server',
     calls: ONE_CONTAINER,
-    sent: {
+    requests: {
       'Create(main/0)': {
         config: {
           mounts: [
@@ -218,9 +218,9 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'vol-propagation': {
-    rule: 'None is private, which is not written',
+    rule: 'mount propagation None is PRIVATE, which is the default value',
     calls: ONE_CONTAINER,
-    sent: {
+    requests: {
       'Create(main/0)': {
         config: {
           mounts: [
@@ -235,17 +235,17 @@ const CASES: Readonly<Record<string, Derived>> = {
     },
   },
   'update-image': {
-    rule: 'a changed static pod is another pod, which begins when the one before has ended',
+    rule: 'a changed static pod is a new pod, which starts after the old one has terminated',
     calls: [
       'Run(0) Create(main/0) Start(main/0) Stop(main/0,3s) StopSB(0) Rm(main/0) StopSB(0) RmSB(0)',
       `Run(0) Pull(localhost:15397/busybox:1) Create(main/0) Start(main/0) Stop(main/0,3s) ${END}`,
     ].join(' '),
   },
   ports: {
-    rule: 'ports without a host port are sent too; what repeats one of its container is not',
+    rule: 'ports without a host port are included, and duplicates within a container are omitted',
     calls:
       'Run(0) Create(a/0) Start(a/0) Create(b/0) Start(b/0) Stop(a/0,2s) Stop(b/0,2s) StopSB(0) Rm(a/0) Rm(b/0) StopSB(0) RmSB(0)',
-    sent: {
+    requests: {
       'Run(0)': {
         config: {
           port_mappings: [
@@ -272,8 +272,8 @@ const SHORT: Readonly<Record<string, string>> = {
   ExecSync: 'Exec',
 };
 
-/** The fields by which calls are told apart. */
-interface Told {
+/** Fields of requests that identify the call. */
+interface RequestFields {
   readonly config?: {readonly metadata: {readonly name: string; readonly attempt?: number}};
   readonly container_id?: string;
   readonly pod_sandbox_id?: string;
@@ -281,7 +281,7 @@ interface Told {
   readonly timeout?: string;
 }
 
-/** Which call it is, of what, and with which grace period or exit code. */
+/** Returns the method, the object, and the grace period or exit code of a call. */
 function brief(call: CanonicalCall): string {
   const exit = (call.resp as {exit_code?: number} | undefined)?.exit_code;
   const ending = call.method === 'ExecSync' && exit !== undefined ? `=${exit}` : '';
@@ -289,7 +289,13 @@ function brief(call: CanonicalCall): string {
 }
 
 function subjectOf({method, req}: CanonicalCall): string {
-  const {config, container_id: container, pod_sandbox_id: sandbox, image, timeout = '0'} = req as Told;
+  const {
+    config,
+    container_id: container,
+    pod_sandbox_id: sandbox,
+    image,
+    timeout = '0',
+  } = req as RequestFields;
   if (config !== undefined) {
     const {name, attempt = 0} = config.metadata;
     return method === 'RunPodSandbox' ? `${attempt}` : `${name}/${attempt}`;
@@ -298,24 +304,24 @@ function subjectOf({method, req}: CanonicalCall): string {
   return method === 'StopContainer' ? `${subject},${timeout}s` : subject;
 }
 
-/** `<C:pod/main/0>` as `main/0`. */
+/** Converts `<C:pod/main/0>` to `main/0`. */
 function withoutPod(id: string | undefined): string | undefined {
   return id === undefined ? undefined : /^<\w+:[^/]*\/(.*)>$/.exec(id)?.[1];
 }
 
-/** Owners of directories are changed. */
+/** Playing a case changes owners of directories. */
 const isRoot = process.getuid?.() === 0;
 
-describe.runIf(isRoot)("what follows from a kubelet's rules without a recording (needs root)", () => {
+describe.runIf(isRoot)("cases derived from the kubelet's rules without a recording (needs root)", () => {
   const cases = Object.entries(CASES).map(([name, expected]) => [name, expected.rule, expected] as const);
 
-  test.each(cases)('%s: %s', async (name, _, {calls, sent = {}, told = []}) => {
+  test.each(cases)('%s: %s', async (name, _, {calls, requests = {}, messages = []}) => {
     const {lines, events} = await playCase(`../derived/${name}`);
 
     const made = lines.filter((line) => 'method' in line);
     expect(made.map(brief).join(' ')).toBe(calls);
-    for (const [call, fields] of Object.entries(sent))
+    for (const [call, fields] of Object.entries(requests))
       expect(made.find((line) => brief(line) === call)?.req).toMatchObject(fields);
-    expect(events.map(({message}) => message)).toEqual(expect.arrayContaining([...told]));
+    expect(events.map(({message}) => message)).toEqual(expect.arrayContaining([...messages]));
   });
 });

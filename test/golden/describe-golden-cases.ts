@@ -6,7 +6,7 @@ import {readGoldenCase} from './golden-cases.js';
 import {goldenPlayOptions, type GoldenRuntime} from './drivers/golden-play-options.js';
 import {listCases, expectEventExplains, expectPodRuns} from './parity-cases.js';
 import type {DriverName} from './parity.js';
-import {FIRST_MANIFEST_FILE} from './golden-scene.js';
+import {FIRST_MANIFEST_FILE} from './golden-testbed.js';
 import {playCase, type PlayResult} from './play-case.js';
 
 /** Mounting a tmpfs, changing owners and creating a device need root. */

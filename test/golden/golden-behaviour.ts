@@ -4,7 +4,7 @@ import type {
   ResolveExec,
 } from '../fakes/runtime/container-behaviour.js';
 
-/** What the command lines of the recorded cases did, where the fake can't tell it from them. */
+/** Recorded results of command lines that the fake cannot interpret. */
 const KNOWN: Readonly<Record<string, ContainerBehaviour>> = {
   // A shell without input.
   sh: {exitCode: 0},
@@ -22,34 +22,36 @@ const KNOWN: Readonly<Record<string, ContainerBehaviour>> = {
   },
 };
 
-/** Only a script that asks for it hears of the signal to stop: a container's first process is deaf by default. */
+/**
+ * Returns whether a script has a trap for the stop signal: the main process of a container ignores signals by default.
+ */
 const STOPS: ResolveBehaviour = (_, argv) => {
   const trap = /trap '(?:sleep (\d+);)?/.exec(argv.join(' '));
   return trap === null ? {ignoresStop: true} : {onStop: {exitCode: 0, afterMs: Number(trap[1] ?? 0) * 1000}};
 };
 
-/** What the containers of the recorded cases do. */
+/** Returns the behavior of a container of the recorded cases. */
 export const goldenBehaviour: ResolveBehaviour = (config, argv) => {
   const known = KNOWN[argv.join(' ')];
   if (known !== undefined) return known;
-  // What runs for ever is told by how it ends; the rest is what the fake reads from command lines.
-  const endless = argv.join(' ').includes('3600') || argv.includes('httpd');
-  return endless ? STOPS(config, argv) : undefined;
+  // Endless commands are known by how they end, and the others are interpreted by the fake.
+  const runsForever = argv.join(' ').includes('3600') || argv.includes('httpd');
+  return runsForever ? STOPS(config, argv) : undefined;
 };
 
-/** What the hooks and probes of the recorded cases did, where the fake can't tell it from them. */
+/** Returns the recorded results of hooks and probes that the fake cannot interpret. */
 export const goldenExec: ResolveExec = (argv, {command}, ranForMs) => {
   const line = argv.join(' ');
   if (line === 'sh -c sleep 2; echo hi > /tmp/p') return {runForMs: 2000};
   if (line === 'id') return {stdout: 'uid=0(root) gid=0(root) groups=0(root)\n'};
   const [, tool, path] = /^(cat|test -f) (\/tmp\/\w+)$/.exec(line) ?? [];
-  if (path === undefined || isThere(path, command.at(-1) ?? '', ranForMs)) return undefined;
+  if (path === undefined || exists(path, command.at(-1) ?? '', ranForMs)) return undefined;
   const stderr = `cat: can't open '${path}': No such file or directory\n`;
   return {exitCode: 1, ...(tool === 'cat' && {stderr})};
 };
 
-/** Whether a script that has run for so long has made the file, and not removed it. */
-function isThere(path: string, script: string, ranForMs: number): boolean {
+/** Returns whether a script that has run for some time has created the file and not removed it. */
+function exists(path: string, script: string, ranForMs: number): boolean {
   let at = 0;
   let found = false;
   for (const step of script.split(';').map((part) => part.trim())) {

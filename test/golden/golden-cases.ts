@@ -8,16 +8,16 @@ import type {GoldenEnvironment} from './canonical/canonical-labels.js';
 
 const TRACES = join(import.meta.dirname, 'traces');
 
-/** The names of all recorded cases. */
+/** Names of all recorded cases. */
 export const GOLDEN_CASES: readonly string[] = readdirSync(TRACES).sort();
 
-/** Where a case's manifest finds what it mounts from the node. */
+/** Directory of files that manifests mount from the node. */
 export const SCRATCH_DIR = '/scratch';
 
-/** Something that was done to a case from outside, so many seconds after its manifest was added. */
+/** An external action, with its time in seconds after the manifest was added. */
 export type GoldenAction = readonly [seconds: number, verb: string, argument?: string];
 
-/** What the first line of a manifest says about the recording. */
+/** The first line of a manifest, with properties of the recording. */
 interface RunHeader {
   readonly settle?: number;
   readonly kubelet?: KubeletHeader;
@@ -25,34 +25,34 @@ interface RunHeader {
   readonly actions?: readonly GoldenAction[];
 }
 
-/** What the recorded kubelet was configured with. */
+/** Configuration of the recorded kubelet. */
 interface KubeletHeader {
   readonly containerLogMaxSize?: string;
   readonly containerLogMaxFiles?: number;
   readonly containerLogMonitorInterval?: string;
 }
 
-/** One recorded case. */
+/** A recorded case. */
 export interface GoldenCase {
-  /** With its placeholders replaced. */
+  /** The manifest, with placeholders replaced. */
   readonly manifest: string;
-  /** From the manifest's coming to its going. */
+  /** Seconds from adding to deleting the manifest. */
   readonly settleSeconds: number;
-  /** What had to be run first; `$ROOT` is the kubelet's root directory. */
+  /** Shell script that runs before. `$ROOT` is the kubelet's root directory. */
   readonly script: string;
   readonly actions: readonly GoldenAction[];
   readonly kubelet: KubeletHeader;
   readonly lines: readonly CanonicalLine[];
-  /** The pods just before their manifests went, by name. */
+  /** The pods right before their manifests were deleted, by name. */
   readonly pods: readonly JsonObject[];
   readonly events: readonly CanonicalEvent[];
-  /** What the manifest source refused, and why; undefined when it took everything. */
+  /** The rejection of the manifest source. Undefined if it accepted everything. */
   readonly rejection: string | undefined;
-  /** Another file of the case, with its placeholders replaced. */
+  /** Returns another file of the case, with placeholders replaced. */
   file(name: string): string;
 }
 
-/** Reads a case: its manifest, with `scratchDir` for the directory it was recorded in, and what the kubelet did. */
+/** Reads a case: its manifest, with `scratchDir` in place of the recorded directory, and the kubelet's results. */
 export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCase {
   const read = (file: string): string => {
     const path = join(TRACES, name, file);
@@ -65,7 +65,7 @@ export function readGoldenCase(name: string, scratchDir = SCRATCH_DIR): GoldenCa
   const {settle = 10, sh = '', actions = [], kubelet = {}} = JSON.parse(header) as RunHeader;
   const pods = (JSON.parse(read('canon.pods.json') || 'null') as {items: readonly JsonObject[] | null} | null)
     ?.items;
-  // As the kubelet's log quotes it.
+  // Quoted as in the kubelet's log.
   const refusal = read('canon.errors.txt').trimEnd().replaceAll('\\\\', '\\');
   return {
     manifest,
@@ -88,7 +88,7 @@ function jsonLines(text: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
-/** The node that the kubelet was recorded on. */
+/** The node of the recorded kubelet. */
 export const GOLDEN_NODE: NodeFacts = {
   nodeName: 'goldennode',
   nodeIps: ['192.0.2.2'],
@@ -126,7 +126,7 @@ export const GOLDEN_NODE: NodeFacts = {
   hostsFile: '127.0.0.1 localhost\n',
 };
 
-/** What is particular to a run on that node; `images` maps the runtime's image ids to tags. */
+/** Returns the environment of a run on that node. `images` maps the runtime's image IDs to tags. */
 export function goldenEnvironment(
   node: NodeFacts,
   podIps: readonly string[],

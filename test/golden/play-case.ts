@@ -9,47 +9,47 @@ import {GOLDEN_NODE, goldenEnvironment, readGoldenCase} from './golden-cases.js'
 import {ForegroundDriver} from './drivers/foreground-driver.js';
 import type {CreatePodDriver} from './drivers/pod-driver.js';
 import {collectProbeCommands} from './canonical/probe-calls.js';
-import {FIRST_MANIFEST_FILE, GoldenScene} from './golden-scene.js';
+import {FIRST_MANIFEST_FILE, GoldenTestbed} from './golden-testbed.js';
 import {AutoAdvance, FakeClock} from '../fakes/fake-clock.js';
 
-/** What kcri did with a case, in canonical form. */
+/** kcri's result for a case, in canonical form. */
 export interface PlayResult {
   readonly lines: readonly CanonicalLine[];
-  /** Just before the manifests went. */
+  /** The pods right before their manifests were deleted. */
   readonly pods: readonly JsonObject[];
   readonly events: readonly CanonicalEvent[];
-  /** What was refused, and why, when that doesn't throw. */
+  /** Rejections of a driver that does not throw. */
   readonly rejections: readonly string[];
 }
 
-/** How a case is played. */
+/** Options to play a case. */
 export interface PlayOptions {
-  /** From the manifest's coming to its going; as recorded without it. */
+  /** Seconds from adding to deleting the manifest, by default as recorded. */
   readonly settleSeconds?: number | undefined;
-  /** Who keeps the pods: commands in the foreground by default. */
+  /** Creates the driver, by default `kcri sync`. */
   readonly createDriver?: CreatePodDriver;
-  /** What the runtime is like. */
+  /** Properties of the runtime. */
   readonly runtime?: FakeRuntimeOptions;
-  /** How far the time goes at once. */
+  /** Step of the clock. */
   readonly stepMs?: number | undefined;
-  /** How long it takes to make a sandbox, and to start a container; no time by default. */
+  /** Latencies of the runtime, by default none. */
   readonly latencies?: {readonly runPodSandboxMs: number; readonly startContainerMs: number};
 }
 
-/** The address of every sandbox, for hooks and probes: one that this machine answers at, and no other process uses. */
+/** Address of every sandbox for hooks and probes: an unused loopback address of this machine. */
 const POD_IP = `127.61.${process.pid & 255}.${1 + ((process.pid >> 8) & 127)}`;
-/** When a case's manifest is added. */
+/** Time at which the manifest is added. */
 const ADDED_AT_MS = Date.parse('2026-05-01T12:00:00Z');
-/** By then whatever keeps pods has begun, and is between two of its rounds. */
+/** Time after which a driver has started and waits between two rounds. */
 const PRELUDE_MS = 4000;
 const IMAGE_ID = `sha256:${'b'.repeat(64)}`;
 
-/** `kcri sync` and `kcri delete`. */
+/** Creates a driver of `kcri sync` and `kcri delete`. */
 const foreground: CreatePodDriver = (options) => new ForegroundDriver(options);
 
 /**
- * Plays a case from beginning to end on the fake runtime: the manifest comes, what was done from outside is done at
- * its time, the manifest goes after its settle time.
+ * Plays a case on the fake runtime: adds the manifest, performs the external actions at their times, and deletes the
+ * manifest after the settle time.
  */
 export async function playCase(
   name: string,
@@ -63,29 +63,37 @@ export async function playCase(
   using advance = new AutoAdvance(clock, options.stepMs);
   await using fake = await startRuntime(scratchDir, clock, options);
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
-  await using scene = new GoldenScene({golden, scratchDir, node, clock, fake, podIp: POD_IP, createDriver});
-  await scene.prepare();
+  await using testbed = new GoldenTestbed({
+    golden,
+    scratchDir,
+    node,
+    clock,
+    fake,
+    podIp: POD_IP,
+    createDriver,
+  });
+  await testbed.prepare();
   for (const [seconds, verb, argument] of [
     [0, 'add', FIRST_MANIFEST_FILE] as const,
     ...golden.actions,
     [settleSeconds ?? golden.settleSeconds, 'delete'] as const,
   ]) {
     await clock.sleep(ADDED_AT_MS + seconds * 1000 - clock.now());
-    await scene.perform(verb, argument);
+    await testbed.perform(verb, argument);
   }
-  const {pods, podsBeforeDeletion, events, rejections} = scene.driver;
-  const world = {
+  const {pods, podsBeforeDeletion, events, rejections} = testbed.driver;
+  const environment = {
     ...goldenEnvironment(node, [POD_IP], new Map([[IMAGE_ID, BUSYBOX]])),
     scratchDir,
     pods: pods.map(({pod: {metadata}}) => ({name: metadata.name ?? '', uid: metadata.uid ?? ''})),
-    substitutes: scene.substitutes,
+    substitutes: testbed.substitutes,
   };
-  const labels = labelsOf(fake.calls, world);
+  const labels = labelsOf(fake.calls, environment);
   return {
-    lines: canonicalCalls(fake.calls, world, collectProbeCommands(pods.map(({pod}) => pod))),
+    lines: canonicalCalls(fake.calls, environment, collectProbeCommands(pods.map(({pod}) => pod))),
     pods: canonicalPods(podsBeforeDeletion, labels),
     events: canonicalEvents(events, labels),
-    rejections: rejections.map((refusal) => labels.replaceInText(refusal)),
+    rejections: rejections.map((rejection) => labels.replaceInText(rejection)),
   };
 }
 
@@ -109,7 +117,7 @@ async function startRuntime(
     clock,
     ...runtime,
   });
-  // As on every machine without CRIU.
+  // As on machines without CRIU.
   fake.injectError('CheckpointContainer', {code: 'UNKNOWN', message: 'CRIU binary not found'});
   if (latencies !== undefined) {
     fake.injectDelay('RunPodSandbox', latencies.runPodSandboxMs);

@@ -16,18 +16,18 @@ import {
 } from './grpc-status-error.js';
 import {criServices, type Handlers, type DecodedRequest, type ProtoJson} from './cri-messages.js';
 
-/** One call as the fake saw it. */
+/** A recorded call. */
 export interface RecordedCall {
   readonly method: string;
-  /** In the form of the kubelet's recordings: proto JSON, snake_case, zero values left out. */
+  /** Request in the format of the kubelet's recordings: proto JSON, snake_case, without zero values. */
   readonly request: ProtoJson;
-  /** What the caller allowed, in milliseconds from its arrival (a little less than it was sent with); none = undefined. */
+  /** Timeout of the caller in ms from the arrival, a little less than it was sent with. Undefined if there is none. */
   readonly deadlineMs: number | undefined;
-  /** What went along with it, such as `traceparent`. */
+  /** Metadata of the call, such as `traceparent`. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** `OK` or Go's name of the status; undefined while the call runs. */
+  /** `OK` or Go's name of the status. Undefined while the call runs. */
   code: string | undefined;
-  /** As its handler gave it; undefined for streams and refusals. */
+  /** Response of the handler. Undefined for streams and errors. */
   response: object | undefined;
 }
 
@@ -35,7 +35,7 @@ type AnyHandler = (request: unknown, signal: AbortSignal) => unknown;
 type UnaryCall = ServerUnaryCall<DecodedRequest, unknown>;
 type StreamCall = ServerWritableStream<DecodedRequest, unknown>;
 
-/** Records calls, lets faults strike, and passes the rest to the handlers; an RPC without one is UNIMPLEMENTED. */
+/** Records calls, applies faults, and calls the handlers. RPCs without a handler fail with UNIMPLEMENTED. */
 export class CallDispatcher {
   readonly calls: RecordedCall[] = [];
   readonly #handlers: Readonly<Record<string, AnyHandler | undefined>>;
@@ -47,12 +47,12 @@ export class CallDispatcher {
     this.#faults = faults;
   }
 
-  /** Ends whatever waits in a handler. */
+  /** Aborts all waiting handlers. */
   abortCalls(): void {
     for (const controller of this.#running) controller.abort();
   }
 
-  /** The methods of both services, as grpc-js wants them. */
+  /** Returns the methods of both services for grpc-js. */
   toServiceImplementation(): UntypedServiceImplementation {
     const methods = criServices().flatMap((service) => Object.entries(service));
     return Object.fromEntries(
@@ -76,7 +76,7 @@ export class CallDispatcher {
 
   async #stream(rpc: string, call: StreamCall): Promise<void> {
     const {refusal} = await this.#handle(rpc, call, async (handler, signal) => {
-      // The client sees at once that the call was taken.
+      // Sends the metadata immediately, so that the client knows that the call was accepted.
       call.sendMetadata(new Metadata());
       for await (const message of handler(call.request.request, signal) as AsyncIterable<unknown>)
         call.write(message);
@@ -88,7 +88,7 @@ export class CallDispatcher {
   async #handle(
     rpc: string,
     call: UnaryCall | StreamCall,
-    act: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>,
+    invoke: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>,
   ): Promise<{readonly value?: unknown; readonly refusal?: GrpcStatusError}> {
     const {json} = call.request;
     const record: RecordedCall = {
@@ -109,7 +109,7 @@ export class CallDispatcher {
       await this.#faults.applyFaults(rpc, json, 'before', controller.signal);
       const handler = this.#handlers[rpc];
       if (handler === undefined) throw unimplementedError(rpc);
-      const value = await act(handler, controller.signal);
+      const value = await invoke(handler, controller.signal);
       await this.#faults.applyFaults(rpc, json, 'after', controller.signal);
       record.code = 'OK';
       record.response = value as object | undefined;

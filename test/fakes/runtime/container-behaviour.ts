@@ -1,36 +1,36 @@
 import {basename} from 'node:path';
 import type {Message} from './cri-messages.js';
 
-/** What a container's first process does. */
+/** Behavior of a container's main process. */
 export interface ContainerBehaviour {
-  /** The exit code; without one the process runs until it is stopped. */
+  /** The exit code. Without one the process runs until it is stopped. */
   readonly exitCode?: number;
-  /** How long it runs before it exits; 0 (at once, before StartContainer answers) unless given. */
+  /** Run time in ms. By default it exits immediately, before StartContainer returns. */
   readonly runForMs?: number;
-  /** Written to the log when the container starts. */
+  /** Output written to the log at the start. */
   readonly stdout?: string;
   readonly stderr?: string;
-  /** How often what it writes to stdout is written again while it runs; once only unless given. */
+  /** Interval at which the output to stdout is repeated. By default it is written once. */
   readonly repeatsEveryMs?: number;
-  /** Written to the files of its mounts with these paths in the container, before it exits. */
+  /** Contents written to mounted files, by path in the container, before it exits. */
   readonly files?: Readonly<Record<string, string>>;
-  /** StartContainer fails with this text, as when the command isn't in the image. */
+  /** Error of StartContainer, for example if the command does not exist. */
   readonly startError?: string;
-  /** The kernel's OOM killer ends it: reason `OOMKilled`. */
+  /** Whether the OOM killer ends it: reason `OOMKilled`. */
   readonly oomKilled?: boolean;
-  /** Survives the stop signal, so that StopContainer kills it when its timeout is over. */
+  /** Whether it ignores the stop signal, so that StopContainer kills it after its timeout. */
   readonly ignoresStop?: boolean;
-  /** How it ends when it hears the stop signal: of that signal, and at once, unless given. */
+  /** How it ends after the stop signal. By default it is terminated by the signal immediately. */
   readonly onStop?: {readonly exitCode?: number; readonly afterMs?: number};
 }
 
-/** Decides what a container does from its config and command line; undefined = the default. */
+/** Returns the behavior of a container by config and command line. Undefined means the default. */
 export type ResolveBehaviour = (
   config: Message<'ContainerConfig'>,
   argv: readonly string[],
 ) => ContainerBehaviour | undefined;
 
-/** What ExecSync gives. */
+/** Result of ExecSync. */
 export interface ExecResult {
   readonly stdout?: string;
   readonly stderr?: string;
@@ -38,7 +38,7 @@ export interface ExecResult {
   readonly runForMs?: number;
 }
 
-/** Decides what a command in a container gives that has run for so long; undefined = the default. */
+/** Returns the result of a command in a container that has run for some time. Undefined means the default. */
 export type ResolveExec = (
   argv: readonly string[],
   config: Message<'ContainerConfig'>,
@@ -46,8 +46,8 @@ export type ResolveExec = (
 ) => ExecResult | undefined;
 
 /**
- * What a shell would do with the simplest commands: `true`, `false`, `exit N`, `echo TEXT`, `sleep SECONDS`, alone
- * or in `sh -c` with `;` and `&&`. Anything else keeps running.
+ * Interprets simple shell commands: `true`, `false`, `exit N`, `echo TEXT`, `sleep SECONDS`, alone or in `sh -c` with
+ * `;` and `&&`. Other commands run forever.
  */
 export function defaultBehaviour(argv: readonly string[]): ContainerBehaviour {
   const outcome = runScript(scriptOf(argv));
@@ -55,7 +55,7 @@ export function defaultBehaviour(argv: readonly string[]): ContainerBehaviour {
   return outcome;
 }
 
-/** As defaultBehaviour, but a command that isn't understood succeeds: nothing waits for ever for an exec. */
+/** Interprets commands like defaultBehaviour, but unknown commands succeed, so that no exec waits forever. */
 export function defaultExec(argv: readonly string[]): ExecResult {
   return {exitCode: 0, ...defaultBehaviour(argv)};
 }
@@ -104,7 +104,7 @@ function code(outcome: Outcome, exitCode: number): 'next' {
   return 'next';
 }
 
-/** `sleep infinity`, and what outlasts a Node.js timer, runs until it is stopped. */
+/** Removes `sleep infinity` and sleeps beyond the limit of a Node.js timer, which run until the process is stopped. */
 function withoutEndlessSleep(outcome: Outcome): Outcome {
   return (outcome.runForMs ?? 0) < 2 ** 31 ? outcome : {stdout: outcome.stdout ?? ''};
 }

@@ -13,7 +13,7 @@ import {
 } from '../connected-fake-runtime.js';
 
 describe('containers', () => {
-  test('a container is created, runs, is stopped and removed', async ({expect}) => {
+  test('a container is created, started, stopped and removed', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {runtime} = started.connection;
     const {podSandboxId} = await runtime.runPodSandbox({config: SANDBOX_CONFIG});
@@ -41,7 +41,7 @@ describe('containers', () => {
     {command: ['/bin/false'], exitCode: 1, reason: 'Error'},
     {command: ['sh', '-c', 'echo hello; exit 3'], exitCode: 3, reason: 'Error'},
   ])(
-    '$command has exited with $exitCode when StartContainer answers',
+    '$command has exited with $exitCode when StartContainer returns',
     async ({command, exitCode, reason}, {expect}) => {
       await using started = await startConnectedFakeRuntime();
       const {containerId} = await runContainer(started, {command});
@@ -60,7 +60,7 @@ describe('containers', () => {
     },
   );
 
-  test('a behaviour overrules the command line', async ({expect}) => {
+  test('a given behavior overrides the command line', async ({expect}) => {
     await using started = await startConnectedFakeRuntime({
       behaviour: ({metadata}) => ({exitCode: metadata?.name === 'main' ? 7 : 0}),
     });
@@ -68,13 +68,13 @@ describe('containers', () => {
     expect(started.fake.containers).toMatchObject([{exitCode: 7}]);
   });
 
-  test('a container that runs for a while exits by itself', async ({expect}) => {
+  test('a container with a run time exits by itself', async ({expect}) => {
     await using started = await startConnectedFakeRuntime({behaviour: () => ({exitCode: 2, runForMs: 20})});
     await runContainer(started);
     await expect.poll(() => started.fake.containers[0]?.exitCode).toBe(2);
   });
 
-  test('a process that cannot start leaves a container with exit code 128', async ({expect}) => {
+  test('a container that cannot start has the exit code 128', async ({expect}) => {
     const startError = 'OCI runtime create failed: exec: "/nosuch": no such file or directory';
     await using started = await startConnectedFakeRuntime({
       behaviour: (): ContainerBehaviour => ({startError}),
@@ -90,7 +90,7 @@ describe('containers', () => {
     {timeout: 0n, ignoresStop: false, exitCode: 137},
     {timeout: 1n, ignoresStop: true, exitCode: 137},
   ])(
-    'stop within $timeout s (ignored: $ignoresStop) ends with $exitCode',
+    'stop with a timeout of $timeout s (ignored: $ignoresStop) ends with $exitCode',
     async ({timeout, ignoresStop, exitCode}, {expect}) => {
       await using started = await startConnectedFakeRuntime({
         containers: [aContainer({id: 'c1', ignoresStop})],
@@ -104,7 +104,7 @@ describe('containers', () => {
     {afterMs: 10, timeout: 10n, ends: 3},
     {afterMs: 5000, timeout: 1n, ends: 137},
   ])(
-    'a process that takes $afterMs ms to end and has $timeout s ends with $ends',
+    'a process that needs $afterMs ms to exit with a timeout of $timeout s ends with $ends',
     async ({afterMs, timeout, ends}, {expect}) => {
       const onStop = {exitCode: 3, afterMs};
       await using started = await startConnectedFakeRuntime({
@@ -116,7 +116,7 @@ describe('containers', () => {
     },
   );
 
-  test('stop and remove of what is unknown succeed', async ({expect}) => {
+  test('stopping and removing an unknown container succeeds', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const containerId = 'gone' as never;
     await expect(started.connection.runtime.stopContainer({containerId})).resolves.toEqual({});
@@ -129,7 +129,7 @@ describe('containers', () => {
     expect(started.fake.containers).toEqual([]);
   });
 
-  test('an id prefix finds its container, unless two begin with it', async ({expect}) => {
+  test('a container is found by its unambiguous ID prefix', async ({expect}) => {
     const containers = [aContainer({id: 'ab1', name: 'a'}), aContainer({id: 'ab2', name: 'b'})];
     await using started = await startConnectedFakeRuntime({containers});
     const one = await started.connection.runtime.containerStatus({containerId: 'ab1' as never});
@@ -177,7 +177,7 @@ describe('containers', () => {
       text: 'user group "5" is specified without user',
     },
     {
-      what: 'a target that is not there',
+      what: 'a missing target container',
       change: {
         config: aContainerConfig({
           linux: {securityContext: {namespaceOptions: {pid: 'TARGET', targetId: 'gone'}}},
@@ -186,7 +186,7 @@ describe('containers', () => {
       code: 'UNKNOWN',
       text: 'invalid target container: container "gone" does not exist: not found',
     },
-  ])('CreateContainer with $what is refused', async ({change, code, text}, {expect}) => {
+  ])('CreateContainer with $what is rejected', async ({change, code, text}, {expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId} = await started.connection.runtime.runPodSandbox({config: SANDBOX_CONFIG});
     const request = {
@@ -202,7 +202,7 @@ describe('containers', () => {
     expect(started.fake.containers).toEqual([]);
   });
 
-  test('a name is taken until its container is removed', async ({expect}) => {
+  test('a name is reserved until its container is removed', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId, containerId} = await runContainer(started);
     const request = {podSandboxId, config: aContainerConfig(), sandboxConfig: SANDBOX_CONFIG};
@@ -213,7 +213,7 @@ describe('containers', () => {
     await expect(started.connection.runtime.createContainer(request)).resolves.toHaveProperty('containerId');
   });
 
-  test('an image without a command needs one', async ({expect}) => {
+  test('an image without a command needs a command', async ({expect}) => {
     await using started = await startConnectedFakeRuntime({images: [anImage({cmd: []})]});
     await expect(runContainer(started, {command: []})).rejects.toThrow('no command specified');
   });
@@ -221,7 +221,7 @@ describe('containers', () => {
   test.for([
     {state: 'CONTAINER_RUNNING', text: 'container is in CONTAINER_RUNNING state'},
     {state: 'CONTAINER_EXITED', text: 'container is in CONTAINER_EXITED state'},
-  ] as const)('a container in state $state is not started again', async ({state, text}, {expect}) => {
+  ] as const)('a container in state $state cannot be started again', async ({state, text}, {expect}) => {
     await using started = await startConnectedFakeRuntime({containers: [aContainer({id: 'c1', state})]});
     await expect(started.connection.runtime.startContainer({containerId: 'c1' as never})).rejects.toThrow(
       text,
@@ -242,7 +242,7 @@ describe('containers', () => {
     expect(listed.map((each) => each.metadata?.name)).toEqual(['one']);
   });
 
-  test('UpdateContainerResources changes what it names and keeps the rest', async ({expect}) => {
+  test('UpdateContainerResources changes the given fields only', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {containerId} = await runContainer(started, {linux: {resources: {cpuShares: 2n, cpuQuota: 100n}}});
     await started.connection.runtime.updateContainerResources({containerId, linux: {cpuShares: 512n}});
@@ -272,7 +272,7 @@ describe('logs', () => {
     );
   });
 
-  test('a log directory that is not there fails the start', async ({expect}) => {
+  test('a missing log directory makes the start fail', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const sandboxConfig = {...SANDBOX_CONFIG, logDirectory: join(tmpdir(), 'kcri-no-such-directory')};
     const {podSandboxId} = await started.connection.runtime.runPodSandbox({config: sandboxConfig});

@@ -9,14 +9,16 @@ import type {FakeRuntimeState} from './fake-runtime-state.js';
 import {findOciSpecError} from './oci-spec-error.js';
 import type {DeepPartial, Message, RequestOf} from './cri-messages.js';
 
-/** What a container's life consists of, after containerd's container_*.go; the RPCs are in container-handlers.ts. */
+/** The life of a container, after containerd's container_*.go. The RPCs are in container-handlers.ts. */
 
 export const SIGKILL_EXIT_CODE = 137;
 const SIGTERMED = 143;
-/** containerd's exit code of a process that never started. */
+/** containerd's exit code of a process that could not be started. */
 const START_FAILED = 128;
 
-/** CreateContainer. Throws containerd's refusals: no sandbox, not ready, no image, name taken, no command. */
+/**
+ * Implements CreateContainer. Throws containerd's errors: no sandbox, not ready, no image, name in use, no command.
+ */
 export function createContainer(
   state: FakeRuntimeState,
   request: RequestOf<'CreateContainer'>,
@@ -82,7 +84,10 @@ function imageFor(state: FakeRuntimeState, config: ContainerRecord['config']): I
   return image;
 }
 
-/** What runs: a command replaces the image's entrypoint and command, arguments replace its command alone. */
+/**
+ * Returns the command line: a command replaces the image's entrypoint and command, and arguments replace only its
+ * command.
+ */
 function commandLine(
   {command, args}: ContainerRecord['config'],
   {entrypoint, cmd}: ImageRecord,
@@ -91,7 +96,7 @@ function commandLine(
   return [...entrypoint, ...(args.length > 0 ? args : cmd)];
 }
 
-/** StartContainer. What exits at once has exited before this returns. */
+/** Implements StartContainer. A process without a run time has exited when it returns. */
 export function startContainer(state: FakeRuntimeState, id: string): void {
   const container = state.getContainer(id, containerNotFoundMessage(id));
   if (container.state !== 'CONTAINER_CREATED')
@@ -127,7 +132,7 @@ function writeFiles({behaviour, config}: ContainerRecord): void {
   }
 }
 
-/** Writes again and again what it has written to stdout, to the container's end or the fake's; never rejects. */
+/** Repeats the output to stdout until the container exits or the fake is disposed of. Never rejects. */
 async function keepWriting(
   state: FakeRuntimeState,
   {behaviour, logPath, ended}: ContainerRecord,
@@ -136,7 +141,7 @@ async function keepWriting(
   if (repeatsEveryMs === undefined || logPath === '') return;
   const either = AbortSignal.any([ended.signal, state.disposed.signal]);
   const isOn = async (): Promise<boolean> => {
-    await state.clock.sleep(repeatsEveryMs, either).catch(() => undefined); // the end
+    await state.clock.sleep(repeatsEveryMs, either).catch(() => undefined); // the container has exited
     return !either.aborted;
   };
   while (await isOn()) appendLogLines(logPath, 'stdout', stdout, state.uniqueNowNanos());
@@ -162,7 +167,7 @@ function startFailure(state: FakeRuntimeState, container: ContainerRecord, start
   return unknownError(container.message);
 }
 
-/** Ends with the container or with the fake, whichever comes first; never rejects. */
+/** Returns a signal that aborts when the container exits or the fake is disposed of. */
 async function exitLater(
   state: FakeRuntimeState,
   container: ContainerRecord,
@@ -184,7 +189,7 @@ export interface ContainerExit {
   readonly message?: string;
 }
 
-/** The container's process ends by itself. Nothing happens to one that isn't running. */
+/** Makes the container's process exit. Has no effect if it is not running. */
 export function exitContainer(
   state: FakeRuntimeState,
   container: ContainerRecord,
@@ -205,7 +210,7 @@ export function exitContainer(
   );
 }
 
-/** Sends the stop signal, and kills after `timeoutSeconds`; at once when that is 0. */
+/** Sends the stop signal, and kills after `timeoutSeconds`, or immediately if that is 0. */
 export async function stopContainer(
   state: FakeRuntimeState,
   container: ContainerRecord,
@@ -222,7 +227,7 @@ export async function stopContainer(
   exitContainer(state, container, {exitCode: heeds ? exitCode : SIGKILL_EXIT_CODE});
 }
 
-/** Waits, unless the container ends before. */
+/** Waits for a time or the exit of the container. */
 async function ended(
   state: FakeRuntimeState,
   container: ContainerRecord,
@@ -238,7 +243,7 @@ async function ended(
   }
 }
 
-/** Removes a container, by force if it runs, as CRI asks. */
+/** Removes a container, by force if it is running, as the CRI requires. */
 export async function removeContainer(state: FakeRuntimeState, container: ContainerRecord): Promise<void> {
   await stopContainer(state, container, 0);
   state.containers.delete(container.id);
@@ -253,7 +258,7 @@ export async function removeContainer(state: FakeRuntimeState, container: Contai
 export const containerNotFoundMessage = (id: string): string =>
   `an error occurred when try to find container "${id}"`;
 
-/** Tells the listeners of GetContainerEvents; a sandbox's own events carry its id as the container's. */
+/** Publishes an event of GetContainerEvents. Events of a sandbox have its ID as the container's. */
 export function publishContainerEvent(
   state: FakeRuntimeState,
   containerEventType: Message<'ContainerEventResponse'>['containerEventType'],
@@ -273,7 +278,7 @@ export function publishContainerEvent(
   });
 }
 
-/** A sandbox as PodSandboxStatus shows it. */
+/** Returns the status of a sandbox for PodSandboxStatus. */
 export function toSandboxStatus(sandbox: SandboxRecord): DeepPartial<Message<'PodSandboxStatus'>> {
   const {id, config, state, createdAt, ips, runtimeHandler} = sandbox;
   const [ip = '', ...additional] = ips;
@@ -290,7 +295,7 @@ export function toSandboxStatus(sandbox: SandboxRecord): DeepPartial<Message<'Po
   };
 }
 
-/** A container as ContainerStatus shows it: the image by its tag, the image's ref by its digest. */
+/** Returns the status of a container for ContainerStatus: the image by its tag, the image reference by its digest. */
 export function toContainerStatus(
   state: FakeRuntimeState,
   container: ContainerRecord,
@@ -321,7 +326,7 @@ export function toContainerStatus(
   };
 }
 
-/** Those of the image's user, and what the container was given. */
+/** Returns the groups of the image's user and those of the container. */
 function groupsOf(
   {options: {supplementalGroups = ['0', '10']}}: FakeRuntimeState,
   {linux}: ContainerRecord['config'],

@@ -1,13 +1,13 @@
 import {appendFileSync, closeSync, openSync} from 'node:fs';
 
-/** Opens (creates) a container's log as containerd does: mode 0640, and its directory must be there. Throws ENOENT. */
+/** Creates a container's log like containerd, with mode 0640. Throws ENOENT if its directory does not exist. */
 export function createLogFile(path: string): void {
   closeSync(openSync(path, 'a', 0o640));
 }
 
 /**
- * Appends output in the CRI log format: `TIME STREAM TAG TEXT`, tag F for a whole line and P for one without its
- * newline.
+ * Appends output in the CRI log format: `TIME STREAM TAG TEXT`, with the tag F for a full line and P for a partial
+ * one.
  */
 export function appendLogLines(
   path: string,
@@ -23,7 +23,7 @@ export function appendLogLines(
   appendFileSync(path, rest === '' ? whole : `${whole}${time} ${stream} P ${rest}\n`);
 }
 
-/** UTC with nine digits, as Go's RFC3339Nano has when the last one isn't zero. */
+/** Formats a time in UTC with nine digits, like Go's RFC3339Nano if the last digit is not zero. */
 function rfc3339Nano(nanos: bigint): string {
   const fraction = String(nanos % 1_000_000_000n).padStart(9, '0');
   return `${new Date(Number(nanos / 1_000_000n)).toISOString().slice(0, 19)}.${fraction}Z`;

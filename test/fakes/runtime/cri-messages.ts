@@ -7,9 +7,8 @@ import type {IMAGE_METHODS, RUNTIME_METHODS} from '../../../src/cri/gen/services
 import type {MessageTypes} from '../../../src/cri/gen/types.js';
 
 /**
- * A CRI message as proto-loader decodes it: the client's types with 64-bit numbers as decimal strings, bytes as
- * Buffer and absent messages as null. The fake shares kcri's types but none of its codec, so that each checks
- * the other.
+ * A CRI message as decoded by proto-loader: the client's types with 64-bit numbers as decimal strings, bytes as Buffer
+ * and absent messages as null. The fake uses kcri's types but not its codec, so that each checks the other.
  */
 type Wire<T> = T extends bigint
   ? string
@@ -29,7 +28,7 @@ type Wire<T> = T extends bigint
                   : Wire<T[Key]>;
               };
 
-/** A wire message as a handler writes it: any field may be left out, at every depth. */
+/** A message written by a handler. Any field may be omitted, at every depth. */
 export type DeepPartial<T> = T extends string | number | boolean | Buffer | null | undefined
   ? T
   : T extends readonly (infer Item)[]
@@ -42,13 +41,13 @@ type Methods = typeof RUNTIME_METHODS & typeof IMAGE_METHODS;
 type Method = Methods[keyof Methods];
 type MethodOf<Name extends Rpc> = Extract<Method, {rpc: Name}>;
 
-/** An RPC's wire name, such as `RunPodSandbox`. */
+/** Name of an RPC, such as `RunPodSandbox`. */
 export type Rpc = Method['rpc'];
 export type Message<Name extends keyof MessageTypes> = Wire<MessageTypes[Name]>;
 export type RequestOf<Name extends Rpc> = Message<MethodOf<Name>['request']>;
 export type ResponseOf<Name extends Rpc> = DeepPartial<Message<MethodOf<Name>['response']>>;
 
-/** What answers one RPC; `signal` aborts when the caller goes away. Throws Refusal for a gRPC status. */
+/** Implementation of an RPC. `signal` aborts when the call is cancelled. Throws GrpcStatusError for a gRPC status. */
 type Handler<Name extends Rpc> = (
   request: RequestOf<Name>,
   signal: AbortSignal,
@@ -58,10 +57,10 @@ type Handler<Name extends Rpc> = (
 
 export type Handlers = {readonly [Name in Rpc]?: Handler<Name>};
 
-/** A request in proto JSON: snake_case names, zero values left out, bytes in base64, 64-bit numbers as strings. */
+/** A request in proto JSON: snake_case names, without zero values, bytes in base64, 64-bit numbers as strings. */
 export type ProtoJson = Readonly<Record<string, unknown>>;
 
-/** A request, decoded for its handler and for the record. */
+/** A decoded request, for the handler and for the record. */
 export interface DecodedRequest {
   readonly request: unknown;
   readonly json: ProtoJson;
@@ -73,13 +72,13 @@ const RECORD_FORM: Options = {keepCase: true, longs: String, enums: String, byte
 
 let services: readonly ServiceDefinition[] | undefined;
 
-/** The two CRI services as grpc-js serves them, read from proto/ at the first use; requests come as Incoming. */
+/** Returns the two CRI services for grpc-js, read from proto/ on first use. Requests are DecodedRequests. */
 export function criServices(): readonly ServiceDefinition[] {
   services ??= loadServices();
   return services;
 }
 
-/** The path of the project's api.proto, wherever this file was compiled to. */
+/** Returns the path of the project's api.proto, independent of where this file was compiled to. */
 export function apiProtoPath(): string {
   const require = createRequire(import.meta.url);
   return join(dirname(require.resolve('kcri/package.json')), 'proto/runtime/v1/api.proto');

@@ -1,6 +1,6 @@
 /**
- * A live feed with any number of listeners; each sees what is published after it began to listen. One that keeps
- * gives what was published while nobody listened to the next listener, as containerd does with its events.
+ * An event feed with any number of listeners, which receive the events published after they started listening. A
+ * buffering feed delivers events published without listeners to the next listener, as containerd does.
  */
 export class EventFeed<T> {
   readonly #listeners = new Set<(item: T) => void>();
@@ -16,7 +16,7 @@ export class EventFeed<T> {
     return this.#listeners.size;
   }
 
-  /** Whether anybody gets what is published now. */
+  /** Whether there are listeners. */
   get hasRecipient(): boolean {
     return this.#keeps || this.#listeners.size > 0;
   }
@@ -26,26 +26,26 @@ export class EventFeed<T> {
     for (const listener of this.#listeners) listener(item);
   }
 
-  /** Ends what every listener of now gets, after what was published so far. */
+  /** Ends the streams of all present listeners, after the events published so far. */
   end(): void {
     this.#ended.abort();
     this.#ended = new AbortController();
   }
 
-  /** What is published from now on, until `caller` aborts or the feed is ended. */
+  /** Yields events published from now on, until `caller` aborts or the feed ends. */
   listen(caller: AbortSignal): AsyncIterable<T> {
     const signal = AbortSignal.any([caller, this.#ended.signal]);
     const waiting: T[] = this.#kept.splice(0);
-    let wake: (() => void) | undefined;
-    const wakeUp = (): void => wake?.();
+    let notify: (() => void) | undefined;
+    const wakeUpListener = (): void => notify?.();
     const listener = (item: T): void => {
       waiting.push(item);
-      wakeUp();
+      wakeUpListener();
     };
     this.#listeners.add(listener);
-    signal.addEventListener('abort', wakeUp, {once: true});
+    signal.addEventListener('abort', wakeUpListener, {once: true});
     const stop = (): boolean => this.#listeners.delete(listener);
-    const nextWake = (): Promise<void> => new Promise((resolve) => (wake = resolve));
+    const nextWake = (): Promise<void> => new Promise((resolve) => (notify = resolve));
     return (async function* () {
       try {
         for (;;) {

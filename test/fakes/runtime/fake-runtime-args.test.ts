@@ -2,7 +2,7 @@ import {describe, test} from 'vitest';
 import {FAKE_RUNTIME_USAGE, parseFakeRuntimeArgs} from './fake-runtime-args.js';
 
 describe('the command line of the fake runtime', () => {
-  test('no flags ask for an empty runtime', ({expect}) => {
+  test('no flags select an empty runtime', ({expect}) => {
     expect(parseFakeRuntimeArgs([])).toEqual({
       help: false,
       socketPath: undefined,
@@ -14,7 +14,7 @@ describe('the command line of the fake runtime', () => {
     });
   });
 
-  test('every flag is read, and errors and delays may be many', ({expect}) => {
+  test('all flags are parsed, and errors and delays can be repeated', ({expect}) => {
     const argv =
       '--socket /run/x.sock --pods 2 --containers 5 --images 3 --error Version=internal --error PullImage=NOT_FOUND --delay Status=20';
     expect(parseFakeRuntimeArgs(argv.split(' '))).toEqual({
@@ -33,17 +33,17 @@ describe('the command line of the fake runtime', () => {
 
   test.for([
     ['--bogus', "Unknown option '--bogus'"],
-    ['--pods=-1', '--pods needs a whole number, not "-1"'],
-    ['--containers=1e9', '--containers needs a whole number, not "1e9"'],
+    ['--pods=-1', '--pods must be a whole number, not "-1"'],
+    ['--containers=1e9', '--containers must be a whole number, not "1e9"'],
     ['--error=Version', '--error needs METHOD=VALUE, not "Version"'],
-    ['--error=Foo=NOT_FOUND', '--error names "Foo", which is no CRI method (such as RunPodSandbox)'],
-    ['--error=Version=OK', '--error names "OK", which is no gRPC error code (such as NOT_FOUND)'],
-    ['--delay=Version=soon', '--delay needs a whole number, not "soon"'],
-  ] as const)('%s is refused', ([flag, message], {expect}) => {
+    ['--error=Foo=NOT_FOUND', '--error must name a CRI method such as RunPodSandbox, not "Foo"'],
+    ['--error=Version=OK', '--error must name a gRPC error code such as NOT_FOUND, not "OK"'],
+    ['--delay=Version=soon', '--delay must be a whole number, not "soon"'],
+  ] as const)('%s is rejected', ([flag, message], {expect}) => {
     expect(() => parseFakeRuntimeArgs([flag])).toThrow(message);
   });
 
-  test('the help names every flag', ({expect}) => {
+  test('the help contains every flag', ({expect}) => {
     const flags = ['--socket', '--pods', '--containers', '--images', '--error', '--delay', '--help'];
     expect(flags.filter((flag) => !FAKE_RUNTIME_USAGE.includes(flag))).toEqual([]);
   });

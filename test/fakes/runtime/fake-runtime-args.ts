@@ -4,7 +4,7 @@ import {IMAGE_METHODS, RUNTIME_METHODS} from '../../../src/cri/gen/services.js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
 import type {Rpc} from './cri-messages.js';
 
-/** What `npm run fake-runtime` prints with --help. */
+/** Help text of `npm run fake-runtime`. */
 export const FAKE_RUNTIME_USAGE = `Starts a fake CRI runtime by hand: a gRPC server that behaves like a container runtime and runs nothing.
 
 Usage: npm run fake-runtime -- [--socket PATH] [--pods N] [--containers N] [--images N]
@@ -21,7 +21,7 @@ Usage: npm run fake-runtime -- [--socket PATH] [--pods N] [--containers N] [--im
 The endpoint is the one line on stdout. Ctrl-C ends it and removes the socket.
 `;
 
-/** What the command line asks for. */
+/** Parsed command line. */
 export interface FakeRuntimeArgs {
   readonly help: boolean;
   readonly socketPath: string | undefined;
@@ -46,7 +46,7 @@ const RPCS = new Set<string>(
   [...Object.values(RUNTIME_METHODS), ...Object.values(IMAGE_METHODS)].map(({rpc}) => rpc),
 );
 
-/** Reads the command line. Throws an Error with one line for a flag that is unknown or has a wrong value. */
+/** Parses the command line. Throws an Error with one line for an unknown flag or an invalid value. */
 export function parseFakeRuntimeArgs(argv: readonly string[]): FakeRuntimeArgs {
   const {values} = parseArgs({args: [...argv], options: OPTIONS});
   return {
@@ -67,14 +67,14 @@ export function parseFakeRuntimeArgs(argv: readonly string[]): FakeRuntimeArgs {
 }
 
 function count(flag: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} needs a whole number, not "${text}"`);
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${flag} must be a whole number, not "${text}"`);
   return Number(text);
 }
 
 function assignment(flag: string, text: string): [Rpc, string] {
   const [rpc = '', value] = text.split('=', 2);
   if (value === undefined || value === '') throw new Error(`${flag} needs METHOD=VALUE, not "${text}"`);
-  if (!isRpc(rpc)) throw new Error(`${flag} names "${rpc}", which is no CRI method (such as RunPodSandbox)`);
+  if (!isRpc(rpc)) throw new Error(`${flag} must name a CRI method such as RunPodSandbox, not "${rpc}"`);
   return [rpc, value];
 }
 
@@ -85,6 +85,6 @@ function isRpc(name: string): name is Rpc {
 function grpcCode(text: string): GrpcCode {
   const name = text.toUpperCase();
   if (name === 'OK' || !/^[A-Z_]+$/.test(name) || !Object.hasOwn(status, name))
-    throw new Error(`--error names "${text}", which is no gRPC error code (such as NOT_FOUND)`);
+    throw new Error(`--error must name a gRPC error code such as NOT_FOUND, not "${text}"`);
   return name as GrpcCode;
 }

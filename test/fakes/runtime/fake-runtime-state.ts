@@ -11,45 +11,45 @@ import {unknownError, notFoundError} from './grpc-status-error.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './runtime-records.js';
 import type {DeepPartial, Message} from './cri-messages.js';
 
-/** What a fake runtime starts with. */
+/** Initial state and options of a fake runtime. */
 export interface FakeRuntimeStateOptions {
-  /** What is pulled already; busybox unless given. */
+  /** Pulled images, by default busybox. */
   readonly images?: readonly ImageRecord[] | undefined;
-  /** What PullImage finds. */
+  /** Images that PullImage can pull. */
   readonly registry?: readonly ImageRecord[] | undefined;
   readonly sandboxes?: readonly SandboxRecord[] | undefined;
-  /** The sandbox of a container is added with it, when it isn't among `sandboxes`. */
+  /** Containers. Their sandboxes are added if they are not in `sandboxes`. */
   readonly containers?: readonly ContainerWithSandbox[] | undefined;
   readonly behaviour?: ResolveBehaviour | undefined;
   readonly exec?: ResolveExec | undefined;
   readonly clock?: Clock | undefined;
-  /** The groups that a container's process is in besides its own; those of busybox's root unless given. */
+  /** Supplemental groups of container processes, by default those of busybox's root. */
   readonly supplementalGroups?: readonly string[] | undefined;
-  /** The addresses of all sandboxes; the next free one of 10.244.0.0/16 unless given. */
+  /** Addresses of all sandboxes, by default the next free address of 10.244.0.0/16. */
   readonly podIps?: readonly string[] | undefined;
   readonly runtimeName?: string | undefined;
   readonly runtimeVersion?: string | undefined;
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
-  /** The names that RunPodSandbox takes as runtime handler beside the empty one. */
+  /** Names of runtime handlers accepted by RunPodSandbox, in addition to the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;
-  /** Give the next listener the events that nobody heard, as containerd 2 does. */
+  /** Whether events without listeners are delivered to the next listener, as in containerd 2. */
   readonly buffersEvents?: boolean | undefined;
-  /** Lists of containers and sandboxes have everything in them, whatever the filter: the CRI allows that. */
+  /** Whether lists of containers and sandboxes ignore filters, which the CRI permits. */
   readonly ignoresFilters?: boolean | undefined;
-  /** Where Exec, Attach and PortForward send the caller; they are UNIMPLEMENTED without it. */
+  /** Base URL returned by Exec, Attach and PortForward, which are UNIMPLEMENTED without it. */
   readonly streamingUrl?: string | undefined;
 }
 
-/** Everything that the fake runtime knows: it outlives a crash, as a real runtime's store does. */
+/** State of the fake runtime, which survives a crash like a real runtime's store. */
 export class FakeRuntimeState {
   readonly sandboxes = new Map<string, SandboxRecord>();
   readonly containers = new Map<string, ContainerRecord>();
-  /** By image id. */
+  /** Images by ID. */
   readonly images = new Map<string, ImageRecord>();
   readonly registry: ImageRecord[];
   readonly events: EventFeed<DeepPartial<Message<'ContainerEventResponse'>>>;
   readonly conditions = new Map<string, DeepPartial<Message<'RuntimeCondition'>>>();
-  /** Aborts when the fake is disposed of: no process of a container outlives it. */
+  /** Aborts when the fake is disposed of, which ends all containers. */
   readonly disposed = new AbortController();
   readonly options: FakeRuntimeStateOptions;
   readonly clock: Clock;
@@ -68,31 +68,31 @@ export class FakeRuntimeState {
     for (const type of ['RuntimeReady', 'NetworkReady']) this.conditions.set(type, {type, status: true});
   }
 
-  /** Adds a copy of a sandbox that a builder made. */
+  /** Adds a copy of a sandbox from a builder. */
   addSandbox(sandbox: SandboxRecord): void {
     this.sandboxes.set(sandbox.id, {...sandbox});
   }
 
-  /** Adds a copy of a container that a builder made, and its sandbox when that isn't there. */
+  /** Adds a copy of a container from a builder, and its sandbox if it is missing. */
   addContainer({sandbox, ...container}: ContainerWithSandbox): void {
     this.containers.set(container.id, {...container, ended: new AbortController()});
     if (!this.sandboxes.has(sandbox.id)) this.addSandbox(sandbox);
   }
 
-  /** The time in nanoseconds; never the same twice, so that what is created has an order. */
+  /** Returns the time in nanoseconds, unique per call so that creation times are ordered. */
   uniqueNowNanos(): bigint {
     const now = BigInt(Math.round(this.clock.now())) * 1_000_000n;
     this.#lastNanos = now > this.#lastNanos ? now : this.#lastNanos + 1n;
     return this.#lastNanos;
   }
 
-  /** A new id: 64 hex digits, the same at each run. */
+  /** Returns a new ID of 64 hex digits, the same in each run. */
   newId(): string {
     this.#ids += 1;
     return hexId(`created ${this.#ids}`);
   }
 
-  /** The next free address of 10.244.0.0/16. */
+  /** Returns the next free address of 10.244.0.0/16. */
   newAddress(): string {
     this.#addresses += 1;
     return `10.244.${this.#addresses >> 8}.${this.#addresses & 0xff}`;
@@ -110,17 +110,17 @@ export class FakeRuntimeState {
     return this.options.exec?.(argv, config, ranForMs) ?? defaultExec(argv);
   }
 
-  /** The sandbox with this id or unambiguous id prefix. Throws a refusal that begins with `failure`. */
+  /** Returns the sandbox with this ID or unambiguous prefix. Throws an error that starts with `failure`. */
   getSandbox(idOrPrefix: string, failure: string): SandboxRecord {
     return lookUp(this.sandboxes, idOrPrefix, failure);
   }
 
-  /** The container with this id or unambiguous id prefix. Throws a refusal that begins with `failure`. */
+  /** Returns the container with this ID or unambiguous prefix. Throws an error that starts with `failure`. */
   getContainer(idOrPrefix: string, failure: string): ContainerRecord {
     return lookUp(this.containers, idOrPrefix, failure);
   }
 
-  /** As `sandbox`, but undefined when there is none: Stop and Remove succeed then. */
+  /** Returns a sandbox like `sandbox`, or undefined if it does not exist: Stop and Remove succeed then. */
   findSandbox(idOrPrefix: string, failure: string): SandboxRecord | undefined {
     return find(this.sandboxes, idOrPrefix, failure);
   }
@@ -140,7 +140,7 @@ function lookUp<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure:
   return record;
 }
 
-/** containerd's index of id prefixes: the empty prefix and an ambiguous one are errors. */
+/** Finds an ID by prefix like containerd's index: the empty prefix and an ambiguous one are errors. */
 function find<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure: string): T | undefined {
   const exact = records.get(idOrPrefix);
   if (exact !== undefined) return exact;
@@ -152,14 +152,14 @@ function find<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure: s
   return match === undefined ? undefined : records.get(match);
 }
 
-/** What an id in a filter selects: the full id of an unambiguous prefix, else the text itself. */
+/** Returns the full ID for an unambiguous prefix in a filter, or the text unchanged. */
 export function resolveFilterId(records: ReadonlyMap<string, unknown>, idOrPrefix: string): string {
   if (idOrPrefix === '' || records.has(idOrPrefix)) return idOrPrefix;
   const matches = [...records.keys()].filter((id) => id.startsWith(idOrPrefix));
   return matches.length === 1 ? (matches[0] ?? idOrPrefix) : idOrPrefix;
 }
 
-/** True when every label of the selector is there. */
+/** Returns whether all labels of the selector match. */
 export function matchesLabels(
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>>,
@@ -167,10 +167,10 @@ export function matchesLabels(
   return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
-/** How many items a Stream… RPC sends in one message. */
+/** Number of items per message of a streaming list RPC. */
 const PAGE_SIZE = 1000;
 
-/** A list in pages, as the Stream… RPCs send it; an empty list is no page at all. */
+/** Splits a list into the pages of a streaming list RPC. An empty list has no pages. */
 export function* paginate<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += PAGE_SIZE) yield items.slice(start, start + PAGE_SIZE);
 }

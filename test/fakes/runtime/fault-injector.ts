@@ -3,15 +3,15 @@ import type {GrpcCode} from '../../../src/cri/errors.js';
 import {GrpcStatusError} from './grpc-status-error.js';
 import type {ProtoJson, Rpc} from './cri-messages.js';
 
-/** Which calls a fault hits. */
+/** Selects the calls that a fault affects. */
 export interface FaultScope {
-  /** How many calls it hits; every one unless given. */
+  /** Number of affected calls, by default all. */
   readonly times?: number;
-  /** How many matching calls pass unharmed first. */
+  /** Number of matching calls that are not affected before. */
   readonly skip?: number;
-  /** Only requests (in the recording's form) for which this is true. */
+  /** Selects requests, in the format of the recordings. */
   readonly match?: (request: ProtoJson) => boolean;
-  /** The call takes effect first, and only its answer is lost or late. */
+  /** Whether the call has its effect before the response is lost or delayed. */
   readonly afterEffect?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface InjectedError extends FaultScope {
 }
 
 type Effect =
-  | {readonly kind: 'error'; readonly refusal: GrpcStatusError}
+  | {readonly kind: 'error'; readonly error: GrpcStatusError}
   | {readonly kind: 'delay'; readonly ms: number}
   | {readonly kind: 'crash'};
 
@@ -32,7 +32,7 @@ interface Fault {
   seen: number;
 }
 
-/** Faults that a test has put in, per RPC; they act in the order in which they were put in. */
+/** Faults injected by a test, by RPC, applied in the order of their injection. */
 export class FaultInjector {
   readonly #clock: Clock;
   readonly #crash: () => Promise<void>;
@@ -51,7 +51,7 @@ export class FaultInjector {
     this.#faults = [];
   }
 
-  /** Lets the faults of this moment happen; throws Refusal when one of them is an error or a crash. */
+  /** Applies the faults for this stage of a call. Throws GrpcStatusError for an error or a crash. */
   async applyFaults(
     rpc: string,
     request: ProtoJson,
@@ -60,14 +60,14 @@ export class FaultInjector {
   ): Promise<void> {
     for (const fault of this.#faults) {
       if (fault.rpc !== rpc || (fault.scope.afterEffect === true) !== (when === 'after')) continue;
-      if (hits(fault, request)) await this.#act(fault.effect, signal);
+      if (affects(fault, request)) await this.#act(fault.effect, signal);
     }
   }
 
   async #act(effect: Effect, signal: AbortSignal): Promise<void> {
     switch (effect.kind) {
       case 'error':
-        throw effect.refusal;
+        throw effect.error;
       case 'delay':
         await this.#clock.sleep(effect.ms, signal);
         return;
@@ -80,7 +80,7 @@ export class FaultInjector {
   }
 }
 
-function hits(fault: Fault, request: ProtoJson): boolean {
+function affects(fault: Fault, request: ProtoJson): boolean {
   const {match, skip = 0, times = Infinity} = fault.scope;
   if (match !== undefined && !match(request)) return false;
   fault.seen += 1;

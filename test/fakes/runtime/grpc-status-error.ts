@@ -1,6 +1,6 @@
 import type {GrpcCode} from '../../../src/cri/errors.js';
 
-/** A gRPC status that a handler answers with instead of a response. */
+/** gRPC status that a handler returns instead of a response. */
 export class GrpcStatusError extends Error {
   readonly code: GrpcCode;
 
@@ -10,23 +10,23 @@ export class GrpcStatusError extends Error {
   }
 }
 
-/** containerd's refusal of an id that it doesn't know: NOT_FOUND, with `not found` at the end of its text. */
+/** Returns containerd's error for an unknown ID: NOT_FOUND, with a text that ends with `not found`. */
 export const notFoundError = (message: string): GrpcStatusError =>
   new GrpcStatusError('NOT_FOUND', `${message}: not found`);
 
-/** A plain Go error, which containerd answers as UNKNOWN. */
+/** Returns a plain Go error, which containerd returns as UNKNOWN. */
 export const unknownError = (message: string): GrpcStatusError => new GrpcStatusError('UNKNOWN', message);
 
 export const unimplementedError = (rpc: string): GrpcStatusError =>
   new GrpcStatusError('UNIMPLEMENTED', `method ${rpc} not implemented`);
 
-/** Any error as a refusal: what wasn't meant to happen is UNKNOWN. */
+/** Converts any error to a gRPC status. Unexpected errors are UNKNOWN. */
 export function toGrpcStatusError(error: unknown): GrpcStatusError {
   if (error instanceof GrpcStatusError) return error;
   return unknownError(error instanceof Error ? error.message : String(error));
 }
 
-/** The code as Go and the kubelet recordings write it: `NOT_FOUND` → `NotFound`. */
+/** Returns the code as in Go and the kubelet recordings: `NOT_FOUND` → `NotFound`. */
 export function goCodeName(code: GrpcCode): string {
   if (code === 'OK') return code;
   if (code === 'CANCELLED') return 'Canceled';

@@ -2,8 +2,8 @@ import {createHash} from 'node:crypto';
 import {unknownError} from './grpc-status-error.js';
 
 /**
- * The full form of an image name, as containerd keeps it: `busybox` → `docker.io/library/busybox:latest`. Throws
- * containerd's refusal of a name that can't be one.
+ * Normalizes an image name like containerd: `busybox` → `docker.io/library/busybox:latest`. Throws containerd's error
+ * for an invalid name.
  */
 export function normalizeImageName(name: string): string {
   const [path = '', digest] = name.split('@');
@@ -23,11 +23,11 @@ function withDomain(repository: string): string {
 }
 
 function invalid(name: string, detail?: string): Error {
-  const why = detail === undefined ? '' : `: ${detail}`;
-  return unknownError(`failed to parse image reference "${name}": invalid reference format${why}`);
+  const reason = detail === undefined ? '' : `: ${detail}`;
+  return unknownError(`failed to parse image reference "${name}": invalid reference format${reason}`);
 }
 
-/** The image id that the fake gives to this content: a digest, the same at each run. */
+/** Returns the fake's image ID for this content: a digest, the same in each run. */
 export function fakeDigest(content: string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }

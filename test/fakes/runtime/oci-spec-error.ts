@@ -1,7 +1,7 @@
 import type {ContainerRecord, SandboxRecord} from './runtime-records.js';
 import type {FakeRuntimeState} from './fake-runtime-state.js';
 
-/** A container that is about to be created. */
+/** A container to be created. */
 export interface OciSpecInput {
   readonly config: ContainerRecord['config'];
   readonly sandbox: SandboxRecord;
@@ -10,7 +10,7 @@ export interface OciSpecInput {
 
 type Rule = (state: FakeRuntimeState, spec: OciSpecInput) => string | undefined;
 
-/** What makes containerd refuse to write an OCI spec, in its words; undefined when nothing does. */
+/** Returns containerd's error for a container without a valid OCI spec, or undefined if it is valid. */
 export function findOciSpecError(state: FakeRuntimeState, spec: OciSpecInput): string | undefined {
   for (const rule of RULES) {
     const fault = rule(state, spec);
@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** A target's PID namespace can be joined while it runs, in the same sandbox. */
+/** Checks a target container: its PID namespace can be joined while it runs in the same sandbox. */
 function targetFault(state: FakeRuntimeState, targetId: string, sandboxId: string): string | undefined {
   const target = state.containers.get(targetId);
   const failure = 'invalid target container: container';

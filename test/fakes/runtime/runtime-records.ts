@@ -1,18 +1,18 @@
 import type {ContainerBehaviour} from './container-behaviour.js';
 import type {DeepPartial, Message} from './cri-messages.js';
 
-/** A pod sandbox as the fake keeps it. Times are nanoseconds since the epoch. */
+/** A pod sandbox in the fake. Times are in nanoseconds since the epoch. */
 export interface SandboxRecord {
   readonly id: string;
   readonly config: Message<'PodSandboxConfig'>;
   readonly runtimeHandler: string;
   readonly createdAt: bigint;
   state: Message<'PodSandbox'>['state'];
-  /** Empty when stopped, and with the host's network. */
+  /** Addresses. Empty if stopped or in the host's network. */
   ips: readonly string[];
 }
 
-/** A container as the fake keeps it. */
+/** A container in the fake. */
 export interface ContainerRecord {
   readonly id: string;
   readonly sandboxId: string;
@@ -21,7 +21,7 @@ export interface ContainerRecord {
   readonly logPath: string;
   readonly createdAt: bigint;
   readonly behaviour: ContainerBehaviour;
-  /** Aborts when the container's process has ended. */
+  /** Aborts when the container's process exits. */
   readonly ended: AbortController;
   state: Message<'Container'>['state'];
   startedAt: bigint;
@@ -32,17 +32,17 @@ export interface ContainerRecord {
   resources: DeepPartial<Message<'LinuxContainerResources'>> | null;
 }
 
-/** An image as the fake keeps it; also what a registry holds. */
+/** An image in the fake or in its registry. */
 export interface ImageRecord {
   readonly id: string;
   readonly repoTags: readonly string[];
   readonly repoDigests: readonly string[];
   readonly size: number;
-  /** The image's USER: a number, a name, or empty. */
+  /** USER of the image: a number, a name, or empty. */
   readonly user: string;
   readonly pinned: boolean;
   readonly entrypoint: readonly string[];
   readonly cmd: readonly string[];
-  /** When it was built, as its config says. */
+  /** Build time in the image config. */
   readonly builtAt?: string | undefined;
 }

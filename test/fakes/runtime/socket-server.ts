@@ -10,8 +10,8 @@ import {
 import {criServices} from './cri-messages.js';
 
 /**
- * A gRPC server on a unix socket whose connections are ours, so that they can be counted, and cut without the
- * farewell that grpc-js would send: as a killed process does.
+ * A gRPC server on a unix socket whose connections can be counted and closed without the GOAWAY of grpc-js, like those
+ * of a killed process.
  */
 export class SocketServer {
   readonly #path: string;
@@ -19,7 +19,7 @@ export class SocketServer {
   readonly #sockets = new Set<Socket>();
   #grpc: Server | undefined;
   #listener: NetServer | undefined;
-  /** How many connections were ever accepted. */
+  /** Number of connections accepted so far. */
   acceptedConnections = 0;
 
   constructor(path: string, implementation: UntypedServiceImplementation) {
@@ -31,12 +31,12 @@ export class SocketServer {
     return this.#listener !== undefined;
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get openConnections(): number {
     return this.#sockets.size;
   }
 
-  /** Throws EEXIST when there is a file at the path already. */
+  /** Throws EEXIST if the path exists. */
   async listen(): Promise<void> {
     const grpc = new Server({'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1});
     for (const service of criServices()) grpc.addService(service, this.#implementation);
@@ -44,7 +44,7 @@ export class SocketServer {
     const listener = createServer((socket) => {
       this.#accept(socket, injector);
     });
-    // Node.js removes the path that it bound when it closes: a second name stays, as after a kill.
+    // Node.js unlinks the bound path on close. A hard link keeps the socket file, as after a kill.
     const bound = `${this.#path}.bound`;
     listener.listen(bound);
     await once(listener, 'listening');
@@ -66,7 +66,7 @@ export class SocketServer {
     injector.injectConnection(socket);
   }
 
-  /** Cuts every connection and stops listening; the dead socket file stays behind. */
+  /** Closes every connection and stops listening. The socket file stays. */
   async dropConnections(): Promise<void> {
     const listener = this.#listener;
     if (listener === undefined) return;

@@ -1,24 +1,24 @@
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import {createInflate, constants} from 'node:zlib';
 
-/** How the server behaves. */
+/** Options of the server. */
 export interface StreamingServerOptions {
-  /** Plays the remote end of a session, when its streams are there; the session ends when it returns. */
+  /** Handles a session after its streams were opened. The session ends when it returns. */
   readonly handleSession?: (session: ServerSession) => Promise<void> | void;
-  /** Answers with this instead of switching the protocol. */
+  /** HTTP response in place of the protocol switch. */
   readonly errorResponse?: {readonly status: number; readonly body: string};
-  /** The protocol that it says it has chosen; the first that was offered unless given. */
+  /** Protocol in the response, by default the first offered one. */
   readonly protocol?: string;
-  /** Makes the connection of each socket, such as a TLS server's. */
+  /** Wraps the socket of each connection, for example with TLS. */
   readonly wrapSocket?: (socket: Socket) => Socket;
 }
 
-/** A stream of a session, seen from the server. */
+/** The server's side of a stream. */
 export class ServerStream {
   readonly headers: Readonly<Record<string, string>>;
   readonly #session: ServerSession;
   readonly #id: number;
-  readonly #pieces: Buffer[] = [];
+  readonly #chunks: Buffer[] = [];
   #waiting: (() => void)[] = [];
   isEnded = false;
   isReset = false;
@@ -42,21 +42,21 @@ export class ServerStream {
     this.#session.sendRaw(control(3, uint32(this.#id, 5)));
   }
 
-  /** All that has come so far. */
+  /** All received data as text. */
   get received(): string {
-    return Buffer.concat(this.#pieces).toString();
+    return Buffer.concat(this.#chunks).toString();
   }
 
-  /** Resolves when the received text satisfies. */
-  async waitUntil(satisfied: (text: string, stream: ServerStream) => boolean): Promise<void> {
-    while (!satisfied(this.received, this))
+  /** Resolves when the received text satisfies the condition. */
+  async waitUntil(condition: (text: string, stream: ServerStream) => boolean): Promise<void> {
+    while (!condition(this.received, this))
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
   }
 
   receive(payload: Buffer, fin: boolean): void {
-    this.#pieces.push(payload);
+    this.#chunks.push(payload);
     this.isEnded ||= fin;
     this.wake();
   }
@@ -66,16 +66,16 @@ export class ServerStream {
   }
 }
 
-/** One connection of a client. */
+/** A client's connection. */
 export class ServerSession {
   readonly request: string;
-  /** The streams by their type, in the order in which they were opened. */
+  /** Streams by type, in the order they were opened. */
   readonly streams = new Map<string, ServerStream>();
   readonly #byId = new Map<number, ServerStream>();
   readonly #socket: Socket;
   readonly #inflate = createInflate({finishFlush: constants.Z_SYNC_FLUSH});
   #kept = Buffer.alloc(0);
-  /** The ids in the answers to our pings. */
+  /** IDs of received ping replies. */
   readonly pongs: number[] = [];
 
   constructor(socket: Socket, request: string) {
@@ -85,7 +85,7 @@ export class ServerSession {
 
   stream(type: string): ServerStream {
     const stream = this.streams.get(type);
-    if (stream === undefined) throw new Error(`the client has opened no stream "${type}"`);
+    if (stream === undefined) throw new Error(`the client has not opened the stream "${type}"`);
     return stream;
   }
 
@@ -93,7 +93,7 @@ export class ServerSession {
     this.#socket.write(bytes);
   }
 
-  /** What the client has not taken yet. */
+  /** Number of bytes not read by the client yet. */
   get unsentLength(): number {
     return this.#socket.writableLength;
   }
@@ -106,28 +106,28 @@ export class ServerSession {
     this.sendRaw(control(7, uint32(0, 0)));
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   stopReading(): void {
     this.#socket.pause();
   }
 
-  /** Ends the connection in order. */
+  /** Ends the connection regularly. */
   end(): void {
     this.#socket.end();
   }
 
-  /** Ends the connection when all is sent, whatever has not been read: the system then resets it. */
+  /** Ends the connection after all data is sent, regardless of unread data, so that the system resets it. */
   hangUp(): void {
     this.#socket.pause();
     this.#socket.destroySoon();
   }
 
-  /** Ends the connection as a crash would. */
+  /** Destroys the connection, like a crash. */
   crash(): void {
     this.#socket.resetAndDestroy();
   }
 
-  /** What Kubernetes' servers do at a process's end. */
+  /** Sends a process's result like Kubernetes' servers. */
   sendExitCode(exitCode: number): void {
     for (const type of ['stdout', 'stderr']) this.streams.get(type)?.fin();
     this.sendStatus(
@@ -187,21 +187,21 @@ export class ServerSession {
     stream.wake();
   }
 
-  /** The blocks are one zlib stream, as zlib itself reads it. */
+  /** Decompresses header blocks, which form one zlib stream. */
   async #inflated(block: Buffer): Promise<Buffer> {
     return await new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      const collect = (piece: Buffer): void => void pieces.push(piece);
+      const chunks: Buffer[] = [];
+      const collect = (piece: Buffer): void => void chunks.push(piece);
       this.#inflate.on('data', collect).once('error', reject);
       this.#inflate.write(block, () => {
         this.#inflate.off('data', collect).off('error', reject);
-        resolve(Buffer.concat(pieces));
+        resolve(Buffer.concat(chunks));
       });
     });
   }
 }
 
-/** A streaming server as runtimes have it, with scripted sessions. */
+/** A runtime's streaming server with scripted sessions. */
 export class FakeStreamingServer implements AsyncDisposable {
   readonly #server;
   readonly #sockets = new Set<Socket>();
@@ -292,12 +292,12 @@ function parseHeaders(block: Buffer): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({length: block.readUInt32BE(0)}, () => [word(), word()] as const));
 }
 
-/** The front of a data frame. */
+/** Returns the header of a data frame. */
 export function frameHeader(id: number, flags: number, length: number): Buffer {
   return uint32(id, flags * 0x1000000 + length);
 }
 
-/** A control frame of SPDY/3.1. */
+/** Returns a control frame of SPDY/3.1. */
 export function control(type: number, payload: Buffer): Buffer {
   return Buffer.concat([uint32(0x80030000 + type, payload.length), payload]);
 }

@@ -1,4 +1,6 @@
-/** A certificate for streaming.test and 127.0.0.1, signed by itself, and its key: for tests alone, good for a century. */
+/**
+ * Self-signed certificate for streaming.test and 127.0.0.1 with its key, only for tests. It is valid for a century.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBcjCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5zdHJlYW1p
 bmcudGVzdDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowGTEXMBUG

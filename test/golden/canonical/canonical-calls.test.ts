@@ -5,7 +5,7 @@ import {GOLDEN_NODE, goldenEnvironment} from '../golden-cases.js';
 
 const SANDBOX = '5'.repeat(64);
 const OTHER = '6'.repeat(64);
-const WORLD = goldenEnvironment(GOLDEN_NODE, ['10.244.0.9'], new Map([['sha256:1', 'busybox:1']]));
+const ENVIRONMENT = goldenEnvironment(GOLDEN_NODE, ['10.244.0.9'], new Map([['sha256:1', 'busybox:1']]));
 
 function call(method: string, request: object, rest: Partial<GoldenCall> = {}): GoldenCall {
   return {method, request, code: 'OK', deadlineMs: 119_987, ...rest};
@@ -28,14 +28,14 @@ const create = (name: string, id: string, config: object = {}, rest: object = {}
   );
 
 describe('the canonical form of calls', () => {
-  test('has labels for ids, pods, nodes, directories, addresses and times', () => {
+  test('has labels for IDs, pods, nodes, directories, addresses and times', () => {
     const config = {
       log_directory: `${GOLDEN_NODE.podLogsDir}/default_web-goldennode_u1`,
       annotations: {seen: '2026-05-01T12:00:00.123456789+02:00', ip: '10.244.0.9 192.0.2.2'},
       linux: {cgroup_parent: '/kubepods/podu1'},
     };
 
-    expect(canonicalCalls([run('u1', SANDBOX, config)], WORLD)).toEqual([
+    expect(canonicalCalls([run('u1', SANDBOX, config)], ENVIRONMENT)).toEqual([
       {
         method: 'RunPodSandbox',
         timeout_s: 240,
@@ -53,8 +53,8 @@ describe('the canonical form of calls', () => {
     ]);
   });
 
-  test('numbers pods of one name', () => {
-    const lines = canonicalCalls([run('u1', SANDBOX), run('u2', OTHER)], WORLD);
+  test('numbers pods with one name', () => {
+    const lines = canonicalCalls([run('u1', SANDBOX), run('u2', OTHER)], ENVIRONMENT);
 
     expect(lines.map(({resp}) => resp)).toEqual([
       {pod_sandbox_id: '<SB:web/0>'},
@@ -66,7 +66,10 @@ describe('the canonical form of calls', () => {
     const host_path = `${GOLDEN_NODE.rootDir}/pods/u1/containers/main/0123abcd`;
     const config = {image: {image: 'sha256:1'}, mounts: [{host_path}]};
 
-    const [, line] = canonicalCalls([run('u1', SANDBOX), create('main', 'c'.repeat(64), config)], WORLD);
+    const [, line] = canonicalCalls(
+      [run('u1', SANDBOX), create('main', 'c'.repeat(64), config)],
+      ENVIRONMENT,
+    );
 
     expect(line).toMatchObject({
       req: {
@@ -85,7 +88,7 @@ describe('the canonical form of calls', () => {
     const envs = [{key: 'B', value: value('2')}, {key: 'A'}];
     const config = {envs, dns_config: {options: ['b', 'a']}};
 
-    const [line] = canonicalCalls([create('main', 'c', config)], WORLD);
+    const [line] = canonicalCalls([create('main', 'c', config)], ENVIRONMENT);
 
     expect(line?.req['config']).toMatchObject({
       envs: [
@@ -96,12 +99,12 @@ describe('the canonical form of calls', () => {
     });
   });
 
-  test('does not repeat the sandbox’s configuration, unless it differs', () => {
+  test("omits the sandbox's configuration unless it differs", () => {
     const metadata = {name: 'web-goldennode', uid: 'u1'};
     const same = create('a', 'c1', {}, {sandbox_config: {metadata}});
     const different = create('b', 'c2', {}, {sandbox_config: {metadata, hostname: 'h'}});
 
-    const lines = canonicalCalls([run('u1', SANDBOX), same, different], WORLD);
+    const lines = canonicalCalls([run('u1', SANDBOX), same, different], ENVIRONMENT);
 
     expect(lines.slice(1).map(({req}) => req['sandbox_config'])).toEqual([
       '=RunPodSandbox',
@@ -109,7 +112,7 @@ describe('the canonical form of calls', () => {
     ]);
   });
 
-  test('leaves out what only reads', () => {
+  test('omits read-only calls', () => {
     const reads = [
       'Version',
       'Status',
@@ -123,7 +126,7 @@ describe('the canonical form of calls', () => {
     expect(
       canonicalCalls(
         reads.map((method) => call(method, {})),
-        WORLD,
+        ENVIRONMENT,
       ),
     ).toEqual([]);
   });
@@ -135,11 +138,11 @@ describe('the canonical order', () => {
   const stopSandbox = (id: string): GoldenCall => call('StopPodSandbox', {pod_sandbox_id: id});
   const removeSandbox = (id: string): GoldenCall => call('RemovePodSandbox', {pod_sandbox_id: id});
   const brief = (calls: readonly GoldenCall[]): readonly string[] =>
-    canonicalCalls(calls, WORLD).map(({method, req, code}) =>
+    canonicalCalls(calls, ENVIRONMENT).map(({method, req, code}) =>
       [method, ...Object.values(req).map(stringOrEmpty), code].join(' '),
     );
 
-  test('sorts what is stopped in parallel', () => {
+  test('sorts parallel stops', () => {
     expect(brief([stop('b'), stop('a'), stopSandbox('s')])).toEqual([
       'StopContainer a OK',
       'StopContainer b OK',
@@ -147,7 +150,7 @@ describe('the canonical order', () => {
     ]);
   });
 
-  test("counts a probe's calls that are the same once, behind the start of the container and until its stop", () => {
+  test('lists repeated calls of a probe once, after the start of the container and until its stop', () => {
     const probe = (exit: number): GoldenCall =>
       call('ExecSync', {container_id: 'c'.repeat(64), cmd: ['ok']}, {response: {exitCode: exit}});
     const start = call('StartContainer', {container_id: 'c'.repeat(64)});
@@ -156,7 +159,7 @@ describe('the canonical order', () => {
 
     const lines = canonicalCalls(
       [...calls, probe(0), probe(0), probe(1), probe(0), end, probe(2)],
-      WORLD,
+      ENVIRONMENT,
       new Map([['main', [['ok']]]]),
     );
 
@@ -171,14 +174,14 @@ describe('the canonical order', () => {
     ]);
   });
 
-  test('counts two removers of one container once, as successful if one was', () => {
+  test('lists two removals of one container once, as successful if one is', () => {
     expect(brief([remove('a', 'Unknown'), stopSandbox('s'), remove('a')])).toEqual([
       'RemoveContainer a OK',
       'StopPodSandbox s OK',
     ]);
   });
 
-  test('counts the same sandbox stopped twice in a row once', () => {
+  test('lists consecutive stops of a sandbox once', () => {
     expect(brief([stopSandbox('s'), stopSandbox('s'), remove('a'), stopSandbox('s')])).toEqual([
       'StopPodSandbox s OK',
       'RemoveContainer a OK',

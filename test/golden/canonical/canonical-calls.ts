@@ -6,18 +6,18 @@ import {deduplicateProbeCalls, type ProbeCommands} from './probe-calls.js';
 export type {JsonObject} from './canonical-json.js';
 export type {GoldenEnvironment} from './canonical-labels.js';
 
-/** One call to a runtime, in the order in which it began: FakeRuntime.calls fits. */
+/** A call to a runtime, in the order of the starts. Compatible with FakeRuntime.calls. */
 export interface GoldenCall {
   readonly method: string;
   readonly request: object;
-  /** In proto names or camelCase; only new ids are read from it. */
+  /** Response in proto names or camelCase. Only new IDs are read from it. */
   readonly response?: object | undefined;
   readonly code: string | undefined;
-  /** None for an RPC without one. */
+  /** Timeout of the call. Undefined for RPCs without one. */
   readonly deadlineMs: number | undefined;
 }
 
-/** One line of a canon.jsonl: a call, or the mark of something done from outside. */
+/** A line of a canon.jsonl: a call, or the mark of an external action. */
 export type CanonicalLine = CanonicalCall | {readonly mark: string};
 
 export interface CanonicalCall {
@@ -27,7 +27,7 @@ export interface CanonicalCall {
   readonly code: string;
   readonly resp?: JsonObject;
   readonly msg?: string;
-  /** One of however many a probe made. */
+  /** Whether it represents any number of a probe's calls. */
   readonly probe?: boolean;
 }
 
@@ -35,25 +35,25 @@ const READS =
   /^(List|Stream|GetContainerEvents|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
 
 /**
- * The changing calls in the form of the kubelet's recordings: ids, UIDs, addresses, times and directories are replaced
- * by labels that are the same in every run, what a kubelet does in random order is sorted, and a probe's calls that are
- * the same count once.
+ * Returns the mutating calls in the format of the kubelet's recordings: IDs, UIDs, addresses, times and directories
+ * are replaced by stable labels, calls that a kubelet makes in random order are sorted, and equal calls of a probe are
+ * listed once.
  */
 export function canonicalCalls(
   calls: readonly GoldenCall[],
-  world: GoldenEnvironment,
+  environment: GoldenEnvironment,
   probes: ProbeCommands = new Map(),
 ): readonly CanonicalCall[] {
   const changing = calls.filter(({method}) => !READS.test(method));
-  const labels = labelsOf(calls, world);
+  const labels = labelsOf(calls, environment);
   const sandboxConfigs = new Map<string, string>();
   const lines = changing.map((call) => canonicalCall(withPlainRequest(call), labels, sandboxConfigs));
   return deduplicateProbeCalls(canonicalOrder(lines), probes);
 }
 
 /**
- * The calls pod by pod, without the marks and the runtime's own words: a kubelet works on several pods at once, and
- * collects the sandbox of one that was replaced when its time comes.
+ * Groups the calls by pod, without marks and runtime messages: a kubelet works on several pods concurrently, and
+ * collects the sandbox of a replaced pod later.
  */
 export function callsByPod(
   lines: readonly CanonicalLine[],
@@ -69,12 +69,15 @@ export function callsByPod(
   return byPod;
 }
 
-/** The labels of all that the calls have made. */
-export function labelsOf(calls: readonly GoldenCall[], world: GoldenEnvironment): CanonicalLabels {
-  return new CanonicalLabels(world, calls.filter(({method}) => !READS.test(method)).map(withPlainRequest));
+/** Registers labels for everything that the calls create. */
+export function labelsOf(calls: readonly GoldenCall[], environment: GoldenEnvironment): CanonicalLabels {
+  return new CanonicalLabels(
+    environment,
+    calls.filter(({method}) => !READS.test(method)).map(withPlainRequest),
+  );
 }
 
-/** A call whose request is plain JSON. */
+/** A call with a request in plain JSON. */
 export interface PlainCall extends GoldenCall {
   readonly request: JsonObject;
   readonly ids: {readonly sandbox?: string; readonly container?: string; readonly image?: string};
@@ -109,7 +112,7 @@ function canonicalCall(
   if (method === 'RunPodSandbox') sandboxConfigs.set(ids.sandbox ?? '', JSON.stringify(plain['config']));
   const known = sandboxConfigs.get(stringOrEmpty(plain['pod_sandbox_id']));
   const repeats = method === 'CreateContainer' && JSON.stringify(plain['sandbox_config']) === known;
-  const resp = answer(method, ids, response);
+  const resp = canonicalResponse(method, ids, response);
   return {
     method,
     timeout_s: Math.ceil((deadlineMs ?? 0) / 1000),
@@ -119,8 +122,12 @@ function canonicalCall(
   };
 }
 
-/** What of an answer counts. */
-function answer(method: string, ids: PlainCall['ids'], response: object | undefined): Record<string, Json> {
+/** Returns the relevant part of a response. */
+function canonicalResponse(
+  method: string,
+  ids: PlainCall['ids'],
+  response: object | undefined,
+): Record<string, Json> {
   const {url} = (response ?? {}) as {readonly url?: string};
   return {
     ...(url !== undefined && {url: `http://<STREAM>/${method.toLowerCase()}/<TOKEN>`}),
@@ -131,7 +138,7 @@ function answer(method: string, ids: PlainCall['ids'], response: object | undefi
   };
 }
 
-/** What a command said, without what is empty. */
+/** Returns the output of a command, without empty fields. */
 function execResult(response: object | undefined): Readonly<Record<string, Json>> {
   const {
     exitCode = 0,
@@ -146,7 +153,7 @@ function execResult(response: object | undefined): Readonly<Record<string, Json>
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== 0 && value !== ''));
 }
 
-/** Environments and resolver options come out of Go maps: they are compared as sets. Bytes become text. */
+/** Sorts environments and resolver options, which come from Go maps, and decodes bytes to text. */
 function sorted(value: Json, key = ''): Json {
   if (Array.isArray(value))
     return sortedList(

@@ -1,52 +1,52 @@
 import {stringOrEmpty, type Json, type JsonObject} from './canonical-json.js';
 import type {PlainCall} from './canonical-calls.js';
 
-/** What a run was made with, so that it can be taken out of its calls again. */
+/** The environment of a run, which is removed from its calls. */
 export interface GoldenEnvironment {
   readonly nodeName: string;
   readonly nodeIp: string;
   readonly rootDir: string;
   readonly logsDir: string;
-  /** What precedes /kubepods in cgroup paths. */
+  /** Parent path of /kubepods in cgroup paths. */
   readonly cgroupRoot: string;
-  /** The directory that stands for @KL@ in manifests, and has @HOST@ in it. */
+  /** Directory in place of @KL@ in manifests, which contains @HOST@. */
   readonly scratchDir?: string;
   readonly podIps: readonly string[];
-  /** Image ids and the tag that each is known by. */
+  /** Image IDs with their tags. */
   readonly images: ReadonlyMap<string, string>;
-  /** The pods in the order in which they were made, when not each of them came to a sandbox. */
+  /** Pods in the order of their creation, if not all of them have sandboxes. */
   readonly pods?: readonly Pick<SandboxMetadata, 'name' | 'uid'>[];
-  /** What stood in for something of the node, and what it stood for. */
+  /** Substitutes for node facts, and the original values. */
   readonly substitutes?: ReadonlyMap<string, string>;
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
 const DURATION = /\bin [0-9.]+(?:ms|µs|s) \([0-9.]+(?:ms|µs|s) including waiting\)/g;
-/** An id that no call has given: an image's digest. */
+/** An ID that no call has returned: an image's digest. */
 const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
 
 type Replacement = readonly [from: string, to: string];
 
-/** Knows the label of every id, directory and address of one run. */
+/** Maps IDs, directories and addresses of one run to labels. */
 export class CanonicalLabels {
   readonly #replacements: readonly Replacement[];
 
-  constructor(world: GoldenEnvironment, calls: readonly PlainCall[]) {
-    const uids = uidLabels(world, calls);
+  constructor(environment: GoldenEnvironment, calls: readonly PlainCall[]) {
+    const uids = uidLabels(environment, calls);
     this.#replacements = [
-      ...(world.substitutes ?? []),
-      ...directories(world),
-      ...[...world.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
+      ...(environment.substitutes ?? []),
+      ...directories(environment),
+      ...[...environment.images].map(([id, tag]) => [id, `<IMAGE:${tag}>`] as const),
       ...idLabels(calls, uids),
       ...[...uids].map(([uid, label]) => [uid, `<UID:${label}>`] as const),
-      ...world.podIps.map((ip) => [ip, '<POD_IP>'] as const),
-      [world.nodeIp, '<NODE_IP>'],
-      [world.nodeName, '<NODE>'],
+      ...environment.podIps.map((ip) => [ip, '<POD_IP>'] as const),
+      [environment.nodeIp, '<NODE_IP>'],
+      [environment.nodeName, '<NODE>'],
     ];
   }
 
-  /** The text with all that is particular to this run replaced. */
+  /** Returns the text with all values of this run replaced. */
   replaceInText(value: string): string {
     const plain = value
       .replaceAll(TERMINATION_LOG, '$1<RAND>')
@@ -57,7 +57,7 @@ export class CanonicalLabels {
       .replaceAll(UNKNOWN_ID, '<ID>');
   }
 
-  /** The same for every text inside a value. */
+  /** Replaces the values in every string of a JSON value. */
   replaceInValue(value: Json): Json {
     if (typeof value === 'string') return this.replaceInText(value);
     if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.replaceInValue(item));
@@ -78,7 +78,7 @@ function directories({
     [`${cgroupRoot}/kubepods`, '<CGROUP_ROOT>/kubepods'],
     [scratchDir, '<KL>'],
   ];
-  // A directory inside another must be found first.
+  // Nested directories must be replaced first.
   return named.sort(([a], [b]) => b.length - a.length);
 }
 
@@ -92,7 +92,7 @@ function metadataOf(request: JsonObject): SandboxMetadata {
   return (request['config'] as {readonly metadata: unknown}).metadata as SandboxMetadata;
 }
 
-/** A pod's name without the node's; `#2` for the second pod of that name. */
+/** Returns a pod's name without the node's, with `#2` for the second pod of that name. */
 function uidLabels(
   {nodeName, pods}: GoldenEnvironment,
   calls: readonly PlainCall[],

@@ -1,7 +1,7 @@
 import {stringOrEmpty} from './canonical-json.js';
 import type {CanonicalCall} from './canonical-calls.js';
 
-/** What a kubelet does to several containers or sandboxes at once. */
+/** Calls that a kubelet makes for several containers or sandboxes concurrently. */
 const PARALLEL: ReadonlySet<string> = new Set([
   'StopContainer',
   'RemoveContainer',
@@ -12,8 +12,8 @@ const PARALLEL: ReadonlySet<string> = new Set([
 const key = (call: CanonicalCall): string => JSON.stringify([call.method, call.req]);
 
 /**
- * The calls in an order that doesn't depend on chance: two removers of one container count once, the same sandbox
- * stopped twice in a row too, what runs in parallel is sorted, and so are the sandboxes that are collected as garbage.
+ * Returns the calls in a deterministic order: two removals of one container and consecutive stops of a sandbox are
+ * listed once, and parallel calls and the collection of sandboxes are sorted.
  */
 export function canonicalOrder(calls: readonly CanonicalCall[]): readonly CanonicalCall[] {
   return sortedCollections(sortedRuns(withoutRepeats(calls)));
@@ -21,22 +21,22 @@ export function canonicalOrder(calls: readonly CanonicalCall[]): readonly Canoni
 
 function withoutRepeats(calls: readonly CanonicalCall[]): readonly CanonicalCall[] {
   const removed = new Map<string, number>();
-  const kept: CanonicalCall[] = [];
+  const earlierCall: CanonicalCall[] = [];
   for (const call of calls) {
     const earlier = removed.get(key(call));
     if (call.method === 'RemoveContainer' && earlier !== undefined) {
-      if (kept[earlier]?.code !== 'OK' && call.code === 'OK') kept[earlier] = call;
+      if (earlierCall[earlier]?.code !== 'OK' && call.code === 'OK') earlierCall[earlier] = call;
       continue;
     }
-    const previous = kept.at(-1);
+    const previous = earlierCall.at(-1);
     if (call.method === 'StopPodSandbox' && previous !== undefined && key(previous) === key(call)) continue;
-    if (call.method === 'RemoveContainer') removed.set(key(call), kept.length);
-    kept.push(call);
+    if (call.method === 'RemoveContainer') removed.set(key(call), earlierCall.length);
+    earlierCall.push(call);
   }
-  return kept;
+  return earlierCall;
 }
 
-/** Runs of items that belong together: consecutive ones with the same group, undefined groups alone. */
+/** Splits items into runs of consecutive items of one group. Items without a group are separate. */
 function runsOf<T>(items: readonly T[], groupOf: (item: T) => string | undefined): readonly (readonly T[])[] {
   const runs: T[][] = [];
   let open: string | undefined;
@@ -56,7 +56,7 @@ function sortedRuns(calls: readonly CanonicalCall[]): readonly CanonicalCall[] {
   return runsOf(calls, groupOf).flatMap((run) => run.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)));
 }
 
-/** StopPodSandbox and RemovePodSandbox of one sandbox, several in a row: by pod, in their own order within a pod. */
+/** Sorts consecutive StopPodSandbox and RemovePodSandbox calls by pod, and keeps their order within a pod. */
 function sortedCollections(calls: readonly CanonicalCall[]): readonly CanonicalCall[] {
   const steps: CanonicalCall[][] = [];
   for (const call of calls) {

@@ -5,16 +5,16 @@ import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {Json, JsonObject} from './canonical-json.js';
 import type {CanonicalLabels} from './canonical-labels.js';
 
-/** One line of a canon.events.jsonl. */
+/** A line of a canon.events.jsonl. */
 export type CanonicalEvent = Readonly<Record<'reason' | 'message' | 'type' | 'object' | 'fieldPath', string>>;
 
-/** A pod as the kubelet's /pods shows it: what was asked for, and how it is. */
+/** A pod as in the kubelet's /pods, with spec and status. */
 export interface PodWithStatus {
   readonly pod: Pod;
   readonly status: PodStatus;
 }
 
-/** The pods in the form of the recordings, by name. */
+/** Returns the pods in the format of the recordings, by name. */
 export function canonicalPods(
   pods: readonly PodWithStatus[],
   labels: CanonicalLabels,
@@ -25,7 +25,7 @@ export function canonicalPods(
   );
 }
 
-/** Events without repetitions, those of containers that were killed at the same time sorted. */
+/** Returns events without repetitions, with those of concurrently killed containers sorted. */
 export function canonicalEvents(
   events: readonly PodEvent[],
   labels: CanonicalLabels,
@@ -33,7 +33,7 @@ export function canonicalEvents(
   const lines = events.map(({type, reason, message, fieldPath = '', pod: {metadata}}) => ({
     type,
     reason,
-    // The kubelet's log, from which the events are, begins a new line there.
+    // The recorded events come from the kubelet's log, which wraps lines there.
     message: message.includes('\n') ? '<' : message,
     fieldPath,
     object: `${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
@@ -49,7 +49,7 @@ export function canonicalEvents(
   return withSortedKills([...distinct.values()]);
 }
 
-/** Sorts runs of Killing events: containers are killed in parallel. */
+/** Sorts consecutive Killing events: containers are killed concurrently. */
 function withSortedKills(events: readonly CanonicalEvent[]): readonly CanonicalEvent[] {
   const result: CanonicalEvent[] = [];
   let kills: CanonicalEvent[] = [];
@@ -68,7 +68,7 @@ function withSortedKills(events: readonly CanonicalEvent[]): readonly CanonicalE
   return result;
 }
 
-/** As JSON writes it. */
+/** Converts to plain JSON. */
 function plain(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

@@ -2,10 +2,10 @@ import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {stringOrEmpty} from './canonical-json.js';
 import type {CanonicalCall} from './canonical-calls.js';
 
-/** The commands of probes, by the name of their container. */
+/** Commands of probes by container name. */
 export type ProbeCommands = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** What the probes of the pods run in containers. */
+/** Returns the commands of the pods' probes. */
 export function collectProbeCommands(pods: readonly Pod[]): ProbeCommands {
   const containers = pods.flatMap(({spec}) => [...(spec.initContainers ?? []), ...spec.containers]);
   return new Map(
@@ -19,8 +19,8 @@ export function collectProbeCommands(pods: readonly Pod[]): ProbeCommands {
 }
 
 /**
- * The calls with each different call of a probe once, behind the start of its container: how many there are depends
- * on time. Those that are made while the container is being stopped don't count.
+ * Returns the calls with each distinct call of a probe once, after the start of its container, since their number
+ * depends on time. Those during the stop of the container are omitted.
  */
 export function deduplicateProbeCalls(
   calls: readonly CanonicalCall[],

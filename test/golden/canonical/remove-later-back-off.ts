@@ -4,7 +4,7 @@ import type {JsonObject} from './canonical-calls.js';
 
 const LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
 
-/** The pod without the back-offs into which containers have come since they were recorded. */
+/** Returns the pod without back-offs of containers that started after the recording. */
 export function removeLaterBackOff(now: JsonObject, recorded: JsonObject): object {
   const statuses = (pod: JsonObject, list: (typeof LISTS)[number]): readonly ContainerStatus[] =>
     (pod['status'] as unknown as PodStatus)[list] ?? [];
@@ -16,7 +16,7 @@ export function removeLaterBackOff(now: JsonObject, recorded: JsonObject): objec
   return {...now, status: {...(now['status'] as JsonObject), ...Object.fromEntries(lists)}};
 }
 
-/** A back-off moves the end before it, when it isn't one already, to the last state. */
+/** Restores the termination before a back-off, unless it is the last state already. */
 function stepBack(status: ContainerStatus, {state, lastState}: ContainerStatus): ContainerStatus {
   const end = state?.terminated === undefined ? lastState : state;
   const backsOff = status.state?.waiting?.reason === 'CrashLoopBackOff';

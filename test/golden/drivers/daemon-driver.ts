@@ -8,14 +8,14 @@ import type {PodWithStatus} from '../canonical/canonical-pods.js';
 import {JITTER, sortPodsByName, type PodDriver, type PodDriverOptions} from './pod-driver.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
-/** What the log says of a manifest that is refused, and of an event that should have come. */
-const REFUSED = 'Unable to process watch event';
+/** Log messages about a rejected manifest and about a missed event. */
+const REJECTED = 'Unable to process watch event';
 const MISSED = 'Evented PLEG: Relist found a change missed by events';
-/** When a daemon has long removed all that it has to. */
+/** Time after which a daemon has removed everything. */
 const REMOVED_AFTER_MS = 300_000;
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
-/** `kcri kubelet` with a directory of manifests. */
+/** Runs `kcri kubelet` with a manifest directory. */
 export class DaemonDriver implements PodDriver {
   readonly events: PodEvent[] = [];
   readonly rejections: string[] = [];
@@ -30,7 +30,7 @@ export class DaemonDriver implements PodDriver {
   #api: KubeletApiServer | undefined;
   #end = async (): Promise<void> => undefined;
 
-  /** It serves HTTP when it has an address to serve at. */
+  /** The HTTP server is started only if `apiAddress` is given. */
   constructor(options: PodDriverOptions, overrides: Partial<KubeletOptions>, apiAddress?: string) {
     const {rootDir, podLogsDir} = options.node;
     this.#options = options;
@@ -55,13 +55,13 @@ export class DaemonDriver implements PodDriver {
       overrides: {random: () => JITTER, ...this.#overrides},
     });
     const controller = new AbortController();
-    const ended = kubelet.run(controller.signal);
+    const exited = kubelet.run(controller.signal);
     this.#kubelet = kubelet;
     if (this.#apiAddress !== undefined)
       this.#api = await serveKubeletApi(kubelet, this.#options, this.#apiAddress);
     this.#end = async () => {
       controller.abort();
-      await ended;
+      await exited;
       await this.#api?.[Symbol.asyncDispose]();
     };
   }
@@ -87,7 +87,7 @@ export class DaemonDriver implements PodDriver {
     this.podsBeforeDeletion = sortPodsByName(shown.map(({status = {}, ...pod}) => ({pod, status})));
     for (const file of this.#files) await rm(join(this.#directory, file));
     const end = clock.now() + REMOVED_AFTER_MS;
-    do await clock.sleep(LOOK_MS);
+    do await clock.sleep(POLL_INTERVAL_MS);
     while ((await this.#isSomethingLeft()) && clock.now() < end);
   }
 
@@ -101,7 +101,8 @@ export class DaemonDriver implements PodDriver {
       if (message === MISSED) this.rejections.push(message);
     },
     error: (error, message) => {
-      if (message === REFUSED) this.rejections.push(String(error).replaceAll(this.#directory, '<MANIFESTS>'));
+      if (message === REJECTED)
+        this.rejections.push(String(error).replaceAll(this.#directory, '<MANIFESTS>'));
     },
   });
 }

@@ -14,19 +14,19 @@ import {readManifests} from '../../../src/operations/manifests/read-manifests.js
 import type {PodWithStatus} from '../canonical/canonical-pods.js';
 import {JITTER, sortPodsByName, type PodDriver, type PodDriverOptions} from './pod-driver.js';
 
-/** Longer than any case takes: kcri tries again what fails, as a kubelet does. */
+/** A timeout longer than any case: with it kcri retries failures, like a kubelet. */
 const NO_END_MS = 24 * 3600 * 1000;
 
-/** A manifest's pod while kcri syncs it. */
+/** A running sync of a manifest's pod. */
 interface RunningSync {
   readonly request: PreparedPod;
   readonly stop: () => Promise<void>;
 }
 
-/** `kcri sync` of each manifest, and `kcri delete`. What is refused throws. */
+/** Runs `kcri sync` for each manifest, and `kcri delete`. Rejected manifests throw. */
 export class ForegroundDriver implements PodDriver {
   readonly events: PodEvent[] = [];
-  /** Every status of every pod, in their order. */
+  /** Every status of every pod, in order. */
   readonly pods: PodWithStatus[] = [];
   readonly rejections = [];
   podsBeforeDeletion: readonly PodWithStatus[] = [];
@@ -86,7 +86,7 @@ export class ForegroundDriver implements PodDriver {
       lenient: true,
       signal: new AbortController().signal,
     });
-    // The kubelet reads a file's first object and no other.
+    // The kubelet reads only the first object of a file.
     const [request] = preparePods(pods.slice(0, 1), {
       static: true,
       nodeName: node.nodeName,
@@ -95,7 +95,7 @@ export class ForegroundDriver implements PodDriver {
     if (request !== undefined) this.#sync(file, request);
   }
 
-  /** Keeps the pod synced until it is stopped or has ended. */
+  /** Syncs the pod until it is stopped or terminates. */
   #sync(file: string, request: PreparedPod): void {
     const {clock, connection} = this.#options;
     const controller = new AbortController();
@@ -107,10 +107,10 @@ export class ForegroundDriver implements PodDriver {
       random: () => JITTER,
       onStatus: (_: unknown, status: PodStatus) => void this.pods.push({pod: request.pod, status}),
     } as const;
-    const ended = syncPods(this.#local, [request], options, controller.signal);
+    const finished = syncPods(this.#local, [request], options, controller.signal);
     const stop = async (): Promise<void> => {
       controller.abort();
-      const [result] = await ended;
+      const [result] = await finished;
       if (result?.kind === 'failed') throw result.error;
     };
     this.#syncs.set(file, {request, stop});

@@ -10,15 +10,15 @@ import type {CreatePodDriver} from './pod-driver.js';
 
 /** Properties of the runtime that a case is played on. */
 export interface GoldenRuntime {
-  /** Whether it has events (GetContainerEvents), as containerd has since 1.7. */
+  /** Whether it supports events (GetContainerEvents), as containerd does since 1.7. */
   readonly hasEvents: boolean;
 }
 
-/** Streaming address at which nothing listens. */
+/** A streaming address without a listener. */
 const STREAMING_URL = 'http://127.0.0.1:9';
 const SMALL_STEP_MS = 10;
 
-/** Returns how to play a case with a driver, on a runtime that takes as long as that of the recordings. */
+/** Returns the options to play a case with a driver, on a runtime with the latencies of the recordings. */
 export function goldenPlayOptions(driver: DriverName, name: string, {hasEvents}: GoldenRuntime): PlayOptions {
   const {containerLogMonitorInterval} = readGoldenCase(name).kubelet;
   return {

@@ -10,30 +10,30 @@ import type {PodWithStatus} from '../canonical/canonical-pods.js';
  */
 export const JITTER = 0.99 * 2 ** 32;
 
-/** What keeps the pods of a case in the place of the kubelet that it was recorded from. */
+/** Runs the pods of a case in place of the recorded kubelet. */
 export interface PodDriver {
   readonly events: readonly PodEvent[];
-  /** All pods that there were, in the order in which they came. */
+  /** All pods in the order of their creation. */
   readonly pods: readonly Pick<PodWithStatus, 'pod'>[];
-  /** The pods just before their manifests went, by name. */
+  /** The pods right before their manifests were deleted, by name. */
   readonly podsBeforeDeletion: readonly PodWithStatus[];
-  /** What it refused to keep, and why; and that it was told of something too late. */
+  /** Reasons of rejections, and messages about missed events. */
   readonly rejections: readonly string[];
-  /** By which variables shell commands find it; undefined when there is nothing to be found. */
+  /** Environment of shell commands. Undefined if they cannot access the driver. */
   readonly shellEnvironment?: Readonly<Record<string, string>>;
-  /** Asks the kubelet's HTTP server, as a curl command says. */
+  /** Sends the request of a curl command to the kubelet's HTTP server. */
   readonly curl?: (command: string) => Promise<unknown>;
-  /** Begins, or begins again, with the manifests that there are. */
+  /** Starts, or restarts, with the present manifests. */
   start(): Promise<void>;
-  /** Ends; what runs runs on. */
+  /** Stops, and leaves the pods running. */
   stop(): Promise<void>;
-  /** A manifest comes or is changed. */
+  /** Adds or replaces a manifest. */
   putManifest(file: string, text: string): Promise<void>;
-  /** All manifests go; resolves when nothing is left of their pods. */
+  /** Deletes all manifests. Resolves when nothing is left of their pods. */
   deleteManifests(): Promise<void>;
 }
 
-/** What a keeper keeps pods with. */
+/** Environment of a driver. */
 export interface PodDriverOptions {
   readonly connection: Connection;
   readonly endpoint: string;
@@ -41,10 +41,10 @@ export interface PodDriverOptions {
   readonly clock: Clock;
 }
 
-/** Makes a keeper; what it holds ends with its `stop`. */
+/** Creates a driver. `stop` releases its resources. */
 export type CreatePodDriver = (options: PodDriverOptions) => PodDriver;
 
-/** The pods by name. */
+/** Sorts pods by name. */
 export function sortPodsByName(pods: readonly PodWithStatus[]): readonly PodWithStatus[] {
   const nameOf = ({pod}: PodWithStatus): string => pod.metadata.name ?? '';
   return pods.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));

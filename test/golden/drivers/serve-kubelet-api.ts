@@ -5,12 +5,12 @@ import {startServers} from '../../../src/kubelet/managers/server/start-servers.j
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import type {PodDriverOptions} from './pod-driver.js';
 
-/** A kubelet's port with TLS, at which anybody may do everything. */
+/** A kubelet's HTTPS server without authorization. */
 export interface KubeletApiServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Serves until it is disposed of. */
+/** Starts a server, to be disposed of. */
 export async function serveKubeletApi(
   kubelet: Kubelet,
   {connection, node, clock}: PodDriverOptions,
@@ -47,7 +47,10 @@ export async function serveKubeletApi(
   };
 }
 
-/** What a recorded `curl -X METHOD -H 'NAME: VALUE' … $API/PATH | …` asks for. Resolves with the answer's status. */
+/**
+ * Sends the request of a recorded `curl -X METHOD -H 'NAME: VALUE' … $API/PATH | …`. Resolves with the status of the
+ * response.
+ */
 export async function runCurlCommand(command: string, api: string): Promise<number> {
   const [, method = 'GET'] = /-X (\w+)/.exec(command) ?? [];
   const headers = Object.fromEntries(
@@ -55,20 +58,20 @@ export async function runCurlCommand(command: string, api: string): Promise<numb
   );
   const [, path = ''] = /\$API([^\s"]+)/.exec(command) ?? [];
   return await new Promise((resolve, reject) => {
-    const asked = request(`${api}${path}`, {method, headers, rejectUnauthorized: false});
+    const apiRequest = request(`${api}${path}`, {method, headers, rejectUnauthorized: false});
     const done = (status = 0): void => {
       resolve(status);
-      asked.destroy();
+      apiRequest.destroy();
     };
-    asked.on('response', (response) => {
+    apiRequest.on('response', (response) => {
       response.resume().on('end', () => {
         done(response.statusCode);
       });
     });
-    asked.on('upgrade', (response) => {
+    apiRequest.on('upgrade', (response) => {
       done(response.statusCode);
     });
-    asked.on('error', reject);
-    asked.end();
+    apiRequest.on('error', reject);
+    apiRequest.end();
   });
 }

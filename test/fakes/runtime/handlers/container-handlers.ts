@@ -108,7 +108,7 @@ async function execSync(
   return {stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode};
 }
 
-/** Whether the container ends within that time, and with it every command in it. */
+/** Returns whether the container exits within a time, which ends every command in it. */
 async function endsWithin(
   state: FakeRuntimeState,
   {ended}: ContainerRecord,
@@ -163,7 +163,7 @@ function listed({
 
 function verboseInfo({sandboxId, state, config}: ContainerRecord): Record<string, string> {
   const pid = state === 'CONTAINER_RUNNING' ? 4322 : 0;
-  // containerd writes the values of the environment as they are.
+  // containerd writes the values of environment variables unmasked.
   const envs = config.envs.map(({key, value}) => ({key, value: Buffer.from(value).toString()}));
   const kept = {...config, envs};
   return {
@@ -184,7 +184,7 @@ function reopenLog(state: FakeRuntimeState, containerId: string): Record<string,
   return {};
 }
 
-/** Writes a file, as a runtime with CRIU does, and with containerd's checks. */
+/** Writes a checkpoint file like a runtime with CRIU, with containerd's checks. */
 function checkpoint(state: FakeRuntimeState, containerId: string, location: string): Record<string, never> {
   const container = state.getContainer(containerId, containerNotFoundMessage(containerId));
   if (container.state !== 'CONTAINER_RUNNING')
@@ -199,7 +199,7 @@ function checkpoint(state: FakeRuntimeState, containerId: string, location: stri
   return {};
 }
 
-/** What an update leaves at zero stays as it was. */
+/** Merges resources: zero values keep the present ones. */
 function nonZero(
   resources: RequestOf<'UpdateContainerResources'>['linux'],
 ): DeepPartial<Message<'LinuxContainerResources'>> {

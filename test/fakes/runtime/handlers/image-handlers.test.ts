@@ -3,7 +3,7 @@ import {anImage, BUSYBOX} from '../../fake-runtime.js';
 import {startConnectedFakeRuntime} from '../../connected-fake-runtime.js';
 
 describe('images', () => {
-  test('a published image is pulled, an unpublished one is not found', async ({expect}) => {
+  test('a published image is pulled, and an unpublished one is not found', async ({expect}) => {
     await using started = await startConnectedFakeRuntime({images: [], registry: [anImage({name: 'nginx'})]});
     const {imageRef} = await started.connection.images.pullImage({
       image: {image: 'docker.io/library/nginx:latest'},
@@ -28,7 +28,7 @@ describe('images', () => {
     expect(image !== undefined).toBe(found);
   });
 
-  test('a name with capitals is no reference', async ({expect}) => {
+  test('a name with uppercase letters is rejected', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     await expect(
       started.connection.images.pullImage({image: {image: 'localhost:5000/UPPER:1'}}),

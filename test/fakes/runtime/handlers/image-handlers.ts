@@ -4,7 +4,7 @@ import {unknownError, notFoundError} from '../grpc-status-error.js';
 import {paginate, type FakeRuntimeState} from '../fake-runtime-state.js';
 import type {Handlers, DeepPartial, Message, ResponseOf} from '../cri-messages.js';
 
-/** The ImageService, after containerd's images/*.go: ListImages ignores its filter there, and so here. */
+/** The ImageService, after containerd's images/*.go, where ListImages ignores its filter too. */
 export function imageHandlers(state: FakeRuntimeState): Handlers {
   return {
     ListImages: () => ({images: listImages(state)}),
@@ -25,7 +25,7 @@ export function imageHandlers(state: FakeRuntimeState): Handlers {
   };
 }
 
-/** The image with this name, digest, id or unambiguous id prefix; undefined when it isn't pulled. */
+/** Returns the image with this name, digest, ID or unambiguous ID prefix, or undefined if it is not pulled. */
 export function resolveImage(state: FakeRuntimeState, reference: string): ImageRecord | undefined {
   return byId(state, reference) ?? [...state.images.values()].find((image) => isNamed(image, reference));
 }
@@ -54,14 +54,14 @@ function pullImage(state: FakeRuntimeState, reference: string): ImageRecord {
   return image;
 }
 
-/** What is pulled under another name gets that one as well, in the alphabet's order. */
+/** Adds the name of a pull to an already pulled image, in alphabetical order. */
 function merged(present: ImageRecord | undefined, pulled: ImageRecord): ImageRecord {
-  const both = (of: (image: ImageRecord) => readonly string[]): readonly string[] =>
+  const mergeSorted = (of: (image: ImageRecord) => readonly string[]): readonly string[] =>
     [...new Set([...(present === undefined ? [] : of(present)), ...of(pulled)])].toSorted();
   return {
     ...pulled,
-    repoTags: both(({repoTags}) => repoTags),
-    repoDigests: both(({repoDigests}) => repoDigests),
+    repoTags: mergeSorted(({repoTags}) => repoTags),
+    repoDigests: mergeSorted(({repoDigests}) => repoDigests),
   };
 }
 

@@ -1,7 +1,7 @@
 import type {FakeRuntimeState} from '../fake-runtime-state.js';
 import type {Handlers, ResponseOf} from '../cri-messages.js';
 
-/** The RPCs about the runtime itself. */
+/** The RPCs of the runtime itself. */
 export function infoHandlers(state: FakeRuntimeState): Handlers {
   const {runtimeName = 'fake', runtimeVersion = 'v1.0.0', cgroupDriver = 'CGROUPFS'} = state.options;
   return {
@@ -22,7 +22,7 @@ function status(state: FakeRuntimeState): ResponseOf<'Status'> {
   };
 }
 
-/** The keys of containerd's answer, each a JSON text or a plain word. */
+/** Keys of containerd's verbose info, each with JSON or plain text. */
 function verboseInfo(): Record<string, string> {
   return {
     config: JSON.stringify({sandboxImage: 'localhost:5000/pause:1'}),

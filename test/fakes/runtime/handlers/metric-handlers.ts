@@ -15,7 +15,7 @@ const DESCRIPTORS: readonly DeepPartial<Message<'MetricDescriptor'>>[] = [
   },
 ];
 
-/** The RPCs of metrics, in the form of CRI-O's: one metric a sandbox and one a running container. */
+/** The metric RPCs in the format of CRI-O: one metric per sandbox and one per running container. */
 export function metricHandlers(state: FakeRuntimeState): Handlers {
   return {
     ListMetricDescriptors: () => ({descriptors: DESCRIPTORS}),

@@ -3,7 +3,7 @@ import {aSandbox} from '../../fake-runtime.js';
 import {runContainer, SANDBOX_CONFIG, startConnectedFakeRuntime} from '../../connected-fake-runtime.js';
 
 describe('sandboxes', () => {
-  test('a sandbox gets a 64-hex id, an address and the state READY', async ({expect}) => {
+  test('a sandbox has a 64-hex ID, an address and the state READY', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId} = await started.connection.runtime.runPodSandbox({config: SANDBOX_CONFIG});
     const {status} = await started.connection.runtime.podSandboxStatus({podSandboxId});
@@ -11,7 +11,7 @@ describe('sandboxes', () => {
     expect(status).toMatchObject({id: podSandboxId, state: 'SANDBOX_READY', network: {ip: '10.244.0.2'}});
   });
 
-  test('a sandbox in the host network has no address', async ({expect}) => {
+  test("a sandbox in the host's network has no address", async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const linux = {securityContext: {namespaceOptions: {network: 'NODE'}}} as const;
     const {podSandboxId} = await started.connection.runtime.runPodSandbox({
@@ -21,7 +21,7 @@ describe('sandboxes', () => {
     expect(status?.network?.ip).toBe('');
   });
 
-  test('the same pod and attempt twice is refused, the next attempt is not', async ({expect}) => {
+  test('a duplicate pod and attempt is rejected, the next attempt is accepted', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId} = await started.connection.runtime.runPodSandbox({config: SANDBOX_CONFIG});
     await expect(started.connection.runtime.runPodSandbox({config: SANDBOX_CONFIG})).rejects.toThrow(
@@ -40,13 +40,13 @@ describe('sandboxes', () => {
       request: {config: SANDBOX_CONFIG, runtimeHandler: 'kata'},
       text: 'no runtime for "kata" is configured',
     },
-  ])('RunPodSandbox with $what is refused', async ({request, text}, {expect}) => {
+  ])('RunPodSandbox with $what is rejected', async ({request, text}, {expect}) => {
     await using started = await startConnectedFakeRuntime();
     await expect(started.connection.runtime.runPodSandbox(request)).rejects.toThrow(text);
     expect(started.fake.sandboxes).toEqual([]);
   });
 
-  test('no sandbox starts while the network is not ready', async ({expect}) => {
+  test('a sandbox is rejected while the network is not ready', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     started.fake.setCondition('NetworkReady', false, {reason: 'NetworkPluginNotReady'});
     await expect(started.connection.runtime.runPodSandbox({config: SANDBOX_CONFIG})).rejects.toThrow(
@@ -54,7 +54,7 @@ describe('sandboxes', () => {
     );
   });
 
-  test('stopping ends the containers and the network, and stopping again succeeds', async ({expect}) => {
+  test('stopping stops the containers and the network, and is idempotent', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId} = await runContainer(started);
     await started.connection.runtime.stopPodSandbox({podSandboxId});
@@ -63,7 +63,7 @@ describe('sandboxes', () => {
     expect(started.fake.containers).toMatchObject([{state: 'CONTAINER_EXITED', exitCode: 137}]);
   });
 
-  test('removing takes the containers along', async ({expect}) => {
+  test('removing removes the containers', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const {podSandboxId} = await runContainer(started);
     await started.connection.runtime.removePodSandbox({podSandboxId});
@@ -71,7 +71,7 @@ describe('sandboxes', () => {
     expect(started.fake.containers).toEqual([]);
   });
 
-  test('stop and remove of what is unknown succeed, status does not', async ({expect}) => {
+  test('stopping and removing an unknown sandbox succeeds, and its status is an error', async ({expect}) => {
     await using started = await startConnectedFakeRuntime();
     const podSandboxId = 'gone' as never;
     await started.connection.runtime.stopPodSandbox({podSandboxId});
@@ -88,7 +88,7 @@ describe('sandboxes', () => {
     {filter: {labelSelector: {tier: 'front'}}, names: ['a']},
     {filter: {id: 'aa'}, names: ['a']},
     {filter: {id: 'a'}, names: []},
-  ] as const)('ListPodSandbox with $filter gives $names', async ({filter, names}, {expect}) => {
+  ] as const)('ListPodSandbox with $filter returns $names', async ({filter, names}, {expect}) => {
     const sandboxes = [
       aSandbox({id: 'aa1', name: 'a', labels: {tier: 'front'}}),
       aSandbox({id: 'ab1', name: 'b'}),

@@ -16,12 +16,12 @@ export function sandboxHandlers(state: FakeRuntimeState): Handlers {
       podSandboxId: runPodSandbox(state, config, runtimeHandler).id,
     }),
     StopPodSandbox: async ({podSandboxId}) => {
-      const sandbox = state.findSandbox(podSandboxId, cantFind(podSandboxId));
+      const sandbox = state.findSandbox(podSandboxId, notFound(podSandboxId));
       if (sandbox !== undefined) await stopPodSandbox(state, sandbox);
       return {};
     },
     RemovePodSandbox: async ({podSandboxId}) => {
-      const sandbox = state.findSandbox(podSandboxId, cantFind(podSandboxId));
+      const sandbox = state.findSandbox(podSandboxId, notFound(podSandboxId));
       if (sandbox !== undefined) await removePodSandbox(state, sandbox);
       return {};
     },
@@ -37,7 +37,7 @@ export function sandboxHandlers(state: FakeRuntimeState): Handlers {
   };
 }
 
-const cantFind = (id: string): string => `an error occurred when try to find sandbox "${id}"`;
+const notFound = (id: string): string => `an error occurred when try to find sandbox "${id}"`;
 
 function runPodSandbox(
   state: FakeRuntimeState,
@@ -81,13 +81,13 @@ function addresses(state: FakeRuntimeState, id: string, config: SandboxRecord['c
   return state.options.podIps ?? [state.newAddress()];
 }
 
-/** Ends the sandbox's containers at once, then its network. Stopping again changes nothing. */
+/** Stops the sandbox's containers immediately, then its network. Idempotent. */
 async function stopPodSandbox(state: FakeRuntimeState, sandbox: SandboxRecord): Promise<void> {
   for (const container of state.containersOf(sandbox.id)) await stopContainer(state, container, 0);
   exitSandbox(state, sandbox);
 }
 
-/** The process that holds the sandbox's namespaces ends; its containers go on. */
+/** Makes the sandbox's process exit. Its containers keep running. */
 export function exitSandbox(state: FakeRuntimeState, sandbox: SandboxRecord): void {
   if (sandbox.state === 'SANDBOX_NOTREADY') return;
   sandbox.state = 'SANDBOX_NOTREADY';

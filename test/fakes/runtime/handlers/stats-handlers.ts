@@ -3,31 +3,34 @@ import type {ContainerRecord, SandboxRecord} from '../runtime-records.js';
 import {resolveFilterId, matchesLabels, paginate, type FakeRuntimeState} from '../fake-runtime-state.js';
 import type {Handlers, DeepPartial, Message, RequestOf} from '../cri-messages.js';
 
-/** Every running container uses a twentieth of a CPU and 10 MiB: numbers that a test can work out. */
+/** Usage of every running container: a twentieth of a CPU and 10 MiB, simple numbers for tests. */
 const CPU_NANO_CORES = 50_000_000;
 const MEMORY_BYTES = 10 * 2 ** 20;
 const DISK_BYTES = 64 * 2 ** 10;
 
-/** The stats RPCs, after containerd's container_stats*.go and sandbox_stats*.go: what doesn't run has none. */
+/**
+ * The stats RPCs, after containerd's container_stats*.go and sandbox_stats*.go. Only running containers have stats.
+ */
 export function statsHandlers(state: FakeRuntimeState): Handlers {
-  const honored = <T>(filter: T): T | null => (state.options.ignoresFilters === true ? null : filter);
+  const appliedFilter = <T>(filter: T): T | null => (state.options.ignoresFilters === true ? null : filter);
   return {
     ContainerStats: ({containerId}) => {
       const container = state.getContainer(containerId, 'failed to find container');
       if (container.state !== 'CONTAINER_RUNNING') throw unknownError('unexpected metrics response: []');
       return {stats: containerStats(state, container)};
     },
-    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, honored(filter))}),
+    ListContainerStats: ({filter}) => ({stats: listContainerStats(state, appliedFilter(filter))}),
     *StreamContainerStats({filter}) {
-      for (const stats of paginate(listContainerStats(state, honored(filter)))) yield {containerStats: stats};
+      for (const stats of paginate(listContainerStats(state, appliedFilter(filter))))
+        yield {containerStats: stats};
     },
     PodSandboxStats: ({podSandboxId}) => {
       const missing = `an error occurred when trying to find sandbox ${podSandboxId}`;
       return {stats: podSandboxStats(state, state.getSandbox(podSandboxId, missing))};
     },
-    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, honored(filter))}),
+    ListPodSandboxStats: ({filter}) => ({stats: listPodSandboxStats(state, appliedFilter(filter))}),
     *StreamPodSandboxStats({filter}) {
-      for (const stats of paginate(listPodSandboxStats(state, honored(filter))))
+      for (const stats of paginate(listPodSandboxStats(state, appliedFilter(filter))))
         yield {podSandboxStats: stats};
     },
   };

@@ -14,60 +14,60 @@ import type {PodDriver, CreatePodDriver} from './drivers/pod-driver.js';
 const run = promisify(execFile);
 
 const SIGKILLED = 137;
-/** Where the containers of the recorded cases serve. */
+/** Ports of servers in the recorded containers. */
 const PORTS = [8080, 8081];
-/** What is served at a path that has to be made first, and how long that takes. */
-const LATE_PATH = '/x';
-const LATE_MS = 4000;
-/** The manifest that a case begins with. */
+/** Path that is served only after a delay. */
+const DELAYED_PATH = '/x';
+const DELAY_MS = 4000;
+/** File of the first manifest of a case. */
 export const FIRST_MANIFEST_FILE = 'pod.yaml';
-/** A block device of the node, whatever the machine has: of a driver number for local use. */
+/** A block device of the recorded node, replaced by one with a major number for local use. */
 const BLOCK_DEVICE = '/dev/vda';
 const LOCAL_BLOCK_MAJOR = '240';
 
-/** Where a case is played. */
-export interface GoldenSceneOptions {
+/** Options of a GoldenTestbed. */
+export interface GoldenTestbedOptions {
   readonly golden: GoldenCase;
   readonly scratchDir: string;
   readonly node: NodeFacts;
   readonly clock: Clock;
   readonly fake: FakeRuntime;
-  /** The address of every sandbox: this machine answers at it. */
+  /** Address of every sandbox, one of this machine. */
   readonly podIp: string;
   readonly createDriver: CreatePodDriver;
 }
 
-const needsKubelet = (verb: string): Error =>
-  new ConfigError(`"${verb}" needs a running kubelet, which kcri sync is not`);
+const needsKubelet = (verb: string): Error => new ConfigError(`"${verb}" needs a running kubelet`);
 
-/** kcri in the place of the kubelet that a case was recorded from, and what is done to it. */
-export class GoldenScene implements AsyncDisposable {
+/** Runs kcri in place of the kubelet that recorded a case, and performs the external actions. */
+export class GoldenTestbed implements AsyncDisposable {
   readonly driver: PodDriver;
-  /** What stands in for something of the node, and what it stands for. */
+  /** Substitutes for node facts, and the original values. */
   readonly substitutes: ReadonlyMap<string, string>;
-  readonly #options: GoldenSceneOptions;
+  readonly #options: GoldenTestbedOptions;
   readonly #connection: Connection;
-  /** In the place of what containers serve to hooks and probes. */
+  /** Servers for hooks and probes, in place of the containers'. */
   readonly #servers = PORTS.map(() =>
     createServer(({url}, response) => {
-      response.statusCode = url === LATE_PATH && !this.#isLong(LATE_MS) ? 404 : 200;
+      response.statusCode = url === DELAYED_PATH && !this.#hasRunFor(DELAY_MS) ? 404 : 200;
       response.end();
     }),
   );
 
-  constructor(options: GoldenSceneOptions) {
+  constructor(options: GoldenTestbedOptions) {
     const {fake, node, clock, golden, scratchDir} = options;
     this.#options = options;
     this.#connection = connect(fake.endpoint);
     this.driver = options.createDriver({connection: this.#connection, endpoint: fake.endpoint, node, clock});
-    const double = join(scratchDir, 'vda');
-    this.substitutes = new Map(golden.manifest.includes(BLOCK_DEVICE) ? [[double, BLOCK_DEVICE]] : []);
+    const substitute = join(scratchDir, 'vda');
+    this.substitutes = new Map(golden.manifest.includes(BLOCK_DEVICE) ? [[substitute, BLOCK_DEVICE]] : []);
   }
 
-  /** Makes on the node what the case needs there, and starts what keeps its pods. */
+  /** Prepares the node for the case, and starts the driver. */
   async prepare(): Promise<void> {
     const {golden, node, podIp} = this.#options;
-    for (const double of this.substitutes.keys()) await run('mknod', [double, 'b', LOCAL_BLOCK_MAJOR, '0']);
+    for (const substitute of this.substitutes.keys())
+      await run('mknod', [substitute, 'b', LOCAL_BLOCK_MAJOR, '0']);
     if (golden.manifest.includes('httpGet'))
       for (const [index, server] of this.#servers.entries()) server.listen(PORTS[index], podIp);
     if (golden.script !== '')
@@ -75,11 +75,11 @@ export class GoldenScene implements AsyncDisposable {
     await this.driver.start();
   }
 
-  /** Does what was done from outside while the case was recorded. Throws ConfigError for what can't be done here. */
+  /** Performs an external action of the recording. Throws ConfigError if the driver does not support it. */
   async perform(verb: string, argument = ''): Promise<void> {
-    const act = this.#verbs[verb];
-    if (act === undefined) throw needsKubelet(verb);
-    await act(argument);
+    const action = this.#verbs[verb];
+    if (action === undefined) throw needsKubelet(verb);
+    await action(argument);
   }
 
   readonly #verbs: Readonly<Record<string, (argument: string) => void | Promise<void>>> = {
@@ -108,7 +108,7 @@ export class GoldenScene implements AsyncDisposable {
       if (command.startsWith('curl ')) await this.driver.curl?.(command);
       else await run('sh', ['-c', command], {env: {...process.env, ...shellEnvironment}});
     },
-    // What it shows is in no recording but of the end.
+    // Only the final state is recorded.
     snapshot: () => undefined,
   };
 
@@ -123,13 +123,13 @@ export class GoldenScene implements AsyncDisposable {
 
   #text(file: string): string {
     return [...this.substitutes].reduce(
-      (text, [double, real]) => text.replaceAll(real, double),
+      (text, [substitute, real]) => text.replaceAll(real, substitute),
       this.#options.golden.file(file),
     );
   }
 
-  /** Whether the first container has run for so long. */
-  #isLong(ms: number): boolean {
+  /** Returns whether the first container has run for this time. */
+  #hasRunFor(ms: number): boolean {
     const {fake} = this.#options;
     const [first] = fake.containers;
     return first !== undefined && Number(fake.state.uniqueNowNanos() - first.startedAt) >= ms * 1e6;
@@ -139,13 +139,13 @@ export class GoldenScene implements AsyncDisposable {
     const found = this.#options.fake.containers.find(
       ({config, state}) => config.metadata?.name === name && state === 'CONTAINER_RUNNING',
     );
-    if (found === undefined) throw new Error(`no container "${name}" is running`);
+    if (found === undefined) throw new Error(`container "${name}" is not running`);
     return found;
   }
 
   #readySandbox(): SandboxRecord {
     const found = this.#options.fake.sandboxes.find(({state}) => state === 'SANDBOX_READY');
-    if (found === undefined) throw new Error('no sandbox is ready');
+    if (found === undefined) throw new Error('there is no ready sandbox');
     return found;
   }
 }

@@ -2,19 +2,19 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {systemClock} from '../../src/base/clock.js';
 import {FakeRuntime, aContainer, aSandbox, anImage, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
-import {BAD_CONFIGS, CONTAINER_CONFIGS, CRICTL_CONFIGS, LOGS, POD_CONFIGS} from './scene-files.js';
+import {BAD_CONFIGS, CONTAINER_CONFIGS, CRICTL_CONFIGS, LOGS, POD_CONFIGS} from './fixture-files.js';
 
-/** What a recorded command line finds: a runtime with all sorts of things in it, or with nothing. */
-export type SceneName = 'full' | 'empty' | 'old';
+/** Initial state of a recorded command line: a runtime with many kinds of objects, or an empty one. */
+export type FixtureName = 'full' | 'empty' | 'old';
 
-/** The runtime's time, which stands still. */
+/** The constant time of the runtime. */
 const NOW_MS = Date.UTC(2026, 4, 1, 12);
 const at = (...date: Parameters<typeof Date.UTC>): bigint => BigInt(Date.UTC(...date)) * 1_000_000n;
 
-/** Starts the runtime of a scene, whose containers log into `directory`. */
-export async function startScene(scene: SceneName, directory: string): Promise<FakeRuntime> {
-  const runtime = await FakeRuntime.start(scene === 'empty' ? EMPTY : fullScene(directory));
-  if (scene !== 'old') return runtime;
+/** Starts the runtime of a fixture. Its containers have their logs in `directory`. */
+export async function startFixture(fixture: FixtureName, directory: string): Promise<FakeRuntime> {
+  const runtime = await FakeRuntime.start(fixture === 'empty' ? EMPTY : fullFixture(directory));
+  if (fixture !== 'old') return runtime;
   for (const rpc of ['GetContainerEvents', 'RuntimeConfig', 'CheckpointContainer'] as const)
     runtime.injectError(rpc, {code: 'UNIMPLEMENTED', message: `unknown method ${rpc}`});
   return runtime;
@@ -27,7 +27,7 @@ const BASE = {
 } as const;
 const EMPTY: FakeRuntimeOptions = {...BASE, images: [], runtimeHandlers: []};
 
-function fullScene(directory: string): FakeRuntimeOptions {
+function fullFixture(directory: string): FakeRuntimeOptions {
   const log = (name: string): string => join(directory, 'logs', name);
   return {
     ...BASE,
@@ -110,9 +110,9 @@ const IMAGES = [
   anImage({name: 'registry.example/nameless:1', repoTags: [], repoDigests: [], size: 999}),
 ];
 
-/** The ids that the command lines name, as `{NAME}`. */
+/** IDs that the command lines refer to as `{NAME}`. */
 export const NAMES: Readonly<Record<string, string>> = (() => {
-  const {containers = [], images = []} = fullScene('/');
+  const {containers = [], images = []} = fullFixture('/');
   const [nginx, sidecar, init, api, api1, fresh, lost, gone] = containers.map(({id}) => id);
   const [busybox, nginxImage, pause, untagged, nameless] = images.map(({id}) => id);
   const named = {nginx, sidecar, init, api, api1, fresh, lost, gone};
@@ -123,8 +123,8 @@ export const NAMES: Readonly<Record<string, string>> = (() => {
   );
 })();
 
-/** Writes the files that the command lines name, and the logs of the containers. */
-export async function writeSceneFiles(directory: string): Promise<void> {
+/** Writes the files that the command lines refer to, and the logs of the containers. */
+export async function writeFixtureFiles(directory: string): Promise<void> {
   const folders = {'': {...CONTAINER_CONFIGS, ...POD_CONFIGS, ...CRICTL_CONFIGS, ...BAD_CONFIGS}, logs: LOGS};
   for (const [folder, files] of Object.entries(folders)) {
     for (const [name, text] of Object.entries(files)) {

@@ -1,4 +1,4 @@
-/** The files of the recorded command lines, by their path in the directory of the scene. */
+/** Files of the recorded command lines, by their path in the directory of the fixture. */
 
 const POD = {
   metadata: {name: 'new', namespace: 'default', uid: 'new-uid', attempt: 0},
