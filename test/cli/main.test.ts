@@ -23,7 +23,7 @@ describe('kcri', () => {
         'ps --help=false',
       ])
         expect(await runKcri(line.split(' '), {endpoint, env})).toMatchObject({
-          stdout: expect.stringMatching(/^CONTAINER /),
+          stdout: expect.stringMatching(/^CONTAINER /) as unknown,
           exitCode: 0,
         });
     },

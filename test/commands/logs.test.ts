@@ -319,8 +319,8 @@ describe('logs of several containers', () => {
       ...createProcessContext(),
       compat: name === 'crictl',
       env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint, CRI_CONFIG_FILE: '/dev/null'},
-      stdout: child.stdin as OutputStream,
-      stderr: stderr as OutputStream,
+      stdout: child.stdin,
+      stderr: stderr,
     });
     child.kill('SIGKILL');
     // Line by line, as crictl writes, the first line on stdout ends the command.

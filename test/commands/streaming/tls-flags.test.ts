@@ -161,7 +161,11 @@ describe.each([
   ];
 
   async function plain(): Promise<FakeRuntime> {
-    const server = await FakeStreamingServer.start({handleSession: (session) => session.sendExitCode(0)});
+    const server = await FakeStreamingServer.start({
+      handleSession: (session) => {
+        session.sendExitCode(0);
+      },
+    });
     onTestFinished(() => server[Symbol.asyncDispose]());
     return await aRuntime(`http://127.0.0.1:${server.port}`);
   }
