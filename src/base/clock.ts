@@ -21,6 +21,14 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Reports whether a wait of `ms` that ends at `endsAt` continues at `now`. It is over if more than `ms` are left, because
+ * the clock was set back.
+ */
+export function isWaiting(endsAt: number, ms: number, now: number): boolean {
+  return now < endsAt && endsAt - now <= ms;
+}
+
 /** Returns a random integer in [0, 2^32); injected so that tests control it. */
 export type RandomSource = () => number;
 

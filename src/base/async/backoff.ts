@@ -30,13 +30,13 @@ export class Backoff {
 
   /**
    * Returns when the key's wait after an event at `eventTime` ends, in ms since the epoch; undefined if it need not
-   * wait at `now`.
+   * wait at `now`. An event after `now` means that the clock was set back: nothing waits until the clock has caught up.
    */
   waitUntil(key: string, eventTime: number, now: number): number | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || this.#expired(entry.lastUpdate, eventTime)) return undefined;
     const until = eventTime + entry.delayMs;
-    return now < until ? until : undefined;
+    return eventTime <= now && now < until ? until : undefined;
   }
 
   #expired(lastUpdate: number, eventTime: number): boolean {

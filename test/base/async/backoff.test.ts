@@ -18,6 +18,13 @@ test('a key backs off until its delay after the event has passed, independently 
   expect(backoff.waitUntil('other', 1000, 5000)).toBeUndefined();
 });
 
+test('a key does not back off after an event in the future, since the clock was set back', () => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.next('web', 7_200_000, 7_200_000);
+  expect(backoff.waitUntil('web', 7_200_000, 7_201_000)).toBe(7_210_000);
+  expect(backoff.waitUntil('web', 7_200_000, 1000)).toBeUndefined();
+});
+
 test('an entry without updates for twice the cap is dropped and restarts at the initial delay', () => {
   const backoff = new Backoff(10_000, 300_000);
   backoff.next('web', 0, 0);

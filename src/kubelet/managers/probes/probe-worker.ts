@@ -74,7 +74,7 @@ export class ProbeWorker {
   async run(): Promise<void> {
     const {io, subject, firstDelayMs} = this.#options;
     const periodMs = (subject.probe.periodSeconds ?? 10) * 1000;
-    await this.#sleepUntil(io.clock.now() + firstDelayMs);
+    await this.#sleepUntil(io.clock.now() + firstDelayMs, firstDelayMs);
     let tickAt = io.clock.now() + periodMs;
     while (!this.#isStopped && (await this.#round()))
       // Missed ticks count as one, and later ticks retain their schedule.
@@ -108,18 +108,21 @@ export class ProbeWorker {
   /** Waits for the tick and returns the time of the following one. */
   async #nextTick(tickAt: number, periodMs: number): Promise<number> {
     const {clock} = this.#options.io;
-    if (!this.#isTriggered) await this.#sleepUntil(tickAt);
+    if (!this.#isTriggered) await this.#sleepUntil(tickAt, periodMs);
     const now = clock.now();
     if (this.#isTriggered) {
       this.#isTriggered = false;
       return now + periodMs;
     }
+    // The clock was set back.
+    if (tickAt - now > periodMs) return now + periodMs;
     return tickAt + Math.max(Math.ceil((now + 1 - tickAt) / periodMs), 1) * periodMs;
   }
 
-  async #sleepUntil(time: number): Promise<void> {
+  /** Sleeps for no longer than `mostMs`, even if the clock is set back. */
+  async #sleepUntil(time: number, mostMs: number): Promise<void> {
     const {clock} = this.#options.io;
-    const ms = time - clock.now();
+    const ms = Math.min(time - clock.now(), mostMs);
     if (ms <= 0 || this.#isStopped) return;
     this.#pause = new AbortController();
     this.#nextAt = time;

@@ -114,7 +114,7 @@ class Follower {
     for (;;) {
       const names = await this.#changedNames();
       const now = this.#options.clock.now();
-      if (now >= this.#nextList) await this.#readAll('list');
+      if (this.#listDelayMs(now) <= 0) await this.#readAll('list');
       else if (await this.#mustReadAll(names)) await this.#readAll('change');
       else await this.#readChanged(names, now >= this.#nextSettling);
       this.#nextSettling =
@@ -122,10 +122,17 @@ class Follower {
     }
   }
 
+  /** Returns the time until the next periodic read; it is due if the clock was set back by more than that. */
+  #listDelayMs(now: number): number {
+    const delayMs = this.#nextList - now;
+    return delayMs > Math.max(this.#options.checkFrequencyMs, RETRY_MS) ? 0 : delayMs;
+  }
+
   /** Waits for the end of a burst of changes, or until the next periodic read is due. */
   async #changedNames(): Promise<ReadonlySet<string>> {
     const {clock} = this.#options;
-    const ms = Math.min(this.#nextList, this.#nextSettling) - clock.now();
+    const now = clock.now();
+    const ms = Math.min(this.#listDelayMs(now), this.#nextSettling - now);
     if (ms <= 0) return this.#changes.take();
     if (await this.#changes.waitForChange(ms, clock, this.#signal)) await this.#quiet();
     return this.#changes.take();

@@ -1,4 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {isWaiting} from '../../../base/clock.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import type {PodEviction} from './eviction-manager.js';
@@ -22,7 +23,7 @@ export class EmptyDirLimitEviction {
    */
   async check(pod: Pod): Promise<PodEviction | undefined> {
     const {clock, files, events} = this.#context;
-    if (clock.now() < this.#measureAt || isCriticalPod(pod)) return undefined;
+    if (isWaiting(this.#measureAt, MEASURE_MS, clock.now()) || isCriticalPod(pod)) return undefined;
     this.#measureAt = clock.now() + MEASURE_MS;
     const volume = await files.exceededVolume(pod);
     if (volume === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type {Clock} from '../../../base/clock.js';
+import {isWaiting, type Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ContainerGcRules} from './container-collector.js';
 import {DEFAULT_CONTAINER_GC_POLICY, type ContainerGcPolicy} from './container-gc.js';
@@ -37,7 +37,7 @@ export class PeriodicContainerGc {
   /** Removes dead containers and sandboxes of all pods, at most once a minute. Never rejects. */
   async collectIfDue(): Promise<void> {
     const {clock, collector} = this.#options;
-    if (clock.now() < this.#nextAt) return;
+    if (isWaiting(this.#nextAt, PERIOD_MS, clock.now())) return;
     this.#nextAt = clock.now() + PERIOD_MS;
     await collector.collectGarbage(this.#rules());
   }

@@ -69,6 +69,20 @@ test('a container is probed immediately and then in every period, no matter how 
   expect(testbed.runs).toEqual(['check 0', 'check 3', 'check 6', 'check 13', 'check 15', 'check 18']);
 });
 
+test.each([-7_200_000, 7_200_000])(
+  'probes continue in every period after the clock jumps by %d ms',
+  async (jumpMs) => {
+    const testbed = createTestbed();
+    const status = aStatusOf({state: {running: {startedAt: '1969-12-31T00:00:00Z'}}});
+    testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 3})}), status);
+    await advanceSeconds(testbed.clock, 4);
+    const before = testbed.runs.length;
+    testbed.clock.jump(jumpMs);
+    await advanceSeconds(testbed.clock, 10);
+    expect(testbed.runs.length - before).toBeGreaterThanOrEqual(2);
+  },
+);
+
 test('first probes are spread over a period soon after the start of the kubelet and not later', async () => {
   const testbed = createTestbed(RANDOM_HALF);
   testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 4})}), aStatusOf());

@@ -69,6 +69,25 @@ describe('a directory', () => {
     ]);
   });
 
+  test.each([-7_200_000, 7_200_000])(
+    'is read periodically after the clock jumps by %d ms',
+    async (jumpMs) => {
+      const clock = new FakeClock({nowMs: 86_400_000});
+      const path = join(await temporaryDirectory(), 'later');
+      const followed = followPath(path, {clock, checkFrequencyMs: 20_000});
+      await followed.untilNames();
+      await until(() => clock.sleeping > 0);
+      clock.jump(jumpMs);
+      await mkdir(path);
+      await writeFile(join(path, 'a.yaml'), podManifest('a'));
+      await until(async () => {
+        await clock.advance(1000);
+        return followed.names()?.includes('a-node1') === true;
+      });
+      expect(clock.sleeps.every((ms) => ms <= 20_000)).toBe(true);
+    },
+  );
+
   test('an empty directory is one set without pods', async () => {
     const {path} = await aDirectory();
     const followed = followPath(path);
