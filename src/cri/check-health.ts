@@ -1,8 +1,7 @@
 import type {Client, Metadata, ServiceError} from '@grpc/grpc-js';
 import {systemClock} from '../base/clock.js';
-import {messageOf} from '../base/errors.js';
 import {CriError, grpcCodeOf, type GrpcCode} from './errors.js';
-import {WireReader, WIRE, WireWriter} from './wire-format.js';
+import {malformedDetails, WIRE, WireError, WireReader, WireWriter} from './wire-format.js';
 
 /**
  * Status names by number (grpc.health.v1 HealthCheckResponse.ServingStatus). A status without a name is returned as
@@ -121,11 +120,8 @@ function parseResponse(response: Buffer, address: string): Health {
     const number = decodeStatus(response);
     return {kind: 'answered', status: SERVING_STATUSES[number] ?? String(number)};
   } catch (error) {
-    return failure(
-      address,
-      'INTERNAL',
-      `grpc: failed to unmarshal the received message: ${messageOf(error)}`,
-    );
+    if (!(error instanceof WireError)) throw error;
+    return failure(address, 'INTERNAL', malformedDetails(error));
   }
 }
 

@@ -7,7 +7,8 @@ import type {MessageName} from './gen/schema.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
 import {observeCall, type CallObserver, type CallWatch} from './call-observer.js';
 import {retryingTransport, type RetryOptions} from './retrying-transport.js';
-import type {Transport} from './transport.js';
+import {rpcFailure, type Transport} from './transport.js';
+import {malformedDetails, WireError} from './wire-format.js';
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -98,12 +99,13 @@ function unaryMethod(service: string, info: MethodInfo, wire: Wire) {
       const fields = watch === undefined ? options.fields : undefined;
       const createDecoder = (): Decoder<MessageName> => new Decoder(info.response, fields);
       const message = encode(info.request, request);
-      const decoder = await wire.transport.unary(`/${service}/${info.rpc}`, message, createDecoder, {
+      const path = `/${service}/${info.rpc}`;
+      const decoder = await wire.transport.unary(path, message, createDecoder, {
         signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? deadlineMs(info.rpc, request, wire.timeoutMs),
         metadata: watch?.metadata,
       });
-      const response = decoder.end();
+      const response = decodeResponse(wire.endpoint, path, () => decoder.end());
       watch?.received(response);
       watch?.ended();
       return response;
@@ -119,13 +121,15 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
     const watch = observe(service, info, request, wire);
     let failure: unknown;
     try {
-      const frames = wire.transport.stream(`/${service}/${info.rpc}`, encode(info.request, request), {
+      const path = `/${service}/${info.rpc}`;
+      const frames = wire.transport.stream(path, encode(info.request, request), {
         signal: signalOf(options),
         timeoutMs: options.timeoutMs ?? Infinity,
         metadata: watch?.metadata,
       });
       for await (const bytes of frames) {
-        const message = decode(info.response, bytes, watch === undefined ? options.fields : undefined);
+        const fields = watch === undefined ? options.fields : undefined;
+        const message = decodeResponse(wire.endpoint, path, () => decode(info.response, bytes, fields));
         watch?.received(message);
         yield message;
       }
@@ -137,6 +141,16 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
       watch?.ended(failure);
     }
   };
+}
+
+/** Decodes a response. Throws CriError with grpc-go's code and text if it is malformed. */
+function decodeResponse<T>(endpoint: string, path: string, decodeMessage: () => T): T {
+  try {
+    return decodeMessage();
+  } catch (cause) {
+    if (!(cause instanceof WireError)) throw cause;
+    throw rpcFailure(endpoint, path, {grpcCode: 'INTERNAL', details: malformedDetails(cause), cause});
+  }
 }
 
 /** Allows any number of abort listeners: one signal cancels many calls, and Node.js would warn about a leak. */

@@ -36,8 +36,12 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
   [RUNTIME_STARTING, 'the runtime is starting'],
 ];
 
+/** Texts of grpc-go for a response that is not one valid message. */
+const INVALID_RESPONSE = /^grpc: failed to unmarshal|^No message received$|^Too many responses received$/;
+
 /** Returns a message without gRPC's terms; a runtime's own text stays unchanged. */
-export function formatPlainMessage({grpcCode, details}: Pick<Failure, 'grpcCode' | 'details'>): string {
+export function formatPlainMessage({method, endpoint, grpcCode, details}: Failure): string {
+  if (INVALID_RESPONSE.test(details)) return `invalid response to ${method} from ${endpoint}: ${details}`;
   const text = PLAIN_MESSAGES.reduce((message, [pattern, plain]) => message.replace(pattern, plain), details);
   return text === '' ? `the runtime returned ${grpcCode} without a message` : text;
 }
@@ -98,9 +102,12 @@ function unimplemented(method: string): string {
   return `this runtime does not implement ${method}${since === undefined ? '' : ` (containerd: ${since} or later)`}`;
 }
 
+const FAULTY_RUNTIME = 'the runtime, or a proxy in front of it, is faulty; see its log';
+
 const UNIMPLEMENTED: Advice = [
-  // Both texts mean that the whole service is unknown, not a single RPC.
+  // The whole service is unknown, not a single RPC.
   [/unknown service|HTTP/, notCri],
+  [INVALID_RESPONSE, FAULTY_RUNTIME],
   [
     /^/,
     ({method, endpoint}) =>
@@ -111,7 +118,10 @@ const UNIMPLEMENTED: Advice = [
 const BY_CODE: Readonly<Record<string, Advice>> = {
   UNAVAILABLE,
   UNIMPLEMENTED,
-  INTERNAL: [[/protocol error|parse error/i, notCri]],
+  INTERNAL: [
+    [/protocol error|parse error/i, notCri],
+    [INVALID_RESPONSE, FAULTY_RUNTIME],
+  ],
   UNKNOWN: [[/^Received HTTP status code/, notCri]],
   DEADLINE_EXCEEDED: [
     [

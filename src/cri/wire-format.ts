@@ -3,7 +3,20 @@ import type {NativeBuffer} from '../base/native-buffer.js';
 /* The protobuf wire format: a reader of one buffer and a writer into a growing one. Messages are codec.ts's part. */
 
 /** A malformed message from a peer. */
-export class WireError extends Error {}
+export class WireError extends Error {
+  /** Text of Go's protobuf for it. */
+  readonly goMessage: string;
+
+  constructor(message: string, goMessage = 'proto: cannot parse invalid wire-format data') {
+    super(message);
+    this.goMessage = goMessage;
+  }
+}
+
+/** Returns grpc-go's details of a call whose response is malformed. */
+export function malformedDetails({goMessage}: WireError): string {
+  return `grpc: failed to unmarshal the received message: ${goMessage}`;
+}
 
 /** Wire types by name. */
 export const WIRE = {varint: 0, fixed64: 1, bytes: 2, fixed32: 5} as const;
@@ -126,7 +139,15 @@ export class WireReader {
   string(): string {
     const length = this.uint32();
     const start = this.#take(length);
-    return this.#buffer.utf8Slice(start, start + length);
+    return this.#text(start, start + length);
+  }
+
+  #text(start: number, end: number): string {
+    const text = this.#buffer.utf8Slice(start, end);
+    // Invalid bytes are decoded as this character.
+    if (text.includes('\uFFFD') && !Buffer.from(text).equals(this.#buffer.subarray(start, end)))
+      throw new WireError('a string is not valid UTF-8', 'string field contains invalid UTF-8');
+    return text;
   }
 
   /** Reads a string that occurs often, such as a label name, and returns the interned one if there is one. */
@@ -134,11 +155,11 @@ export class WireReader {
     const length = this.uint32();
     const start = this.#take(length);
     const end = start + length;
-    if (length > MAX_INTERNED_LENGTH) return this.#buffer.utf8Slice(start, end);
+    if (length > MAX_INTERNED_LENGTH) return this.#text(start, end);
     const slot = (length * 31 + (this.#buffer[end - 1] ?? 0)) % INTERNED_SLOTS;
     const interned = internedStrings[slot];
     if (interned !== undefined && this.#isAt(interned, start, end)) return interned;
-    const text = this.#buffer.utf8Slice(start, end);
+    const text = this.#text(start, end);
     // Only ASCII strings can be compared byte by byte.
     if (text.length === length) internedStrings[slot] = text;
     return text;

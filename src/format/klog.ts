@@ -1,5 +1,6 @@
 import {messageOf} from '../base/errors.js';
 import type {LogFields} from '../base/logger.js';
+import {CriError} from '../cri/errors.js';
 import {goQuote} from './go-quote.js';
 
 /** Log record. */
@@ -29,7 +30,7 @@ export function formatKlogText(record: LogRecord): string {
   const head = `${LETTERS[severity]}${klogTime(new Date(time))} ${String(pid).padStart(7)} ${caller.replace(/^.*\//, '')}]`;
   const all: readonly (readonly [string, unknown])[] = [
     ...(error === undefined ? [] : [['err', messageOf(error)] as const]),
-    ...Object.entries(fields),
+    ...Object.entries({...rpcFields(error), ...fields}),
   ];
   return `${head} ${goQuote(message)}${all.map(([key, value]) => ` ${key}=${klogValue(value)}`).join('')}\n`;
 }
@@ -52,10 +53,15 @@ export function formatKlogJson({
     ['caller', caller],
     ['msg', message],
     ...(severity === 'info' ? [['v', verbosity] as const] : []),
-    ...Object.entries(fields),
+    ...Object.entries({...rpcFields(error), ...fields}),
     ...(error === undefined ? [] : [['err', messageOf(error)] as const]),
   ];
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${json(value)}`).join(',')}}\n`;
+}
+
+/** Returns the fields that identify a failed RPC, which its message does not. */
+function rpcFields(error: unknown): LogFields {
+  return error instanceof CriError ? {rpc: error.method, endpoint: error.endpoint} : {};
 }
 
 function klogTime(date: Date): string {

@@ -127,6 +127,11 @@ export class FakeRuntime {
     this.#faults.add(rpc, {kind: 'delay', ms}, scope);
   }
 
+  /** Makes calls to `rpc` return these bytes as the response, or as the only message of the stream. */
+  injectResponse(rpc: Rpc, bytes: Buffer, scope: FaultScope = {}): void {
+    this.#faults.add(rpc, {kind: 'response', bytes}, scope);
+  }
+
   /** Makes the runtime crash in a call to `rpc`, by default once. */
   injectCrash(rpc: Rpc, scope: FaultScope = {}): void {
     this.#faults.add(rpc, {kind: 'crash'}, {times: 1, ...scope});

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {CriError} from '../../src/cri/index.js';
 import {formatKlogJson, formatKlogText, type LogRecord} from '../../src/format/klog.js';
 
 const record = (overrides: Partial<LogRecord>): LogRecord => ({
@@ -15,6 +16,20 @@ const values = (fields: LogRecord['fields']): string =>
   formatKlogText(record({fields})).replace(/^.*"Event occurred" /s, '');
 
 describe('a line of text', () => {
+  test('names the RPC and the endpoint of a failed call', () => {
+    const failure = {
+      method: 'Status',
+      endpoint: 'unix:///r.sock',
+      grpcCode: 'INTERNAL',
+      details: 'no',
+    } as const;
+    const failed = record({severity: 'error', error: new CriError(failure)});
+    expect(formatKlogText(failed)).toContain(
+      '"Event occurred" err="rpc error: code = Internal desc = no" rpc="Status" endpoint="unix:///r.sock"\n',
+    );
+    expect(JSON.parse(formatKlogJson(failed))).toMatchObject({rpc: 'Status', endpoint: 'unix:///r.sock'});
+  });
+
   test('starts with severity, local time, process ID and source position', () => {
     expect(formatKlogText(record({}))).toBe(
       'I1120 12:34:56.789000    4711 kubelet.js:12] "Event occurred"\n',

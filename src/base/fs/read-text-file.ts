@@ -16,7 +16,10 @@ export async function readTextFile(file: string, mostBytes: number, signal: Abor
     // For a directory, the read reports it.
     if (!found.isFile() && !found.isDirectory()) throw notAFileError(file);
     if (found.size > mostBytes) throw fileTooLargeError(file, mostBytes);
-    const bytes = await handle.readFile({signal});
+    const bytes = await handle.readFile({signal}).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error;
+    });
     // It may have grown, and some filesystems do not report sizes.
     if (bytes.length > mostBytes) throw fileTooLargeError(file, mostBytes);
     return decodeUtf8(bytes, file);

@@ -64,6 +64,22 @@ describe('a kubelet whose runtime is unavailable at its start', () => {
     expect(result.stderr).toContain('is not a CRI runtime');
   });
 
+  test('ends with the RPC and the endpoint when the runtime sends garbage', async () => {
+    await using runtime = await FakeRuntime.start();
+    for (const rpc of ['Version', 'ImageFsInfo', 'Status'] as const) {
+      runtime.injectResponse(rpc, Buffer.alloc(20, 0xff));
+      const {endpoint} = runtime;
+      const {exitCode, stderr} = await aKubelet(await temporaryDirectory(), [], {endpoint});
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(`\nkcri: (.*: )?invalid response to ${rpc} from ${endpoint}: .*\nhint: the runtime, or`),
+        ),
+      ]);
+      runtime.clearFaults();
+    }
+  });
+
   test('names the image service if only that does not respond', async () => {
     await using runtime = await FakeRuntime.start();
     const directory = await temporaryDirectory();

@@ -31,6 +31,13 @@ export interface RecordedCall {
   response: object | undefined;
 }
 
+/** Differences between unary calls and streams. */
+interface CallKind {
+  readonly invoke: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>;
+  /** Returns what a handler returns that responds with these bytes. */
+  readonly respond: (bytes: Buffer) => unknown;
+}
+
 type AnyHandler = (request: unknown, signal: AbortSignal) => unknown;
 type UnaryCall = ServerUnaryCall<DecodedRequest, unknown>;
 type StreamCall = ServerWritableStream<DecodedRequest, unknown>;
@@ -67,19 +74,23 @@ export class CallDispatcher {
 
   /** Never rejects: an error is the call's status. */
   async #unary(rpc: string, call: UnaryCall, callback: sendUnaryData<unknown>): Promise<void> {
-    const answered = await this.#handle(rpc, call, async (handler, signal) =>
-      handler(call.request.request, signal),
-    );
+    const answered = await this.#handle(rpc, call, {
+      invoke: async (handler, signal) => handler(call.request.request, signal),
+      respond: (bytes) => bytes,
+    });
     if (answered.refusal === undefined) callback(null, answered.value);
     else callback(statusOf(answered.refusal), null);
   }
 
   async #stream(rpc: string, call: StreamCall): Promise<void> {
-    const {refusal} = await this.#handle(rpc, call, async (handler, signal) => {
-      // Sends the metadata immediately, so that the client knows that the call was accepted.
-      call.sendMetadata(new Metadata());
-      for await (const message of handler(call.request.request, signal) as AsyncIterable<unknown>)
-        call.write(message);
+    const {refusal} = await this.#handle(rpc, call, {
+      invoke: async (handler, signal) => {
+        // Sends the metadata immediately, so that the client knows that the call was accepted.
+        call.sendMetadata(new Metadata());
+        for await (const message of (await handler(call.request.request, signal)) as AsyncIterable<unknown>)
+          call.write(message);
+      },
+      respond: (bytes) => [bytes],
     });
     if (refusal === undefined) call.end();
     else call.emit('error', statusOf(refusal));
@@ -88,7 +99,7 @@ export class CallDispatcher {
   async #handle(
     rpc: string,
     call: UnaryCall | StreamCall,
-    invoke: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>,
+    {invoke, respond}: CallKind,
   ): Promise<{readonly value?: unknown; readonly refusal?: GrpcStatusError}> {
     const {json} = call.request;
     const record: RecordedCall = {
@@ -107,9 +118,13 @@ export class CallDispatcher {
     });
     try {
       await this.#faults.applyFaults(rpc, json, 'before', controller.signal);
-      const handler = this.#handlers[rpc];
-      if (handler === undefined) throw unimplementedError(rpc);
-      const value = await invoke(handler, controller.signal);
+      const replaced = this.#faults.replacedResponse(rpc, json);
+      const handler = this.#handlers[rpc] ?? refuseUnimplemented(rpc);
+      const replacing: AnyHandler = async (request, signal) => {
+        if (replaced?.afterEffect === true) await handler(request, signal);
+        return replaced && respond(replaced.bytes);
+      };
+      const value = await invoke(replaced === undefined ? handler : replacing, controller.signal);
       await this.#faults.applyFaults(rpc, json, 'after', controller.signal);
       record.code = 'OK';
       record.response = value as object | undefined;
@@ -122,6 +137,12 @@ export class CallDispatcher {
       this.#running.delete(controller);
     }
   }
+}
+
+function refuseUnimplemented(rpc: string): AnyHandler {
+  return () => {
+    throw unimplementedError(rpc);
+  };
 }
 
 function statusOf({code, message}: GrpcStatusError): Partial<StatusObject> {

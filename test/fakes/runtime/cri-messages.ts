@@ -94,7 +94,9 @@ function loadServices(): ServiceDefinition[] {
         request: method.requestDeserialize(bytes),
         json: record[rpc]?.requestDeserialize(bytes) as ProtoJson,
       });
-      return [rpc, {...method, requestDeserialize}] as const;
+      const responseSerialize = (value: object): Buffer =>
+        Buffer.isBuffer(value) ? value : method.responseSerialize(value);
+      return [rpc, {...method, requestDeserialize, responseSerialize}] as const;
     });
     return Object.fromEntries(methods);
   });

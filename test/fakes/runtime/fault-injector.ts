@@ -23,6 +23,7 @@ export interface InjectedError extends FaultScope {
 type Effect =
   | {readonly kind: 'error'; readonly error: GrpcStatusError}
   | {readonly kind: 'delay'; readonly ms: number}
+  | {readonly kind: 'response'; readonly bytes: Buffer}
   | {readonly kind: 'crash'};
 
 interface Fault {
@@ -60,11 +61,24 @@ export class FaultInjector {
   ): Promise<void> {
     for (const fault of this.#faults) {
       if (fault.rpc !== rpc || (fault.scope.afterEffect === true) !== (when === 'after')) continue;
-      if (affects(fault, request)) await this.#act(fault.effect, signal);
+      if (fault.effect.kind !== 'response' && affects(fault, request)) await this.#act(fault.effect, signal);
     }
   }
 
-  async #act(effect: Effect, signal: AbortSignal): Promise<void> {
+  /** Returns the response that replaces the handler's, with or without the effect of the call. */
+  replacedResponse(
+    rpc: string,
+    request: ProtoJson,
+  ): {readonly bytes: Buffer; readonly afterEffect: boolean} | undefined {
+    for (const fault of this.#faults) {
+      const {effect, scope} = fault;
+      if (fault.rpc === rpc && effect.kind === 'response' && affects(fault, request))
+        return {bytes: effect.bytes, afterEffect: scope.afterEffect === true};
+    }
+    return undefined;
+  }
+
+  async #act(effect: Exclude<Effect, {kind: 'response'}>, signal: AbortSignal): Promise<void> {
     switch (effect.kind) {
       case 'error':
         throw effect.error;

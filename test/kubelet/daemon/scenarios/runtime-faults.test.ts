@@ -22,6 +22,23 @@ async function expectCleanEnd(testbed: DaemonTestbed): Promise<void> {
   expect(testbed.callsToForeignPod).toEqual([]);
 }
 
+test.each([
+  ['garbage', Buffer.alloc(20, 0xff)],
+  ['an empty event', Buffer.alloc(0)],
+])('an event stream that sends %s is opened again', async (_, bytes) => {
+  await using testbed = await aRunningPod({eventedPleg: true});
+  const {length} = testbed.fake.callsTo('GetContainerEvents');
+  testbed.fake.injectResponse('GetContainerEvents', bytes, {times: 2});
+  testbed.fake.endEvents();
+  await testbed.until(
+    'the stream is open',
+    () => testbed.fake.callsTo('GetContainerEvents').length === length + 3,
+  );
+  testbed.kill('side');
+  await testbed.until('the killed container runs again', () => testbed.statusOf('web').restarts === 1);
+  await expectCleanEnd(testbed);
+});
+
 describe.each([
   ['relists', false],
   ['events', true],

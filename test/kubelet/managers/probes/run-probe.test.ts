@@ -345,7 +345,7 @@ describe('a gRPC probe', () => {
     [
       'responds with garbage',
       Buffer.from([0x12, 200]),
-      'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: the message is truncated',
+      'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data',
     ],
     [
       'has no health service',
