@@ -1,3 +1,4 @@
+import {isRestartableInitContainer} from './pod-containers.js';
 import {addQuantities, compareQuantities} from './quantity.js';
 import type {Container} from './types/v1-pod.js';
 import type {Quantity, ResourceList, ResourceRequirements} from './types/v1-meta.js';
@@ -23,11 +24,6 @@ export const POD_LEVEL_RESOURCES: readonly string[] = ['cpu', 'memory'];
 /** Reports whether `spec.resources` may contain the resource. */
 export function isPodLevelResource(name: string): boolean {
   return POD_LEVEL_RESOURCES.includes(name) || isHugePageResource(name);
-}
-
-/** Reports whether this is a restartable init container (sidecar): restartPolicy Always. */
-export function isRestartableInitContainer(container: Container): boolean {
-  return container.restartPolicy === 'Always';
 }
 
 /** Returns the quantity of a resource in a list; names come from manifests, so only own properties count. */

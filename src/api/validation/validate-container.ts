@@ -1,3 +1,4 @@
+import {containersOf, isRestartableInitContainer} from '../pod-containers.js';
 import type {FieldErrors} from '../field-error.js';
 import {
   duplicateValue,
@@ -9,7 +10,6 @@ import {
 } from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
 import {checkDnsLabel, checkPortName, validateName} from './validate-names.js';
-import {isRestartableInitContainer} from '../resource-list.js';
 import {
   validateEach,
   validateRequired,
@@ -189,7 +189,7 @@ function* validateEphemeralContainer(
   pod: Surroundings,
 ): FieldErrors {
   yield* validateContainer(container, path, pod);
-  const others = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].map(({name}) => name);
+  const others = containersOf(pod).map(({name}) => name);
   const target = container.targetContainerName ?? '';
   if (target !== '' && !others.includes(target)) yield notFound(path.child('targetContainerName'), target);
   yield* refuseForEphemeral(container, path);

@@ -1,3 +1,4 @@
+import {containersOf} from '../../api/pod-containers.js';
 import {statfs} from 'node:fs/promises';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {withFileErrors} from '../../base/fs/files.js';
@@ -61,11 +62,10 @@ export function createImageCollector(options: KubeletImagesOptions): ImageGcMana
   );
 }
 
-function imagesOf({spec}: Pod): readonly string[] {
-  const {containers, initContainers = [], volumes = []} = spec;
+function imagesOf(pod: Pod): readonly string[] {
   return [
-    ...[...containers, ...initContainers].map(({image}) => image),
-    ...volumes.map(({image}) => image?.reference),
+    ...containersOf(pod).map(({image}) => image),
+    ...(pod.spec.volumes ?? []).map(({image}) => image?.reference),
   ].filter((image) => image !== undefined);
 }
 

@@ -1,8 +1,7 @@
-import {isRestartableInitContainer} from '../../api/resource-list.js';
+import {findContainer, longRunningContainersOf, sidecarsOf} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../api/types/v1-status.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../contract/sync-result.js';
-import {findContainer} from '../managers/kuberuntime/actions/kill-container.js';
 import {shouldRestartAfterExit} from '../managers/kuberuntime/compute/restart-policy.js';
 import type {SyncPass} from '../pods/sync/pod-syncer.js';
 
@@ -96,8 +95,7 @@ function closedGates({spec}: Pod, {conditions = []}: PodStatus): readonly string
 
 /** Reports whether all containers and sidecars of the pod are settled. */
 function allReady(pod: Pod, {containerStatuses = [], initContainerStatuses = []}: PodStatus): boolean {
-  const sidecars = (pod.spec.initContainers ?? []).filter(isRestartableInitContainer);
-  return [...pod.spec.containers, ...sidecars].every((container) =>
+  return longRunningContainersOf(pod).every((container) =>
     [...containerStatuses, ...initContainerStatuses].some(
       (status) => status.name === container.name && settled(pod, container, status),
     ),
@@ -109,10 +107,8 @@ function settled(pod: Pod, container: Container, {ready, state}: ContainerStatus
   return ready || (state?.terminated?.exitCode === 0 && !shouldRestartAfterExit(pod, container, 0));
 }
 
-function isSidecar({spec}: Pod, name: string): boolean {
-  return (spec.initContainers ?? []).some(
-    (container) => container.name === name && isRestartableInitContainer(container),
-  );
+function isSidecar(pod: Pod, name: string): boolean {
+  return sidecarsOf(pod).some((container) => container.name === name);
 }
 
 /** Reports whether a container that exited with this code is restarted. */

@@ -1,3 +1,4 @@
+import {containersOf, findContainer} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {CriCall} from '../contract/observe-cri-calls.js';
 import type {PodActions} from '../contract/pod-actions.js';
@@ -139,7 +140,7 @@ function pullReason({pod}: Pass, request: Call['request']): PlannedReason {
 }
 
 function startReason(pass: Pass, method: string, name: string | undefined): PlannedReason {
-  const container = containersOf(pass.pod).find((each) => each.name === name);
+  const container = name === undefined ? undefined : findContainer(pass.pod, name);
   const isInit = pass.pod.spec.initContainers?.some((each) => each.name === name) === true;
   const rule = `SyncPod step ${isInit ? '6' : '8'}: startContainer`;
   const text = container === undefined ? 'the pod specifies it' : containerReason(pass, container);
@@ -173,11 +174,6 @@ function stateReason(pod: Pod, container: Container, newest: RuntimeContainerSta
 function changeText({before, pod, actions}: Pass, name: string): string | undefined {
   const kill = actions?.containersToKill.find((each) => each.name === name);
   if (kill?.reason !== 'Changed') return undefined;
-  const imageIn = (of: Pod | undefined): string =>
-    containersOf(of).find((each) => each.name === name)?.image ?? '?';
+  const imageIn = (of: Pod | undefined): string => (of && findContainer(of, name)?.image) ?? '?';
   return `image changed: "${imageIn(before)}" → "${imageIn(pod)}"`;
-}
-
-function containersOf(pod: Pod | undefined): readonly Container[] {
-  return pod === undefined ? [] : [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
 }

@@ -1,3 +1,4 @@
+import {findContainer} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import {fromJson, toJson} from '../../cri/index.js';
 import {ConfigError} from '../../base/errors.js';
@@ -81,9 +82,7 @@ const HIDDEN = '<hidden>';
 export function hideSecretValues(config: Json, pods: readonly Pod[], container: string): Json {
   const {envs, ...rest} = config as {readonly envs?: readonly Env[]};
   if (envs === undefined) return config;
-  const sources = pods.flatMap(({spec}) =>
-    [...spec.containers, ...(spec.initContainers ?? [])].filter(({name}) => name === container),
-  );
+  const sources = pods.flatMap((pod) => findContainer(pod, container) ?? []);
   const shown = envs.map(({key, value = ''}) => ({
     key,
     value: sources.some((source) => isSecret(source, key)) ? HIDDEN : value,

@@ -186,7 +186,7 @@ describe('--explain', () => {
       testbed.runtime.exitContainer(running!.id, 3);
     }
     expect(reasons(await planOf(testbed, aManifest(), '--explain'))[0]).toBe(
-      'RemoveContainer: of each container only the newest dead instance is kept (podContainerDeletor)',
+      'RemoveContainer: only the newest dead instance of a container is kept (podContainerDeletor)',
     );
   });
 

@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../api/resource-list.js';
+import {longRunningContainersOf, sidecarsOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {
   hasEnded,
@@ -46,12 +46,11 @@ function stateCells(
   status: PodStatus,
   nowMs: number,
 ): Pick<PodRow, 'ready' | 'status' | 'restarts'> {
-  const {containers, initContainers = []} = pod.spec;
   const init = initTally(pod, status);
   const initialized = init.reason === undefined || isTrue(status.conditions, 'Initialized');
   const regular = initialized ? regularTally(status) : {ready: 0, reason: undefined};
   const restarted = initialized ? [...init.sidecars, ...(status.containerStatuses ?? [])] : init.all;
-  const total = containers.length + initContainers.filter(isRestartableInitContainer).length;
+  const total = longRunningContainersOf(pod).length;
   return {
     ready: `${init.ready + regular.ready}/${total}`,
     status: endingReason(pod, status) ?? regular.reason ?? init.reason ?? podReason(status),
@@ -89,10 +88,11 @@ interface InitTally {
   readonly sidecars: readonly ContainerStatus[];
 }
 
-function initTally({spec}: Pod, {initContainerStatuses = []}: PodStatus): InitTally {
-  const inits = spec.initContainers ?? [];
+function initTally(pod: Pod, {initContainerStatuses = []}: PodStatus): InitTally {
+  const inits = pod.spec.initContainers ?? [];
+  const sidecars = sidecarsOf(pod);
   const isSidecar = ({name}: ContainerStatus): boolean =>
-    inits.some((container) => container.name === name && isRestartableInitContainer(container));
+    sidecars.some((container) => container.name === name);
   const isDone = (status: ContainerStatus): boolean =>
     status.state?.terminated?.exitCode === 0 || (isSidecar(status) && status.started === true);
   const front = initContainerStatuses.findIndex((status) => !isDone(status));

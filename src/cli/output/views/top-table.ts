@@ -1,3 +1,4 @@
+import {containersOf} from '../../../api/pod-containers.js';
 import type {Container} from '../../../api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus} from '../../../api/types/v1-status.js';
 import type {ContainerStats} from '../../../cri/index.js';
@@ -59,9 +60,8 @@ const NOT_CREATED: ContainerStatus = {name: '', ready: false, restartCount: 0, i
 /** Returns the pods of a sample, in the same order. */
 export function topPods({pods, usage, nowMs}: TopSample): readonly TopPod[] {
   return pods.map(({pod, record}) => {
-    const {initContainers = [], containers} = pod.spec;
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-    const shown = [...initContainers, ...containers].map((container) =>
+    const shown = containersOf(pod).map((container) =>
       topContainer(container, statuses.find(({name}) => name === container.name) ?? NOT_CREATED, usage),
     );
     const {namespace, name, ready, status, restarts, age} = computePodRow(pod, nowMs);

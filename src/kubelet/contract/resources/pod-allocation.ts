@@ -1,5 +1,6 @@
+import {isRestartableInitContainer, longRunningContainersOf} from '../../../api/pod-containers.js';
 import {compareQuantities} from '../../../api/quantity.js';
-import {quantityOf, isRestartableInitContainer} from '../../../api/resource-list.js';
+import {quantityOf} from '../../../api/resource-list.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-meta.js';
 
@@ -24,8 +25,8 @@ export interface ActuatedResources {
 }
 
 /** Returns the containers that can be resized in place: regular containers and sidecars (IsResizableContainer). */
-export function resizableContainers({spec}: Pod): readonly Container[] {
-  return [...(spec.initContainers ?? []).filter(isRestartableInitContainer), ...spec.containers];
+export function resizableContainers(pod: Pod): readonly Container[] {
+  return longRunningContainersOf(pod);
 }
 
 /** Returns the resources that the Pod requests (allocationFromPod). */

@@ -1,3 +1,4 @@
+import {containersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -93,14 +94,13 @@ export interface ReportedPod {
 
 export function createPodReport({uid, pod, desired, ...known}: ReportedPod): KubeletPodReport {
   const {namespace, name} = podRef(pod);
-  const {initContainers = [], containers} = pod.spec;
   return {
     uid,
     namespace,
     name,
     ...(desired && {source: desired.origin}),
     worker: workerReport(known),
-    containers: [...initContainers, ...containers]
+    containers: containersOf(pod)
       .map((container) => containerReport(container.name, known))
       .filter(({backOff, probes}) => backOff !== undefined || probes.length > 0),
   };

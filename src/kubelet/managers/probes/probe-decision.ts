@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../api/resource-list.js';
+import {isRestartableInitContainer} from '../../../api/pod-containers.js';
 import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
 import {hasEnded, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
 import {containerId, type ContainerId} from '../../../cri/index.js';

@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../api/resource-list.js';
+import {sidecarsOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
@@ -201,7 +201,7 @@ export class ProbeManager {
 function* subjectsOf(pod: Pod): Generator<ProbeSubject> {
   const lists: readonly (readonly [ContainerKind, readonly Container[]])[] = [
     ['containers', pod.spec.containers],
-    ['initContainers', (pod.spec.initContainers ?? []).filter(isRestartableInitContainer)],
+    ['initContainers', sidecarsOf(pod)],
   ];
   for (const [list, containers] of lists)
     for (const container of containers)

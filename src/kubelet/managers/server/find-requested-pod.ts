@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
 import {CriError, type ContainerId} from '../../../cri/index.js';
 import {goQuote} from '../../../format/go-quote.js';
@@ -20,11 +20,6 @@ export function findRequestedPod(
   });
   if (pod === undefined) throw new HttpError(404, message);
   return pod;
-}
-
-/** Returns the container or init container of that name in the Pod's spec. */
-export function findContainerSpec({spec}: Pod, name: string): Container | undefined {
-  return [...spec.containers, ...(spec.initContainers ?? [])].find((container) => container.name === name);
 }
 
 /**

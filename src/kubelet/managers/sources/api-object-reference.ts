@@ -1,4 +1,5 @@
-import type {Container, Pod, PodSpec} from '../../../api/types/v1-pod.js';
+import {allContainersOf} from '../../../api/pod-containers.js';
+import type {Pod, PodSpec} from '../../../api/types/v1-pod.js';
 import type {Volume, VolumeProjection} from '../../../api/types/v1-volumes.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 
@@ -94,19 +95,11 @@ function firstOf<T>(
 
 type Names = readonly (string | undefined)[];
 
-function allContainers({
-  containers,
-  initContainers = [],
-  ephemeralContainers = [],
-}: PodSpec): readonly Container[] {
-  return [...initContainers, ...containers, ...ephemeralContainers];
-}
-
 /** Returns the names of all Secrets that image pulls, environments and volumes refer to (VisitPodSecretNames). */
 function secretNames(spec: PodSpec): Names {
   return [
     ...(spec.imagePullSecrets ?? []).map(({name}) => name),
-    ...allContainers(spec).flatMap(({env = [], envFrom = []}) => [
+    ...allContainersOf({spec}).flatMap(({env = [], envFrom = []}) => [
       ...envFrom.map(({secretRef}) => secretRef?.name),
       ...env.map(({valueFrom}) => valueFrom?.secretKeyRef?.name),
     ]),
@@ -128,7 +121,7 @@ function volumeSecretNames(volume: Volume): Names {
 /** Returns the names of all ConfigMaps that environments and volumes refer to (VisitPodConfigmapNames). */
 function configMapNames(spec: PodSpec): Names {
   return [
-    ...allContainers(spec).flatMap(({env = [], envFrom = []}) => [
+    ...allContainersOf({spec}).flatMap(({env = [], envFrom = []}) => [
       ...envFrom.map(({configMapRef}) => configMapRef?.name),
       ...env.map(({valueFrom}) => valueFrom?.configMapKeyRef?.name),
     ]),

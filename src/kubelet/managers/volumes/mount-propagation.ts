@@ -1,5 +1,6 @@
+import {allContainersOf} from '../../../api/pod-containers.js';
 import {join} from 'node:path';
-import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {findContainingMount, systemMounter, type Mounter} from './mounter.js';
@@ -8,16 +9,11 @@ import {findContainingMount, systemMounter, type Mounter} from './mounter.js';
  * Reports whether a container uses mount propagation for a volume in the pod's directory. hostPath volumes do not
  * count.
  */
-export function hasMountPropagation({spec}: Pod): boolean {
+export function hasMountPropagation(pod: Pod): boolean {
   const hostPathVolumes = new Set(
-    (spec.volumes ?? []).filter(({hostPath}) => hostPath !== undefined).map(({name}) => name),
+    (pod.spec.volumes ?? []).filter(({hostPath}) => hostPath !== undefined).map(({name}) => name),
   );
-  const all: readonly Container[] = [
-    ...spec.containers,
-    ...(spec.initContainers ?? []),
-    ...(spec.ephemeralContainers ?? []),
-  ];
-  return all
+  return allContainersOf(pod)
     .flatMap(({volumeMounts = []}) => volumeMounts)
     .some(({name, mountPropagation = 'None'}) => mountPropagation !== 'None' && !hostPathVolumes.has(name));
 }

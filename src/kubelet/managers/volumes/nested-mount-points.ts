@@ -1,3 +1,4 @@
+import {allContainersOf} from '../../../api/pod-containers.js';
 import {join, posix} from 'node:path';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
@@ -10,9 +11,7 @@ import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
  * @throws SystemError for a mount path outside the container.
  */
 export function nestedMountPoints(pod: Pod, volumeName: string): readonly string[] {
-  const {initContainers = [], containers, ephemeralContainers = []} = pod.spec;
-  const all: readonly Container[] = [...initContainers, ...containers, ...ephemeralContainers];
-  return [...new Set(all.flatMap((container) => nestedIn(container, volumeName)))];
+  return [...new Set(allContainersOf(pod).flatMap((container) => nestedIn(container, volumeName)))];
 }
 
 function nestedIn({volumeMounts = []}: Container, volumeName: string): readonly string[] {

@@ -1,4 +1,5 @@
-import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import {allContainersOf} from '../../../api/pod-containers.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {KcriError, messageOf, SystemError} from '../../../base/errors.js';
 import {MountError} from '../../contract/mount-error.js';
@@ -72,12 +73,8 @@ function mountError(name: string, cause: unknown): SystemError {
   });
 }
 
-function usedVolumes({spec}: Pod): readonly Volume[] {
-  const all: readonly Container[] = [
-    ...spec.containers,
-    ...(spec.initContainers ?? []),
-    ...(spec.ephemeralContainers ?? []),
-  ];
-  const used = new Set(all.flatMap(({volumeMounts = []}) => volumeMounts.map(({name}) => name)));
-  return (spec.volumes ?? []).filter(({name}) => used.has(name));
+function usedVolumes(pod: Pod): readonly Volume[] {
+  const mounts = allContainersOf(pod).flatMap(({volumeMounts = []}) => volumeMounts);
+  const used = new Set(mounts.map(({name}) => name));
+  return (pod.spec.volumes ?? []).filter(({name}) => used.has(name));
 }

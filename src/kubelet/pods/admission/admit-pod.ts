@@ -1,3 +1,4 @@
+import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
@@ -115,7 +116,7 @@ function failedPredicate(reason: string, problem: string, hint: string): Rejecti
 }
 
 function admitAppArmor({pod, node}: AdmissionRequest): Rejection | undefined {
-  if (node.appArmorEnabled || !allContainers(pod).some((container) => isConfined(pod, container)))
+  if (node.appArmorEnabled || !allContainersOf(pod).some((container) => isConfined(pod, container)))
     return undefined;
   return {
     reason: 'AppArmor',
@@ -127,8 +128,4 @@ function admitAppArmor({pod, node}: AdmissionRequest): Rejection | undefined {
 function isConfined(pod: Pod, container: Container): boolean {
   const {apparmorProfile = 'unconfined'} = apparmorProfiles(pod, container);
   return apparmorProfile !== 'unconfined';
-}
-
-function allContainers({spec}: Pod): readonly Container[] {
-  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }

@@ -1,3 +1,4 @@
+import {containersOf} from '../../../api/pod-containers.js';
 import {isNativeResource} from '../../../api/resource-list.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {EventSink} from '../../contract/pod-event.js';
@@ -13,8 +14,8 @@ export function reportUnknownResources(pod: Pod, events: EventSink): void {
   events({type: 'Warning', reason: 'UnknownResource', message, pod});
 }
 
-function unknownResources({spec}: Pod): readonly string[] {
-  const lists = [...(spec.initContainers ?? []), ...spec.containers].flatMap(({resources}) => [
+function unknownResources(pod: Pod): readonly string[] {
+  const lists = containersOf(pod).flatMap(({resources}) => [
     ...Object.keys(resources?.requests ?? {}),
     ...Object.keys(resources?.limits ?? {}),
   ]);

@@ -15,7 +15,7 @@ import {
   type ComputePodActionsOptions,
 } from '../../managers/kuberuntime/compute/compute-pod-actions.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
-import {findContainer} from '../../managers/kuberuntime/actions/kill-container.js';
+import {findContainer} from '../../../api/pod-containers.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
 import {effectiveGracePeriodSeconds} from '../../managers/kuberuntime/actions/grace-period.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';

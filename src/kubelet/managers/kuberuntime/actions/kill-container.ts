@@ -1,3 +1,4 @@
+import {findContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf} from '../../../../base/errors.js';
@@ -58,11 +59,6 @@ export interface KillRequest {
   readonly restored?: Container;
   /** Order relative to the pod's other containers that are killed. */
   readonly order?: TerminationOrder | undefined;
-}
-
-/** Returns the container or init container of that name. */
-export function findContainer({spec}: Pod, name: string): Container | undefined {
-  return [...spec.containers, ...(spec.initContainers ?? [])].find((container) => container.name === name);
 }
 
 /** Reports whether the pod has an init container of that name. */

@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../../api/resource-list.js';
+import {sidecarsOf} from '../../../../api/pod-containers.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Clock} from '../../../../base/clock.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
@@ -7,9 +7,9 @@ import {finishesWithin} from '../../../../base/async/deadline.js';
  * Returns for each sidecar the containers that must exit before it is stopped: all containers of the pod and the next
  * sidecar. Other containers wait for none (newTerminationOrdering).
  */
-export function terminationPrerequisites({spec}: Pod): ReadonlyMap<string, readonly string[]> {
-  const main = spec.containers.map(({name}) => name);
-  const sidecars = (spec.initContainers ?? []).filter(isRestartableInitContainer).map(({name}) => name);
+export function terminationPrerequisites(pod: Pod): ReadonlyMap<string, readonly string[]> {
+  const main = pod.spec.containers.map(({name}) => name);
+  const sidecars = sidecarsOf(pod).map(({name}) => name);
   return new Map(sidecars.map((name, index) => [name, [...main, ...sidecars.slice(index + 1, index + 2)]]));
 }
 

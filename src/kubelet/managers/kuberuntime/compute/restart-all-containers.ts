@@ -1,3 +1,4 @@
+import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../../api/types/v1-status.js';
 import type {ContainerToReset} from '../../../contract/pod-actions.js';
@@ -10,7 +11,7 @@ import {exitCode, findMatchingRestartRule} from './restart-policy.js';
 
 /** Reports whether a container has a rule whose action is RestartAllContainers (podutil.AllContainersCouldRestart). */
 export function couldRestartAllContainers(pod: Pod): boolean {
-  return allContainers(pod).some(({restartPolicyRules = []}) =>
+  return containersOf(pod).some(({restartPolicyRules = []}) =>
     restartPolicyRules.some(({action}) => action === 'RestartAllContainers'),
   );
 }
@@ -24,7 +25,7 @@ export function shouldRestartAllContainers(
   runtime: RuntimePodStatus,
   previous: PodStatus | undefined,
 ): boolean {
-  const isTriggered = allContainers(pod).some((container) => {
+  const isTriggered = containersOf(pod).some((container) => {
     const newest = findContainerStatus(runtime, container.name);
     return newest !== undefined && triggersRestart(container, newest);
   });
@@ -38,7 +39,7 @@ export function isRestartingAllContainers({conditions = []}: PodStatus = {}): bo
 
 /** Reports whether the runtime has no instance of any container of the pod (AllContainersRestartCleanedUp). */
 export function areAllContainersRemoved(pod: Pod, runtime: RuntimePodStatus): boolean {
-  return allContainers(pod).every(({name}) => findContainerStatus(runtime, name) === undefined);
+  return containersOf(pod).every(({name}) => findContainerStatus(runtime, name) === undefined);
 }
 
 /**
@@ -46,7 +47,8 @@ export function areAllContainersRemoved(pod: Pod, runtime: RuntimePodStatus): bo
  * exit triggered the restart come last, so that an interrupted removal continues.
  */
 export function computeContainersToReset(pod: Pod, status: RuntimePodStatus): readonly ContainerToReset[] {
-  const instances = allContainers(pod).flatMap((container) =>
+  const {containers, initContainers = []} = pod.spec;
+  const instances = [...containers, ...initContainers].flatMap((container) =>
     status.containers
       .filter(({name}) => name === container.name)
       .map((instance) => ({
@@ -57,10 +59,6 @@ export function computeContainersToReset(pod: Pod, status: RuntimePodStatus): re
   return [...instances.filter(({triggers}) => !triggers), ...instances.filter(({triggers}) => triggers)].map(
     ({reset}) => reset,
   );
-}
-
-function allContainers({spec}: Pod): readonly Container[] {
-  return [...spec.containers, ...(spec.initContainers ?? [])];
 }
 
 function triggersRestart(container: Container, instance: RuntimeContainerStatus): boolean {

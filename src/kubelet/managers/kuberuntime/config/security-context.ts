@@ -1,4 +1,5 @@
-import type {Container, Pod, PodSpec} from '../../../../api/types/v1-pod.js';
+import {allContainersOf} from '../../../../api/pod-containers.js';
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodSecurityContext, ProcMountType, SecurityContext} from '../../../../api/types/v1-security.js';
 import type {
   Init,
@@ -40,7 +41,7 @@ export function sandboxSecurityContext(
 ): Init<LinuxSandboxSecurityContext> {
   const {runAsUser, runAsGroup, seLinuxOptions, ...context} = pod.spec.securityContext ?? {};
   return {
-    privileged: containersOf(pod.spec).some((container) => container.securityContext?.privileged === true),
+    privileged: allContainersOf(pod).some((container) => container.securityContext?.privileged === true),
     seccomp: {profileType: 'RuntimeDefault'},
     runAsUser: int64(runAsUser),
     runAsGroup: int64(runAsGroup),
@@ -152,12 +153,4 @@ function procPaths(
 
 function int64(value: number | undefined): Init<Int64Value> | undefined {
   return value === undefined ? undefined : {value: BigInt(value)};
-}
-
-function containersOf({
-  containers,
-  initContainers = [],
-  ephemeralContainers = [],
-}: PodSpec): readonly Container[] {
-  return [...containers, ...initContainers, ...ephemeralContainers];
 }

@@ -1,3 +1,4 @@
+import {findContainer} from '../../../../api/pod-containers.js';
 import {join} from 'node:path';
 import {messageOf} from '../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
@@ -5,7 +6,7 @@ import {execErrorMessage} from '../../../../format/exec-error.js';
 import {formatRfc3339Seconds} from '../../../../format/time.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {HttpError, jsonResponse, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
-import {findContainerSpec, findRequestedPod, findRunningContainer} from '../find-requested-pod.js';
+import {findRequestedPod, findRunningContainer} from '../find-requested-pod.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
@@ -66,7 +67,7 @@ async function checkpoint(
   const {params, query, signal} = request;
   const {podNamespace = '', podID = '', containerName = ''} = params;
   const pod = findRequestedPod(kubelet, request);
-  if (findContainerSpec(pod, containerName) === undefined)
+  if (findContainer(pod, containerName) === undefined)
     throw new HttpError(404, `container ${containerName} does not exist`);
   const timeout = timeoutSeconds(query);
   const message = (error: unknown): string =>

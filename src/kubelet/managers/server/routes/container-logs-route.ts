@@ -1,3 +1,4 @@
+import {findContainer} from '../../../../api/pod-containers.js';
 import {once} from 'node:events';
 import {access, constants} from 'node:fs/promises';
 import type {ServerResponse} from 'node:http';
@@ -11,7 +12,7 @@ import {isRunning, logPathOf, getContainerStatus} from '../../../../operations/l
 import {readLog, type ReadLogOptions} from '../../../../operations/logs/read-log.js';
 import {logTime} from '../../../../operations/logs/log-selection.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
-import {findContainerSpec, findRequestedPod} from '../find-requested-pod.js';
+import {findRequestedPod} from '../find-requested-pod.js';
 import {parsePodLogOptions, type PodLogOptions} from './pod-log-options.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
@@ -39,7 +40,7 @@ async function containerLogs(
   const {podID = '', containerName = ''} = request.params;
   const query = parsePodLogOptions(request.query);
   const pod = findRequestedPod(kubelet, request, `pod ${goQuote(podID)} does not exist`);
-  if (findContainerSpec(pod, containerName) === undefined)
+  if (findContainer(pod, containerName) === undefined)
     throw new HttpError(404, `container ${goQuote(containerName)} not found in pod ${goQuote(podID)}`);
   const id = selectInstance(pod, containerName, query.previous);
   const path = await readablePath(services, id, request.signal);

@@ -1,3 +1,4 @@
+import {findContainer} from '../../../../api/pod-containers.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf} from '../../../../base/errors.js';
 import {CriError} from '../../../../cri/index.js';
@@ -5,7 +6,6 @@ import {podRef} from '../../../contract/pod-ref.js';
 import {UpgradeRefusedError} from '../../../../streaming/errors.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import {
-  findContainerSpec,
   toHttpError,
   findRequestedPod,
   findRunningContainer,
@@ -85,7 +85,7 @@ function attachSession(kubelet: ServedKubelet, {runtime}: StreamServices): Creat
     const pod = findRequestedPod(kubelet, request);
     const containerId = findRunningContainer(kubelet, pod, request);
     // The spec decides whether the container has a TTY, not the request.
-    const {tty = false} = findContainerSpec(pod, request.params['containerName'] ?? '') ?? {};
+    const {tty = false} = findContainer(pod, request.params['containerName'] ?? '') ?? {};
     const {signal} = request;
     const {url} = await runtime.attach({containerId, ...streams, tty}, {signal});
     return {url, proxy: selectProxy(request, {...streams, tty})};

@@ -1,3 +1,4 @@
+import {containersOf} from '../../../../api/pod-containers.js';
 import {canonicalizeQuantity, compareQuantities, quantityValue} from '../../../../api/quantity.js';
 import {aggregateContainerResources, isHugePageResource} from '../../../../api/resource-list.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
@@ -61,10 +62,8 @@ function hugePageSize(medium: string, pod: Pod): Quantity {
 }
 
 /** Returns the page sizes that the pod requests, in canonical form without duplicates. */
-function requestedPageSizes({spec}: Pod): readonly Quantity[] {
-  const lists = [spec, ...spec.containers, ...(spec.initContainers ?? [])].map(
-    ({resources}) => resources?.requests ?? {},
-  );
+function requestedPageSizes(pod: Pod): readonly Quantity[] {
+  const lists = [pod.spec, ...containersOf(pod)].map(({resources}) => resources?.requests ?? {});
   const names = lists.flatMap((list) => Object.keys(list)).filter(isHugePageResource);
   return [...new Set(names.map((name) => canonicalizeQuantity(name.slice(HUGE_PAGES_RESOURCE.length))))];
 }
@@ -81,10 +80,11 @@ function memoryBytes({pod, source}: EmptyDir, nodeMemoryBytes: bigint): bigint {
 /**
  * Returns the memory limit of the pod's cgroup; 0 if the pod or one of its containers has none (ResourceConfigForPod).
  */
-function podMemoryLimit({spec}: Pod): bigint {
-  const own = spec.resources?.limits?.['memory'];
+function podMemoryLimit(pod: Pod): bigint {
+  const own = pod.spec.resources?.limits?.['memory'];
   if (own !== undefined) return quantityValue(own);
-  const all = [...spec.containers, ...(spec.initContainers ?? [])];
-  const allLimited = all.every(({resources}) => quantityValue(resources?.limits?.['memory'] ?? '0') > 0n);
-  return allLimited ? quantityValue(aggregateContainerResources(spec, 'limits')['memory'] ?? '0') : 0n;
+  const allLimited = containersOf(pod).every(
+    ({resources}) => quantityValue(resources?.limits?.['memory'] ?? '0') > 0n,
+  );
+  return allLimited ? quantityValue(aggregateContainerResources(pod.spec, 'limits')['memory'] ?? '0') : 0n;
 }

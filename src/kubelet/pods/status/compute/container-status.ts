@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../../api/resource-list.js';
+import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
 import type {
   ContainerState,

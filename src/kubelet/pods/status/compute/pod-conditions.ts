@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../../api/resource-list.js';
+import {isRestartableInitContainer, longRunningContainersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus, PodCondition, PodPhase} from '../../../../api/types/v1-status.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
@@ -136,9 +136,7 @@ function hasStarted({state}: ContainerStatus): boolean {
 function containersReady({pod, phase, initStatuses, statuses}: ReadyInput): Facts {
   const over = ended(phase);
   if (over !== undefined) return over;
-  const {containers, initContainers = []} = pod.spec;
-  const lasting = [...initContainers.filter(isRestartableInitContainer), ...containers];
-  const unready = namesOf(lasting, [...initStatuses, ...statuses], ({ready}) => ready);
+  const unready = namesOf(longRunningContainersOf(pod), [...initStatuses, ...statuses], ({ready}) => ready);
   return unless(unready, 'ContainersNotReady', 'containers with unready status');
 }
 

@@ -1,3 +1,4 @@
+import {allContainersOf} from '../../../../../api/pod-containers.js';
 import {quantityMilliValue, quantityValue} from '../../../../../api/quantity.js';
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
@@ -57,11 +58,10 @@ function allocatable(node: ResourceFieldRefContext['node']): ResourceList {
 
 function selectedContainer(
   name: string,
-  {container, pod: {spec}}: Pick<ResourceFieldRefContext, 'pod' | 'container'>,
+  {container, pod}: Pick<ResourceFieldRefContext, 'pod' | 'container'>,
 ): Container {
   if (name === '' && container !== undefined) return container;
-  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
-  const found = all.find((container) => container.name === name);
+  const found = allContainersOf(pod).find((container) => container.name === name);
   if (found === undefined) throw new ContainerConfigError(`container ${name} not found`);
   return found;
 }

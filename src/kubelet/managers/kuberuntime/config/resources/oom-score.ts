@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../../../../api/resource-list.js';
+import {isRestartableInitContainer, longRunningContainersOf} from '../../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import {isNodeCriticalPod} from '../critical-pod.js';
 import {computePodQosClass} from './qos-class.js';
@@ -33,9 +33,9 @@ function clamp(score: bigint): bigint {
 
 /** Returns the pod-level memory request beyond the containers' requests, divided equally among the containers. */
 function podLevelShare(pod: Pod): bigint {
-  const {containers, initContainers = [], resources} = pod.spec;
+  const {resources} = pod.spec;
   if (resources?.requests?.['memory'] === undefined) return 0n;
-  const sharers = [...containers, ...initContainers.filter(isRestartableInitContainer)];
+  const sharers = longRunningContainersOf(pod);
   const requested = sharers.reduce((total, {resources: own}) => total + memoryBytes(own?.requests), 0n);
   const remaining = memoryBytes(resources.requests) - requested;
   return remaining > 0n ? remaining / BigInt(sharers.length) : 0n;

@@ -1,3 +1,4 @@
+import {containersOf} from '../../../../../api/pod-containers.js';
 import {isHugePageResource} from '../../../../../api/resource-list.js';
 import {quantityValue} from '../../../../../api/quantity.js';
 import type {Pod} from '../../../../../api/types/v1-pod.js';
@@ -38,11 +39,10 @@ function limitsOf(pod: Pod, guaranteed: boolean): Pick<CgroupLimits, 'cpuQuota' 
   };
 }
 
-function hasLimit({spec}: Pod, name: 'cpu' | 'memory'): boolean {
-  const {containers, initContainers = [], resources} = spec;
+function hasLimit(pod: Pod, name: 'cpu' | 'memory'): boolean {
   return (
-    isPositive(resources?.limits?.[name]) ||
-    [...containers, ...initContainers].every((container) => isPositive(container.resources?.limits?.[name]))
+    isPositive(pod.spec.resources?.limits?.[name]) ||
+    containersOf(pod).every(({resources}) => isPositive(resources?.limits?.[name]))
   );
 }
 

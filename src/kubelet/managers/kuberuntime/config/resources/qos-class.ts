@@ -1,3 +1,4 @@
+import {containersOf} from '../../../../../api/pod-containers.js';
 import {compareQuantities} from '../../../../../api/quantity.js';
 import {addResources} from '../../../../../api/resource-list.js';
 import type {Pod} from '../../../../../api/types/v1-pod.js';
@@ -14,10 +15,10 @@ const QOS_RESOURCES = ['cpu', 'memory'] as const;
  * replace those of the containers. The pod must have the API defaults, which derive requests from limits.
  */
 export function computePodQosClass(pod: Pod): PodQOSClass {
-  const {containers, initContainers = [], resources} = pod.spec;
+  const {resources} = pod.spec;
   const all = hasAny(resources)
     ? [resources]
-    : [...containers, ...initContainers].map((c) => c.resources ?? {});
+    : containersOf(pod).map((container) => container.resources ?? {});
   const requests = sum(all, 'requests');
   const limits = sum(all, 'limits');
   if (Object.keys(requests).length === 0 && Object.keys(limits).length === 0) return 'BestEffort';

@@ -1,0 +1,31 @@
+import type {Container, Pod} from './types/v1-pod.js';
+
+/** Returns the init containers and regular containers of a pod, in the order in which they start. */
+export function containersOf({spec}: Pick<Pod, 'spec'>): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers];
+}
+
+/** Returns all containers of a pod, including ephemeral ones (podutil.VisitContainers with AllContainers). */
+export function allContainersOf(pod: Pick<Pod, 'spec'>): readonly Container[] {
+  return [...containersOf(pod), ...(pod.spec.ephemeralContainers ?? [])];
+}
+
+/** Reports whether this is a restartable init container (sidecar): restartPolicy Always. */
+export function isRestartableInitContainer(container: Container): boolean {
+  return container.restartPolicy === 'Always';
+}
+
+/** Returns the sidecars of a pod, in the order in which they start. */
+export function sidecarsOf({spec}: Pick<Pod, 'spec'>): readonly Container[] {
+  return (spec.initContainers ?? []).filter(isRestartableInitContainer);
+}
+
+/** Returns the sidecars and regular containers of a pod, which run beside each other. */
+export function longRunningContainersOf(pod: Pick<Pod, 'spec'>): readonly Container[] {
+  return [...sidecarsOf(pod), ...pod.spec.containers];
+}
+
+/** Returns the init container or regular container of that name. */
+export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
+  return containersOf(pod).find((container) => container.name === name);
+}
