@@ -15,7 +15,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const filesIn = (dir: string): readonly string[] =>
   existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
 
-describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
+describe.each(runtimes)('failures on a real runtime: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -76,7 +76,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
       /InvalidImageName|not a valid image|invalid reference/,
       {image: 'Not A Name'},
     ],
-  ])('%s ends the sync with the reason, and nothing is left', async (_, name, reason, fields) => {
+  ])('%s fails the sync with the reason, and nothing is left', async (_, name, reason, fields) => {
     const volumes = [{name: 'v', hostPath: {path: '/nowhere/at/all', type: 'Directory'}}];
     const spec = {containers: [aContainer('main', fields)], ...(name === 'hostpath' && {volumes})};
     expectFailure(await ground.sync(aManifest(name, spec)), reason);
@@ -85,20 +85,20 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
   test.each([
     ['the second of three containers', {}],
     ['the second of three containers, with --rm', {remove: true}],
-  ])('%s can not be made: the others are gone as well', async (_, {remove}: {remove?: boolean}) => {
+  ])('if %s cannot be created, the others are removed too', async (_, {remove}: {remove?: boolean}) => {
     const manifest = aManifest('half', {
       containers: [aContainer('a'), aContainer('b', {command: ['/nothing/there']}), aContainer('c')],
     });
     expectFailure(await ground.sync(manifest, remove === true ? ['--rm'] : []), /"b".*\/nothing\/there/s);
   });
 
-  test('a sandbox that the runtime can not make is told with the reason', async () => {
+  test('a sandbox that the runtime cannot create is reported with the reason', async () => {
     const sysctls = [{name: 'net.ipv4.ip_local_port_range', value: 'nonsense'}];
     const result = await ground.sync(aManifest('sysctl', {securityContext: {sysctls}}));
     expectFailure(result, /CreatePodSandboxError.*ip_local_port_range/s);
   });
 
-  test('an init container that fails ends the sync with its name, and its logs stay', async () => {
+  test('a failing init container fails the sync with its name, and its logs are kept', async () => {
     const manifest = aManifest('init', {
       restartPolicy: 'Never',
       initContainers: [aContainer('first', {command: shellCommand('echo why; exit 4')})],
@@ -108,7 +108,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
     expect(await ground.delete('init')).toMatchObject({exitCode: 0});
   });
 
-  test('no runtime: the endpoint is named, and nothing is made', async () => {
+  test('a missing runtime is reported with its endpoint, and nothing is created', async () => {
     const dir = await temporaryDirectory();
     const env = {CONTAINER_RUNTIME_ENDPOINT: `unix://${dir}/none.sock`, KCRI_ROOT_DIR: join(dir, 'root')};
     expectFailure(await ground.sync(aManifest('none'), [], {env}), /none\.sock/);
@@ -120,7 +120,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
       initContainers: [aContainer('wait', {command: shellCommand('trap "exit 0" TERM; sleep 2 & wait')})],
     });
 
-  test('a runtime that dies in the middle of a sync is an error, and a sync after its repair goes on', async () => {
+  test('a runtime that crashes during a sync is an error, and a sync after its repair continues', async () => {
     const sync = ground.startSync(slow('dies'));
     await sync.waitForOutput(/container wait started/);
     const {uid} = await ground.pod('dies');
@@ -139,7 +139,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('what a dead runtime left half made can be deleted after its repair', async () => {
+  test('a pod left incomplete by a crashed runtime can be deleted after the repair', async () => {
     const sync = ground.startSync(slow('halves'));
     await sync.waitForOutput(/sandbox \w+ created/);
     const {uid} = await ground.pod('halves');
@@ -150,7 +150,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('with --timeout a runtime that comes back in time is waited for', async () => {
+  test('--timeout waits for a runtime that is repaired in time', async () => {
     const sync = ground.startSync(slow('patient'), ['--timeout', '60s']);
     await sync.waitForOutput(/container wait started/);
     await killContainerd();
@@ -160,7 +160,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
   });
 
   test.each([0, 4, 16, 40])(
-    'a root directory on a disk with %d KiB left is an error that names it, and nothing is left',
+    'a root directory on a disk with %d KiB left is reported, and nothing is left',
     async (freeKib) => {
       const rootDir = await fullDisk(freeKib);
       const env = {KCRI_ROOT_DIR: rootDir};
@@ -194,7 +194,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
     ['sync', 'sync "$file" --pod-logs-dir "$logs"'],
     ['plan', 'plan "$file"'],
     ['ps', 'ps'],
-  ])('%s whose output is closed early ends without a word', async (_, command) => {
+  ])('%s with closed output exits without a message', async (_, command) => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
     await writeFile(file, aManifest('closed'));
     const env = {
@@ -213,7 +213,7 @@ describe.each(runtimes)('what goes wrong on a real runtime: $name', (which) => {
     if (command.startsWith('sync')) expect(await ground.delete('closed')).toMatchObject({exitCode: 0});
   });
 
-  test('secrets in the environment are in no message', async () => {
+  test('no message contains secrets of the environment', async () => {
     const env = [{name: 'PASSWORD', value: 'hunter2'}];
     const manifest = aManifest('secret', {containers: [aContainer('main', {env, command: ['/none']})]});
     const {stdout, stderr} = await ground.sync(manifest, ['-o', 'json']);

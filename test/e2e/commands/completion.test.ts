@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 describe.each(SHELLS)('in $shell', ({start, load}) => {
-  test('a tab completes commands, flags, values, files, names, ids and images', async () => {
+  test('a tab completes commands, flags, values, files, names, IDs and images', async () => {
     using terminal = new TmuxTerminal(100, 30, {
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
       PATH: `${folder}:${process.env['PATH'] ?? ''}`,
@@ -72,7 +72,7 @@ describe.each(SHELLS)('in $shell', ({start, load}) => {
   });
 });
 
-describe('what may stand at the cursor', () => {
+describe('suggestions', () => {
   const suggest = async (...words: string[]): Promise<string[]> => {
     const args = ['completion', '--suggest', '--', ...words];
     const {stdout, stderr, exitCode} = await runKcriProcess(args, {
@@ -82,7 +82,7 @@ describe('what may stand at the cursor', () => {
     return stdout.split('\n').slice(0, -1);
   };
 
-  test('is what the command can be used with', async () => {
+  test('are objects that the command accepts', async () => {
     expect(await suggest('stop', '')).toEqual([
       '1234567890abc\tcontainer server of pod web, running',
       'server\tcontainer of pod web, running',
@@ -91,13 +91,13 @@ describe('what may stand at the cursor', () => {
     expect(await suggest('start', '')).toEqual([]);
   });
 
-  test('is asked of the runtime that the line names, and is nothing when that does not answer', async () => {
+  test('use the runtime on the command line, and are empty if it is unavailable', async () => {
     expect(await suggest('-r', '/nowhere/cri.sock', 'stop', '')).toEqual([]);
     runtime.injectError('ListContainers', {code: 'INTERNAL', message: 'no'});
     expect(await suggest('stop', '')).toEqual([]);
   });
 
-  test('is nothing of kcri behind the container of exec', async () => {
+  test('are empty after the container of exec', async () => {
     expect(await suggest('exec', 'server', '--t')).toEqual([]);
     expect(await suggest('exec', '--tt')).toEqual(['--tty\tAllocate a terminal for the command']);
   });

@@ -142,7 +142,7 @@ const LIFE: readonly Line[] = [
 
 const POD_LABELS = {tier: 'control-plane'};
 
-describe.each(runtimes)('as crictl is used: $name', (which) => {
+describe.each(runtimes)('common uses of crictl: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   const cgroupRoot = `/kcri-usage-${randomBytes(4).toString('hex')}`;
@@ -243,7 +243,7 @@ describe.each(runtimes)('as crictl is used: $name', (which) => {
     await chmod(alias, 0o755);
   }
 
-  describe.each(['own', 'crictl'])('in the manner %s', (manner) => {
+  describe.each(['own', 'crictl'])('in the dialect %s', (manner) => {
     const prints = async (line: string, stdout: string | RegExp): Promise<void> => {
       const result = await bash(line, manner);
       const said = {line, stderr: result.stderr, stdout: result.stdout.trimEnd()};
@@ -251,7 +251,7 @@ describe.each(runtimes)('as crictl is used: $name', (which) => {
       expect(said).toMatchObject({stdout: expected});
     };
     test.concurrent.each([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS])('%s', prints);
-    test('a pod goes from runp to rmp step by step', async () => {
+    test('a pod is created and removed step by step from runp to rmp', async () => {
       for (const [line, stdout] of LIFE) await prints(line, stdout);
     });
   });

@@ -27,7 +27,7 @@ function removeCgroups(root: string): void {
   }
 }
 
-describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
+describe.each(runtimes)('crictl commands: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   const cgroupRoot = `/kcri-form-${randomBytes(4).toString('hex')}`;
@@ -88,13 +88,13 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     return id;
   }
 
-  test('version says what the runtime is', async () => {
+  test('version prints the runtime and its version', async () => {
     expect(await output('version')).toMatch(
       /^Version: {2}0\.1\.0\nRuntimeName: {2}containerd\nRuntimeVersion: {2}\S+\nRuntimeApiVersion: {2}v1\n$/,
     );
   });
 
-  test('info is JSON with the conditions of the runtime', async () => {
+  test('info prints JSON with the conditions of the runtime', async () => {
     const {status} = await json<{status: {conditions: {type: string; status: boolean}[]}}>('info');
     expect(status.conditions).toEqual(
       expect.arrayContaining([
@@ -104,7 +104,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     );
   });
 
-  test('runp, create and start make a container step by step, and stop, rm, stopp and rmp unmake it', async () => {
+  test('runp, create and start create a container step by step, and stop, rm, stopp and rmp remove it', async () => {
     const [pod, container] = [await podConfig('steps'), await containerConfig('steps')];
     const podId = (await output('runp', pod)).trim();
     const id = (await output('create', podId, container, pod)).trim();
@@ -122,7 +122,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     expect(await output('pods', '-q')).toBe('');
   });
 
-  test('pods and ps are tables with a row for each, and -o json is what the runtime said', async () => {
+  test("pods and ps print a row per object, and -o json prints the runtime's response", async () => {
     const id = await running('listed');
     const podId = (await output('pods', '-q', '--no-trunc')).trim();
     expect(cells(await output('pods'))).toEqual([
@@ -153,7 +153,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     expect(await output('pods', '--label', 'app=listed', '-q', '--no-trunc')).toBe(`${podId}\n`);
   });
 
-  test('inspect, inspectp and inspecti show one object as JSON, by name as well as by id', async () => {
+  test('inspect, inspectp and inspecti print one object as JSON, by name or ID', async () => {
     const id = await running('shown');
     const byName = await json<{status: {id: string; startedAt: string}; info: {pid: number}}>(
       'inspect',
@@ -172,7 +172,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     expect(image.status.repoTags).toContain(IMAGE);
   });
 
-  test('logs shows what the container said, from its end when asked', async () => {
+  test("logs prints the container's log, optionally only its end", async () => {
     await running('speaker', [
       'sh',
       '-c',
@@ -188,7 +188,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     });
   });
 
-  test('logs -f goes on until the container ends', async () => {
+  test('logs -f follows until the container exits', async () => {
     await running('teller', ['sh', '-c', 'echo one; sleep 1; echo two']);
     expect(await runtime.kcri(['logs', '-f', 'teller'])).toEqual({
       stdout: 'one\ntwo\n',
@@ -197,7 +197,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     });
   });
 
-  test('exec --sync runs a command, keeps its outputs apart, and ends with its exit code', async () => {
+  test('exec --sync runs a command, separates its outputs, and exits with its exit code', async () => {
     await running('worker');
     const exec = (script: string): ReturnType<TestRuntime['kcri']> =>
       runtime.kcri(['exec', '--sync', 'worker', 'sh', '-c', script]);
@@ -218,7 +218,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     expect(exitCode).not.toBe(0);
   });
 
-  test('run whose container can not be made says so and leaves nothing', async () => {
+  test('run reports a container that cannot be created, and leaves nothing', async () => {
     const pod = await podConfig('half');
     const bad = await config('bad.json', {metadata: {name: 'bad'}, image: {image: 'nowhere.invalid/x:1'}});
     const {stdout, stderr, exitCode} = await runtime.kcri(['run', '--no-pull', bad, pod]);
@@ -227,7 +227,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     expect(await output('pods', '-q')).toBe('');
   });
 
-  test('rmi removes an image that nothing uses, with all its names', async () => {
+  test('rmi removes an unused image with all its names', async () => {
     const archive = join(dir, 'spare.tar');
     await output('images');
     await spareImage(archive);
@@ -249,7 +249,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
     });
     afterAll(() => registry.stop());
 
-    test('gets an image and says what it is', async () => {
+    test('pulls an image and prints it', async () => {
       const name = await registry.push('library/thing', 'v1');
       expect(await output('pull', name)).toMatch(/^Image is up to date for \S*sha256:[0-9a-f]{64}\n$/);
       const {images} = await json<{images: {repoTags: string[]}[]}>('images', '-o', 'json');
@@ -257,7 +257,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
       expect(await output('images', '-q', '--no-trunc', name)).toMatch(/^sha256:[0-9a-f]{64}\n$/);
     });
 
-    test('of a tag that is not there names the image and does not say more than is known', async () => {
+    test('of a missing tag reports the image', async () => {
       const name = `${registry.host}/library/thing:none`;
       const {stdout, stderr, exitCode} = await runtime.kcri(['pull', name]);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -266,7 +266,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
       expect(stderr).not.toMatch(/^\s+at /m);
     });
 
-    test('from a registry that is down names it', async () => {
+    test('from an unavailable registry reports the registry', async () => {
       const gone = await startImageRegistry();
       await gone.stop();
       const {stdout, stderr, exitCode} = await runtime.kcri(['pull', `${gone.host}/x:1`]);
@@ -275,7 +275,7 @@ describe.each(runtimes)('commands in the form of crictl: $name', (which) => {
       expect(stderr).toContain('connection refused');
     });
 
-    test('is what a sync does for an image that is absent, by its policy', async () => {
+    test('is part of a sync if the image is absent, according to the pull policy', async () => {
       const name = await registry.push('library/app', 'v1');
       const containers = [aContainer('main', {image: name, command: ['true']})];
       const manifest = aManifest('pulled', {restartPolicy: 'Never', containers});

@@ -35,7 +35,7 @@ const CONTAINER = {
   },
 };
 
-describe.each(runtimes)('what inspect prints can be fed back: $name', (which) => {
+describe.each(runtimes)('the output of inspect as input: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe.each(runtimes)('what inspect prints can be fed back: $name', (which) =>
     return JSON.parse(await kcri(command, id)) as Inspected;
   }
 
-  test('from one pod and container to the same again, by JSON, YAML and the bare status', async () => {
+  test('creates an equal pod and container, from JSON, YAML and the status alone', async () => {
     const pod = await kcri('runp', await file('pod.json', JSON.stringify(POD)));
     const podJson = await file('pod-inspected.json', await kcri('inspectp', pod));
     const first = await kcri('create', pod, await file('c.json', JSON.stringify(CONTAINER)), podJson);
@@ -103,7 +103,7 @@ describe.each(runtimes)('what inspect prints can be fed back: $name', (which) =>
     await kcri('rmp', '-f', again);
   });
 
-  test('templates print what the runtime says', async () => {
+  test('templates print values from the runtime', async () => {
     expect(await kcri('info', '-o', 'jsonpath={.status.conditions[?(@.type=="RuntimeReady")].status}')).toBe(
       'true',
     );

@@ -31,7 +31,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     return stdout;
   }
 
-  test('ps -o wide shows addresses, PIDs, exit codes and ports', async () => {
+  test('ps -o wide prints addresses, PIDs, exit codes and ports', async () => {
     const rows = parseTable(await output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
     const namespace = 'kcri-e2e';
     expect(rows).toHaveLength(3);
@@ -64,7 +64,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     ]);
   });
 
-  test('-o name prints names that other commands take', async () => {
+  test('-o name prints names that other commands accept', async () => {
     const names = (await output('ps', '-a', '-o', 'name', '--sort', 'name')).trim().split('\n');
     expect(names.toSorted()).toEqual([
       'kcri-e2e/lists-first/main',
@@ -83,11 +83,11 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     ['lists-first/main', () => first.containerId],
     ['kcri-e2e/lists-second/main', () => second.containerId],
     ['ended', () => ended],
-  ])('%s names one container', async (ref, id) => {
+  ])('%s resolves to one container', async (ref, id) => {
     expect(await output('inspect', ref, '-o', 'jsonpath={.status.id}')).toBe(`${id()}\n`);
   });
 
-  test('a word that fits several containers is refused with their names', async () => {
+  test('an ambiguous name is rejected with the matches', async () => {
     for (const ref of ['main', IMAGE]) {
       const {stdout, stderr, exitCode} = await runtime.kcri(['inspect', ref]);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -107,7 +107,7 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     [['--image', 'busybox:1.36', '-s', 'exited'], ['lists-second/ended']],
     [['--image', 'localhost:5000/nothing', '-a'], []],
     [['--label', 'of=nobody', '-a'], []],
-  ])('ps %j leaves %j', async (flags, names) => {
+  ])('ps %j prints %j', async (flags, names) => {
     const listed = (await output('ps', ...flags, '-o', 'name')).split('\n').filter(Boolean);
     expect(listed.toSorted()).toEqual(names.map((name) => `kcri-e2e/${name}`));
   });
@@ -120,16 +120,16 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     [['nothing*'], false],
     [['--filter', 'dangling=true'], false],
     [['--filter', 'reference=^docker.io/library/busybox'], true],
-  ])('images %j has busybox: %s', async (args, has) => {
+  ])('images %j contains busybox: %s', async (args, has) => {
     expect((await output('images', ...args, '-o', 'name')).includes('busybox')).toBe(has);
   });
 
-  test('images -o wide counts containers and tells the platform', async () => {
+  test('images -o wide prints the number of containers and the platform', async () => {
     const rows = parseTable(await output('images', 'busybox:1.36', '-o', 'wide'));
     expect(rows[0]).toMatchObject({CONTAINERS: '3', PLATFORM: expect.stringMatching(/^linux\//) as string});
   });
 
-  test('inspect, inspectp and inspecti tell people what they need', async () => {
+  test('inspect, inspectp and inspecti print readable tables', async () => {
     expect(await output('inspect', 'ended', '-o', 'table')).toMatch(
       /^Name: +ended\n(.*\n)*Pod: +kcri-e2e\/lists-second\n(.*\n)*State: +Exited \(failed\)\nExit code: +3\n(.*\n)*Command: +sh -c 'exit 3'\n/,
     );
@@ -141,12 +141,12 @@ describe.each(runtimes)('lists, names and filters: $name', (which) => {
     );
   });
 
-  test('inspecti --name leaves what it names alone', async () => {
+  test('inspecti --name prints only the named image', async () => {
     expect(await output('inspecti', '--name', 'busy*', '-q')).toContain('busybox:1.36');
     expect((await runtime.kcri(['inspecti', '--name', 'nothing'])).exitCode).toBe(1);
   });
 
-  test('as crictl it has its columns, and leaves names to the runtime', async () => {
+  test("as crictl the columns are crictl's, and names are resolved by the runtime", async () => {
     const asCrictl = {env: {KCRI_COMPAT: 'crictl'}};
     const {stdout} = await runtime.kcri(['ps', '--no-trunc', '--pod', first.podSandboxId], asCrictl);
     expect(parseTable(stdout)).toMatchObject([

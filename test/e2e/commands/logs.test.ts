@@ -60,7 +60,7 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
 
   const rotatedBy = (path: string, second: number): string => `${path}.20261120-1400${second}`;
 
-  test('-f follows a log that is rotated, and afterwards all of it is read, gzipped files too', async () => {
+  test('-f follows a rotated log, and later all rotated files are read, including gzipped ones', async () => {
     const pod = await aPod('rotated');
     const step = (text: string): string =>
       `echo ${text}; while [ ! -e /tmp/${text} ]; do usleep 20000; done;`;
@@ -113,7 +113,7 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
     expect((await runtime.kcri(['logs', '--previous', 'main'])).stdout).toBe('first\n');
   });
 
-  test('a whole pod is shown in the order of time, long lines whole', async () => {
+  test('the logs of a whole pod are sorted by time, with complete long lines', async () => {
     const pod = await aPod('several');
     const long = 40_000;
     await pod.run('first', 0, 'echo early');

@@ -9,7 +9,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const LOGIN = `${ALICE.name}:${ALICE.password}`;
 const BASE64 = Buffer.from(LOGIN).toString('base64');
 
-describe.each(runtimes)('with a registry that wants a password, on $name', (which) => {
+describe.each(runtimes)('a registry with authentication, on $name', (which) => {
   let runtime: TestRuntime;
   let registry: ImageRegistry;
   let image: string;
@@ -49,7 +49,7 @@ describe.each(runtimes)('with a registry that wants a password, on $name', (whic
     exitCode: 0,
   };
 
-  test('nobody is let in without, and the message says what to do and no secret', async () => {
+  test('rejects a pull without credentials, with a hint and without secrets', async () => {
     for (const args of [[], ['--creds', 'alice:wrong-secret']]) {
       const {stderr, exitCode} = await pull(args);
       expect(exitCode).toBe(1);
@@ -58,7 +58,7 @@ describe.each(runtimes)('with a registry that wants a password, on $name', (whic
     }
   });
 
-  test('--creds, --auth, -u and their variables let in', async () => {
+  test('accepts --creds, --auth, -u and their variables', async () => {
     expect(await pull(['--creds', LOGIN])).toEqual(PULLED);
     expect(await pull(['--auth', BASE64])).toEqual(PULLED);
     expect(await pull(['-u', ALICE.name], {}, `${ALICE.password}\n`)).toEqual(PULLED);
@@ -66,7 +66,7 @@ describe.each(runtimes)('with a registry that wants a password, on $name', (whic
     expect(await pull([], {CRICTL_AUTH: BASE64})).toEqual(PULLED);
   });
 
-  test("docker's config.json and a credential helper let in", async () => {
+  test("accepts docker's config.json and a credential helper", async () => {
     const config = await put(
       'docker/config.json',
       JSON.stringify({auths: {[registry.host]: {auth: BASE64}}}),

@@ -60,7 +60,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     await output('runtime', 'load', archive);
   }
 
-  test('stop and rm choose by pod, and know what a mistyped name is', async () => {
+  test('stop and rm select by pod, and suggest names', async () => {
     const {containerId} = await pod('change-pod');
     const {stdout, stderr, exitCode} = await runtime.kcri(['stop', 'change-pot/main']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -74,7 +74,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     );
   });
 
-  test('rm deletes the log of the container and no other file', async () => {
+  test('rm deletes only the log of the container', async () => {
     const logs = join(dir, 'logs');
     await mkdir(logs);
     const metadata = {name: 'change-logs', namespace: NAMESPACE, uid: 'change-logs'};
@@ -100,7 +100,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     expect(files.map((file) => existsSync(file))).toEqual([false, false, true]);
   });
 
-  test('rmi takes no image that is in use, or that has other tags, without --force', async () => {
+  test('rmi removes an image in use, or with other tags, only with --force', async () => {
     await pod('change-images');
     const used = await runtime.kcri(['rmi', IMAGE]);
     expect(used).toMatchObject({stdout: '', exitCode: 1});
@@ -117,7 +117,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     expect(await output('images', '-q', IMAGE)).not.toBe('');
   });
 
-  test('called as crictl, it does and says what crictl does', async () => {
+  test("as crictl the behavior and messages are crictl's", async () => {
     const {containerId, podSandboxId} = await pod('change-compat');
     expect(await crictl('stop')).toEqual({
       stdout: '',
@@ -145,7 +145,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     );
   });
 
-  test('called as crictl, rmi removes all tags with a warning', async () => {
+  test('as crictl, rmi removes all tags with a warning', async () => {
     await load('localhost/change:4', 'localhost/change:5');
     const {stdout, stderr, exitCode} = await crictl('rmi', 'localhost/change:4');
     expect({lines: stdout.split('\n').toSorted(), exitCode}).toEqual({

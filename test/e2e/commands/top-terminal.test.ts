@@ -6,7 +6,7 @@ import {KCRI_COMMAND} from '../../kcri-command.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
 
-describe.each(runtimes)('top at a terminal: $name', (which) => {
+describe.each(runtimes)('top on a terminal: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -27,7 +27,7 @@ describe.each(runtimes)('top at a terminal: $name', (which) => {
   const time = (terminal: TmuxTerminal): string | undefined =>
     /^\d{4}-\d\d-\d\dT\S+/m.exec(terminal.screen)?.[0];
 
-  test('it is drawn in place, follows the size of the terminal, and leaves all as it was at Ctrl-C', async () => {
+  test("is redrawn in place, follows the terminal's size, and restores it after Ctrl-C", async () => {
     const terminal = new TmuxTerminal(110, 24, {
       KCRI_ROOT_DIR: ground.runtime.rootDir,
       K: KCRI_COMMAND.join(' '),

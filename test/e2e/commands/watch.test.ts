@@ -29,7 +29,7 @@ describe.each(runtimes)('watching: $name', (which) => {
     await runtime.stop();
   });
 
-  test('stats are of what runs, by name and as objects', async () => {
+  test('stats prints running containers, by name and as objects', async () => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['stats', 'watched/main']);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(rows(stdout)).toEqual([
@@ -53,7 +53,7 @@ describe.each(runtimes)('watching: $name', (which) => {
     });
   });
 
-  test('a pod without a cgroup of its own does not spoil the stats of the others', async () => {
+  test('a pod without its own cgroup does not affect the stats of the others', async () => {
     const {podSandboxId} = await runPod(runtime.connection, {name: 'rootless'});
     const {stdout, stderr, exitCode} = await runtime.kcri(['statsp', '-o', 'wide', '--no-headers']);
     await runtime.kcri(['rmp', '-f', podSandboxId]);
@@ -66,7 +66,7 @@ describe.each(runtimes)('watching: $name', (which) => {
     expect(exitCode).toBe(0);
   });
 
-  test('stats --watch goes on until Ctrl-C, without escape codes in a pipe', async () => {
+  test('stats --watch continues until Ctrl-C, without escape codes in a pipe', async () => {
     const watching = runtime.start(['stats', '-w', '--sort', 'cpu']);
     await watching.waitForOutput(/(CPU %[^]*main[^]*){2}/);
     watching.kill('SIGINT');
@@ -76,7 +76,7 @@ describe.each(runtimes)('watching: $name', (which) => {
   });
 
   if (isOld) {
-    test('a runtime without events says from when on there are any', async () => {
+    test('a runtime without events is reported with the version that has them', async () => {
       const {stdout, stderr, exitCode} = await runtime.kcri(['events']);
       expect(stderr).toMatch(/^kcri: getting container events: .*\nhint: .*containerd: 1\.7 or later/);
       expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
@@ -93,7 +93,7 @@ describe.each(runtimes)('watching: $name', (which) => {
       const gone = ({podSandboxId}: RunningPod): RegExp =>
         new RegExp(`"${podSandboxId}","containerEventType":"CONTAINER_DELETED_EVENT"`);
 
-      test('are shown as they happen, and with --since those that the runtime repeats', async () => {
+      test('are printed as they happen, and repeated ones with --since', async () => {
         const before = await briefly('before');
         const watching = runtime.start(['events', '--pod', 'before,later', '--since', '10m']);
         await watching.waitForOutput(gone(before));
@@ -115,7 +115,7 @@ describe.each(runtimes)('watching: $name', (which) => {
         expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
       });
 
-      test('from before are left out, with a word', async () => {
+      test('from before the start are omitted with a notice', async () => {
         await briefly('before');
         const watching = runtime.start(['events']);
         await watching.waitForOutput(/earlier events are omitted/);
@@ -136,7 +136,7 @@ describe.each(runtimes)('watching: $name', (which) => {
     });
   });
 
-  test('checkpoint writes an archive, or says what it needs', async () => {
+  test('checkpoint writes an archive, or reports its requirements', async () => {
     const path = join(runtime.rootDir, 'main.tar');
     const {stderr, exitCode} = await runtime.kcri(['checkpoint', '--export', path, 'watched/main']);
     if (exitCode === 0) expect(existsSync(path)).toBe(true);
@@ -148,7 +148,7 @@ describe.each(runtimes)('watching: $name', (which) => {
       );
   });
 
-  test('imagefsinfo shows where images are and what they take', async () => {
+  test('imagefsinfo prints the image filesystem and its usage', async () => {
     const {stdout} = await runtime.kcri(['imagefsinfo', '-o', 'table']);
     const [header, images] = rows(stdout);
     expect(header).toEqual(['HOLDS', 'USED', 'INODES', 'MEASURED', 'MOUNTPOINT']);
@@ -157,7 +157,7 @@ describe.each(runtimes)('watching: $name', (which) => {
     expect(JSON.parse(json)).toMatchObject({status: {imageFilesystems: [{fsId: {mountpoint: images?.[4]}}]}});
   });
 
-  test("runtime-config shows the driver of cgroups, and the pods' range of addresses can be told", async () => {
+  test('runtime-config prints the cgroup driver, and update-runtime-config sets the pod CIDR', async () => {
     const {stdout, stderr} = await runtime.kcri(['runtime-config']);
     if (isOld) expect(stderr).toMatch(/\nhint: .*containerd: 2\.0 or later/);
     else expect(stdout).toBe('cgroup driver:   CGROUPFS\n');
@@ -168,7 +168,7 @@ describe.each(runtimes)('watching: $name', (which) => {
   });
 
   test.each(['metricsp', 'metricdescs'])(
-    '%s is an object, or says from when on there are any',
+    '%s prints an object, or the version that has it',
     async (command) => {
       const {stdout, stderr, exitCode} = await runtime.kcri([command]);
       if (exitCode === 0) expect(Object.keys(JSON.parse(stdout) as object)).toHaveLength(1);

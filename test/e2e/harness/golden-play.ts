@@ -23,10 +23,10 @@ const BLOCK_DEVICE = '/dev/vda';
 const LOCAL_BLOCK_MAJOR = '240';
 const NODE_IP = '192.0.2.2';
 /** Longer than any back-off of a case, also on a busy machine. */
-const PATIENCE_MS = 120_000;
-const LOOK_MS = 50;
+const TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 50;
 /** Nobody waits for a pod that runs on: the sync is interrupted when the manifest goes. */
-const FOR_EVER = ['--wait', 'complete', '--timeout', '1h'];
+const NO_TIMEOUT = ['--wait', 'complete', '--timeout', '1h'];
 
 /** What of the recorded node can be said to kcri. */
 const NODE_ARGS = [
@@ -187,7 +187,7 @@ export class GoldenPlay implements AsyncDisposable {
     const isLast = !next || this.#results.length > 0;
     const args = [
       ...[...NODE_ARGS, '--resolv-conf', this.#where.resolvConf, '--lenient', '-o', 'json'],
-      ...[...FOR_EVER, ...(isLast ? ['--rm'] : [])],
+      ...[...NO_TIMEOUT, ...(isLast ? ['--rm'] : [])],
     ];
     const kcri = this.#where.testbed.startSync(manifest, args, {env: this.#env});
     this.#syncs.set(file, kcri);
@@ -204,7 +204,7 @@ export class GoldenPlay implements AsyncDisposable {
 
   /** Waits until that holds for the finished calls in canonical form. */
   async waitForCalls(isEnough: (made: readonly CanonicalCall[]) => boolean): Promise<void> {
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + TIMEOUT_MS;
     for (let seen = -1; ;) {
       const done = this.calls.filter(({code}) => code !== undefined).length;
       const made = done === seen ? undefined : (await this.canonicalCalls()).filter(({code}) => code !== '');
@@ -214,7 +214,7 @@ export class GoldenPlay implements AsyncDisposable {
         const calls = (await this.canonicalCalls()).map(({method, code}) => `${method} ${code}`);
         throw new Error(`waited for calls, and saw ${calls.length}: ${calls.join(', ')}`);
       }
-      await delay(LOOK_MS);
+      await delay(POLL_INTERVAL_MS);
     }
   }
 

@@ -22,7 +22,7 @@ const manifest = (name: string, image: string): string =>
     containers: [aContainer('main', {image, command: ['sleep', '3600']})],
   });
 
-describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {
+describe.each(runtimes)('image garbage collection on a nearly full disk: $name', (which) => {
   let disk: SmallDisk;
   let registry: ImageRegistry;
   let kubelet: KubeletTestbed;
@@ -76,7 +76,7 @@ describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {
     }
   });
 
-  test('go in the order in which they were used, and no more than is needed; none that is used, pinned or of others', async () => {
+  test('removes images in the order of their use, no more than necessary, and no used, pinned or foreign ones', async () => {
     const own = ['first', 'second', 'used', ...(pins ? ['pinned'] : [])];
     const others = ['busybox', 'pause'];
     for (const name of own) await runs(`gc-${name}`, await registry.pushUnique(name, '1', OWN_BYTES));
@@ -107,7 +107,7 @@ describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {
     expect(await disk.usedPercent()).toBeLessThan(full - 4);
   });
 
-  test('that are too few leave the disk full, which the node tells of', async () => {
+  test('reports a node event if it cannot free enough space', async () => {
     const words = (freed: string): string =>
       "Insufficient free disk space on the node's image filesystem \\(\\d+% of 128\\.0 MiB used\\)\\. Failed to free " +
       `sufficient space by deleting unused images \\(freed ${freed} bytes\\)\\. Investigate disk usage, as it could ` +
@@ -133,7 +133,7 @@ describe.each(runtimes)('the images of a nearly full disk: $name', (which) => {
     expect(containers[0]?.state).toBe('CONTAINER_RUNNING');
   });
 
-  test('go however much room there is when they are unused for longer than imageMaximumGCAge', async () => {
+  test('removes images unused for longer than imageMaximumGCAge, regardless of disk usage', async () => {
     await kubelet.remove('gc-used');
     const off = {imageGCHighThresholdPercent: 100, imageMinimumGCAge: '0s'};
     await collect({...off, imageMaximumGCAge: '1h'});

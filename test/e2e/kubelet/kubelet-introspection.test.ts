@@ -25,7 +25,7 @@ const PROBED = manifest('view-web', {
   readinessProbe: {exec: {command: ['sh', '-c', 'echo not yet; exit 1']}, periodSeconds: 1},
 });
 
-describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
+describe.each(runtimes)('introspection of a running kubelet: $name', (which) => {
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
 
@@ -53,7 +53,7 @@ describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
     await kubelet[Symbol.asyncDispose]();
   });
 
-  test('describe shows probes, back-off, the last sync and the next', async () => {
+  test('describe prints probes, back-off, the last sync and the next one', async () => {
     const web = await says(
       ['describe', WEB],
       /Liveness: +Success; last Success \d+s ago, \d+ in a row; next /,
@@ -73,20 +73,20 @@ describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
     expect(pods.stdout).toMatch(new RegExp(`^${WEB} +0/1 +Running +0 `, 'm'));
   });
 
-  test('only root may ask it', async () => {
+  test('only root can access it', async () => {
     const file = await lstat(socket());
     expect([file.isSocket(), file.mode & 0o777]).toEqual([true, 0o600]);
     expect((await lstat(join(socket(), '..'))).mode & 0o777).toBe(0o700);
   });
 
-  test('get kubelet tells how it is', async () => {
+  test('get kubelet prints its status', async () => {
     const {stdout} = await kcri('get', 'kubelet', '-o', 'wide');
     expect(stdout).toMatch(
       new RegExp(`\\n${daemon.pid} +Ready +2 +\\d+s +unix://\\S+ +https://127\\.0\\.0\\.1:`),
     );
   });
 
-  test('logs and exec know its pods by name, and events tell of them', async () => {
+  test('logs and exec resolve its pods by name, and events reports them', async () => {
     expect((await kcri('logs', `${WEB}/main`)).stdout).toBe('hello\n');
     expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');
     const {stdout} = await kcri('get', 'events', CRASH);
@@ -99,7 +99,7 @@ describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
     expect((await following.exited).exitCode).toBe(0);
   });
 
-  test('a second kubelet, a sync and a delete leave its pods to it', async () => {
+  test('a second kubelet, a sync and a delete do not change its pods', async () => {
     const {rootDir} = kubelet.podTestbed.runtime;
     const second = await kcri(
       'kubelet',
@@ -122,7 +122,7 @@ describe.each(runtimes)('what a running kubelet shows: $name', (which) => {
     expect((await kcri('describe', WEB)).stdout).toMatch(/Restart Count: +0/);
   });
 
-  test('one that was killed is missed by nobody, and the next one answers in its place', async () => {
+  test('a killed kubelet does not block commands, and the next one takes over', async () => {
     daemon.kcri.kill('SIGKILL');
     await daemon.kcri.exited;
     expect((await lstat(socket())).isSocket()).toBe(true);

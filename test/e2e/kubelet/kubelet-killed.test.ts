@@ -8,8 +8,8 @@ const SOAK = fileURLToPath(new URL('../../bench/soak.mjs', import.meta.url));
 /** `npm run soak` takes an hour. */
 const MINUTES = '0.2';
 
-describe.each(runtimes)('a kubelet that is killed at any moment: $name', ({folder, runc}) => {
-  test('restarts nothing without cause, counts on, and leaves nothing behind', async () => {
+describe.each(runtimes)('a kubelet killed at random moments: $name', ({folder, runc}) => {
+  test('restarts nothing without cause, preserves restart counts, and leaves nothing', async () => {
     const programs = [
       ...(folder === undefined ? [] : ['--containerd', folder]),
       ...(runc === undefined ? [] : ['--runc', runc]),

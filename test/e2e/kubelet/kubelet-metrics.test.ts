@@ -56,7 +56,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     return containers.filter((container) => container.state === state).length;
   }
 
-  test('are readable, and all nothing, before there is a pod', async () => {
+  test('are served, and zero without pods', async () => {
     for (const path of ENDPOINTS) await scrape(path);
     expect(await value('kubelet_node_name', {node: NODE})).toBe(1);
     expect(await value('kubelet_running_pods')).toBe(0);
@@ -65,7 +65,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     await until(async () => (await value('kubelet_pleg_relist_duration_seconds_count')) > 0);
   });
 
-  test('count a pod that starts, its containers, calls and probes', async () => {
+  test('count the start of a pod, its containers, calls and probes', async () => {
     const init = {...sleep, name: 'init', command: ['true']};
     const main = {...sleep, name: 'main', livenessProbe: probe};
     await kubelet.put('metrics-web', pod('metrics-web', {initContainers: [init], containers: [main]}));
@@ -88,7 +88,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     expect(await value('kubelet_image_manager_ensure_image_requests_total', present)).toBe(2);
   });
 
-  test('tell what it uses', async () => {
+  test('report resource usage', async () => {
     const labels = {container: 'main', pod: WEB, namespace: 'default'};
     const memory = async () => await value('container_memory_working_set_bytes', labels, '/metrics/resource');
     await until(async () => (await memory()) > 0);
@@ -102,7 +102,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     });
   });
 
-  test('count a container that dies and is started again, and one that can not be', async () => {
+  test('count a restarted container, and one that cannot start', async () => {
     const {containers} = await kubelet.podTestbed.pod(WEB);
     const main = containers.find(({state}) => state === 'CONTAINER_RUNNING');
     process.kill(await kubelet.podTestbed.pidOf(main!.id), 'SIGKILL');
@@ -126,7 +126,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     expect((await value('kubelet_evented_pleg_connection_latency_seconds_count')) > 0).toBe(hasEvents);
   });
 
-  test('begin anew with a new daemon, which has not started what runs', async () => {
+  test('restart with a new daemon, and exclude starts before it', async () => {
     daemon.kcri.kill('SIGTERM');
     await daemon.kcri.exited;
     daemon = await kubelet.start();
@@ -139,7 +139,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     expect(await operations('run_podsandbox')).toBe(0);
   });
 
-  test('have nothing any more of pods that are gone', async () => {
+  test('contain no removed pods', async () => {
     for (const name of ['metrics-web', 'metrics-bad'])
       await rm(join(kubelet.podTestbed.runtime.rootDir, 'manifests', `${name}.json`));
     await until(async () => (await value('kubelet_working_pods')) === 0);

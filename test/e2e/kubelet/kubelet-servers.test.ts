@@ -88,11 +88,11 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       ['nope/main', 404, 'pod "nope" does not exist'],
       [`${POD}/main?tailLines=-1`, 422, '{"message": "Invalid request."}'],
       [`${POD}/main?previous=true`, 400, `previous terminated container "main" in pod "${POD}" not found`],
-    ])('of %s are %i', async (path, status, body) => {
+    ])('of %s have the status %i', async (path, status, body) => {
       expect(await ask(`/containerLogs/default/${path}`)).toMatchObject({status, body});
     });
 
-    test('are followed until the container ends', async () => {
+    test('are followed until the container exits', async () => {
       const before = openFiles();
       const followed = logs('?follow=true', ONCE);
       await ask(`/run/default/${ONCE}/main?cmd=touch%20/go`, {method: 'POST'});
@@ -101,14 +101,14 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       await until(() => openFiles() <= before);
     });
 
-    test('of the instance before are there when there is another', async () => {
+    test('include those of the previous instance', async () => {
       await ask(`/run/default/${POD}/main?cmd=touch%20/go`, {method: 'POST'});
       await until(async () => (await logs('?previous=true')).status === 200);
       expect((await logs('?previous=true')).body).toBe('one\ntwo\nthree\nlast\n');
       await until(async () => (await logs()).body === 'one\ntwo\nthree\n');
     });
 
-    test('that nobody reads any more keep nothing open', async () => {
+    test('release their files when the reader disconnects', async () => {
       const before = openFiles();
       const {pathname, host} = new URL(`${daemon.urls.main}/containerLogs/default/${POD}/main`);
       const sockets = await Promise.all(Array.from({length: 5}, () => dial(daemon.urls.main, admin)));
@@ -125,17 +125,17 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
   });
 
   describe('commands', () => {
-    test('give what they say', async () => {
+    test('return their output', async () => {
       const answer = await ask(`/run/default/${POD}/main?cmd=echo%20hi%20there`, {method: 'POST'});
       expect(answer).toMatchObject({status: 200, body: 'hi there\n'});
     });
 
-    test('give bytes that are no text as they are', async () => {
+    test('return binary output unchanged', async () => {
       const answer = await ask(`/run/default/${POD}/main?cmd=printf%20%5C377`, {method: 'POST'});
       expect(answer).toMatchObject({status: 200, headers: {'content-length': '1'}});
     });
 
-    test('that fail say so', async () => {
+    test('return their failure', async () => {
       const answer = await ask(`/run/default/${POD}/main?cmd=cat%20/nope`, {method: 'POST'});
       expect(answer).toMatchObject({
         status: 500,
@@ -143,12 +143,12 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       });
     });
 
-    test('in a container that has ended are refused', async () => {
+    test('in an exited container are rejected', async () => {
       const answer = await ask(`/run/default/${ONCE}/main?cmd=id`, {method: 'POST'});
       expect(answer).toMatchObject({status: 500, body: 'container not found ("main")'});
     });
 
-    test('a checkpoint without CRIU is what the runtime says of it', async () => {
+    test("a checkpoint without CRIU returns the runtime's error", async () => {
       const answer = await ask(`/checkpoint/default/${POD}/main`, {method: 'POST'});
       expect(answer.status).toBe(500);
       expect(answer.body).toMatch(
@@ -157,7 +157,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
     });
   });
 
-  test('pods are shown with their status, and what runs of them', async () => {
+  test('pods are returned with their status, and running pods from the runtime', async () => {
     type List = {items: {metadata: {name: string}; status: {phase?: string}; spec: {containers: object[]}}[]};
     const wanted = JSON.parse((await ask('/pods')).body) as List;
     const phases = wanted.items.map(({metadata, status}) => [metadata.name, status.phase]);
@@ -167,7 +167,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
     expect(web?.spec.containers).toMatchObject([{name: 'main'}]);
   });
 
-  test('the configuration in force is shown', async () => {
+  test('configz returns the configuration in effect', async () => {
     const {kubeletconfig} = JSON.parse((await ask('/configz')).body) as {kubeletconfig: object};
     expect(kubeletconfig).toMatchObject({
       address: '127.0.0.1',
@@ -175,7 +175,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
     });
   });
 
-  test("the node's logs are shown, and nothing else of it", async () => {
+  test('logs of the node are returned, and no other files', async () => {
     expect((await ask('/logs/')).status).toBe(200);
     for (const path of [
       '/logs/../../etc/passwd',
@@ -188,7 +188,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
     }
   });
 
-  describe('who is let in', () => {
+  describe('authorization', () => {
     test.each([
       ['nobody', undefined, '/pods', 401, 'Unauthorized'],
       ['a stranger', stranger, '/pods', 401, 'Unauthorized'],
@@ -205,7 +205,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       expect(answer).toMatchObject({status, ...(body !== undefined && {body})});
     });
 
-    test('who may read may change nothing', async () => {
+    test('read permission does not allow changes', async () => {
       const answer = await ask(`/run/default/${POD}/main?cmd=id`, {method: 'POST', client: scraper});
       expect(answer).toMatchObject({
         status: 403,
@@ -213,7 +213,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
       });
     });
 
-    test('the read-only port has pods and health, and nothing that acts or tells more', async () => {
+    test('the read-only port serves pods and health, and no commands', async () => {
       const readOnly = daemon.urls.readOnly;
       for (const path of ['/pods', '/healthz']) expect((await requestAt(readOnly, path)).status).toBe(200);
       for (const path of [`/containerLogs/default/${POD}/main`, '/logs/', '/runningpods/'])
@@ -226,14 +226,14 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
         expect((await requestAt(readOnly, path)).status).toBe(404);
     });
 
-    test('the health port has health', async () => {
+    test('the health port serves health checks', async () => {
       for (const path of ['/healthz', '/healthz/ping', '/healthz/syncloop'])
         expect(await requestAt(daemon.urls.health, path)).toMatchObject({status: 200, body: 'ok'});
       expect((await requestAt(daemon.urls.health, '/pods')).status).toBe(404);
     });
   });
 
-  test('a daemon that stops lets go of who follows, and ends', async () => {
+  test('a stopping daemon disconnects followers and exits', async () => {
     const socket = await dial(daemon.urls.main, admin);
     socket.write(`GET /containerLogs/default/${POD}/main?follow=true HTTP/1.1\r\nHost: x\r\n\r\n`);
     let [said, isOver] = ['', false];
@@ -250,7 +250,7 @@ describe.each(runtimes)("the kubelet's servers: $name", (which) => {
     expect(said).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  test('everybody may do everything when that is wanted', async () => {
+  test('anyone may do anything with anonymous access and AlwaysAllow', async () => {
     const anonymous = 'authentication: {anonymous: {enabled: true}}\nauthorization: {mode: AlwaysAllow}\n';
     daemon = await kubelet.start(anonymous);
     const run = async (): Promise<ReceivedResponse> =>

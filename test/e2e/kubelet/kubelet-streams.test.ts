@@ -101,7 +101,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
   });
 
   describe('exec', () => {
-    test('gives output, errors and the exit code', async () => {
+    test('returns output, errors and the exit code', async () => {
       const {stream, verdict} = await exec(
         ['stdout', 'stderr'],
         'sh',
@@ -115,7 +115,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       ]);
     });
 
-    test('tells a command where its input ends', async () => {
+    test("closes a command's input at its end", async () => {
       const {stream, verdict} = await exec(['stdin', 'stdout'], 'sh', '-c', 'cat; echo end');
       stream('stdin').send('in');
       stream('stdin').end();
@@ -123,7 +123,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       expect(await verdict()).toBe(0);
     });
 
-    test('has a terminal of the size that it is told', async () => {
+    test('sets the size of the terminal', async () => {
       const {stream, verdict} = await exec(['stdin', 'stdout', 'resize'], 'sh');
       stream('resize').send('{"Width":93,"Height":27}');
       await stream('stdout').waitUntil(({text}) => text.includes('#'));
@@ -132,7 +132,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       expect(await verdict()).toBe(3);
     });
 
-    test('gives back each byte of what it is given', async () => {
+    test('returns every byte of the input', async () => {
       const {stream, verdict} = await exec(['stdin', 'stdout'], 'sh', '-c', 'md5sum; true');
       const piece = Buffer.alloc(MIB, 'some bytes of input ');
       for (let count = 0; count < 20; count++) stream('stdin').send(piece);
@@ -144,7 +144,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       expect(await verdict()).toBe(0);
     });
 
-    test('waits for who reads slowly, and keeps little of what is not read', async () => {
+    test('waits for a slow reader and buffers little', async () => {
       const dd = 'dd if=/dev/zero bs=1M count=121';
       const {client, stream, verdict} = await exec(['stdout', 'stderr'], 'sh', '-c', dd);
       await stream('stdout').waitUntil(({length}) => length > 0);
@@ -159,7 +159,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       expect(await verdict()).toBe(0);
     });
 
-    test('ends for a client that is gone, and keeps nothing open', async () => {
+    test('ends when the client disconnects, and leaves no open connections', async () => {
       const before = openFiles();
       const marker = `cat - /dev/null`;
       for (let count = 0; count < 3; count++) {
@@ -172,7 +172,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       await until(() => openFiles() <= before);
     });
 
-    test('leaves no connection open when the command has ended and the client does not', async () => {
+    test('closes the connection when the command has exited and the client has not', async () => {
       const before = openFiles();
       const {client, stream, verdict} = await exec(['stdout'], 'true');
       client.socket.removeAllListeners('end');
@@ -185,7 +185,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       ['main?output=1', {}, 400, /.*/],
       ['nope?output=1&command=id', {}, 500, /container not found \("nope"\)/],
       ['main?command=id', {}, 400, /you must specify at least 1 of stdin, stdout, stderr/],
-    ])('%s is refused', async (path, headers, status, body) => {
+    ])('%s is rejected', async (path, headers, status, body) => {
       const url = `${daemon.urls.main}/exec/default/${POD}/${path}`;
       const answer = await requestUpgrade(url, {Upgrade: 'SPDY/3.1', ...headers}, alice);
       answer.socket.destroy();
@@ -205,7 +205,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       if (protocol.startsWith('v')) expect(exitCode(socket.text(3))).toBe(7);
     });
 
-    test('tells a command where its input ends, from v5 on', async () => {
+    test("closes a command's input at its end, since v5", async () => {
       const url = urlOf(`/exec/default/${POD}/main`, {input: '1', output: '1'}, [
         'sh',
         '-c',
@@ -220,7 +220,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
     });
   });
 
-  test('attach gives and takes what the container does', async () => {
+  test("attach connects to the container's streams", async () => {
     const {stream, client} = await session(`/attach/default/${POD}/main`, ['stdin', 'stdout']);
     stream('stdin').send('hello\n');
     await stream('stdout').waitUntil(({text}) => text.includes('hello'));
@@ -235,7 +235,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       return (await data.readAll()) + (await error.readAll());
     };
 
-    test('carries many requests to several ports', async () => {
+    test('transfers many requests to several ports', async () => {
       const client = await forward();
       const answers = Array.from({length: 20}, (_, id) => get(client, id, WEB, '/small'));
       const {data} = openPair(client, 100, ECHO);
@@ -246,14 +246,14 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       await data.readAll();
     });
 
-    test('tells of a port at which nobody listens, and goes on', async () => {
+    test('reports a port without a listener, and continues', async () => {
       const client = await forward();
       const {error} = openPair(client, 0, NOBODY);
       expect(await error.readAll()).toMatch(/9999/);
       expect(await get(client, 1, WEB, '/small')).toMatch(/small\n$/);
     });
 
-    test('is carried over WebSocket too', async () => {
+    test('works over WebSocket', async () => {
       const url = `${daemon.urls.main}/portForward/default/${POD}`;
       const client = await SpdyClient.openTunnel(url, alice);
       onTestFinished(() => {
@@ -265,7 +265,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
       expect((await data.readAll()).length).toBeGreaterThan(50 * MIB);
     });
 
-    test('carries 50 MiB whole to who reads slowly', async () => {
+    test('transfers 50 MiB to a slow reader', async () => {
       const client = await forward();
       const {data} = openPair(client, 0, WEB);
       data.send('GET /big HTTP/1.0\r\n\r\n');
@@ -280,7 +280,7 @@ describe.each(runtimes)("the kubelet's streams: $name", (which) => {
     });
   });
 
-  test('a daemon that stops ends its sessions, and itself', async () => {
+  test('a stopping daemon ends its sessions and exits', async () => {
     const {client, stream} = await exec(['stdin', 'stdout'], 'cat');
     stream('stdin').send('x');
     await stream('stdout').waitUntil(({text}) => text === 'x');

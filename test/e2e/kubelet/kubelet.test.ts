@@ -71,7 +71,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     await ground[Symbol.asyncDispose]();
   });
 
-  test('runs the pod of a manifest that is dropped, and tells of a bad one with its line', async () => {
+  test('runs the pod of an added manifest, and reports an invalid one with its line', async () => {
     await writeFile(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\n');
     await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
     await runs();
@@ -81,7 +81,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     );
   });
 
-  test('starts a container again that was killed', async () => {
+  test('restarts a killed container', async () => {
     const {id, uid} = await runs();
     const {containers} = await ground.pod(NAME);
     process.kill(await ground.pidOf(containers[0]?.id as never), 'SIGKILL');
@@ -89,7 +89,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     expect(await running()).toMatchObject({uid, attempt: 1});
   });
 
-  test('leaves its pods to no other kcri', async () => {
+  test('keeps its pods from being changed by other kcri commands', async () => {
     const deleted = await ground.delete(NAME);
     expect(deleted.exitCode).toBe(1);
     expect(deleted.stderr).toMatch(
@@ -115,7 +115,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     },
   );
 
-  test('replaces the pod of a manifest that is edited, and starts none that kcri sync has', async () => {
+  test('replaces the pod of an edited manifest, and starts none that kcri sync runs', async () => {
     const before = await runs();
     expect(before.attempt).toBe(1);
     await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'second'));
@@ -134,7 +134,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     expect((await ground.delete(name)).exitCode).toBe(0);
   });
 
-  test('a pod whose manifest comes back soon counts on from what the runtime keeps of it', async () => {
+  test('continues the restart count of a pod whose manifest is restored soon', async () => {
     const {uid} = await runs();
     const text = await readFile(join(directory, 'web.yaml'), 'utf8');
     await rm(join(directory, 'web.yaml'));
@@ -147,7 +147,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     expect((await ground.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
   });
 
-  test('ends the pod of a manifest that is removed, and touches nothing of others', async () => {
+  test('terminates the pod of a removed manifest, and changes no other pods', async () => {
     const {uid} = await runs();
     await rm(join(directory, 'web.yaml'));
     await until(async () => (await ground.find(NAME)) === undefined);

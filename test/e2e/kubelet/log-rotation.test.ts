@@ -11,7 +11,7 @@ const LINES = 4000;
 /** Some 10 s of lines of 80 bytes, with which a limit of 20 KiB is passed again and again. */
 const CHATTER = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i ${'x'.repeat(65)}"; [ $((i % 100)) != 0 ] || usleep 240000; done; sleep 3600`;
 
-describe.each(runtimes)('a kubelet that rotates logs: $name', (which) => {
+describe.each(runtimes)('log rotation by a kubelet: $name', (which) => {
   let ground: PodTestbed;
   let place: string;
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.each(runtimes)('a kubelet that rotates logs: $name', (which) => {
     await rm(place, {recursive: true});
   });
 
-  test('no line of a container that writes a lot is lost, and older files are compressed', async () => {
+  test('loses no lines of a container with much output, and compresses older files', async () => {
     const manifests = join(place, 'manifests');
     const podLogsDir = ground.logsDir;
     await mkdir(manifests);

@@ -27,7 +27,7 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
     await runtime.stop();
   });
 
-  test('tells what runs, that a container was killed, and that all is gone', async () => {
+  test('reports running pods, a killed container, and removals', async () => {
     const events = new AsyncQueue<PodLifecycleEvent>(1000);
     const notices: PlegNotice[] = [];
     const stop = new AbortController();

@@ -17,7 +17,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, {recursive: true}));
 });
 
-test('what is tested is one file', () => {
+test('the tested program is one file', () => {
   expect(KCRI_COMMAND).toEqual([KCRI_FILE]);
   expect(basename(KCRI_FILE)).toMatch(/^kcri-linux-/);
 });
@@ -42,7 +42,7 @@ test.for([
   expect(await readdir(folder)).toEqual(['planted.js']);
 });
 
-test('nothing of the directory that it is called in is loaded or heeded', async () => {
+test('files in the current directory are not loaded or read', async () => {
   const cwd = join(folder, 'hostile');
   const planted = `require('node:fs').writeFileSync(${JSON.stringify(join(folder, 'loaded'))}, '')`;
   const modules = ['ws', 'bufferutil', 'utf-8-validate', 'yaml', '@grpc/grpc-js'].map(
@@ -78,7 +78,7 @@ test('nothing of the directory that it is called in is loaded or heeded', async 
   expect(await readdir(folder)).toEqual(['hostile', 'pod.yaml']);
 });
 
-test('it leaves nothing in its home, the temporary directory or where it is called', async () => {
+test('leaves no files in the home, temporary and current directory', async () => {
   const env = {HOME: folder, TMPDIR: folder, XDG_CACHE_HOME: undefined};
   for (const args of [
     ['--version'],
@@ -90,7 +90,7 @@ test('it leaves nothing in its home, the temporary directory or where it is call
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('it runs as nobody, without an environment, where nothing can be written and little is', async () => {
+test('runs as nobody, without an environment, on a read-only root', async () => {
   await asRoot(folder);
   const script = `mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount -o remount,bind,ro "$1" || exit 1
     cd / && for word in --version --help version; do env -i "$2" --userspec=${NOBODY} "$1" /kcri "$word" 2>&1; done; true`;
@@ -99,7 +99,7 @@ test('it runs as nobody, without an environment, where nothing can be written an
   expect(stdout).toMatch(/^kcri version v\d[^]*\nUSAGE\n[^]*kcri: no container runtime found/);
 });
 
-test('it runs under sudo, as root and as another user', async () => {
+test('runs under sudo, as root and as another user', async () => {
   const program = join(folder, 'kcri');
   await copyFile(KCRI_FILE, program);
   await run('chmod', ['0755', folder]);

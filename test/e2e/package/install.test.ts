@@ -42,14 +42,14 @@ function releasing(into: string, ...targets: string[]): string[] {
   return ['scripts/release.mjs', '--folder', into, ...targets];
 }
 
-test('a release goes nowhere where something is', async () => {
+test('a release requires an empty directory', async () => {
   const into = await mkdtemp(join(folder, 'full-'));
   await writeFile(join(into, 'precious'), '');
   await expect(run(process.execPath, releasing(into))).rejects.toThrow('is not empty');
   expect(await readdir(into)).toEqual(['precious']);
 });
 
-test('the checksums are right, and everything is among them', async () => {
+test('the checksums are correct and complete', async () => {
   const {stdout} = await run('sha256sum', ['--check', 'SHA256SUMS'], {cwd: released('')});
   const names = [
     `-${OTHER.target}.cdx.json`,
@@ -82,7 +82,7 @@ async function unpackedRoot(
   return {root, inside};
 }
 
-describe('the archive, in a bare Debian whose libc is older than ours', () => {
+describe('the archive, on a minimal Debian with an older libc', () => {
   let root: string;
   let inside: (...words: string[]) => Promise<string>;
   beforeAll(async () => {
@@ -94,7 +94,7 @@ describe('the archive, in a bare Debian whose libc is older than ours', () => {
     }));
   });
 
-  test('has kcri run: on a runtime, and as anybody', async () => {
+  test('runs kcri on a runtime, and as any user', async () => {
     const sandbox = aSandbox({name: 'web'});
     const socketPath = join(root, 'run/containerd.sock');
     await using runtime = await FakeRuntime.start({
@@ -112,7 +112,7 @@ describe('the archive, in a bare Debian whose libc is older than ours', () => {
     expect(await inside(...asNobody, '--help')).toContain('COMMANDS');
   });
 
-  test('has the manual and the completion where they are looked for', async () => {
+  test('contains the manual pages and completions at the standard paths', async () => {
     const pages = (await manifest()).man.map((page) => page.replace(/^.*\/(.*)\.1\.gz$/, '$1'));
     expect(await inside('man', '-w', ...pages)).toBe(
       pages.map((page) => `/usr/local/share/man/man1/${page}.1\n`).join(''),
@@ -127,7 +127,7 @@ describe('the archive, in a bare Debian whose libc is older than ours', () => {
   });
 });
 
-test('the archive for musl lacks nothing in a root of busybox and musl but the C++ library', async () => {
+test('the musl archive only needs the C++ library in a root of busybox and musl', async () => {
   const {inside} = await unpackedRoot('musl', {
     packages: ['busybox-static', 'musl'],
     archive: `kcri-${version}-${TARGET}-musl.tar.gz`,
@@ -143,7 +143,7 @@ test('the archive for musl lacks nothing in a root of busybox and musl but the C
   expect(missing).toEqual(['libstdc++.so.6']);
 });
 
-test('the archive for the other processor runs where that is emulated', async () => {
+test('the archive for the other architecture runs under emulation', async () => {
   const packages = ['libc6', 'libgcc-s1', 'libstdc++6'];
   const suites = ['bookworm', 'stable'];
   const root = await fetchRoot({suites, packages, architecture: OTHER.debian, into: CACHE});
@@ -161,7 +161,7 @@ test('the archive for the other processor runs where that is emulated', async ()
   expect(await says('plan', '--offline', 'examples/web.yaml')).toContain('RunPodSandbox');
 });
 
-test('npm installs the package for all: the program, without what it is built with, and the manual', async () => {
+test('npm installs the program and the manual pages for all users, without build dependencies', async () => {
   const prefix = join(folder, 'prefix');
   await run('npm', [
     'install',

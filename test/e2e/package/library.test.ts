@@ -46,7 +46,7 @@ describe.each(runtimes)('the client as a library: $name', (which) => {
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  test('examples/list-pods.mjs lists the pods, in this checkout and from the installed package', async () => {
+  test('examples/list-pods.mjs lists the pods, in this checkout and with the installed package', async () => {
     const {endpoint} = ground.runtime;
     expect(await ground.sync(aManifest('listed'))).toMatchObject({exitCode: 0});
     const {sandboxes} = await ground.pod('listed');
@@ -60,7 +60,7 @@ describe.each(runtimes)('the client as a library: $name', (which) => {
   });
 });
 
-test('examples/list-pods.mjs without a runtime ends with an error in words', async () => {
+test('examples/list-pods.mjs without a runtime prints an error message', async () => {
   const file = join(ROOT, 'examples/list-pods.mjs');
   const failure = await run(process.execPath, [file, 'unix:///nowhere.sock']).catch(
     (error: unknown) => error,

@@ -12,7 +12,7 @@ import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-describe.each(runtimes)('what a container sees: $name', (which) => {
+describe.each(runtimes)('the environment of a container: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -27,7 +27,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     return await ground.exec(container!.id, ...command);
   };
 
-  test('emptyDir volumes are shared and open to all; in memory they are a tmpfs with their size', async () => {
+  test('emptyDir volumes are shared and writable by all, and in-memory ones are a tmpfs with their size', async () => {
     const volumeMounts = [
       {name: 'disk', mountPath: '/disk'},
       {name: 'memory', mountPath: '/memory'},
@@ -58,7 +58,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     );
   });
 
-  test('hostPath volumes of every type are what the machine has there', async () => {
+  test("hostPath volumes of every type are the host's files", async () => {
     const dir = await temporaryDirectory();
     await mkdir(join(dir, 'there'));
     await writeFile(join(dir, 'there/file'), 'content\n');
@@ -105,7 +105,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     expect((await stat(join(dir, 'new/dir'))).mode & 0o777).toBe(0o755);
   });
 
-  test('a read-only mount can not be written to', async () => {
+  test('a read-only mount is not writable', async () => {
     const volumeMounts = [{name: 'v', mountPath: '/v', readOnly: true}];
     const pod = await running(
       'readonly',
@@ -117,7 +117,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     await expect(main(pod, 'touch', '/v/x')).rejects.toThrow('Read-only file system');
   });
 
-  test("requests and limits are in the container's cgroup, below the pod's", async () => {
+  test("requests and limits are set in the container's cgroup, below the pod's", async () => {
     const resources = {requests: {cpu: '250m', memory: '64Mi'}, limits: {cpu: '500m', memory: '128Mi'}};
     const pod = await running(
       'resources',
@@ -140,7 +140,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
   test.each([
     ['a pod without requests', {}, 'besteffort/', '1000'],
     ['a guaranteed pod', {limits: {cpu: '100m', memory: '32Mi'}}, '', undefined],
-  ])('%s is in the cgroup of its class', async (_, resources, folder, oomScore) => {
+  ])('%s is in the cgroup of its QoS class', async (_, resources, folder, oomScore) => {
     const name = folder === '' ? 'guaranteed' : 'besteffort';
     const pod = await running(name, aManifest(name, {containers: [aContainer('main', {resources})]}));
     const cgroup = `${ground.cgroupRoot}/kubepods/${folder}pod${pod.uid}/${pod.containers[0]!.id}`;
@@ -149,7 +149,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     if (oomScore !== undefined) expect(await main(pod, 'cat', '/proc/1/oom_score_adj')).toBe(oomScore);
   });
 
-  test('a deleted pod leaves no cgroup, although the runtime left a process in it', async () => {
+  test('deleting a pod removes its cgroup even if the runtime left a process in it', async () => {
     const cgroupRoot = `${ground.cgroupRoot}/leftover`;
     const pod = await running('leftover', aManifest('leftover'), ['--cgroup-root', cgroupRoot]);
     const [cgroup] = listCgroupsAt(`${cgroupRoot}/kubepods/besteffort/pod${pod.uid}`);
@@ -164,7 +164,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     expect(listCgroupsAt(cgroupRoot)).toEqual([]);
   });
 
-  test('names, addresses and the last words are where programs look for them', async () => {
+  test('names, addresses and the termination message are at the standard paths', async () => {
     const env = ['podIP', 'hostIP'].map((field) => ({
       name: field,
       valueFrom: {fieldRef: {fieldPath: `status.${field}`}},
@@ -197,7 +197,7 @@ describe.each(runtimes)('what a container sees: $name', (which) => {
     expect(await readFile(mount!.hostPath, 'utf8')).toBe('last words\n');
   });
 
-  test("a pod in the host's network has its name and hosts file", async () => {
+  test("a pod in the host's network has the host's name and hosts file", async () => {
     const pod = await running('hostnet', aManifest('hostnet', {hostNetwork: true}));
     expect(await main(pod, 'hostname')).toBe(hostname());
     expect(await main(pod, 'cat', '/etc/hosts')).toContain((await readFile('/etc/hosts', 'utf8')).trim());

@@ -16,7 +16,7 @@ interface Plan {
   readonly calls: readonly {readonly method: string}[];
 }
 
-describe.each(runtimes)('what is shown of pods: $name', (which) => {
+describe.each(runtimes)('get, describe and plan: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -55,7 +55,7 @@ describe.each(runtimes)('what is shown of pods: $name', (which) => {
     return (JSON.parse(stdout) as readonly Plan[])[0]!;
   }
 
-  test('get pods and describe show a pod that runs', async () => {
+  test('get pods and describe print a running pod', async () => {
     await synced(
       'show-runs',
       aManifest('show-runs', {initContainers: [aContainer('init', {command: shellCommand('true')})]}),
@@ -75,7 +75,7 @@ describe.each(runtimes)('what is shown of pods: $name', (which) => {
     expect(text).toMatch(/^ {2}Normal +Started +\d+s( \(x2 over \d+s\))? +kubelet {2}Container started$/m);
   });
 
-  test('a container that crashes is shown with how it ended, and how often', async () => {
+  test('a crashing container is printed with its last state and restart count', async () => {
     const containers = [
       aContainer('main', {command: shellCommand('echo oh no > /dev/termination-log; exit 3')}),
     ];
@@ -98,7 +98,7 @@ describe.each(runtimes)('what is shown of pods: $name', (which) => {
     );
   });
 
-  test('a plan tells what differs from what the runtime was sent, and nothing else', async () => {
+  test('a plan reports the differences from the existing containers, and no others', async () => {
     const manifest = (image: string, command: readonly string[]) =>
       aManifest(
         'show-plan',
@@ -131,7 +131,7 @@ describe.each(runtimes)('what is shown of pods: $name', (which) => {
     });
   });
 
-  test('a plan for the same manifest has nothing to do, and one for another pod differs in its hostname alone', async () => {
+  test('a plan for the same manifest is empty, and one with another hostname reports only that', async () => {
     const manifest = (hostname: string) => aManifest('show-other', {hostname});
     await synced('show-other', manifest('one'));
     expect(await planned(manifest('one'))).toMatchObject({calls: []});

@@ -151,7 +151,7 @@ const REFUSED = casesOf('rejected', 'explained');
 const RUN = casesOf('runs');
 const TOLD = casesOf('reported');
 
-test('every recorded case is played here, but those that need a kubelet that runs on', () => {
+test('every recorded case is played here, except those that need a running kubelet', () => {
   const here = [...PLAYED, ...ELSEWHERE, ...REFUSED, ...RUN, ...TOLD];
   expect([...here, ...casesOf('missing')].toSorted()).toEqual(GOLDEN_CASES);
 });
@@ -250,14 +250,14 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
 
   test.for(PLAYED)('%s', playWhole);
 
-  test.for(RUN)('%s: containers find what they asked for', playFreely);
+  test.for(RUN)('%s: containers have the requested properties', playFreely);
 
-  test('runtimeclass-missing: no call is made, and kcri says why', async () => {
+  test('runtimeclass-missing: no call is made, and kcri reports the reason', async () => {
     const play = await playInVain('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
     expect(comparable(await play.canonicalCalls())).toEqual(comparable(play.golden.lines));
   });
 
-  test('sec-userns: users of its own are mapped where the runtime can, else the calls are those of the kubelet', async () => {
+  test("sec-userns: users are mapped if the runtime supports it, otherwise the calls equal the kubelet's", async () => {
     const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
     const canMap = runtimeHandlers.some(
       ({name, features}) => name === '' && features?.userNamespaces === true,
@@ -265,13 +265,13 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
     await (canMap ? playFreely : playWhole)('sec-userns');
   });
 
-  test('image-volume: an image is mounted where the runtime can', async () => {
+  test('image-volume: an image is mounted if the runtime supports it', async () => {
     if (which.name.startsWith('containerd 1.'))
       await playInVain('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
     else await playWhole('image-volume');
   });
 
-  test.for(REFUSED)('%s: is refused, and no call is made', async (name) => {
+  test.for(REFUSED)('%s: is rejected without a call', async (name) => {
     await using play = await GoldenPlay.start(where, name);
     expect(await play.add().exited).toMatchObject({exitCode: 1, stdout: ''});
     expect(play.calls).toEqual([]);

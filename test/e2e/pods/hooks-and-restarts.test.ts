@@ -19,14 +19,14 @@ const say = (what: string): ManifestFields => ({exec: {command: shellCommand(`ec
 const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600 & wait`;
 const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
 
-describe.each(runtimes)("hooks and restarts of a pod's containers: $name", (which) => {
+describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
   });
   afterAll(() => ground[Symbol.asyncDispose]());
 
-  test('hooks run in the container and to its address, sidecars end last and in reverse', async () => {
+  test('hooks run in the container and over HTTP, and sidecars terminate last, in reverse order', async () => {
     const directory = await temporaryDirectory();
     const answer = `printf 'HTTP/1.0 200 OK\\r\\n\\r\\n' | nc -l -p 8080 > /out/request`;
     const always = {restartPolicy: 'Always'};
@@ -61,7 +61,7 @@ describe.each(runtimes)("hooks and restarts of a pod's containers: $name", (whic
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('a postStart hook that fails ends the sync with what it said, and nothing is left', async () => {
+  test('a failing postStart hook fails the sync with its output, and nothing is left', async () => {
     const postStart = {exec: {command: shellCommand('echo no luck; exit 7')}};
     const manifest = aManifest('life-fails', {containers: [aContainer('main', {lifecycle: {postStart}})]});
 
@@ -75,7 +75,7 @@ describe.each(runtimes)("hooks and restarts of a pod's containers: $name", (whic
     expect(await ground.find('life-fails')).toBeUndefined();
   });
 
-  test('a preStop hook that takes too long does not hold the end up', async () => {
+  test('a slow preStop hook does not delay termination beyond the grace period', async () => {
     const preStop = {exec: {command: ['sleep', '60']}};
     const manifest = aManifest('life-slow', {containers: [aContainer('main', {lifecycle: {preStop}})]});
     expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
@@ -88,7 +88,7 @@ describe.each(runtimes)("hooks and restarts of a pod's containers: $name", (whic
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('a rule restarts all containers in their sandbox', async () => {
+  test('a restart rule restarts all containers in their sandbox', async () => {
     const directory = await temporaryDirectory();
     const exitCodes = {operator: 'In', values: [42]};
     const once = `if test -f /out/again; then ${onEnd('true')}; fi; touch /out/again; exit 42`;

@@ -66,14 +66,14 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     return (await Promise.all(names.map((name) => readFile(join(dir, name), 'utf8')))).join('');
   };
 
-  test('anybody gets an image that is for everybody, which is recorded', async () => {
+  test('a public image can be used by any pod, and is recorded', async () => {
     const image = await open.push('team/open', '1');
     expect(await sync('img-open', aPod('img-open', image))).toMatchObject(READY);
     expect(await records('pulled')).toContain(`"${open.host}/team/open":{"nodePodsAccessible":true}`);
     expect(await records('pulling')).toBe('');
   });
 
-  test('a Secret lets its pod in, and nobody else to what was pulled with it', async () => {
+  test('a Secret gives its pod access, and no other pod to the pulled image', async () => {
     const image = await closed.pushUnique('team/closed', '1');
     const secret = aSecret('login', closed.host);
     const own = {spec: {imagePullSecrets: [{name: 'login'}]}, beside: [secret]};
@@ -97,7 +97,7 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     expect(await sync('img-same', aPod('img-same', image, same))).toMatchObject(READY);
   });
 
-  test('a wrong password and a missing Secret are told of, and no password is', async () => {
+  test('a wrong password and a missing Secret are reported without passwords', async () => {
     const image = await closed.push('team/app', '1');
     const wrong = aPod('img-wrong', image, {
       spec: {imagePullSecrets: [{name: 'gone'}, {name: 'login'}]},
@@ -112,7 +112,7 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     expect(stdout + stderr).not.toMatch(new RegExp(`wrong-secret|${base64('wrong-secret').slice(0, -2)}`));
   });
 
-  test("the node's docker config and a credential provider let in", async () => {
+  test("the node's docker config and a credential provider give access", async () => {
     const image = await closed.push('team/node', '1');
     const config = join(home, '.docker', 'config.json');
     await mkdir(join(home, '.docker'));
@@ -148,7 +148,7 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     expect(await sync('img-none', aPod('img-none', image, always))).toMatchObject({exitCode: 1});
   });
 
-  test('a missing tag and a registry that is down are told of in the runtime’s words', async () => {
+  test("a missing tag and an unavailable registry are reported with the runtime's message", async () => {
     const missing = await sync('img-missing', aPod('img-missing', `${open.host}/team/open:nosuch`));
     expect(missing).toMatchObject({exitCode: 1});
     expect(missing.stderr).toMatch(/ErrImagePull: .*team\/open:nosuch.*not found/);
@@ -160,7 +160,7 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     expect(await records('pulling')).toBe('');
   });
 
-  test('a pull that is cut in the middle fails, and the next one gets the image', async () => {
+  test('an interrupted download fails, and the next pull succeeds', async () => {
     await using proxy = await startFailingProxy(open.host);
     await open.pushUnique('team/cut', '1');
     const pod = aPod('img-cut', `${proxy.host}/team/cut:1`);
@@ -173,7 +173,7 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     expect(await sync('img-cut', pod)).toMatchObject(READY);
   });
 
-  test('Ctrl-C ends a pull that stands still', async () => {
+  test('Ctrl-C ends a stalled pull', async () => {
     await using proxy = await startFailingProxy(open.host);
     await open.pushUnique('team/stall', '1');
     proxy.set({kind: 'stall', afterBytes: 200_000});

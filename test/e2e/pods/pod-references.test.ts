@@ -30,7 +30,7 @@ const RUNC = {
   overhead: {podFixed: {cpu: '100m'}},
 };
 
-describe.each(runtimes)('what pods refer to: $name', (which) => {
+describe.each(runtimes)('objects that pods refer to: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -60,7 +60,7 @@ describe.each(runtimes)('what pods refer to: $name', (which) => {
     expect(await ground.listLeftovers(uid)).toEqual([]);
   }
 
-  test('a container has variables of ConfigMaps and Secrets, in a pod that runs as its RuntimeClass says', async () => {
+  test('a container has variables from ConfigMaps and Secrets, in a pod with a RuntimeClass', async () => {
     const container = aContainer('main', {
       envFrom: [
         {prefix: 'CM_', configMapRef: {name: 'settings'}},
@@ -94,7 +94,7 @@ describe.each(runtimes)('what pods refer to: $name', (which) => {
     await deleted('refs');
   });
 
-  test('a container has variables of a file that another one has written', async () => {
+  test('a container has variables from a file that another one has written', async () => {
     const volumeMounts = [{name: 'shared', mountPath: '/shared'}];
     const script = `mkdir /shared/d; printf "# by the init container\\nA='one\\n two'\\nB='b' # b\\n" > /shared/d/a.env; ln -s d/a.env /shared/link`;
     const fileKeyRef = {volumeName: 'shared', path: 'link', key: 'A'};
@@ -121,7 +121,7 @@ describe.each(runtimes)('what pods refer to: $name', (which) => {
     await deleted('refs-file');
   });
 
-  test('a container can’t have the node’s files read by planting links', async () => {
+  test('a container cannot read files of the node by creating links', async () => {
     const precious = join(await temporaryDirectory(), 'precious.env');
     await writeFile(precious, "A='precious'\n");
     const pod = aManifest('refs-hostile', {

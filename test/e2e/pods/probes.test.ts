@@ -22,7 +22,7 @@ describe.each(runtimes)('probes: $name', (which) => {
     });
   }
 
-  test('a sync waits until commands, HTTP and TCP find the container started and ready', async () => {
+  test('a sync waits until exec, HTTP and TCP probes succeed', async () => {
     const command = shell(
       'sleep 3; mkdir /www; httpd -p 8080 -h /www; touch /www/up; sleep 3; echo yes > /www/ready; exec sleep 3600',
     );
@@ -45,7 +45,7 @@ describe.each(runtimes)('probes: $name', (which) => {
     expect(stdout).toContain('container web running, not ready');
   });
 
-  test('an unhealthy container is started again for as long as the sync waits', async () => {
+  test('an unhealthy container is restarted while the sync waits', async () => {
     const ill = aContainer('ill', {
       command: shell('touch /tmp/ok; sleep 1; rm /tmp/ok; exec sleep 3600'),
       livenessProbe: {exec: {command: ['cat', '/tmp/ok']}, periodSeconds: 1, failureThreshold: 1},
@@ -63,7 +63,7 @@ describe.each(runtimes)('probes: $name', (which) => {
     expect([newest?.metadata?.attempt, before?.state]).toEqual([1, 'CONTAINER_EXITED']);
   });
 
-  test('a pod past its deadline is ended', async () => {
+  test('a pod is terminated at its deadline', async () => {
     const manifest = aManifest('probes-late', {
       activeDeadlineSeconds: 1,
       terminationGracePeriodSeconds: 1,

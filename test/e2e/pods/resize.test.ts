@@ -40,7 +40,7 @@ const manifest = (name: string, uid: string, {cpu, memory}: Limits): string =>
 
 const UNIFIED = existsSync('/sys/fs/cgroup/cgroup.controllers');
 
-describe.each(runtimes)('resize in place: $name', (which) => {
+describe.each(runtimes)('in-place resize: $name', (which) => {
   let kubelet: KubeletTestbed;
 
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe.each(runtimes)('resize in place: $name', (which) => {
     return parse(`${quota}\n${await read('memory', UNIFIED ? 'memory.max' : 'memory.limit_in_bytes')}`);
   };
 
-  test('a kubelet gives a running container more and less, and its pod', async () => {
+  test('a kubelet resizes a running container and its pod', async () => {
     const [name, uid] = ['resized', 'e2e-resized'];
     const full = `${name}-${NODE}`;
     await kubelet.start();
@@ -107,7 +107,7 @@ describe.each(runtimes)('resize in place: $name', (which) => {
     });
   });
 
-  test('so does kcri sync, and says beforehand what it would do', async () => {
+  test('kcri sync does too, and plan shows it beforehand', async () => {
     const [name, uid] = ['resized-sync', 'e2e-resized-sync'];
     const {podTestbed} = kubelet;
     expect(await podTestbed.sync(manifest(name, uid, SMALL))).toMatchObject({exitCode: 0});

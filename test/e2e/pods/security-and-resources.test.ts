@@ -14,7 +14,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 
 const MIB = 1024 * 1024;
 
-describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
+describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -35,7 +35,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
     return new Map(rows.map((row) => [row.split(':')[0] ?? '', row.replace(/^[^:]*:\s*/, '').trim()]));
   }
 
-  test('its users, groups, capabilities and profiles are its processes’', async () => {
+  test('users, groups, capabilities and profiles apply to its processes', async () => {
     const pod = await running('identity', {
       securityContext: {
         runAsUser: 1000,
@@ -83,7 +83,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
     expect(parseInt(privileged.get('CapEff') ?? '', 16)).toBeGreaterThan(0xffff);
   });
 
-  test('resources of the pod as a whole hold for its containers and for the pod', async () => {
+  test('pod-level resources apply to the pod and its containers', async () => {
     const pod = await running(
       'whole',
       {
@@ -109,7 +109,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
     expect(await run(pod, 'main', 'cat /proc/1/oom_score_adj')).toBe('999');
   });
 
-  test('its name, its resolver and its sysctls are those of its network', async () => {
+  test('hostname, DNS and sysctls apply to its network', async () => {
     const pod = await running(
       'named',
       {
@@ -140,7 +140,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
     expect(await run(pod, 'main', 'cat /proc/sys/net/core/somaxconn')).toBe('1234');
   });
 
-  test('its containers share processes when it says so, run where and with what it says', async () => {
+  test('containers share processes if requested, with their command, directory and environment', async () => {
     const pod = await running('shared', {
       shareProcessNamespace: true,
       hostIPC: true,
@@ -166,7 +166,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
     expect(await run(pod, 'main', 'readlink /proc/self/ns/ipc')).toBe(readlinkSync('/proc/self/ns/ipc'));
   });
 
-  test('users of its own are mapped where the runtime can, and refused in the kubelet’s words where not', async () => {
+  test("users are mapped if the runtime supports it, otherwise rejected with the kubelet's message", async () => {
     const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
     const handler = runtimeHandlers.find(({name}) => name === '');
     const spec = {
@@ -211,7 +211,7 @@ describe.each(runtimes)('what a Pod asks for, from inside: $name', (which) => {
       {securityContext: {runAsNonRoot: true}},
       'CreateContainerConfigError: container has runAsNonRoot and image will run as root',
     ],
-  ])('a pod that may not run is refused, and leaves nothing: %s', async (name, spec, message) => {
+  ])('a pod that is not admitted is rejected, and leaves nothing: %s', async (name, spec, message) => {
     const {exitCode, stderr} = await ground.sync(aManifest(`no-${name}`, spec));
 
     expect(exitCode).toBe(1);

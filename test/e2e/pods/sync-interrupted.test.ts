@@ -49,7 +49,7 @@ const recordsOf = ({runtime}: PodTestbed): readonly string[] => filesIn(join(run
 const lockHeld = ({runtime}: PodTestbed, name: string): boolean =>
   filesIn(join(runtime.rootDir, 'locks')).includes(`default_${name}.lock`);
 
-describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
+describe.each(runtimes)('an interrupted sync: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -68,7 +68,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
       .map(({metadata}) => `${metadata?.name}`)
       .sort();
 
-  test('Ctrl-C leaves what runs, and says how to delete it', async () => {
+  test('Ctrl-C leaves running containers and prints how to delete them', async () => {
     const sync = ground.startSync(slow('left'));
     await sync.waitForOutput(/container second started/);
     sync.kill('SIGINT');
@@ -80,7 +80,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     await deleteWithoutTrace('left');
   });
 
-  test('Ctrl-C with --rm deletes what was made', async () => {
+  test('Ctrl-C with --rm deletes the pod', async () => {
     const sync = ground.startSync(slow('gone'), ['--rm']);
     await sync.waitForOutput(/container second started/);
     const {uid} = await ground.pod('gone');
@@ -89,7 +89,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('a second Ctrl-C ends a deletion at once, and what is left can be deleted', async () => {
+  test('a second Ctrl-C ends a deletion immediately, and the rest can be deleted later', async () => {
     const manifest = aManifest('stubborn', {
       terminationGracePeriodSeconds: 30,
       containers: [aContainer('main', {command: ['sleep', '3600']})],
@@ -104,12 +104,12 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
   });
 
   test.each([
-    ['in front of its sandbox', /^/],
+    ['before its sandbox', /^/],
     ['after its sandbox', /sandbox \w+ created/],
     ['in its second init container', /container second started/],
     ['after its sidecar', /container side started/],
     ['between its containers', /container one started/],
-  ])('a kcri that is killed %s leaves what the next sync takes up', async (_, moment) => {
+  ])('after a sync is killed %s the next sync continues', async (_, moment) => {
     const manifest = whole('killed');
     const sync = ground.startSync(manifest);
     if (moment.source === '^') await until(() => recordsOf(ground).length > 0);
@@ -124,7 +124,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     await deleteWithoutTrace('killed');
   });
 
-  test('a deletion that is killed is finished by the next one', async () => {
+  test('after a delete is killed the next one completes it', async () => {
     const command = ['sleep', '3600'];
     const manifest = aManifest('twice', {containers: [aContainer('main', {command})]});
     expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
@@ -137,7 +137,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     expect(await ground.listLeftovers(uid)).toEqual([]);
   });
 
-  test('two syncs of one pod at the same time make one pod, and both succeed', async () => {
+  test('two concurrent syncs of one pod create one pod, and both succeed', async () => {
     const manifest = slow('double', 1);
     const both = await Promise.all([ground.sync(manifest), ground.sync(manifest)]);
     expect(both.map(({exitCode}) => exitCode)).toEqual([0, 0]);
@@ -152,7 +152,7 @@ describe.each(runtimes)('a sync that is interrupted: $name', (which) => {
     await deleteWithoutTrace('double');
   });
 
-  test('a sync and a deletion at the same time leave either the whole pod or nothing', async () => {
+  test('a concurrent sync and delete leave either a complete pod or nothing', async () => {
     const manifest = slow('race');
     const sync = ground.startSync(manifest);
     await sync.waitForOutput(/container first started/);

@@ -189,7 +189,7 @@ async function undisturbed() {
 
 const {synced, state, deleted, gone} = await undisturbed();
 
-test('a sync that nobody kills makes the whole pod, and a delete removes it', () => {
+test('an undisturbed sync creates the pod, and a delete removes it', () => {
   expect(state).toMatchObject({
     sandboxes: ['SANDBOX_READY'],
     running: ['one', 'side', 'three', 'two'],
@@ -203,8 +203,8 @@ test('a sync that nobody kills makes the whole pod, and a delete removes it', ()
   });
 });
 
-describe.concurrent('a sync that is killed', () => {
-  test.each(momentsOf(synced))('$title is taken up by the next one', async (moment) => {
+describe.concurrent('a killed sync', () => {
+  test.each(momentsOf(synced))('$title is continued by the next one', async (moment) => {
     await using machine = await Machine.start();
     await killAt(machine, () => machine.sync(), moment);
 
@@ -216,8 +216,8 @@ describe.concurrent('a sync that is killed', () => {
   });
 });
 
-describe.concurrent('a delete that is killed', () => {
-  test.each(momentsOf(deleted))('$title is finished by the next one', async (moment) => {
+describe.concurrent('a killed delete', () => {
+  test.each(momentsOf(deleted))('$title is completed by the next one', async (moment) => {
     await using machine = await Machine.start();
     await succeeds(machine.sync());
     await killAt(machine, () => machine.delete(), moment);

@@ -18,7 +18,7 @@ const summary = ({containers}: RunningPodState): readonly string[] =>
 const containerNamed = ({containers}: RunningPodState, name: string): RunningPodState['containers'][number] =>
   containers.find(({metadata}) => metadata?.name === name)!;
 
-describe.each(runtimes)("a pod's life: $name", (which) => {
+describe.each(runtimes)('the life of a pod: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -43,7 +43,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     await expect.poll(async () => (await ground.statusOf(id)).state).toBe('CONTAINER_EXITED');
   }
 
-  test('examples/web.yaml goes from nothing to a page at its address, and its deletion leaves nothing', async () => {
+  test('examples/web.yaml serves a page, and its deletion leaves nothing', async () => {
     const {stdout, stderr, exitCode} = await ground.sync(example('web.yaml'));
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     const ip = /IP (\S+)/.exec(stdout)?.[1] ?? '';
@@ -84,7 +84,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.pod('same')).toEqual(before);
   });
 
-  test('a plan says what a sync would do, does nothing, and is empty once that is done', async () => {
+  test('a plan lists the calls of a sync, makes none, and is empty afterwards', async () => {
     const file = join(await temporaryDirectory(), 'planned.yaml');
     await writeFile(file, aManifest('planned'));
     const plan = async (): Promise<readonly string[]> =>
@@ -95,7 +95,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await plan()).toEqual([]);
   });
 
-  test('a container that was killed is started again; of its dead instances the newest is kept', async () => {
+  test('a killed container is restarted, and the newest dead instance is kept', async () => {
     const manifest = aManifest('restart', {
       containers: [
         aContainer('main', {command: shellCommand('echo here; exec sleep 3600')}),
@@ -126,7 +126,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(() => ground.log({uid: second.uid, name: 'restart'}, 'main', 0)).toThrow('ENOENT');
   });
 
-  test('a sandbox that was stopped from outside is replaced, and the init container runs again', async () => {
+  test('a sandbox stopped by others is replaced, and its init container runs again', async () => {
     const manifest = aManifest('lost', {initContainers: [aContainer('first', {command: ['true']})]});
     const before = await running('lost', manifest);
     await ground.runtime.connection.runtime.stopPodSandbox({podSandboxId: before.sandboxes[0]!.id});
@@ -144,7 +144,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     ]);
   });
 
-  test('a changed manifest is a new pod; the old one is ended first and leaves nothing', async () => {
+  test('a changed manifest is a new pod, and the old one is terminated first and leaves nothing', async () => {
     const before = await running('changed', aManifest('changed'));
     await running('changed', aManifest('changed', {containers: [aContainer('renamed')]}));
     const after = await ground.pod('changed');
@@ -153,7 +153,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.listLeftovers(before.uid)).toEqual([]);
   });
 
-  test('two pods of one file run side by side and reach each other', async () => {
+  test('two pods of one file run concurrently and reach each other', async () => {
     const dir = await temporaryDirectory();
     await writeFile(join(dir, 'a.yaml'), `${aManifest('left')}\n---\n${aManifest('right')}\n`);
     const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
@@ -195,7 +195,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.listLeftovers(pod.uid)).toEqual([]);
   });
 
-  test('a job that a signal ends has the exit code of the signal', async () => {
+  test('a job terminated by a signal exits with the code of the signal', async () => {
     const manifest = aManifest('signalled', {restartPolicy: 'Never'});
     const sync = ground.startSync(manifest, ['--wait', 'complete', '--rm']);
     await sync.waitForOutput(/container main running/);
@@ -205,7 +205,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.listLeftovers(pod.uid)).toEqual([]);
   });
 
-  test('sync --logs --rm of examples/job.yaml shows every line and leaves nothing', async () => {
+  test('sync --logs --rm of examples/job.yaml prints every line and leaves nothing', async () => {
     const {stdout, exitCode} = await ground.sync(example('job.yaml'), [
       '--wait',
       'complete',
@@ -224,7 +224,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect((await ground.delete('job')).stderr).toContain('pod "job" not found');
   });
 
-  test('a failing container is started again until the time is up, and then the exit code is 124', async () => {
+  test('a failing container is restarted until the timeout, and then the exit code is 124', async () => {
     const manifest = aManifest('crash', {
       restartPolicy: 'OnFailure',
       containers: [aContainer('main', {command: shellCommand('exit 3')})],
@@ -235,7 +235,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.find('crash')).toBeUndefined();
   });
 
-  test('pods that others made are left alone, whatever they are called', async () => {
+  test('pods created by others are not changed, whatever their names', async () => {
     const dir = await temporaryDirectory();
     const write = async (name: string, config: object): Promise<string> => {
       const path = join(dir, name);
@@ -282,7 +282,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
   });
 
-  test('runp of a Pod manifest syncs the pod and prints the id of its sandbox alone', async () => {
+  test('runp of a Pod manifest syncs the pod and prints only the ID of its sandbox', async () => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
     await writeFile(file, aManifest('runp'));
     const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
@@ -298,7 +298,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(await ground.listLeftovers(pod.uid)).toEqual([]);
   });
 
-  test('sync -o json is a line of JSON for each step, the last with the outcome', async () => {
+  test('sync -o json prints a line of JSON per step, the last with the outcome', async () => {
     const {stdout, exitCode} = await ground.sync(aManifest('json'), ['-o', 'json', '--rm']);
     const lines = stdout
       .trimEnd()
@@ -309,7 +309,7 @@ describe.each(runtimes)("a pod's life: $name", (which) => {
     expect(JSON.stringify(lines)).toContain('"RunPodSandbox"');
   });
 
-  test('a static pod has the name of the node in its own', async () => {
+  test('a static pod has the name of the node appended', async () => {
     const manifest = aManifest('fixed');
     const args = ['--static', '--hostname-override', 'Node-1'];
     expect(await ground.sync(manifest, args)).toMatchObject({exitCode: 0});

@@ -61,8 +61,8 @@ function containerOf(pod: RunningPodState, name: string) {
   return pod.containers.find(({metadata}) => metadata?.name === name)!;
 }
 
-describe.each(others)('users of a pod’s own: $name', (which) => {
-  test('are refused, with what they take', async () => {
+describe.each(others)('user namespaces without runtime support: $name', (which) => {
+  test('are rejected with their requirements', async () => {
     await using ground = await startPodTestbed(which);
     const {exitCode, stderr} = await ground.sync(aPod('unmapped'));
     expect(exitCode).toBe(1);
@@ -72,7 +72,7 @@ describe.each(others)('users of a pod’s own: $name', (which) => {
   });
 });
 
-describe.each(mapping)('users of a pod’s own: $name', (which) => {
+describe.each(mapping)('user namespaces: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -98,7 +98,7 @@ describe.each(mapping)('users of a pod’s own: $name', (which) => {
     return onNode!;
   }
 
-  test('are nobody on the node, and its volumes are theirs all the same', async () => {
+  test('map users to unprivileged IDs on the node, also for volumes', async () => {
     const host = await temporaryDirectory();
     await mkdir(join(host, 'found'));
     await writeFile(join(host, 'found/file'), 'of the node\n');
@@ -130,7 +130,7 @@ describe.each(mapping)('users of a pod’s own: $name', (which) => {
     expect(await ownersOf(join(host, 'found/new'))).toEqual([0, 0]);
   });
 
-  test('are different for every pod, stay while it does and are free after it', async () => {
+  test('have different IDs for each pod, which are kept until it is deleted', async () => {
     const one = await running('first', {});
     const other = await running('second', {});
     const [root, otherRoot] = [await rootOf(one), await rootOf(other)];
@@ -149,7 +149,7 @@ describe.each(mapping)('users of a pod’s own: $name', (which) => {
     expect(existsSync(ids)).toBe(false);
   });
 
-  test('may be root with all powers over the pod, and over nothing of the node', async () => {
+  test('give root all capabilities in the pod, and none on the node', async () => {
     const volumeMounts = [{name: 'disk', mountPath: '/disk'}];
     const pod = await running('privileged', {
       initContainers: [
@@ -174,7 +174,7 @@ describe.each(mapping)('users of a pod’s own: $name', (which) => {
     expect(await inside(pod, 'unmasked', "grep -c ' /proc' /proc/mounts")).toBe('1');
   });
 
-  test('a volume on a file system that can’t map ids is named', async () => {
+  test('a volume on a filesystem without ID-mapped mounts is reported', async () => {
     const {exitCode, stderr} = await ground.sync(
       aPod('unmappable', {
         containers: [aContainer('main', {volumeMounts: [{name: 'h', mountPath: '/h'}]})],

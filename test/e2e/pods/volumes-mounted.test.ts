@@ -51,7 +51,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
   const inside = async (pod: RunningPodState, ...command: readonly string[]): Promise<string> =>
     await ground.exec(container(pod).id, ...command);
 
-  test('containers see parts of volumes, made and found, also after a restart', async () => {
+  test('containers have sub-paths of volumes, new and existing, also after a restart', async () => {
     const host = await temporaryDirectory();
     await mkdir(join(host, 'sub'));
     await writeFile(join(host, 'file'), 'from the node\n');
@@ -91,7 +91,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await inside(await ground.pod('parts'), 'cat', '/part/file')).toBe('shared');
   });
 
-  test('what a container plants in a volume leads no later container out of it', async () => {
+  test('links that a container creates in a volume do not lead later containers outside', async () => {
     const host = await temporaryDirectory();
     const secret = await temporaryDirectory();
     await symlink(secret, join(host, 'link'));
@@ -108,7 +108,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(existsSync(join(secret, 'new'))).toBe(false);
   });
 
-  test('mounts of the node appear where they are asked for, and those of a privileged container on the node', async () => {
+  test('mounts propagate from the node, and from privileged containers to the node', async () => {
     const shared = await aSharedDirectory();
     for (const name of ['later', 'back']) await mkdir(join(shared, name));
     const volumeMounts = (['None', 'HostToContainer', 'Bidirectional'] as const).map((mountPropagation) => ({
@@ -127,7 +127,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await readFile('/proc/self/mountinfo', 'utf8')).toContain(` ${shared}/back `);
   });
 
-  test('mounts in a volume of the pod appear where they are asked for, whatever the machine shares', async () => {
+  test("mounts in a volume of the pod propagate regardless of the machine's propagation", async () => {
     const mount = (mountPropagation: string): ManifestFields => ({
       volumeMounts: [{name: 'e', mountPath: '/e', mountPropagation}],
     });
@@ -147,7 +147,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await ground.listLeftovers(pod.uid)).toEqual([]);
   });
 
-  test('a read-only mount is read-only with all that is mounted below it, where the runtime can do it', async () => {
+  test('a read-only mount is recursively read-only if the runtime supports it', async () => {
     const shared = await aSharedDirectory();
     await mkdir(join(shared, 'below'));
     mountTmpfs(join(shared, 'below'));
@@ -171,7 +171,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     }
   });
 
-  test('a volume of huge pages is a hugetlbfs', async () => {
+  test('a huge pages volume is a hugetlbfs', async () => {
     const spec = {
       containers: [
         aContainer('main', {
@@ -191,7 +191,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await inside(pod, 'grep', ' /h ', '/proc/mounts')).toMatch(/^nodev \/h hugetlbfs .*pagesize=2M/);
   });
 
-  test('an image is mounted as a volume, where the runtime can do it', async () => {
+  test('an image is mounted as a volume if the runtime supports it', async () => {
     const spec = {
       containers: [aContainer('main', {volumeMounts: [{name: 'i', mountPath: '/image'}]})],
       volumes: [{name: 'i', image: {reference: IMAGE, pullPolicy: 'Never'}}],
@@ -207,7 +207,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     await expect(inside(pod, 'touch', '/image/new')).rejects.toThrow('Read-only file system');
   });
 
-  test('a pod that fills a volume beyond its limit is ended, and stays for its logs', async () => {
+  test("a pod that exceeds a volume's limit is evicted, and its logs are kept", async () => {
     const spec = {
       containers: [aContainer('main', {volumeMounts: [{name: 'e', mountPath: '/e'}]})],
       volumes: [{name: 'e', emptyDir: {sizeLimit: '1Mi'}}],
@@ -221,7 +221,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(state).toBe('CONTAINER_EXITED');
   });
 
-  test("somebody's mount below a pod's directory keeps it from being deleted, and its files are never touched", async () => {
+  test("a foreign mount below a pod's directory prevents its deletion, and its files are not touched", async () => {
     const precious = await temporaryDirectory();
     await writeFile(join(precious, 'file'), 'precious');
     const manifest = aManifest('precious', {

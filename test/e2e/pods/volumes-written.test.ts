@@ -64,7 +64,7 @@ function aPod(name: string, labels: ManifestFields): string {
   );
 }
 
-describe.each(runtimes)('volumes that are written: $name', (which) => {
+describe.each(runtimes)('written volumes: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);
@@ -84,7 +84,7 @@ describe.each(runtimes)('volumes that are written: $name', (which) => {
     return (script) => ground.exec(pod.containers[0]!.id, 'sh', '-c', script);
   }
 
-  test('their files, modes and owners are as the Pod asks, and containers can only read them', async () => {
+  test('have the requested files, modes and owners, and are read-only for containers', async () => {
     const inside = await started(
       'vw-files',
       stream(
@@ -117,7 +117,7 @@ describe.each(runtimes)('volumes that are written: $name', (which) => {
     expect(await inside('touch /empty/new; stat -c "%u:%g" /empty/new')).toBe('1000:2345');
   });
 
-  test('a running container sees what has changed, but not through a part that it has mounted', async () => {
+  test('updates reach a running container, but not sub-path mounts', async () => {
     const before = stream(
       aConfigMap('settings', {color: 'red', gone: '1'}),
       aSecret('keys', {password: 'old'}),
@@ -152,26 +152,23 @@ describe.each(runtimes)('volumes that are written: $name', (which) => {
   });
 
   test.each([
-    ['an object', {secret: {secretName: 'none'}}, 'secret "none" not found'],
+    ['object', {secret: {secretName: 'none'}}, 'secret "none" not found'],
     [
-      'a key',
+      'key',
       {configMap: {name: 'settings', items: [{key: 'nope', path: 'x'}]}},
       'configmap references non-existent config key: nope',
     ],
-  ])(
-    '%s that is missing keeps a new pod from starting, and nothing is left of it',
-    async (_title, source, reason) => {
-      const manifest = stream(
-        aConfigMap('settings', {color: 'red'}),
-        aManifest('vw-missing', {
-          containers: [aContainer('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
-          volumes: [{name: 'v', ...source}],
-        }),
-      );
-      const {exitCode, stderr} = await ground.sync(manifest);
-      expect(exitCode).toBe(1);
-      expect(stderr).toContain(`MountVolume.SetUp failed for volume "v" : ${reason}`);
-      expect(await ground.find('vw-missing')).toBeUndefined();
-    },
-  );
+  ])('a missing %s prevents the start of a new pod, and nothing is left', async (_title, source, reason) => {
+    const manifest = stream(
+      aConfigMap('settings', {color: 'red'}),
+      aManifest('vw-missing', {
+        containers: [aContainer('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
+        volumes: [{name: 'v', ...source}],
+      }),
+    );
+    const {exitCode, stderr} = await ground.sync(manifest);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`MountVolume.SetUp failed for volume "v" : ${reason}`);
+    expect(await ground.find('vw-missing')).toBeUndefined();
+  });
 });

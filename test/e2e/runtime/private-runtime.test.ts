@@ -27,34 +27,34 @@ async function killContainerd(runtime: TestRuntime): Promise<number> {
   return pid;
 }
 
-describe.each(runtimes)('a runtime that is up: $name', (which) => {
+describe.each(runtimes)('a running private runtime: $name', (which) => {
   let runtime: TestRuntime;
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
   });
   afterAll(() => runtime.stop());
 
-  test('a second up changes nothing and prints the same endpoint alone', async () => {
+  test('a second up changes nothing and prints the same endpoint', async () => {
     const before = await statusOf(runtime);
     const {stdout, exitCode} = await runtime.kcri(['runtime', 'up']);
     expect({stdout, exitCode}).toEqual({stdout: `${runtime.endpoint}\n`, exitCode: 0});
     expect(await statusOf(runtime)).toEqual(before);
   });
 
-  test('status says how containerd is set up, in the form its version reads', async () => {
+  test("status reports containerd's configuration version", async () => {
     const status = await statusOf(runtime);
     expect(which.name).toContain(status.version);
     expect(status.configVersion).toBe(status.version.startsWith('1.') ? 2 : 3);
     expect(status).toMatchObject({state: 'up', endpoint: runtime.endpoint});
   });
 
-  test('restrict_oom_score_adj is set exactly when CAP_SYS_RESOURCE is missing', async () => {
+  test('restrict_oom_score_adj is set if and only if CAP_SYS_RESOURCE is missing', async () => {
     const bounding = /^CapBnd:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
     const isMissing = (BigInt(`0x${bounding}`) & (1n << 24n)) === 0n;
     expect((await statusOf(runtime)).restrictOomScoreAdj.value).toBe(isMissing);
   });
 
-  test('a pod runs, with an address of the network that the host reaches', async () => {
+  test('a pod runs with an address that the host can reach', async () => {
     const {containerId, ip} = await runPod(runtime.connection);
     const {network} = await statusOf(runtime);
     expect(ip.split('.').slice(0, 3)).toEqual(network.subnet.split('.').slice(0, 3));
@@ -62,7 +62,7 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
     expect(await containerState(runtime.connection, containerId)).toBe('CONTAINER_RUNNING');
   });
 
-  test('load takes an archive, one with gzip, and a directory, and prints the names', async () => {
+  test('load accepts an archive, a gzipped one, and a directory, and prints the names', async () => {
     const dir = await temporaryDirectory();
     const archive = join(dir, 'image.tar');
     await writeFile(archive, buildOciArchive(await busyboxSpec(['localhost/loaded:1'])));
@@ -80,7 +80,7 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
     expect(image?.repoTags).toContain('localhost/loaded:1');
   });
 
-  test('an image comes from a registry on this machine', async () => {
+  test('images can be pulled from a registry on this machine', async () => {
     await using registry = await startImageRegistry();
     const name = await registry.push('e2e/busybox', '1');
     const {imageRef} = await runtime.connection.images.pullImage({image: {image: name}});
@@ -89,13 +89,13 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
     expect(image?.repoTags).toContain(name);
   });
 
-  test.each(['/etc/passwd', '/etc', '/nowhere'])('load of %s, which is no image, says so', async (path) => {
+  test.each(['/etc/passwd', '/etc', '/nowhere'])('load of %s is an error', async (path) => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['runtime', 'load', path]);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toMatch(/^kcri: .*"\/(etc|nowhere)/);
   });
 
-  test('another containerd or runc than the one that runs is refused', async () => {
+  test('another containerd or runc than the running one is rejected', async () => {
     const {stderr, exitCode} = await runtime.kcri(['runtime', 'up', '--runc', '/bin/true']);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('not "/bin/true"');
@@ -103,8 +103,8 @@ describe.each(runtimes)('a runtime that is up: $name', (which) => {
   });
 });
 
-describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
-  test('after a kill -9 of containerd, up starts it again and its containers have gone on', async () => {
+describe.each(runtimes)('starting and stopping a private runtime: $name', (which) => {
+  test('after a kill -9 of containerd, up restarts it, and its containers have kept running', async () => {
     await using runtime = await startPrivateRuntime(which);
     const {containerId} = await runPod(runtime.connection);
     const killed = await killContainerd(runtime);
@@ -115,7 +115,7 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
     expect(await containerState(runtime.connection, containerId)).toBe('CONTAINER_RUNNING');
   });
 
-  test('two ups at the same time start one containerd and give one answer', async () => {
+  test('two concurrent ups start one containerd and print one endpoint', async () => {
     const rootDir = await temporaryDirectory();
     const up = (): ReturnType<typeof runKcriProcess> =>
       runKcriProcess(['runtime', 'up', ...runtimeUpFlags(which)], {env: {KCRI_ROOT_DIR: rootDir}});
@@ -129,7 +129,7 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
   test.each([
     ['with containerd running', false],
     ['with containerd killed', true],
-  ])('down with pods that run, %s, leaves nothing', async (_, killFirst) => {
+  ])('down with running pods, %s, leaves nothing', async (_, killFirst) => {
     const parent = `/kcri-e2e-${randomBytes(4).toString('hex')}`;
     const hostPort = randomInt(20_000, 30_000);
     const runtime = await startPrivateRuntime(which);
@@ -145,7 +145,7 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
     );
   });
 
-  test('down leaves another containerd and its containers alone', async () => {
+  test('down does not affect another containerd and its containers', async () => {
     await using foreign = await startForeignContainerd();
     const before = await foreign.tasks();
     const runtime = await startPrivateRuntime(which);
@@ -155,7 +155,7 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
     expect(await foreign.tasks()).toBe(before);
   });
 
-  test('down leaves another private runtime and its pods alone, and they have networks of their own', async () => {
+  test('down does not affect another private runtime, which has its own network', async () => {
     await using kept = await startPrivateRuntime(which);
     const {containerId} = await runPod(kept.connection);
     const runtime = await startPrivateRuntime(which);
@@ -168,15 +168,15 @@ describe.each(runtimes)('a runtime that comes and goes: $name', (which) => {
   });
 });
 
-describe('bad ground', () => {
-  test('down where nothing is does nothing', async () => {
+describe('error conditions', () => {
+  test('down without a runtime has no effect', async () => {
     const rootDir = join(await temporaryDirectory(), 'never-made');
     const result = await runKcriProcess(['runtime', 'down'], {env: {KCRI_ROOT_DIR: rootDir}});
     expect(result).toEqual({stdout: '', stderr: '', exitCode: 0});
     expect(existsSync(rootDir)).toBe(false);
   });
 
-  test('all that is missing is named at once, with what to install', async () => {
+  test('all missing programs are reported at once, with what to install', async () => {
     const rootDir = join(await temporaryDirectory(), 'root');
     const args = ['runtime', 'up', '--containerd', '/nowhere', '--runc', 'no-such-runc'];
     const {stdout, stderr, exitCode} = await runKcriProcess(args, {env: {KCRI_ROOT_DIR: rootDir}});
@@ -185,7 +185,7 @@ describe('bad ground', () => {
     expect(existsSync(rootDir)).toBe(false);
   });
 
-  test('a containerd that ends at once is an error with the end of its log, and leaves nothing', async () => {
+  test('a containerd that exits immediately is an error with the end of its log, and leaves nothing', async () => {
     const dir = await temporaryDirectory();
     const programs = await brokenContainerd(join(dir, 'bin'));
     const rootDir = join(dir, 'root');
@@ -200,7 +200,7 @@ describe('bad ground', () => {
   });
 
   test.each([50, 250, 350, 450])(
-    'interrupted after %i ms, up leaves nothing or a whole runtime',
+    'up interrupted after %i ms leaves nothing or a complete runtime',
     async (delayMs) => {
       const rootDir = join(await temporaryDirectory(), 'root');
       const env = {KCRI_ROOT_DIR: rootDir};
@@ -212,7 +212,7 @@ describe('bad ground', () => {
   );
 
   test.each(['8k', '40k', '100k'])(
-    'a full disk (%s) is an error of one line and a hint, and leaves nothing',
+    'a full disk (%s) is a one-line error with a hint, and leaves nothing',
     async (size) => {
       const rootDir = await temporaryDirectory();
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', rootDir]);
@@ -229,7 +229,7 @@ describe('bad ground', () => {
     },
   );
 
-  test('load without a runtime says so', async () => {
+  test('load without a runtime is an error', async () => {
     const rootDir = await temporaryDirectory();
     const {stderr, exitCode} = await runKcriProcess(['runtime', 'load', '/etc/passwd'], {
       env: {KCRI_ROOT_DIR: rootDir},
@@ -238,7 +238,7 @@ describe('bad ground', () => {
     expect(stderr).toContain('the private runtime is not running');
   });
 
-  test('a root directory whose name is too long for a socket has its socket in /run/kcri', async () => {
+  test('a root directory with a path too long for a socket has its socket in /run/kcri', async () => {
     const rootDir = join(await temporaryDirectory(), 'x'.repeat(100));
     const env = {KCRI_ROOT_DIR: rootDir};
     const {stdout} = await runKcriProcess(['runtime', 'up'], {env});

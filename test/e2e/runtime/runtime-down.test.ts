@@ -47,7 +47,7 @@ async function aRuntimeWithAPod(programs: RuntimePrograms): Promise<Scene> {
   return {rootDir, logsDir, kcri: (...args) => run(args)};
 }
 
-describe.each(runtimes)('taking down a runtime with a pod that kcri made: $name', (which) => {
+describe.each(runtimes)('runtime down with a pod created by kcri: $name', (which) => {
   test.each(['running', 'killed'])('leaves nothing of the pod, with containerd %s', async (state) => {
     const {rootDir, logsDir, kcri} = await aRuntimeWithAPod(which);
     const {pid} = JSON.parse(await kcri('runtime', 'status', '-o', 'json')) as RuntimeUpStatus;
@@ -60,7 +60,7 @@ describe.each(runtimes)('taking down a runtime with a pod that kcri made: $name'
   });
 });
 
-test('taking a runtime down leaves the records of pods on other runtimes, and status says so', async () => {
+test('runtime down keeps the records of pods on other runtimes, and status reports them', async () => {
   const {rootDir, kcri} = await aRuntimeWithAPod(MACHINE_PROGRAMS);
   const [name = ''] = await readdir(join(rootDir, 'records'));
   const file = join(rootDir, 'records', name);
@@ -72,7 +72,7 @@ test('taking a runtime down leaves the records of pods on other runtimes, and st
   expect(await kcri('runtime', 'status')).toContain(`files remain in ${join(rootDir, 'records')}`);
 });
 
-test('taking a runtime down leaves nothing of the images that pods have pulled', async () => {
+test('runtime down removes the records of pulled images', async () => {
   const registry = await startImageRegistry();
   onTestFinished(() => registry.stop());
   const image = await registry.push('team/app', '1');

@@ -8,7 +8,7 @@ import {KCRI_COMMAND} from '../../kcri-command.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
 
-describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
+describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
   let runtime: TestRuntime;
   let pod: RunningPod;
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
     await terminal.waitForScreen(new RegExp(`^(\\$ )?code ${exitCode} as before$`, 'm'));
   }
 
-  test("a shell has the size of the terminal, follows it, takes Ctrl-C, and its exit code is kcri's", async () => {
+  test('a shell has the size of the terminal, follows it, receives Ctrl-C, and kcri exits with its exit code', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec -it $C sh');
     await terminal.waitForScreen(/# *$/m);
@@ -61,7 +61,7 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
     await endsWith(terminal, 9);
   });
 
-  test('an editor draws on the whole screen', async () => {
+  test('an editor uses the whole screen', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec -it $C vi /tmp/note');
     await terminal.waitForScreen(/^~[\s\S]*\/tmp\/note/m);
@@ -81,20 +81,23 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
   test.each([
     ['', ['C-p', 'C-q'], '3601'],
     ['--detach-keys ctrl-x,x ', ['C-x', 'x'], '3602'],
-  ])('%s%j detach from a command, which goes on where the runtime lets it', async (flags, keys, seconds) => {
-    const terminal = await atTerminal();
-    terminal.typeLine(`$K exec -it ${flags}$C sh -c 'echo re""ady; sleep ${seconds}'`);
-    await terminal.waitForScreen(/^ready$/m);
-    terminal.pressKeys(...keys);
-    await terminal.waitForScreen(/detached from/);
-    await endsWith(terminal, 0);
-    // containerd 2 ends a command when its client leaves.
-    if (!which.name.startsWith('containerd 1.')) return;
-    const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
-    expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));
-  });
+  ])(
+    '%s%j detach from a command, which continues if the runtime supports it',
+    async (flags, keys, seconds) => {
+      const terminal = await atTerminal();
+      terminal.typeLine(`$K exec -it ${flags}$C sh -c 'echo re""ady; sleep ${seconds}'`);
+      await terminal.waitForScreen(/^ready$/m);
+      terminal.pressKeys(...keys);
+      await terminal.waitForScreen(/detached from/);
+      await endsWith(terminal, 0);
+      // containerd 2 ends a command when its client leaves.
+      if (!which.name.startsWith('containerd 1.')) return;
+      const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
+      expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));
+    },
+  );
 
-  test('SIGTERM ends kcri with 143, with the terminal as it was', async () => {
+  test('SIGTERM exits with 143 and restores the terminal', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec -it $C sh -c \'echo re""ady; sleep 3603\'');
     await terminal.waitForScreen(/^ready$/m);
@@ -105,7 +108,7 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
     await endsWith(terminal, 143);
   });
 
-  test('Ctrl-C ends a command without a terminal at once, with 130', async () => {
+  test('Ctrl-C ends a command without a terminal immediately, with exit code 130', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec $C sh -c \'echo re""ady; sleep 3604\'');
     await terminal.waitForScreen(/^ready$/m);
@@ -126,7 +129,7 @@ describe.each(runtimes)('exec and attach at a terminal: $name', (which) => {
     return containerId;
   }
 
-  test("attach detaches and attaches again, and ends with the container's exit code", async () => {
+  test("attach detaches and attaches again, and exits with the container's exit code", async () => {
     const terminal = await atTerminal();
     const id = await shellContainer('attached');
     terminal.typeLine(`$K attach -it ${id}`);

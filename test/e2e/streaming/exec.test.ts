@@ -28,7 +28,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
   const exec = (args: readonly string[], options?: KcriOptions): Promise<KcriResult> =>
     runtime.kcri(['exec', ...args], options);
 
-  test('keeps the outputs apart, and passes on input and its end', async () => {
+  test('separates the outputs, and passes on input and its end', async () => {
     const result = await exec(['-i', 'main', 'sh', '-c', 'cat; echo note >&2; exit 5'], {input: 'words'});
     expect(result).toEqual({stdout: 'words', stderr: 'note\n', exitCode: 5});
   });
@@ -41,12 +41,12 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     [['/no/such/program'], 127],
     [['/etc/passwd'], 126],
     [['true'], 0],
-  ])('%j ends with its code, streamed or not', async (command, exitCode) => {
+  ])('%j exits with the exit code of the command, streamed or not', async (command, exitCode) => {
     expect((await exec(['main', ...command])).exitCode).toBe(exitCode);
     expect((await exec(['-s', 'main', ...command])).exitCode).toBe(exitCode);
   });
 
-  test('in the way of crictl every code is 1', async () => {
+  test('as crictl exits with 1 for every failure', async () => {
     const env = {KCRI_COMPAT: 'crictl'};
     const {stderr, exitCode} = await exec([pod.containerId, 'sh', '-c', 'exit 7'], {env});
     expect(exitCode).toBe(1);
@@ -55,7 +55,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     );
   });
 
-  test('megabytes come through a pipe in both directions as they are', async () => {
+  test('megabytes pass through a pipe unchanged in both directions', async () => {
     const input = 'abcdefghij'.repeat(600_000);
     const {stdout} = await exec(['-i', 'main', 'cat'], {input});
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(
@@ -63,7 +63,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     );
   });
 
-  test('a reader that goes away ends it quietly', () => {
+  test('a closed reader ends it silently', () => {
     const script = `${KCRI_COMMAND.join(' ')} exec main yes | head -1; exit $\{PIPESTATUS[0]}`;
     const env = {
       ...process.env,
@@ -83,19 +83,19 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     });
   });
 
-  test('--timeout ends it with 124, streamed or not', async () => {
+  test('--timeout exits with 124, streamed or not', async () => {
     expect(await exec(['--timeout', '1', 'main', 'sleep', '60'])).toMatchObject({exitCode: 124});
     expect(await exec(['-s', '--timeout', '1', 'main', 'sleep', '60'])).toMatchObject({exitCode: 124});
   });
 
-  test('SIGTERM ends it at once with 143', async () => {
+  test('SIGTERM exits immediately with 143', async () => {
     const running = runtime.start(['exec', 'main', 'sh', '-c', 'echo ready; sleep 60']);
     await running.waitForOutput(/ready/);
     running.kill('SIGTERM');
     expect(await running.exited).toMatchObject({exitCode: 143});
   });
 
-  test('a command may leave its input unread; its output is whole, and nothing hangs', async () => {
+  test('a command can ignore its input, and its output is complete', async () => {
     const {stdout, stderr, exitCode} = await exec(['-i', 'main', 'head', '-c', '1'], {
       input: 'x'.repeat(MiB),
     });
@@ -105,7 +105,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
       expect(stderr).toContain('the output has ended, but the runtime returned no result of the command');
   });
 
-  test('as a user, with variables, in a directory', async () => {
+  test('runs as a user, with variables, in a directory', async () => {
     const args = ['--user', 'nobody', '--env', 'A=b c', '--workdir', '/var/www', 'main', 'sh', '-c'];
     expect((await exec([...args, 'id -un; echo "$A"; pwd'])).stdout).toBe('nobody\nb c\n/var/www\n');
     const failed = await exec(['--user', 'nobody-else', 'main', 'id']);
@@ -113,7 +113,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     expect(failed.exitCode).toBe(126);
   });
 
-  test('a reader that stands still holds up the command, not the memory', async () => {
+  test('a stalled reader pauses the command without using memory', async () => {
     const env = {
       ...process.env,
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
@@ -149,7 +149,7 @@ describe.each(runtimes)('exec and attach: $name', (which) => {
     expect(highest).toBeLessThan(150 * MiB);
   });
 
-  test('attach shows what a container says, ends with its exit code, and refuses one that has ended', async () => {
+  test("attach prints the container's output, exits with its exit code, and rejects an exited container", async () => {
     const {runtime: cri} = runtime.connection;
     const {containerId} = await cri.createContainer({
       podSandboxId: pod.podSandboxId,

@@ -82,7 +82,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     return await running.exited;
   }
 
-  test('reaches the pod by its name over IPv4 and IPv6, and ends with 0 at Ctrl-C', async () => {
+  test('reaches the pod over IPv4 and IPv6, and exits with 0 after Ctrl-C', async () => {
     const {running, ports} = await forwarding(['forwarded'], WEB);
     const [port = 0] = ports;
     expect(await request(port, '/small')).toMatch(/200 OK[\s\S]*small\n$/);
@@ -96,7 +96,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     });
   });
 
-  test('carries megabytes whole, and two hundred connections at once', async () => {
+  test('transfers megabytes, and two hundred connections concurrently', async () => {
     const {ports} = await forwarding([pod.podSandboxId.slice(0, 10)], WEB);
     const [port = 0] = ports;
     const download = request(port, '/big');
@@ -105,7 +105,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     expect((await download).length).toBeGreaterThan(64 * 1024 * 1024);
   });
 
-  test('lets the pod answer after the local side has ended its own direction', async () => {
+  test('lets the pod respond after the local side has closed its direction', async () => {
     const {ports} = await forwarding(['forwarded'], SLOW);
     const [port = 0] = ports;
     const socket = connect({port, host: '127.0.0.1', allowHalfOpen: true});
@@ -113,7 +113,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     expect(await readAll(socket)).toBe('heard this\n');
   });
 
-  test('a refused connection is reset and does not end the others', async () => {
+  test('a refused connection is reset and does not affect the others', async () => {
     const {running, ports} = await forwarding(['forwarded'], WEB, NOBODY);
     const [open = 0, closed = 0] = ports;
     expect(await request(closed, '/')).toBe('ECONNRESET');
@@ -122,7 +122,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     expect((await interrupted(running)).exitCode).toBe(0);
   });
 
-  test('a stalled reader does not hold up others', async () => {
+  test('a stalled reader does not block others', async () => {
     const {ports} = await forwarding(['forwarded'], WEB);
     const [port = 0] = ports;
     const stalled = connect({port, host: '127.0.0.1'});
@@ -140,7 +140,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
     await running.waitForOutput(new RegExp(`nothing listens on port ${NOBODY} of the pod`));
   });
 
-  test('ends with the pod, and says so', async () => {
+  test('ends with the pod and reports it', async () => {
     const {podSandboxId} = await runPod(runtime.connection, {name: 'goes'});
     const {running} = await forwarding(['goes'], WEB);
     await runtime.connection.runtime.stopPodSandbox({podSandboxId});

@@ -19,27 +19,27 @@ describe.each(runtimes)('sessions over WebSocket: $name', (which) => {
 
   const exec = (...words: readonly string[]) => ['exec', '--transport', 'websocket', ...words];
 
-  test('exec gives both streams apart and the exit code', async () => {
+  test('exec separates the outputs and returns the exit code', async () => {
     const script = 'echo out; echo err >&2; exit 7';
     const result = await runtime.kcri(exec(pod.containerId, 'sh', '-c', script));
     expect(result).toMatchObject({stdout: 'out\n', exitCode: 7});
     expect(result.stderr).toMatch(/^err\n/);
   });
 
-  test('exec carries megabytes out whole', async () => {
+  test('exec transfers megabytes of output', async () => {
     const script = 'dd if=/dev/zero bs=1M count=64 2>/dev/null; echo end';
     const {stdout, exitCode} = await runtime.kcri(exec(pod.containerId, 'sh', '-c', script));
     expect({length: stdout.length, exitCode}).toEqual({length: 64 * 1024 * 1024 + 4, exitCode: 0});
   });
 
-  test('exec carries input in, and says that its end can not be told of', async () => {
+  test('exec transfers input, and reports that its end cannot be signaled', async () => {
     const words = exec('-i', pod.containerId, 'head', '-c', '5');
     const {stdout, stderr, exitCode} = await runtime.kcri(words, {input: 'hello and more'});
     expect({stdout, exitCode}).toEqual({stdout: 'hello', exitCode: 0});
     expect(stderr).toContain('cannot signal the end of standard input');
   });
 
-  test('attach shows what the container says', async () => {
+  test("attach prints the container's output", async () => {
     const running = runtime.start(['attach', '--transport', 'websocket', pod.containerId]);
     onTestFinished(async () => {
       running.kill('SIGKILL');
