@@ -42,6 +42,7 @@ describe('get pods', () => {
     expect(await testbed.listLeftovers()).toEqual(before);
   });
 
+  // Proves: kcri --root-dir
   test('-o wide adds address, node and readiness gates', async () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());

@@ -140,6 +140,7 @@ describe('sync', () => {
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
+  // Proves: PodSpec.runtimeClassName
   test("applies the pod's RuntimeClass", async () => {
     const testbed = await createTestbed({runtimeHandlers: ['kata-qemu']});
 

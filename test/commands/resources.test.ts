@@ -115,6 +115,7 @@ describe('checkpoint', () => {
     folder = await temporaryDirectory();
   });
 
+  // Proves: checkpoint --export
   test('makes the runtime write an archive', async () => {
     await using runtime = await startRuntime();
     const path = join(folder, 'main.tar');

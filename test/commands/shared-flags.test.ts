@@ -127,6 +127,7 @@ describe.each(['create', 'run'])('%s pulls with', (command) => {
     return (runtime.callsTo('PullImage')[0]!.request as {auth?: object}).auth;
   }
 
+  // Proves: create --auth, create --creds, create --username
   test('the credentials of --creds, --auth and --username', async () => {
     const alice = {username: 'alice', password: 'secret'};
     expect(await pullRequest(['--creds', 'alice:secret'])).toMatchObject(alice);
@@ -136,6 +137,7 @@ describe.each(['create', 'run'])('%s pulls with', (command) => {
     expect(await pullRequest(['-u', 'alice'], 'secret\n')).toMatchObject(alice);
   });
 
+  // Proves: create --auth-file
   test('those of --auth-file unless --no-auth-file is set, within --pull-timeout', async () => {
     const file = join(await temporaryDirectory(), 'auth.json');
     const auth = Buffer.from('alice:secret').toString('base64');

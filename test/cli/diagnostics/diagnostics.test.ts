@@ -16,6 +16,7 @@ describe('--enable-tracing', () => {
     return {...result, spans: collector.spans, resource: collector.resource};
   };
 
+  // Proves: kcri --enable-tracing, kcri --tracing-endpoint
   test('exports a span for the command with a child span per call, and propagates its context to the runtime', async () => {
     await using runtime = await FakeRuntime.start();
     const {spans, resource, stderr, exitCode} = await traced(runtime, ['version']);
@@ -62,6 +63,7 @@ describe('--enable-tracing', () => {
     expect(JSON.stringify(spans)).not.toContain('top-secret');
   });
 
+  // Proves: kcri --tracing-sampling-rate-per-million
   test.each([
     [['--tracing-sampling-rate-per-million', '0'], 0],
     [['--tracing-sampling-rate-per-million=1000000'], 2],
@@ -98,6 +100,7 @@ describe('--profile-cpu and --profile-mem', () => {
 
   const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'));
 
+  // Proves: kcri --profile-cpu
   test('write a V8 CPU profile', async () => {
     await using runtime = await FakeRuntime.start();
     const path = join(folder, 'a.cpuprofile');
@@ -109,6 +112,7 @@ describe('--profile-cpu and --profile-mem', () => {
     });
   });
 
+  // Proves: kcri --profile-mem
   test('write a V8 memory profile, which Bun does not support', async () => {
     await using runtime = await FakeRuntime.start();
     const path = join(folder, 'a.heapprofile');

@@ -76,6 +76,7 @@ describe.each(['sync', 'runp'])('%s', (command) => {
     expect(stdout + stderr).not.toContain(PASSWORD);
   });
 
+  // Proves: Pod.apiVersion
   test('records the credentials that may use the image, but no password', async () => {
     const {testbed, run} = await createPullTestbed();
     expect(await run(command)).toMatchObject({exitCode: 0});

@@ -57,6 +57,7 @@ const valueOf = (request: string, variable: string): string => {
   return /[.]|^\d+$/.test(value) ? value : Buffer.from(value, 'base64').toString();
 };
 
+// Proves: EnvVarSource.resourceFieldRef
 test.each(['plan', 'runp', 'sync'])('%s uses the node facts of the flags', async (command) => {
   const testbed = await createTestbed();
   const resolv = await testbed.write('resolv.conf', 'nameserver 192.0.2.1\nsearch office.example\n');

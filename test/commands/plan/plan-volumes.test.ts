@@ -14,6 +14,7 @@ async function aManifestFile(testbed: CommandTestbed, volume: object = {}): Prom
   return await testbed.write('pod.yaml', `${JSON.stringify(secret)}\n---\n${pod}`);
 }
 
+// Proves: SecretVolumeSource.defaultMode
 test.each([
   ['text', /^ {2}writes file \S+\/volumes\/kubernetes\.io~secret\/s\/password with mode 0400$/m],
   ['json', /"path": "\S+\/kubernetes\.io~secret\/s\/password",\s+"mode": "0400"/],
@@ -36,6 +37,7 @@ test.each([
   },
 );
 
+// Proves: SecretVolumeSource.items
 test('a plan fails for missing volume sources, like the sync', async () => {
   const testbed = await createTestbed();
   const file = await aManifestFile(testbed, {items: [{key: 'user', path: 'user'}]});

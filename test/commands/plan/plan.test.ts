@@ -247,6 +247,7 @@ describe('plan', () => {
     expect(plan!.pod).toBe('web-node1');
   });
 
+  // Proves: Container.imagePullPolicy
   test('reports the error of the sync', async () => {
     const testbed = await createTestbed({images: []});
     const containers = [aContainerSpec('main', {imagePullPolicy: 'Never'})];

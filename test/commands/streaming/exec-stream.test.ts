@@ -64,6 +64,7 @@ describe('exec', () => {
     expect(runtime.callsTo('Exec')[0]!.request).toMatchObject({stdin: true});
   });
 
+  // Proves: attach --detach-keys
   test('prints all output if the runtime closes unread input', async () => {
     const {runtime} = await startRuntime(async (session) => {
       await session.stream('stdin').waitUntil((read) => read.length > 0);

@@ -116,12 +116,14 @@ const COMMANDS: readonly (readonly [string, () => Promise<Testbed>])[] = [
 ];
 
 describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
+  // Proves: attach --tls-ca
   test('trusts the CA of --tls-ca, for the name of --tls-sni', async () => {
     const {run} = await testbed();
     const {cert} = await files();
     expect((await run(['--tls-ca', cert, '--tls-sni', 'streaming.test'])).stdout).toContain('hello');
   });
 
+  // Proves: attach --tls-cert, attach --tls-key
   test('sends the certificate of --tls-cert and --tls-key', async () => {
     const {run, clients} = await testbed();
     const {cert, key} = await files();
@@ -129,6 +131,7 @@ describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
     expect(clients[0]).toBe('somebody');
   });
 
+  // Proves: attach --tls-skip-verify
   test('trusts no certificate by default, and any with --tls-skip-verify', async () => {
     const {run} = await testbed();
     const refused = await run([]);
@@ -137,6 +140,7 @@ describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
     expect((await run(['--tls-skip-verify'])).stdout).toContain('hello');
   });
 
+  // Proves: attach --transport
   test('uses the transport of --transport', async () => {
     const {run} = await testbed();
     expect((await run(['--tls-skip-verify', '--transport', 'spdy'])).stdout).toContain('hello');

@@ -7,6 +7,7 @@ import {aContainerSpec} from '../../commands/command-testbed.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../pods/registry-testbed.js';
 import {syncOnePod} from './sync-one-pod.js';
 
+// Proves: Pod.kind
 test('each status is reported once, and the last one is that of the result', async () => {
   const testbed = await startRegistryTestbed();
   const pod = aLocalPod({

@@ -20,6 +20,7 @@ const env = [
   {name: 'COLOR', value: 'blue'},
 ];
 
+// Proves: Container.args, Container.env, EnvVar.valueFrom, EnvVarSource.secretKeyRef
 test('a command that contains the value of a Secret is hidden', () => {
   expect(hideSecrets({env, args: ['$(PASS)']})).toEqual({
     command: ['<hidden>'],
@@ -33,6 +34,7 @@ test('other commands are shown', () => {
   expect(hideSecrets({args: ['$(COLOR)']})).toEqual(CONFIG);
 });
 
+// Proves: EnvVar.value
 test('values from env files and commands that contain them are hidden', () => {
   const fileKeyRef = {volumeName: 'v', path: 'a.env', key: 'k'};
   const fromFile = [

@@ -4,6 +4,7 @@ import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const PROFILE = {type: 'Localhost', localhostProfile: 'audit.json'} as const;
 
+// Proves: SeccompProfile.localhostProfile, SeccompProfile.type
 test('a localhost seccomp profile is shown below the profile type of a container, and beside that of a pod', () => {
   const container = aContainer({securityContext: {seccompProfile: PROFILE}});
   const lines = containerSection('Containers', aPod({containers: [container]}), [container]);

@@ -13,6 +13,7 @@ function annotated(annotations: Readonly<Record<string, string>>) {
   return anInstance('main', 'CONTAINER_RUNNING', {annotations});
 }
 
+// Proves: Lifecycle.preStop
 test.each<[string, Partial<Container>]>([
   ['nothing', {}],
   ['an exec hook', {lifecycle: {preStop: {exec: {command: ['sh', '-c', 'echo "bye"']}}}}],

@@ -59,6 +59,7 @@ const describeEvents = (events: readonly PodEvent[]): readonly string[] =>
     .filter((text) => !/ (Pulled|Created|Started):/.test(text));
 
 describe('a postStart hook', () => {
+  // Proves: Lifecycle.postStart
   test('delays the containers after it', async () => {
     const {pods, runtime} = await startRegistryTestbed();
     const containers = [aContainerWithHook({postStart: exec('true')}), aContainerSpec('after')];

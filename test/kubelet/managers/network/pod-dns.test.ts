@@ -57,6 +57,7 @@ describe('resolv.conf', () => {
   });
 });
 
+// Proves: PodSpec.dnsPolicy
 test('without a host resolv.conf has the loopback addresses of the node’s families', () => {
   const node = {...GOLDEN_NODE, resolvConf: undefined, nodeIps: ['192.0.2.2', '2001:db8::2']};
 
@@ -73,6 +74,7 @@ describe('resolv.conf is limited to', () => {
     return podDns(aPod({dnsPolicy: 'None', dnsConfig: {nameservers: ['1.1.1.1'], searches}}), GOLDEN_NODE);
   }
 
+  // Proves: PodSpec.dnsConfig
   test('three nameservers', () => {
     const nameservers = ['1.1.1.1', '1.1.1.2', '1.1.1.3', '1.1.1.4'];
 

@@ -7,6 +7,7 @@ import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 describe('the hostname of a pod', () => {
+  // Proves: PodSpec.hostname, PodSpec.hostnameOverride
   test.each([
     [{}, {hostname: 'web', domain: ''}],
     [{hostname: 'h'}, {hostname: 'h', domain: ''}],
@@ -58,6 +59,7 @@ describe('the port mappings of a container', () => {
     ).toEqual(['80 0  TCP', '53 53 ::1 UDP']);
   });
 
+  // Proves: ContainerPort.containerPort
   test('have no duplicates', () => {
     expect(
       mapped([

@@ -163,6 +163,7 @@ describe('probe results', () => {
       .join('');
   };
 
+  // Proves: Probe.failureThreshold, Probe.successThreshold
   test.each<[string, ProbeKind, Probe, string, string]>([
     ['count at the failure threshold', 'readiness', {failureThreshold: 3}, 'fffff', 'ffFFF'],
     ['count at the success threshold', 'readiness', {successThreshold: 2}, 'ssss', 'sSSS'],

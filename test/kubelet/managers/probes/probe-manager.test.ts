@@ -54,6 +54,7 @@ const advanceSeconds = async (clock: FakeClock, seconds: number): Promise<void> 
   for (let each = 0; each < seconds; each++) await clock.advance(1000);
 };
 
+// Proves: Container.livenessProbe
 test('a container is probed immediately and then in every period, no matter how long a probe takes', async () => {
   const testbed = createTestbed();
   testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 3})}), aStatusOf());
@@ -211,6 +212,7 @@ test('500 pods with three probes each use one timer per probe and none after the
   expect(testbed.clock.sleeping).toBe(0);
 });
 
+// Proves: Probe.initialDelaySeconds
 test('states reports the effective result, the last result and the next run of each probe', async () => {
   const testbed = createTestbed();
   const pod = aProbedPod({

@@ -26,6 +26,7 @@ const OBJECTS = createApiObjects(
   ['f.yaml'],
 );
 
+// Proves: Container.envFrom, EnvFromSource.secretRef
 test('the secret values of a container are those of all Secrets in its environment', () => {
   const container = aContainer({
     env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'a', key: 'k'}}}],

@@ -54,6 +54,7 @@ describe('a RuntimeClass', () => {
     });
   });
 
+  // Proves: Pod.spec
   test('adds nothing to pods of other classes', () => {
     for (const pod of [aPod(), aPod({runtimeClassName: 'gvisor'}), aPod({overhead: {cpu: '1'}})]) {
       expect(applyRuntimeClass(pod, objects(OVERHEAD))).toBe(pod);

@@ -44,6 +44,7 @@ describe('a static pod', () => {
     expect(status).toEqual({phase: 'Pending'});
   });
 
+  // Proves: Pod.metadata
   test('from a URL has the source http, a UID based on the URL, and no additional toleration', () => {
     const from = (url: string, nodeName = 'node1'): ReturnType<typeof toStaticPod> =>
       toStaticPod(manifest(), {nodeName, file: 'shown', seen: SEEN, url});
@@ -55,6 +56,7 @@ describe('a static pod', () => {
     expect(from('http://host/others').metadata.uid).not.toBe(metadata.uid);
   });
 
+  // Proves: ObjectMeta.namespace
   test('has the namespace, UID and tolerations of its manifest', () => {
     const pod = aPod({tolerations: [{key: 'k'}]}, {namespace: 'ns', uid: 'u'});
 
@@ -99,6 +101,7 @@ describe('a static pod that refers to API objects', () => {
     containers: [aContainer({env: [{name: 'A', valueFrom}]})],
   });
 
+  // Proves: EnvVarSource.configMapKeyRef, ProjectedVolumeSource.sources
   test.each<[string, Partial<PodSpec>]>([
     ['serviceaccounts', {serviceAccountName: 'robot'}],
     ['secrets', {imagePullSecrets: [{name: 's'}]}],

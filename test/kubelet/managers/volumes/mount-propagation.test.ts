@@ -24,6 +24,7 @@ function aPodThatMounts(name: string, mountPropagation?: MountPropagationMode): 
   });
 }
 
+// Proves: PodSpec.volumes
 test.each<[string, MountPropagationMode | undefined, boolean]>([
   ['e', undefined, false],
   ['e', 'None', false],
@@ -55,6 +56,7 @@ describe.skipIf(process.getuid?.() !== 0)('on a machine with private mounts (nee
     return {node: {rootDir}, uid: pod.metadata.uid ?? '', dir, volume, pod, below};
   }
 
+  // Proves: VolumeMount.mountPropagation
   test('the volumes directory is made shared once, with existing mounts, and unmounted with the pod', async () => {
     const {node, uid, dir, volume, pod, below} = await createPodDir('private');
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', volume]);

@@ -13,6 +13,7 @@ function nested(...mounts: readonly string[]): readonly string[] {
   return nestedMountPoints(aPodWith([], {containers}), 'v');
 }
 
+// Proves: VolumeMount.mountPath
 test.each([
   ['none', ['v:/etc/v', 'o:/etc/o'], []],
   ['one', ['o:/etc/v/in/o', 'v:/etc/v/'], ['in/o']],

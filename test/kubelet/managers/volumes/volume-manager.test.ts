@@ -102,6 +102,7 @@ test('a failed volume does not prevent the others from being set up, and the fir
   expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
 });
 
+// Proves: EmptyDirVolumeSource.medium, Volume.emptyDir
 test.each([
   [
     'a medium that does not exist',

@@ -23,6 +23,7 @@ const withSysctl = (name: string): Pod => aPod({securityContext: {sysctls: [{nam
 describe('the hint of a rejection names what to change', () => {
   const noGroups = {runtime: {handlers: new Map(), supplementalGroupsPolicy: false}};
 
+  // Proves: PodSecurityContext.appArmorProfile, PodSecurityContext.supplementalGroupsPolicy
   test.each<[string, string, Rejection | undefined]>([
     ['SysctlForbidden', '--allowed-unsafe-sysctls', rejection(withSysctl('vm.x'))],
     [
@@ -94,6 +95,8 @@ describe('node affinity', () => {
     expect(fits('zone', 'In', ['a'], {matchFields: [name]})).toBe(true);
   });
 
+  // Proves: Affinity.nodeAffinity, NodeAffinity.requiredDuringSchedulingIgnoredDuringExecution,
+  //   PodSpec.affinity
   test('a property inherited by every JavaScript object is not a label', () => {
     expect(fits('toString', 'Exists', [])).toBe(false);
   });
@@ -173,6 +176,7 @@ describe('an AppArmor profile is enforced for', () => {
   const securityContext = {appArmorProfile: {type: 'RuntimeDefault' as const}};
   const confined = aContainer({name: 'confined', securityContext});
 
+  // Proves: SecurityContext.appArmorProfile
   test.each<[string, Pod]>([
     ['an init container', aPod({initContainers: [confined]})],
     ['one of the containers', aPod({containers: [aContainer(), confined]})],

@@ -28,6 +28,7 @@ describe('sysctls', () => {
     expect(rejection(withSysctl(name))).toBeUndefined();
   });
 
+  // Proves: PodSpec.hostIPC
   test.each<[string, Partial<PodSpec>, string]>([
     ['kernel.msgmax', {}, 'forbidden sysctl: "kernel.msgmax" not allowlisted'],
     ['net/core/somaxconn', {}, 'forbidden sysctl: "net.core.somaxconn" not allowlisted'],
@@ -245,6 +246,7 @@ describe('resources on the node', () => {
     expect(rejection(requesting({cpu: '3'}, {priority: 1_999_999_999}))?.[0]).toBe('OutOfcpu');
   });
 
+  // Proves: PodSpec.nodeSelector
   test('another reason to reject a critical pod is reported instead of the insufficient resources', () => {
     const priority = 2_000_000_000;
     const elsewhere = requesting({cpu: '3'}, {priority, nodeSelector: {no: 'where'}});

@@ -25,6 +25,7 @@ async function runAndFill(testbed: RegistryTestbed, pod: Pod, bytes: number): Pr
   await writeFile(join(volumesOf(testbed, pod), 'data/file'), Buffer.alloc(bytes, 1));
 }
 
+// Proves: EmptyDirVolumeSource.sizeLimit
 test("a pod whose emptyDir exceeds its sizeLimit is evicted with the kubelet's message and is not restarted", async () => {
   const testbed = await startRegistryTestbed();
   const pod = aPodWithLimit();

@@ -114,6 +114,7 @@ describe('a field that kcri does not support is rejected:', () => {
     volumes: [{name: 'v', projected: {sources: [source]}}],
   });
 
+  // Proves: PodSpec.os, Volume.projected
   test.each<[string, Partial<PodSpec>]>([
     ['spec.ephemeralContainers', {ephemeralContainers: [aContainer({name: 'e'})]}],
     ['spec.os.name', {os: {name: 'windows'}}],

@@ -45,6 +45,7 @@ const highGuaranteed = guaranteed('high-guaranteed', '300Mi', '300m');
 const all = [bestEffort, burstable, highBurstable, guaranteedPod, highGuaranteed];
 
 describe('the victims for a critical pod', () => {
+  // Proves: PodSpec.priority
   test.each([
     ['are none when nothing is missing', {}, []],
     ['are the least important pods when only pod slots are missing', {pods: 1n}, ['best-effort']],

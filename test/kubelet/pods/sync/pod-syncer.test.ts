@@ -193,6 +193,7 @@ test('the volumes of a running pod are remounted by the first sync of a syncer',
   expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
 });
 
+// Proves: Volume.configMap
 test('API objects are refreshed every minute, and the volumes made from them are updated', async () => {
   vi.useFakeTimers({toFake: ['Date']});
   onTestFinished(() => void vi.useRealTimers());

@@ -44,6 +44,7 @@ function aPodOf(container: Partial<Container>, fields: object = {}): Pod {
   return aLocalPod({containers: [main], ...fields});
 }
 
+// Proves: Container.readinessProbe, Container.startupProbe
 test('a sync waits until a container has started and is ready, then stops its probes', async () => {
   let tries = 0;
   const testbed = await startProbedRegistry({
@@ -77,6 +78,7 @@ test('a ready container is still ready in the status that another process observ
   expect(status).toMatchObject({containerStatuses: [{started: true, ready: true}]});
 });
 
+// Proves: Probe.periodSeconds
 test('an unhealthy container is restarted during a sync', async () => {
   const testbed = await startProbedRegistry({exec: () => ({exitCode: 1, stderr: 'ill'})});
   const {runtime, events} = testbed;

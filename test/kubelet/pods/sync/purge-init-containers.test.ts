@@ -4,6 +4,7 @@ import {aScript} from '../../../commands/command-testbed.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 import {syncOnce} from '../sync-once.js';
 
+// Proves: PodSpec.initContainers
 test('an init container that cannot be removed does not prevent a new sandbox', async () => {
   const {pods, runtime} = await startRegistryTestbed();
   const pod = aLocalPod({initContainers: [aScript('setup', 'true')]});

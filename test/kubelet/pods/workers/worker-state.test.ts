@@ -16,6 +16,7 @@ describe('the grace period of a terminating pod', () => {
     readonly deletion?: number;
     readonly override?: number;
   }
+  // Proves: PodSpec.terminationGracePeriodSeconds
   test.each<[string, Facts, number]>([
     ['is terminationGracePeriodSeconds of the pod', {spec: 30}, 30],
     ['is 1 s for a pod with 0', {spec: 0}, 1],

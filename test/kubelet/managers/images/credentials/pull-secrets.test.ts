@@ -28,6 +28,7 @@ const anAccount = (name: string, ...secrets: readonly string[]): ApiObject => ({
   imagePullSecrets: secrets.map((secret) => ({name: secret})),
 });
 
+// Proves: PodSpec.imagePullSecrets
 test.each([
   ['its own, in their order', {imagePullSecrets: [{name: 'b'}, {name: 'a'}]}, ['b', 'a'], []],
   ['those that exist', {imagePullSecrets: [{name: 'gone'}, {name: 'a'}, {name: ''}]}, ['a'], ['gone']],

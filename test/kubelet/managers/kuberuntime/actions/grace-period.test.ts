@@ -24,6 +24,7 @@ function aPodWithGracePeriod(seconds?: number, deletion?: number): Pod {
 }
 
 describe('the grace period of a container is', () => {
+  // Proves: Probe.terminationGracePeriodSeconds
   test.each([
     ['terminationGracePeriodSeconds of its pod', aPodWithGracePeriod(30), undefined, 30],
     ['0 when its pod has 0', aPodWithGracePeriod(0), undefined, 0],

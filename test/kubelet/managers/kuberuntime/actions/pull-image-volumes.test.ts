@@ -21,6 +21,7 @@ function aPodThatMounts(reference: string, mount: object = {}, pullPolicy = 'IfN
 const summarizeEvents = (events: readonly PodEvent[]): readonly (readonly string[])[] =>
   events.map(({reason, fieldPath = 'the pod'}) => [fieldPath, reason]);
 
+// Proves: Container.image
 test('an image volume is mounted read-only by image ID', async () => {
   const content = anImage({name: CONTENT});
   const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX}), content]});
@@ -40,6 +41,7 @@ test('an image volume is mounted read-only by image ID', async () => {
   ]);
 });
 
+// Proves: ImageVolumeSource.reference, Volume.image
 test('the missing image of a volume is pulled', async () => {
   const {pods, runtime} = await startRegistryTestbed({
     images: [anImage({name: BUSYBOX})],
@@ -49,6 +51,7 @@ test('the missing image of a volume is pulled', async () => {
   expect(runtime.callsTo('PullImage')).toMatchObject([{request: {image: {image: CONTENT}}}]);
 });
 
+// Proves: ImageVolumeSource.pullPolicy
 test('a missing image with pull policy Never only blocks the containers that mount the volume', async () => {
   const {pods, runtime, events} = await startRegistryTestbed({images: [anImage({name: BUSYBOX})]});
   const {results, status} = await syncOnce(

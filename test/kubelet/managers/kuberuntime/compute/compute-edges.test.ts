@@ -41,6 +41,7 @@ test('dead sandboxes beside a ready one are ignored', () => {
   ).toBe('');
 });
 
+// Proves: PodSpec.restartPolicy
 test('a pod that is killed because its last container is killed keeps the kill reason', () => {
   const liveness = new Map([[containerId('main-0'), 'Failure' as const]]);
 

@@ -37,6 +37,7 @@ function allRunning({spec}: Pod): RuntimePodStatus {
 }
 
 describe('running containers', () => {
+  // Proves: PodSpec.containers
   test.each<[string, Container, Container, string]>([
     ['nothing without a change', named('a', '1', '1Gi'), named('a', '1000m', '1024Mi'), ''],
     ['CPU', named('a', '1', '1Gi'), named('a', '2', '1Gi'), 'memory: ; cpu: a'],
@@ -96,6 +97,7 @@ describe('a container with resizePolicy RestartContainer', () => {
     resizePolicy: [{resourceName, restartPolicy: 'RestartContainer'}],
   });
 
+  // Proves: Container.resizePolicy, ContainerResizePolicy.resourceName
   test('is restarted, and the pod cgroup is updated', () => {
     const before = aPod({containers: [named('a', '1', '1Gi')]});
     const pod = aPod({containers: [named('a', '1', '2Gi', policy('memory'))]});

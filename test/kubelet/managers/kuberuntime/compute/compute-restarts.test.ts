@@ -20,6 +20,7 @@ const exited = (name: string, exitCode: number, restartCount = 0): RuntimeContai
   anInstance(name, EXITED, {exitCode, restartCount});
 
 describe('the restart policy of a container', () => {
+  // Proves: Container.restartPolicy
   test.each<[RestartPolicy, RestartPolicy, number, string]>([
     ['Always', 'Never', 0, 'start main'],
     ['OnFailure', 'Never', 1, 'start main'],
@@ -158,6 +159,7 @@ describe('a rule that restarts all containers', () => {
     ).toBe('kill and remove b-0, remove init-0');
   });
 
+  // Proves: Container.restartPolicyRules
   test('waits for a new sandbox if one is needed', () => {
     const status = aRuntimePod([exited('a', 42)], {sandboxes: [aSandboxStatus({state: 'SANDBOX_NOTREADY'})]});
 

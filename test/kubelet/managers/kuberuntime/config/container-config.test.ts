@@ -54,6 +54,7 @@ describe('the container config', () => {
     expect(config.envs).toEqual([{key: 'IP', value: Buffer.from('10.244.0.2')}]);
   });
 
+  // Proves: Container.stdinOnce, Container.workingDir
   test('has the streams and the working directory', () => {
     const container = aContainer({stdin: true, stdinOnce: true, tty: true, workingDir: '/srv'});
 
@@ -125,6 +126,7 @@ describe('the mounts', () => {
     expect(mounts).toEqual([]);
   });
 
+  // Proves: Container.volumeMounts
   test('of a missing volume are rejected with the kubelet’s message', () => {
     const container = aContainer({volumeMounts: [{name: 'none', mountPath}]});
 
@@ -133,6 +135,7 @@ describe('the mounts', () => {
     );
   });
 
+  // Proves: Volume.hostPath
   test('are relabeled under SELinux, except for hostPath volumes', () => {
     const volumes = new Map(['data', 'host'].map((name) => [name, {hostPath: `/${name}`, readOnly: false}]));
     const container = aContainer({
@@ -152,6 +155,7 @@ describe('the mounts', () => {
   });
 });
 
+// Proves: SecurityContext.runAsNonRoot
 test('a container with runAsNonRoot whose image runs as root is rejected', () => {
   const container = aContainer({securityContext: {runAsNonRoot: true}});
 

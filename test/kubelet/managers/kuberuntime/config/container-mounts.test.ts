@@ -74,6 +74,7 @@ describe('subPath', () => {
   });
 });
 
+// Proves: VolumeMount.subPath, VolumeMount.subPathExpr
 test('sub-path mounts are computed for volumes on the node only, with their index among the mounts', () => {
   const container = aContainer({
     env: [{name: 'DIR', value: 'here'}],
@@ -98,6 +99,7 @@ test('sub-path mounts are computed for volumes on the node only, with their inde
   ]);
 });
 
+// Proves: Container.terminationMessagePath
 test.each([
   ['message', '/message'],
   ['./log//message/', '/log/message'],
@@ -122,6 +124,7 @@ describe('recursiveReadOnly', () => {
     return containerMounts(context)[0]?.recursiveReadOnly;
   };
 
+  // Proves: VolumeMount.readOnly
   test.each<[VolumeMount['recursiveReadOnly'], boolean | undefined, boolean]>([
     [undefined, true, false],
     ['Disabled', true, false],

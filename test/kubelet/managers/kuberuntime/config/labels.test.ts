@@ -18,6 +18,7 @@ const IDENTITY = {
 describe('labels', () => {
   const pod = aPod({}, {labels: {app: 'x', 'io.kubernetes.pod.name': 'other'}});
 
+  // Proves: ObjectMeta.labels
   test('of a sandbox are those of the Pod, overridden by the pod identity', () => {
     expect(sandboxLabels(pod)).toEqual({app: 'x', ...IDENTITY});
   });
@@ -41,6 +42,7 @@ describe('container annotations', () => {
     });
   });
 
+  // Proves: ContainerPort.hostIP, ContainerPort.protocol
   test('have the ports as Go marshals them, in any order of fields', () => {
     const ports = [
       {protocol: 'UDP', hostIP: '127.0.0.1', containerPort: 53, hostPort: 38_053, name: 'dns'},
@@ -52,6 +54,7 @@ describe('container annotations', () => {
     );
   });
 
+  // Proves: HTTPGetAction.httpHeaders, HTTPGetAction.scheme
   test('have the preStop hook as Go marshals it', () => {
     const lifecycle = {
       preStop: {

@@ -3,6 +3,7 @@ import {generatePodSandboxConfig} from '../../../../../src/kubelet/managers/kube
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
 
+// Proves: ObjectMeta.annotations
 test('the sandbox config has the identity, labels and annotations of the pod', () => {
   const pod = aPod({}, {annotations: {note: 'x'}, labels: {app: 'y'}});
 
@@ -16,6 +17,7 @@ test('the sandbox config has the identity, labels and annotations of the pod', (
 });
 
 describe('the hostname', () => {
+  // Proves: PodSpec.setHostnameAsFQDN, PodSpec.subdomain
   test('is the FQDN with setHostnameAsFQDN', () => {
     const pod = aPod({hostname: 'h', subdomain: 'sub', setHostnameAsFQDN: true});
 
@@ -37,11 +39,13 @@ describe('the hostname', () => {
     );
   });
 
+  // Proves: PodSpec.hostNetwork
   test('is empty in the host network', () => {
     expect(generatePodSandboxConfig(aPod({hostNetwork: true}), GOLDEN_NODE, 0).hostname).toBe('');
   });
 });
 
+// Proves: PodSecurityContext.sysctls
 test('sysctl names are converted to dots as separators', () => {
   const names = ['kernel.shm_rmid_forced', 'net/ipv4/conf/eth0.1/x', 'net.ipv4.conf.eth0/1.y', 'plain'];
   const sysctls = names.map((name) => ({name, value: '1'}));
@@ -56,6 +60,7 @@ test('sysctl names are converted to dots as separators', () => {
   ]);
 });
 
+// Proves: Container.ports, ContainerPort.hostPort
 test('ports of regular containers are mapped, ports of init containers are not', () => {
   const pod = aPod({
     containers: [aContainer({ports: [{containerPort: 80, hostPort: 8080}]})],

@@ -23,6 +23,9 @@ function effective(
 }
 
 describe('a container', () => {
+  // Proves: Capabilities.add, Capabilities.drop, PodSecurityContext.seccompProfile, SELinuxOptions.role,
+  //   SELinuxOptions.user, SecurityContext.allowPrivilegeEscalation, SecurityContext.capabilities,
+  //   SecurityContext.readOnlyRootFilesystem, SecurityContext.runAsGroup, SecurityContext.seLinuxOptions
   test.each<[string, SecurityContext, PodSecurityContext, object]>([
     [
       'inherits the user and group of the pod',
@@ -85,6 +88,7 @@ describe('a container', () => {
     expect(effective(containerContext, podContext)).toMatchObject(expected);
   });
 
+  // Proves: Container.securityContext, SecurityContext.seccompProfile
   test('has the seccomp profile RuntimeDefault by default on a node with seccompDefault', () => {
     const node = {...GOLDEN_NODE, seccompDefault: true};
 
@@ -94,6 +98,7 @@ describe('a container', () => {
     });
   });
 
+  // Proves: SecurityContext.runAsUser
   test.each<[ImageUser, object]>([
     [{uid: 33n}, {runAsUser: {value: 33n}}],
     [{username: 'nobody'}, {runAsUsername: 'nobody'}],
@@ -110,12 +115,14 @@ describe('a container', () => {
     expect(maskedPaths?.at(-1)).toBe(path);
   });
 
+  // Proves: SecurityContext.procMount
   test('has no masked or read-only paths with procMount Unmasked', () => {
     const context = effective({procMount: 'Unmasked'});
 
     expect([context.maskedPaths, context.readonlyPaths]).toEqual([undefined, undefined]);
   });
 
+  // Proves: AppArmorProfile.localhostProfile
   test.each([
     [
       'field',
@@ -148,6 +155,8 @@ describe('a container', () => {
 });
 
 describe('a sandbox', () => {
+  // Proves: PodSecurityContext.runAsGroup, PodSecurityContext.runAsUser, PodSecurityContext.seLinuxOptions,
+  //   PodSecurityContext.supplementalGroups, SELinuxOptions.level
   test('has the user, groups and SELinux options of the pod', () => {
     const securityContext = {
       runAsUser: 1,
@@ -167,13 +176,14 @@ describe('a sandbox', () => {
     });
   });
 
+  // Proves: SecurityContext.privileged
   test('is privileged if an init container is privileged', () => {
     const initContainers = [aContainer({name: 'init', securityContext: {privileged: true}})];
 
     expect(sandboxSecurityContext(aPod({initContainers})).privileged).toBe(true);
   });
 
-  // Proves: PodSpec.shareProcessNamespace
+  // Proves: PodSpec.shareProcessNamespace, PodSpec.hostPID
   test.each([
     [{}, {network: 'POD', pid: 'CONTAINER', ipc: 'POD'}],
     [{shareProcessNamespace: true}, {network: 'POD', pid: 'POD', ipc: 'POD'}],
@@ -224,6 +234,7 @@ describe('a container with runAsNonRoot', () => {
     }).not.toThrow();
   });
 
+  // Proves: PodSecurityContext.runAsNonRoot, PodSpec.securityContext
   test('inherits runAsNonRoot from the pod', () => {
     expect(() => {
       verify(ROOT, {}, {runAsNonRoot: true});

@@ -26,6 +26,7 @@ describe('the user namespace of a pod', () => {
     expect(await ensureUserNamespaceMappings(pod, '', {node: nodeWith({}), files})).toBeUndefined();
   });
 
+  // Proves: PodSpec.hostUsers
   test('has its own mappings if the runtime handler supports user namespaces', async () => {
     const node = nodeWith({'': false, sandboxed: true});
 

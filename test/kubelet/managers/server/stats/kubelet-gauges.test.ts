@@ -22,6 +22,7 @@ function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): Serve
   };
 }
 
+// Proves: ObjectMeta.uid
 test('workers are counted by lifecycle, and by whether their pods are desired and static', () => {
   const [desiredStatic, desiredApi, orphan] = [pod('a', 'file'), pod('b', 'api'), pod('c', 'file')];
   const workers: readonly WorkerSummary[] = [

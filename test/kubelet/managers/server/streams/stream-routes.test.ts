@@ -70,6 +70,7 @@ describe('exec and attach', () => {
     });
   });
 
+  // Proves: Container.tty
   test("attach uses the container's TTY setting", async () => {
     const {servers, runtime} = await start(
       {

@@ -64,6 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     ]);
   });
 
+  // Proves: PodSecurityContext.fsGroup
   test('all files belong to the fsGroup of the pod and are readable by it, also after an update', async () => {
     const node = await aNode();
     const pod = aPodWith([...VOLUMES, {name: 'e', emptyDir: {}}], {securityContext: {fsGroup: 2000}});
@@ -97,6 +98,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect((await stat(join(dir(node, 'configmap', 'c'), '..data'))).ino).toBe(before.ino);
   });
 
+  // Proves: SecretVolumeSource.secretName, VolumeProjection.secret
   test('a deleted object fails with the message of the FailedMount event, and the files are kept', async () => {
     const node = await aNode();
     const pod = aPodWith(VOLUMES);
@@ -108,6 +110,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     expect(await readFile(join(dir(node, 'configmap', 'c'), 'a'), 'utf8')).toBe('1');
   });
 
+  // Proves: Volume.secret
   test('nothing is created for a volume that cannot be written', async () => {
     const node = await aNode();
     const pod = aPodWith([{name: 's', secret: {secretName: 'none'}}]);

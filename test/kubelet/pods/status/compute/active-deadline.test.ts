@@ -11,6 +11,7 @@ import {computeStatus} from './compute-status.js';
 const startTime = '2026-05-01T12:00:00Z';
 const START = Date.parse(startTime);
 
+// Proves: PodSpec.activeDeadlineSeconds
 test.each<[number | undefined, PodStatus, number, boolean]>([
   [5, {startTime}, 4999, false],
   [5, {startTime}, 5000, true],

@@ -117,6 +117,7 @@ test.each<[string, Partial<LinuxContainerResources>, ContainerState]>([
   expect(reportedResources(requirements, set, state)).toEqual(requirements);
 });
 
+// Proves: ResourceRequirements.requests
 test('allocatedResources are the requests of the spec', () => {
   const requests = {cpu: '1', memory: '1Gi'};
   const linux = {...NOTHING_SET, cpuShares: 2048n};

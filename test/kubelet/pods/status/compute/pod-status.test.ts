@@ -309,6 +309,7 @@ describe('recursiveReadOnly of a read-only mount', () => {
     return first?.recursiveReadOnly;
   };
 
+  // Proves: VolumeMount.recursiveReadOnly
   test.each([
     ['Disabled', '', 'Disabled'],
     [undefined, '', 'Disabled'],

@@ -17,6 +17,7 @@ function conditions(state: ContainerState): readonly PodCondition[] {
   return conditions.filter(({type}) => type === 'Ready' || type === 'ContainersReady');
 }
 
+// Proves: PodSpec.readinessGates
 test('a pod with missing readiness gate conditions is not Ready, although its containers are', () => {
   expect(conditions('CONTAINER_RUNNING')).toMatchObject([
     {

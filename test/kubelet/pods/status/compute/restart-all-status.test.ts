@@ -41,6 +41,7 @@ const REMOVED = {
   started: false,
 };
 
+// Proves: ContainerRestartRule.exitCodes, ContainerRestartRuleOnExitCodes.values
 test('removed containers wait with the reason RestartingAllContainers and count as restarted', () => {
   const removed = status({runtime: aRuntimePod([]), previous: before});
   expect(removed.phase).toBe('Running');

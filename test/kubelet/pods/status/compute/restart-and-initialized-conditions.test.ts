@@ -55,6 +55,7 @@ const RESTARTING = {
 };
 const NOT_RESTARTING = {type: 'AllContainersRestarting', status: 'False'};
 
+// Proves: ContainerRestartRule.action
 test.each<[string, Partial<Pod['spec']>]>([
   ['a container', {containers: [aContainer(), TRIGGER]}],
   ['an init container', {initContainers: [TRIGGER]}],

@@ -117,6 +117,7 @@ describe('fileKeyRef', () => {
     expect(value({kind: 'planned'})).toBe('<A of the file a.env in the volume v>');
   });
 
+  // Proves: EnvVarSource.fileKeyRef, FileKeySelector.volumeName
   test('reads a file once for all its keys, even if the container does not mount the volume', async () => {
     const read: string[] = [];
     const files = {

@@ -38,6 +38,7 @@ function variables(fields: Partial<Container>, namespace = 'default'): Record<st
   return Object.fromEntries(makeEnvironmentVariables(context));
 }
 
+// Proves: ConfigMapKeySelector.key, ConfigMapKeySelector.name
 test('values of ConfigMap and Secret keys are not expanded, but can be referenced by other variables', () => {
   expect(
     variables({
@@ -51,6 +52,7 @@ test('values of ConfigMap and Secret keys are not expanded, but can be reference
   ).toEqual({P: 'secret', Q: '$(A)', R: 'secret/$(A)/$(S)', S: 's'});
 });
 
+// Proves: EnvFromSource.prefix
 test('envFrom adds all keys with a prefix; later sources override earlier ones, and env overrides both', () => {
   expect(
     variables({
@@ -75,6 +77,7 @@ test('envFrom adds all keys with a prefix; later sources override earlier ones, 
   });
 });
 
+// Proves: EnvVar.name, SecretKeySelector.key, SecretKeySelector.name
 test('a value that is not UTF-8 is passed to the runtime unchanged', () => {
   const {BYTES} = variables({
     env: [{name: 'BYTES', valueFrom: {secretKeyRef: {name: 'login', key: 'BYTES'}}}],
@@ -83,10 +86,13 @@ test('a value that is not UTF-8 is passed to the runtime unchanged', () => {
   expect(textToBytes(BYTES ?? '')).toEqual(Buffer.of(0x61, 0xff));
 });
 
+// Proves: ConfigMapEnvSource.name, EnvFromSource.configMapRef
 test('references are resolved in the namespace of the pod', () => {
   expect(variables({envFrom: [{configMapRef: {name: 'settings'}}]}, 'other')).toEqual({A: 'other'});
 });
 
+// Proves: ConfigMapEnvSource.optional, ConfigMapKeySelector.optional, SecretEnvSource.optional,
+//   SecretKeySelector.optional
 test.each<[string, Partial<Container>]>([
   ['a ConfigMap', {envFrom: [{configMapRef: {name: 'none', optional: true}}]}],
   ['a Secret', {envFrom: [{secretRef: {name: 'none', optional: true}}]}],
@@ -119,6 +125,7 @@ test.each<[string, Partial<Container>]>([
   expect(() => variables(fields)).toThrow(message);
 });
 
+// Proves: ObjectMeta.name, SecretEnvSource.name
 test('the hint for a missing object lists the places searched', () => {
   const hint = 'add the Secret "default/none" to the Pod\'s manifests (searched: web.yaml, objects/cm.yaml)';
 

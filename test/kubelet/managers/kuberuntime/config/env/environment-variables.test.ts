@@ -80,6 +80,7 @@ describe('the environment', () => {
     ).toEqual({A: '12'});
   });
 
+  // Proves: EnvVarSource.fieldRef, ObjectFieldSelector.fieldPath
   test('prefers valueFrom to an empty value', () => {
     const valueFrom = {fieldRef: {fieldPath: 'metadata.name'}};
 

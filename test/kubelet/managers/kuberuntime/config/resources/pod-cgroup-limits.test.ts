@@ -21,6 +21,7 @@ test('a BestEffort pod has the minimum shares and no limits', () => {
   expect(of({})).toEqual({cpuShares: 2n, hugePages: PAGES});
 });
 
+// Proves: ResourceRequirements.limits
 test('a Guaranteed pod has the sum of the limits of its containers', () => {
   expect(of(having(half, half))).toEqual({
     cpuShares: 1024n,
@@ -54,6 +55,7 @@ test('pod-level limits take precedence over those of the containers', () => {
   });
 });
 
+// Proves: PodSpec.overhead
 test('overhead is added to existing limits, but does not create a limit', () => {
   const overhead = {cpu: '250m', memory: '16Mi'};
 

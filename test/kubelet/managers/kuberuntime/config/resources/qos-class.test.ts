@@ -29,6 +29,7 @@ describe('the QoS class is', () => {
     expect(computePodQosClass(aPod({containers}))).toBe(expected);
   });
 
+  // Proves: Container.resources
   test('lowered by an init container', () => {
     const pod = aPod({
       containers: [aContainer({resources: FULL})],
@@ -38,6 +39,7 @@ describe('the QoS class is', () => {
     expect(computePodQosClass(pod)).toBe('Burstable');
   });
 
+  // Proves: PodSpec.resources
   test('that of the pod-level resources if they are set', () => {
     expect(computePodQosClass(aPod({resources: FULL}))).toBe('Guaranteed');
     expect(
@@ -85,6 +87,7 @@ describe('oom_score_adj on a node with 16 GiB is', () => {
     expect(oomScoreAdj(pod, aContainer(), 16n * GIB)).toBe(938n);
   });
 
+  // Proves: PodSpec.priorityClassName
   test.each([
     ['a static pod', {'kubernetes.io/config.source': 'file'}, 0, -997n],
     ['a pod of system-critical priority', {}, 2_000_000_000, -997n],
