@@ -62,6 +62,8 @@ export interface KubeletCoreOptions {
   readonly syncFrequencyMs: number;
   /** True to use the runtime's events (GetContainerEvents) if it supports them. */
   readonly eventedPleg: boolean;
+  /** Resolves when the runtime's events are needed; immediately by default. */
+  readonly needsEvents?: Promise<void>;
   readonly onPlegNotice: (notice: PlegNotice) => void;
   /** True if the handler checks admission; if not, every pod is admitted. */
   readonly admission: boolean;
@@ -112,7 +114,7 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
 }
 
 function createPleg(options: KubeletCoreOptions): Pleg {
-  const {runtime, clock, own, queue, onPlegNotice, signal, eventedPleg} = options;
+  const {runtime, clock, own, queue, onPlegNotice, signal, eventedPleg, needsEvents} = options;
   const plegOptions = {
     runtime,
     clock,
@@ -121,7 +123,7 @@ function createPleg(options: KubeletCoreOptions): Pleg {
     onNotice: onPlegNotice,
     signal,
   };
-  return eventedPleg ? new EventedPleg(plegOptions) : new GenericPleg(plegOptions);
+  return eventedPleg ? new EventedPleg({...plegOptions, needsEvents}) : new GenericPleg(plegOptions);
 }
 
 function createSyncHandler(

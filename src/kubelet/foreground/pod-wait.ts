@@ -76,6 +76,11 @@ export class PodWait {
     await this.#work;
   }
 
+  /** Reports whether a pod with this status needs no sync to meet the wait condition, or can no longer meet it. */
+  isMet(status: PodStatus): boolean {
+    return evaluateWait(this.pod, {status, results: []}, this.#options).kind !== 'wait';
+  }
+
   /** Reports a status of the pod if it changed. */
   observeStatus(status: PodStatus): void {
     if (this.#isDecided || isDeepStrictEqual(status, this.lastStatus)) return;

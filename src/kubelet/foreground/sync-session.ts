@@ -63,6 +63,10 @@ export class SyncSession {
     const waits = this.#waits;
     const pods = new RequestedPods(registry);
     const relists = createFirstRelist(this.#end.signal);
+    let needEvents = (): void => undefined;
+    const needsEvents = new Promise<void>((resolve) => {
+      needEvents = resolve;
+    });
     const events = (event: PodEvent): void => {
       pods.getSyncer(podRef(event.pod).uid)?.recordEvent(event);
     };
@@ -81,11 +85,17 @@ export class SyncSession {
         cache: createUnlockedCache(pleg),
       }),
       observer: {
-        onStatus: (pod, status) => waits.get(podRef(pod).uid)?.observeStatus(status),
+        onStatus: (pod, status) => {
+          const wait = waits.get(podRef(pod).uid);
+          wait?.observeStatus(status);
+          if (wait?.isMet(status) === false) needEvents();
+        },
         onSynced: (pod, pass) => waits.get(podRef(pod).uid)?.observeSync(pass),
       },
       syncFrequencyMs: SYNC_FREQUENCY_MS,
       eventedPleg: true,
+      // A sync of unchanged pods ends with their first status.
+      needsEvents,
       onPlegNotice: (notice) => {
         relists.observe(notice);
         this.#observePleg(notice);

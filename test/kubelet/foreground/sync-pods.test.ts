@@ -110,6 +110,16 @@ test('a new pod causes one warning about resources unknown to the node, an uncha
   expect(warnings()).toHaveLength(1);
 });
 
+test('a sync of an unchanged pod opens no event stream', async () => {
+  const testbed = await startRegistryTestbed();
+  const {runtime} = testbed;
+  await syncOnePod(testbed, aLocalPod());
+  expect(runtime.callsTo('GetContainerEvents')).toHaveLength(1);
+  runtime.clearCalls();
+  expect(await syncOnePod(testbed, aLocalPod())).toMatchObject({kind: 'ready'});
+  expect(runtime.callsTo('GetContainerEvents')).toEqual([]);
+});
+
 /** Syncs the pod until it is ready; its container then crashes, the given number of times. */
 async function syncAndCrash(testbed: RegistryTestbed, crashes: number): Promise<void> {
   for (let crash = 0; crash < crashes; crash++) {

@@ -1,3 +1,4 @@
+import {abortable} from '../../../base/async/abortable.js';
 import {
   isUnimplemented,
   type ContainerEventResponse,
@@ -27,6 +28,8 @@ const CONTRADICTING_STATES = {
 /** Options of {@link EventedPleg}. */
 export interface EventedPlegOptions extends PlegOptions {
   readonly runtime: PlegOptions['runtime'] & Pick<RuntimeService, 'getContainerEvents'>;
+  /** Resolves when events are needed: a stream costs more than a short run without one. Immediately by default. */
+  readonly needsEvents?: Promise<void> | undefined;
 }
 
 /**
@@ -69,7 +72,9 @@ export class EventedPleg implements Pleg {
 
   /** Maintains an event stream. After too many failures, waits until the runtime was unavailable before it retries. */
   async #followEvents(): Promise<void> {
-    const {clock, signal, onNotice} = this.#options;
+    const {clock, signal, onNotice, needsEvents} = this.#options;
+    await abortable(needsEvents ?? Promise.resolve(), signal).catch(() => undefined); // aborted
+    if (signal.aborted) return;
     for (let failures = 0; ;) {
       const {error, wasTrusted} = await this.#readStream();
       if (signal.aborted) return;
