@@ -2,6 +2,8 @@ import {textToBytes} from '../../../../base/byte-text.js';
 import type {ContainerConfig, ImageRef, Init, Mount} from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
+import {goQuote} from '../../../../format/go-quote.js';
+import {ArgumentLimit} from './env/argument-limit.js';
 import {makeEnvironmentVariables, type EnvContext} from './env/environment-variables.js';
 import {expandVariables} from '../../../../api/expansion.js';
 import type {ImageVolumes} from '../../../contract/image-volumes.js';
@@ -31,20 +33,22 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
  * Returns the CRI configuration of a container (kuberuntime generateContainerConfig). The pod must come from toLocalPod
  * or toStaticPod.
  *
- * @throws ContainerConfigError for an invalid reference, volume or user.
+ * @throws ContainerConfigError for an invalid reference, volume or user, and for arguments that no process can be given.
  */
 export function generateContainerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
   const {pod, container, restartCount, imageRef, imageUser, node} = input;
   const variables = makeEnvironmentVariables(input);
   const mounts = withIdMappings(containerMounts({...input, variables}), input.userNamespace);
   verifyRunAsNonRoot(pod, container, imageUser);
-  const expandAll = (args: readonly string[] = []): readonly string[] =>
-    args.map((arg) => expandVariables(arg, variables));
+  const limit = new ArgumentLimit(container.name);
+  for (const [name, value] of variables) limit.add(`environment variable ${goQuote(name)}`, value);
+  const expandAll = (list: string, args: readonly string[] = []): readonly string[] =>
+    args.map((arg, index) => limit.expand(`${list}[${index}]`, () => expandVariables(arg, variables)));
   return {
     metadata: {name: container.name, attempt: restartCount},
     image: {image: imageRef, userSpecifiedImage: container.image},
-    command: expandAll(container.command),
-    args: expandAll(container.args),
+    command: expandAll('command', container.command),
+    args: expandAll('args', container.args),
     workingDir: container.workingDir,
     envs: [...variables].map(([key, value]) => ({key, value: textToBytes(value)})),
     mounts,

@@ -2,7 +2,8 @@ import type {VolumeMount} from '../../../../api/types/v1-pod.js';
 import type {MountedVolumes, SubPathMount} from '../../../contract/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
 import {makeEnvironmentVariables, type EnvContext} from './env/environment-variables.js';
-import {expandVariables} from '../../../../api/expansion.js';
+import {expandVariables, ExpansionError} from '../../../../api/expansion.js';
+import {goQuote} from '../../../../format/go-quote.js';
 
 /** Input of computeSubPathMounts. */
 export interface SubPathContext extends EnvContext {
@@ -38,10 +39,10 @@ function hasSubPath({subPath: path = '', subPathExpr = ''}: VolumeMount): boolea
  * @throws ContainerConfigError like computeSubPathMounts.
  */
 export function expandSubPath(
-  {subPath: literal = '', subPathExpr = ''}: VolumeMount,
+  {subPath: literal = '', subPathExpr = '', mountPath}: VolumeMount,
   variables: ReadonlyMap<string, string>,
 ): string {
-  const path = subPathExpr === '' ? literal : expandNonEmpty(subPathExpr, variables);
+  const path = subPathExpr === '' ? literal : expandNonEmpty(subPathExpr, mountPath, variables);
   if (path.startsWith('/'))
     throw new ContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
   if (path.split('/').includes('..'))
@@ -49,16 +50,21 @@ export function expandSubPath(
   return path;
 }
 
-/** Expands variables; throws ContainerConfigError if one is undefined or empty. */
-function expandNonEmpty(text: string, variables: ReadonlyMap<string, string>): string {
+/** Expands variables; throws ContainerConfigError if one is undefined or empty, or the result is too long. */
+function expandNonEmpty(text: string, mountPath: string, variables: ReadonlyMap<string, string>): string {
   const missing = new Set<string>();
-  const path = expandVariables(text, {
-    get: (name) => {
-      const value = variables.get(name) ?? '';
-      if (value === '') missing.add(name);
-      return value;
-    },
-  });
+  const get = (name: string): string => {
+    const value = variables.get(name) ?? '';
+    if (value === '') missing.add(name);
+    return value;
+  };
+  let path: string;
+  try {
+    path = expandVariables(text, {get});
+  } catch (error) {
+    if (!(error instanceof ExpansionError)) throw error;
+    throw new ContainerConfigError(`subPathExpr of the mount at ${goQuote(mountPath)}: ${error.message}`);
+  }
   if (missing.size > 0) throw new ContainerConfigError(`missing value for ${[...missing].sort().join(', ')}`);
   return path;
 }

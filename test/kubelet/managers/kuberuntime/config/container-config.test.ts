@@ -43,6 +43,21 @@ describe('the container config', () => {
     });
   });
 
+  test.each([
+    [
+      {args: ['a', '$(A)$(A)']},
+      'args[1] of container "main": argument list too long: the expanded value exceeds 131071 bytes',
+    ],
+    [
+      {command: Array<string>(200).fill('$(A)')},
+      'command[61] of container "main": argument list too long: arguments and environment exceed 6291456 bytes',
+    ],
+  ])('rejects arguments that no process can be given', (fields, message) => {
+    const env = [{name: 'A', value: 'x'.repeat(100_000)}];
+    const container = aContainer({env, ...fields});
+    expect(() => generateContainerConfig(anInput(container))).toThrow(message);
+  });
+
   test('has the command and arguments with expanded variables', () => {
     const env = [{name: 'IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}}];
     const container = aContainer({env, command: ['$(IP)', '$$(IP)'], args: ['--ip=$(IP)', '$(NONE)']});

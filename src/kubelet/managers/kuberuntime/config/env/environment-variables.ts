@@ -6,6 +6,8 @@ import {podRef} from '../../../../contract/pod-ref.js';
 import {ContainerConfigError} from '../config-errors.js';
 import {fileKeyRefValue, type EnvFiles} from './env-files.js';
 import {expandVariables} from '../../../../../api/expansion.js';
+import {goQuote} from '../../../../../format/go-quote.js';
+import {ArgumentLimit} from './argument-limit.js';
 import {fieldRefValue} from './field-ref.js';
 import {resourceFieldRefValue} from './resource-field-ref.js';
 
@@ -27,23 +29,33 @@ type Values = ReadonlyMap<string, string>;
  * each in the order of the pod spec; later values replace earlier ones. A variable may refer to those before it. There
  * are no service variables, because there are no services. Values that are not UTF-8 are encoded by bytesToText.
  *
- * @throws ContainerConfigError or ObjectNotFoundError for a reference that cannot be resolved.
+ * @throws ContainerConfigError for values that no process can be given, and ContainerConfigError or
+ * ObjectNotFoundError for a reference that cannot be resolved.
  */
 export function makeEnvironmentVariables(context: EnvContext): Values {
   const variables = new Map<string, string>();
-  for (const source of context.container.envFrom ?? [])
+  const {envFrom = [], env = [], name: container} = context.container;
+  for (const source of envFrom)
     for (const [key, value] of allValues(source, context))
       variables.set(`${source.prefix ?? ''}${key}`, value);
-  for (const variable of context.container.env ?? []) {
-    const value = valueOf(variable, variables, context);
-    if (value !== undefined) variables.set(variable.name, value);
+  const limit = new ArgumentLimit(container);
+  for (const variable of env) {
+    const {name} = variable;
+    const value = limit.expand(`environment variable ${goQuote(name)}`, () =>
+      valueOf(variable, variables, context),
+    );
+    if (value !== undefined) variables.set(name, value);
   }
   return variables;
 }
 
-function allValues({configMapRef, secretRef}: EnvFromSource, context: EnvContext): Values {
-  if (configMapRef !== undefined) return configMapValues(configMapRef, context) ?? new Map();
-  return (secretRef && secretValues(secretRef, context)) ?? new Map();
+function allValues(
+  {configMapRef, secretRef}: EnvFromSource,
+  context: EnvContext,
+): readonly (readonly [string, string])[] {
+  if (configMapRef !== undefined) return Object.entries(configMapData(configMapRef, context) ?? {});
+  const data = secretRef && secretData(secretRef, context);
+  return Object.entries(data ?? {}).map(([key, value]) => [key, bytesToText(value)]);
 }
 
 /**
@@ -65,9 +77,11 @@ function sourceValue(name: string, source: EnvVarSource, context: EnvContext): s
   if (fieldRef !== undefined) return fieldRefValue(fieldRef.fieldPath, context);
   if (resourceFieldRef !== undefined) return resourceFieldRefValue(resourceFieldRef, context);
   if (configMapKeyRef !== undefined)
-    return keyValue('ConfigMap', configMapKeyRef, configMapValues(configMapKeyRef, context), context);
-  if (secretKeyRef !== undefined)
-    return keyValue('Secret', secretKeyRef, secretValues(secretKeyRef, context), context);
+    return keyValue('ConfigMap', configMapKeyRef, configMapData(configMapKeyRef, context), context);
+  if (secretKeyRef !== undefined) {
+    const value = keyValue('Secret', secretKeyRef, secretData(secretKeyRef, context), context);
+    return value && bytesToText(value);
+  }
   if (fileKeyRef !== undefined) return fileKeyRefValue(fileKeyRef, context.envFiles);
   throw new ContainerConfigError(`the source of the environment variable "${name}" is not supported`);
 }
@@ -77,34 +91,43 @@ interface Reference {
   readonly optional?: boolean;
 }
 
-/** Returns the text values of a ConfigMap; undefined for an optional one that is missing. */
-function configMapValues({name = '', optional = false}: Reference, context: EnvContext): Values | undefined {
+/** Returns the texts of a ConfigMap; undefined for an optional one that is missing. */
+function configMapData(
+  {name = '', optional = false}: Reference,
+  context: EnvContext,
+): Readonly<Record<string, string>> | undefined {
   const {namespace} = podRef(context.pod);
   const found = context.objects.configMap(namespace, name);
-  if (found !== undefined) return new Map(Object.entries(found.data ?? {}));
+  if (found !== undefined) return found.data ?? {};
   if (optional) return undefined;
   throw createObjectNotFoundError(context.objects, 'ConfigMap', name, namespace);
 }
 
-function secretValues({name = '', optional = false}: Reference, context: EnvContext): Values | undefined {
+function secretData(
+  {name = '', optional = false}: Reference,
+  context: EnvContext,
+): Readonly<Record<string, Uint8Array>> | undefined {
   const {namespace} = podRef(context.pod);
   const found = context.objects.secret(namespace, name);
-  if (found !== undefined)
-    return new Map(Object.entries(found.data ?? {}).map(([key, value]) => [key, bytesToText(value)]));
+  if (found !== undefined) return found.data ?? {};
   if (optional) return undefined;
   throw createObjectNotFoundError(context.objects, 'Secret', name, namespace);
 }
 
-function keyValue(
+function keyValue<T>(
   kind: 'ConfigMap' | 'Secret',
   {name = '', key, optional = false}: Reference & {readonly key: string},
-  values: Values | undefined,
+  values: Readonly<Record<string, T>> | undefined,
   {pod}: EnvContext,
-): string | undefined {
-  const value = values?.get(key);
+): T | undefined {
+  const value = values !== undefined && Object.hasOwn(values, key) ? values[key] : undefined;
   if (value !== undefined || optional) return value;
   const {namespace} = podRef(pod);
   throw new ContainerConfigError(`couldn't find key ${key} in ${kind} ${namespace}/${name}`, {
-    hint: `its keys are: ${[...(values?.keys() ?? [])].sort().join(', ') || 'none'}`,
+    hint: `its keys are: ${
+      Object.keys(values ?? {})
+        .sort()
+        .join(', ') || 'none'
+    }`,
   });
 }

@@ -3,7 +3,7 @@ import type {EnvVar} from '../../../../../../src/api/types/v1-pod.js';
 import type {ResourceFieldSelector} from '../../../../../../src/api/types/v1-selectors.js';
 import {ContainerConfigError} from '../../../../../../src/kubelet/managers/kuberuntime/config/config-errors.js';
 import {makeEnvironmentVariables} from '../../../../../../src/kubelet/managers/kuberuntime/config/env/environment-variables.js';
-import {expandVariables} from '../../../../../../src/api/expansion.js';
+import {expandVariables, ExpansionError} from '../../../../../../src/api/expansion.js';
 import {
   fieldRefValue,
   formatMap,
@@ -34,6 +34,12 @@ test.each([
       ]),
     ),
   ).toBe(expected);
+});
+
+test('unclosed references take linear time', () => {
+  const text = '$('.repeat(1_000_000);
+  expect(expandVariables(text, new Map())).toBe(text);
+  expect(() => expandVariables(`${text}$$`, new Map())).toThrow(ExpansionError);
 });
 
 test('the value of a variable is not expanded again', () => {
@@ -90,6 +96,34 @@ describe('the environment', () => {
         {name: 'B', value: ''},
       ]),
     ).toEqual({A: 'web', B: ''});
+  });
+
+  /** Returns variables of which each is twice the one before it. */
+  const doubled = (count: number): EnvVar[] => [
+    {name: 'A0', value: 'x'},
+    ...Array.from({length: count}, (_, index) => ({
+      name: `A${index + 1}`,
+      value: `$(A${index})$(A${index})`,
+    })),
+  ];
+
+  test('rejects an expanded value that no process can be given', () => {
+    expect(values(doubled(16))['A16']).toHaveLength(2 ** 16);
+    expect(() => values(doubled(60))).toThrow(
+      'environment variable "A17" of container "main": argument list too long: the expanded value exceeds 131071 bytes',
+    );
+  });
+
+  test('accepts a long value that is not expanded', () => {
+    const value = `$(NONE)${'x'.repeat(200_000)}`;
+    expect(values([{name: 'A', value}])).toEqual({A: value});
+  });
+
+  test('rejects values that are too large together', () => {
+    const copies = Array.from({length: 1000}, (_, index) => ({name: `B${index}`, value: '$(A16)'}));
+    expect(() => values([...doubled(16), ...copies])).toThrow(
+      'environment variable "B93" of container "main": argument list too long: arguments and environment exceed 6291456 bytes',
+    );
   });
 
   test('rejects an unknown source in valueFrom', () => {
