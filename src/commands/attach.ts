@@ -4,12 +4,18 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
+import {
+  createContainerChooser,
+  parseContainerSelection,
+  POD_CONTAINER_FLAG,
+  selectContainers,
+} from '../cli/targets/select-containers.js';
 import {runCommandSession} from '../cli/terminal/command-session.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
 import {waitForExitCode} from '../operations/containers/wait-for-exit.js';
 import {ExecFailedError} from '../operations/exec/exec-errors.js';
 import {startAttachSession} from '../operations/exec/start-attach-session.js';
-import {resolveContainer} from '../operations/resolve/resolve-names.js';
+import {requireTarget} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Attach extends BaseCommand {
@@ -28,10 +34,11 @@ export default class Attach extends BaseCommand {
   static override args = {
     container: Args.string({
       ignoreStdin: true,
-      description: 'ID, ID prefix, name, or POD/NAME of the container.',
+      description: 'ID, ID prefix, name, or POD/NAME of the container; or a pod.',
     }),
   };
   static override flags = {
+    ...POD_CONTAINER_FLAG,
     stdin: Flags.boolean({char: 'i', description: 'Pass standard input to the container.'}),
     tty: Flags.boolean({
       char: 't',
@@ -47,15 +54,19 @@ export default class Attach extends BaseCommand {
     if (ref === undefined || ref === '') throw new UsageError('ID cannot be empty');
     if (rest.length > 0) throw new ArgumentsError('attach requires exactly one container');
     const strategy = await this.dialect.strategy('attach', ATTACH);
-    const {runtime} = await this.cri();
-    const id = await resolveContainer(runtime, ref, services.resolving({}));
+    const selection = await parseContainerSelection([ref], flags, {states: 'running'});
+    const connection = await this.cri();
+    const {runtime} = connection;
+    const chooseContainer = createContainerChooser(services, flags);
+    const [target] = await selectContainers(connection, selection, services.resolving({chooseContainer}));
+    const {id, ref: containerName} = requireTarget(target);
     const session = runCommandSession(services, {
-      containerName: ref,
+      containerName,
       open: (streams, options) => startAttachSession(runtime, id, streams, options),
       flags,
       streams: {stdin: flags.stdin, tty: flags.tty},
     });
-    const end = await withContext(strategy.context(ref), session);
+    const end = await withContext(strategy.context(containerName), session);
     if (end.kind === 'failed') throw new ExecFailedError(end.message);
     this.report.setExitCode(
       end.kind === 'left' ? end.exitCode : await strategy.exitCode(services, runtime, id),

@@ -5,6 +5,7 @@ import {execInContainers} from '../cli/exec/exec-in-containers.js';
 import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
 import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
+import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
 
 export default class Exec extends BaseCommand {
   static override summary = 'Run a command in a container';
@@ -12,7 +13,8 @@ export default class Exec extends BaseCommand {
     'Exits with the exit code of the command: 128 + n if signal n killed it, 127 if it does not exist, ' +
     '126 if it is not executable. Flags must precede the container (or the command, if filters select ' +
     'the containers).\n\nWith filters, the command runs in every matching container, one after the ' +
-    'other.\n\nWhether the command continues after kcri disconnects (Ctrl-C without -t, --timeout, ' +
+    'other. In a pod, it runs in the container named by --container, or else by the annotation ' +
+    'kubectl.kubernetes.io/default-container, or in the first one.\n\nWhether the command continues after kcri disconnects (Ctrl-C without -t, --timeout, ' +
     'detach keys) depends on the runtime: containerd 1.6 leaves it running, containerd 2.1 kills ' +
     'it.\n\nCRI has no user, environment or working directory for a command. --user, --env and --workdir ' +
     'therefore run the command through programs of the container: env, sh, and one of chroot, ' +
@@ -28,12 +30,13 @@ export default class Exec extends BaseCommand {
   static override args = {
     container: Args.string({
       ignoreStdin: true,
-      description: 'ID, ID prefix, name, or POD/NAME of the container.',
+      description: 'ID, ID prefix, name, or POD/NAME of the container; or a pod.',
     }),
     command: Args.string({ignoreStdin: true, multiple: true, description: 'Command and its arguments.'}),
   };
   static override flags = {
     ...CONTAINER_FILTERS,
+    ...POD_CONTAINER_FLAG,
     ...nonEmptyFlags({
       state: withChoices(
         Flags.string({

@@ -56,10 +56,10 @@ export default class Inspect extends BaseCommand {
   }
 }
 
-const INSPECT: CommandStrategies['inspect'] = kcriInspect(async ({connections, signal}, refs, flags) => {
+const INSPECT: CommandStrategies['inspect'] = kcriInspect(async (services, refs, flags) => {
   const selection =
     refs.length > 0
       ? await parseContainerSelection(refs, flags, {states: 'all'})
-      : {refs, query: await containerQuery(flags)};
-  return await selectContainers(await connections.default(), selection, {signal});
+      : {refs, query: await containerQuery(flags), byPod: false};
+  return await selectContainers(await services.connections.default(), selection, services.resolving({}));
 });

@@ -36,8 +36,8 @@ export default class Inspectp extends BaseCommand {
   }
 }
 
-const INSPECTP: CommandStrategies['inspectp'] = kcriInspect(async ({connections, signal}, refs, flags) => {
+const INSPECTP: CommandStrategies['inspectp'] = kcriInspect(async (services, refs, flags) => {
   const query = refs.length === 0 || isFiltered(flags) ? await sandboxQuery(flags) : undefined;
-  const {runtime} = await connections.default();
-  return await selectPodSandboxes(runtime, {refs, query}, {signal});
+  const {runtime} = await services.connections.default();
+  return await selectPodSandboxes(runtime, {refs, query}, services.resolving({}));
 });

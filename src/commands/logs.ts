@@ -1,17 +1,22 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag, kcriOnlyFlags, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
-import {containerArgs} from '../cli/flags/positional-arguments.js';
+import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
 import {LOG_STREAMS} from '../cli/logs/log-strategy.js';
 import {showContainerLogs} from '../cli/logs/show-container-logs.js';
-import {CONTAINER_SELECTION_LONG_FLAGS, parseContainerSelection} from '../cli/targets/select-containers.js';
+import {
+  CONTAINER_SELECTION_LONG_FLAGS,
+  parseContainerSelection,
+  POD_CONTAINER_FLAG,
+} from '../cli/targets/select-containers.js';
 
 export default class Logs extends BaseCommand {
   static override summary = 'Print container logs';
   static override description =
     'Reads the log files on this machine, including rotated ones. Lines that a container wrote to ' +
     'standard error are printed to standard error.\n\nLines of several containers are merged by time and ' +
-    'prefixed with the container name. Filters select the latest attempt of each container.\n\nWith -f, ' +
+    'prefixed with the container name. Filters select the latest attempt of each container. Of a pod, the ' +
+    'log of its default container is printed; --pod selects all.\n\nWith -f, ' +
     'logs are followed until the container exits. With --follow-restarts, kcri then waits for the next ' +
     "attempt, up to 330 seconds (the kubelet's maximum back-off). Ctrl-C exits with 0.";
   static override usage = 'logs [CONTAINER...] [FLAGS]';
@@ -20,9 +25,10 @@ export default class Logs extends BaseCommand {
     '<%= config.bin %> logs --tail=20 --since=10m web',
     '<%= config.bin %> logs --pod=shop/web --previous',
   ];
-  static override args = containerArgs;
+  static override args = containerOrPodArgs;
   static override flags = {
     ...CONTAINER_SELECTION_LONG_FLAGS,
+    ...POD_CONTAINER_FLAG,
     follow: Flags.boolean({char: 'f', description: 'Follow the log until the container exits.'}),
     ...kcriOnlyFlags({
       'follow-restarts': Flags.boolean({

@@ -81,12 +81,7 @@ describe('delete rejects', () => {
       ['web'],
       'kcri: the name "web" is ambiguous: one/web, two/web\nhint: use NAMESPACE/NAME\n',
     ],
-    [
-      'an unknown name',
-      [aManifest()],
-      ['wbe'],
-      'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
-    ],
+    ['an unknown name', [aManifest()], ['wbe'], 'kcri: pod "wbe" not found\nhint: did you mean "web"?\n'],
     [
       'a name without any pods',
       [],
@@ -141,7 +136,9 @@ describe('pods of other creators', () => {
     const [container] = testbed.runtime.containers;
     await syncPods(testbed, aManifest({name: 'other'}));
     const rejected = await testbed.run(['delete', 'web']);
-    expect(rejected.stderr).toBe('kcri: pod "web" not found\nhint: pods created by kcri: default/other\n');
+    expect(rejected.stderr).toBe(
+      'kcri: pod "web" not found\nhint: run "kcri get pods" to list the pods created by kcri\n',
+    );
     const byUid = await testbed.run(['delete', 'foreign-uid']);
     expect(byUid).toMatchObject({exitCode: 1, stdout: ''});
     expect(testbed.mutatingCalls).toEqual([]);

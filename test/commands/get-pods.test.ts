@@ -111,7 +111,7 @@ describe('get pods', () => {
     expect((await get(testbed, ['-o', 'json'])).stdout).toContain('"items": []');
     await syncPods(testbed, aManifest());
     expect(await get(testbed, ['wbe', 'web', '--no-headers'])).toMatchObject({
-      stderr: 'kcri: pod "wbe" not found\nhint: pods created by kcri: default/web\n',
+      stderr: 'kcri: pod "wbe" not found\nhint: did you mean "web"?\n',
       stdout: expect.stringMatching(/^web /) as string,
       exitCode: 1,
     });

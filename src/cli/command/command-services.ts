@@ -82,9 +82,10 @@ export class CommandServices {
     return this.context.signal;
   }
 
-  /** Returns options for the resolution of names: the dialect's, and the run's signal. */
+  /** Returns options for the resolution of names: the dialect's, the command, and the run's signal. */
   resolving<T extends Partial<ResolveOptions>>(options: T) {
-    return {...options, signal: this.signal, literal: this.dialect.takesOnlyIds};
+    const {dialect, name: command, signal} = this;
+    return {...options, signal, command, literal: dialect.takesOnlyIds};
   }
 
   /** Starts profiles and traces that the global flags ask for. Rejects with UsageError and SystemError. */

@@ -1,4 +1,5 @@
 import {forEachLimit} from '../../base/async/for-each-limit.js';
+import {KcriError} from '../../base/errors.js';
 import type {Target} from '../../operations/resolve/resolve-names.js';
 import type {CommandServices} from './command-services.js';
 
@@ -20,7 +21,16 @@ export async function forEachTarget<Id>(
     } catch (error) {
       if (dialect.stopsAtFailure({limit, signal})) throw error;
       signal.throwIfAborted();
-      report.fail(error);
+      report.fail(await betterError(target, error));
     }
   });
+}
+
+/** Returns the error to report: for the ID of an object of another kind, an error that says so. */
+async function betterError<Id>(target: Target<Id>, error: unknown): Promise<unknown> {
+  if (target.kind === 'missing' || target.wrongKind === undefined) return error;
+  if (!(error instanceof KcriError) || error.code !== 'CRI_NOT_FOUND') return error;
+  // If the search fails too, the first failure is reported.
+  const wrongKind = await target.wrongKind().catch(() => undefined);
+  return wrongKind ?? error;
 }

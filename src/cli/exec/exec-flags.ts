@@ -4,6 +4,8 @@ import type {SessionFlagValues} from '../flags/session-flags.js';
 
 /** Values of the flags of `exec`. */
 export interface ExecFlags extends SessionFlagValues, ContainerFilterValues {
+  /** Container of the named pod. */
+  readonly container?: string | undefined;
   readonly interactive: boolean;
   readonly tty: boolean;
   readonly sync: boolean;

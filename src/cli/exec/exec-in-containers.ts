@@ -8,7 +8,11 @@ import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
 import {EXIT} from '../exit-codes.js';
 import {isFiltered} from '../flags/filter-flags.js';
-import {parseContainerSelection, selectContainers} from '../targets/select-containers.js';
+import {
+  createContainerChooser,
+  parseContainerSelection,
+  selectContainers,
+} from '../targets/select-containers.js';
 import {requireCommand, splitExecWords, type ExecFlags} from './exec-flags.js';
 import {execSyncInContainer, streamExecInContainer, type ExecTarget} from './exec-in-container.js';
 
@@ -78,7 +82,7 @@ async function selectTargets(
   const targets = await selectContainers(
     await services.connections.default(),
     selection,
-    services.resolving({}),
+    services.resolving({chooseContainer: createContainerChooser(services, flags)}),
   ).catch((error: unknown) => {
     if (error instanceof NothingFoundError) return [];
     throw error;

@@ -11,6 +11,15 @@ export const containerArgs = {
   }),
 };
 
+/** Argument `CONTAINER...` of commands that accept pods too. */
+export const containerOrPodArgs = {
+  container: Args.string({
+    multiple: true,
+    ignoreStdin: true,
+    description: 'ID, ID prefix, name, POD/NAME, or an image that only one container uses; or a pod.',
+  }),
+};
+
 /** Argument `POD...`: IDs, ID prefixes, names, `namespace/name`, UIDs. */
 export const podArgs = {
   pod: Args.string({

@@ -28,6 +28,8 @@ export interface LogsFlags {
   readonly tail?: number | undefined;
   readonly 'limit-bytes': number;
   readonly 'no-prefix': boolean;
+  /** Container of the named pod. */
+  readonly container?: string | undefined;
 }
 
 /** Container whose log is followed. */

@@ -10,7 +10,11 @@ import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
 import type {Output} from '../output/output.js';
-import {selectContainers, type ContainerSelection} from '../targets/select-containers.js';
+import {
+  createContainerChooser,
+  selectContainers,
+  type ContainerSelection,
+} from '../targets/select-containers.js';
 import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
 
 /** Selected container and the path of its log. */
@@ -32,7 +36,7 @@ export async function showContainerLogs(
   const early = strategy.parsesFirst ? parse() : undefined;
   const connection = await services.connections.default();
   const {runtime} = connection;
-  const ids = await selectIds(services, connection, selection);
+  const ids = await selectIds(services, connection, selection, flags);
   if (flags.reopen) for (const id of ids) await reopen(services, runtime, id);
   const lines = early ?? parse();
   const found = await findLogs(services, runtime, ids, {strategy, previous: flags.previous});
@@ -52,9 +56,11 @@ async function selectIds(
   services: CommandServices,
   connection: Connection,
   selection: ContainerSelection,
+  {container}: LogsFlags,
 ): Promise<readonly ContainerId[]> {
   const ids: ContainerId[] = [];
-  const targets = await selectContainers(connection, selection, services.resolving({}));
+  const chooseContainer = createContainerChooser(services, {container});
+  const targets = await selectContainers(connection, selection, services.resolving({chooseContainer}));
   await forEachTarget(services, targets, async (id) => {
     await Promise.resolve(ids.push(id));
   });

@@ -94,7 +94,7 @@ export async function forwardPorts(
   if (pod === '') throw new UsageError(messages.noId);
   const early = strategy.parsesFirst ? parseRequest(ports, flags, {messages, streaming}) : undefined;
   const {runtime} = await connections.default();
-  const id = await resolveSandbox(runtime, pod, services.resolving({}));
+  const id = await resolveSandbox(runtime, pod, services.resolving({verify: true}));
   const url = await withContext(messages.requesting(pod), forwardUrls(runtime, id, signal));
   strategy.checkClient(flags);
   const {specs, groups, transport} = early ?? parseRequest(ports, flags, {messages, streaming});

@@ -1,14 +1,19 @@
-import type {Connection, ContainerId} from '../../cri/index.js';
+import * as Flags from '@oclif/core/flags';
+import {UsageError} from '../../base/errors.js';
+import type {Connection, ContainerId, RuntimeService} from '../../cri/index.js';
 import {listContainers, type ContainerQuery} from '../../operations/containers/list-containers.js';
 import {
   nothingFoundError,
   resolveContainersAmong,
   resolveContainers,
   resolvePod,
+  resolveSandboxes,
+  type ContainerChooser,
   type ResolveOptions,
   type Target,
 } from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
+import type {CommandServices} from '../command/command-services.js';
 import {
   CONTAINER_FILTERS,
   containerQuery,
@@ -16,7 +21,7 @@ import {
   LONG_POD_FLAG,
   type ContainerFilterValues,
 } from '../flags/filter-flags.js';
-import {kcriOnlyFlags} from '../flags/flag-types.js';
+import {kcriOnlyFlags, nonEmptyFlags} from '../flags/flag-types.js';
 
 const {pod, name, image, label} = CONTAINER_FILTERS;
 
@@ -26,12 +31,41 @@ export const CONTAINER_SELECTION_FLAGS = kcriOnlyFlags({pod, name, image, label}
 /** Selection flags without the letters, for commands in which `-p` has another meaning, such as `logs`. */
 export const CONTAINER_SELECTION_LONG_FLAGS = kcriOnlyFlags({...CONTAINER_SELECTION_FLAGS, ...LONG_POD_FLAG});
 
+/** Flag that names a container of a pod. */
+export const POD_CONTAINER_FLAG = kcriOnlyFlags(
+  nonEmptyFlags({
+    container: Flags.string({
+      char: 'c',
+      helpValue: 'NAME',
+      description: "Container of the named pod. [default: the annotated one, or the pod's first]",
+    }),
+  }),
+);
+
+/** Choice of a container of a pod. */
+export interface ContainerChoice {
+  /** Name of the container; undefined for the default container. */
+  readonly container?: string | undefined;
+  /** Whether to omit the note about the default container. */
+  readonly quiet?: boolean;
+}
+
+/** Returns a function that chooses a container of a named pod, as kubectl does. */
+export function createContainerChooser(services: CommandServices, choice: ContainerChoice): ContainerChooser {
+  return async (ref, id) => {
+    const {choosePodContainer} = await import('./choose-pod-container.js');
+    return await choosePodContainer(services, {ref, id}, choice);
+  };
+}
+
 /** Containers that a command line selects. */
 export interface ContainerSelection {
   /** Words that name containers. */
   readonly refs: readonly string[];
   /** Query of the filter flags; undefined if none is given. */
   readonly query: ContainerQuery | undefined;
+  /** Whether the words name pods, of each of which one container is chosen. */
+  readonly byPod: boolean;
 }
 
 /** Default state filter of a selection. */
@@ -42,18 +76,24 @@ export interface ContainerSelectionOptions {
 /** Parses words and filter flags before any call to the runtime. Rejects with UsageError. */
 export async function parseContainerSelection(
   refs: readonly string[] | undefined,
-  flags: ContainerFilterValues,
+  flags: ContainerFilterValues & ContainerChoice,
   {states}: ContainerSelectionOptions,
 ): Promise<ContainerSelection> {
   const all = states === 'all' || flags.all === true;
-  return {refs: refs ?? [], query: isFiltered(flags) ? await containerQuery({...flags, all}) : undefined};
+  const byPod = flags.container !== undefined;
+  const filtered = isFiltered(flags);
+  if (byPod && filtered)
+    throw new UsageError('--container cannot be combined with filters', {
+      hint: 'name the pod, as in "POD --container NAME", or use --pod and --name',
+    });
+  return {refs: refs ?? [], query: filtered ? await containerQuery({...flags, all}) : undefined, byPod};
 }
 
 /**
  * Returns the containers that a command acts on, as targets of `forEachTarget`:
  *
  * - with words only: containers by ID, ID prefix, name, `pod/name`, `namespace/pod/name`, or an image that one
- *   container runs; a word without a match is a target of kind `missing`;
+ *   container runs, or by pod if `chooseContainer` is set; a word without a match is a target of kind `missing`;
  * - with filters only: all matching containers, with the ID as `ref`; rejects with NoSuchError if none matches;
  * - with both: the named containers among the matching ones;
  * - with neither: no containers; the command reports the missing argument.
@@ -62,16 +102,30 @@ export async function parseContainerSelection(
  */
 export async function selectContainers(
   services: Pick<Connection, 'runtime' | 'images'>,
-  {refs, query}: ContainerSelection,
+  {refs, query, byPod}: ContainerSelection,
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
   const {runtime, images} = services;
+  if (byPod) return await selectFromPods(runtime, refs, options);
   const resolving = {images, ...options};
   if (query === undefined) return refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving);
   const chosen = await withContext('listing containers', listChosen(services, query, options.signal));
   if (refs.length > 0) return await resolveContainersAmong(runtime, refs, chosen, resolving);
   if (chosen.length === 0) throw nothingFoundError('kcri ps -a');
   return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
+}
+
+async function selectFromPods(
+  runtime: RuntimeService,
+  refs: readonly string[],
+  options: ResolveOptions,
+): Promise<readonly Target<ContainerId>[]> {
+  const {chooseContainer} = options;
+  if (chooseContainer === undefined) throw new Error('no function to choose containers of pods');
+  const pods = await resolveSandboxes(runtime, refs, {...options, verify: true});
+  return await Promise.all(
+    pods.map(async (pod) => (pod.kind === 'found' ? await chooseContainer(pod.ref, pod.id) : pod)),
+  );
 }
 
 /** Requires an exact match of the pod name, unlike a list, because the command acts on the containers. */

@@ -29,7 +29,7 @@ export async function selectPodSandboxes(
   if (query === undefined) return await resolveSandboxes(runtime, refs, options);
   const listing = listSandboxes(runtime, query, options.signal);
   const chosen = await withContext('listing pod sandboxes', listing);
-  if (refs.length > 0) return resolveSandboxesAmong(refs, chosen, options);
+  if (refs.length > 0) return await resolveSandboxesAmong(runtime, refs, chosen, options);
   if (chosen.length === 0) throw nothingFoundError('kcri pods');
   return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
 }

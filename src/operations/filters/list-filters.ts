@@ -66,3 +66,9 @@ export function hasLabels(
 export function isFullId(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
+
+/** Returns a filter for the runtime that selects a single full ID; no filter for anything else. */
+export function idFilter<Id>(refs: readonly string[], brand: (raw: string) => Id): {readonly id?: Id} {
+  const [ref = ''] = refs;
+  return refs.length === 1 && isFullId(ref) ? {id: brand(ref)} : {};
+}

@@ -1,3 +1,4 @@
+import {findClosestMatch} from '../../base/closest-match.js';
 import {KcriError} from '../../base/errors.js';
 import type {Container, PodSandbox} from '../../cri/index.js';
 import {sortNewestFirst} from '../filters/list-filters.js';
@@ -15,7 +16,13 @@ export class AmbiguousError extends KcriError {
 
 /** Result of resolving a reference on the command line: an object's ID, or the error that none was found. */
 export type Target<Id> =
-  | {readonly kind: 'found'; readonly ref: string; readonly id: Id}
+  | {
+      readonly kind: 'found';
+      readonly ref: string;
+      readonly id: Id;
+      /** Returns the error to report if the runtime does not know the ID but it is the ID of an object of another kind. */
+      readonly wrongKind?: () => Promise<NotFoundError | undefined>;
+    }
   | {readonly kind: 'missing'; readonly ref: string; readonly error: NotFoundError};
 
 interface Identified {
@@ -113,20 +120,28 @@ export function keepNewestAttempts<T extends Identified>(
   return [...newest.values()];
 }
 
-/** Returns the target of a reference. Throws AmbiguousError if several objects match. */
+/** Returns the target of a reference, undefined if no object matches. Throws AmbiguousError if several match. */
 export function toTarget<T extends Identified>(
   ref: string,
   matches: readonly T[],
   kind: ObjectKind<T>,
-): Target<T['id']> {
+): Target<T['id']> | undefined {
   const [candidate] = matches;
-  if (candidate === undefined) return {kind: 'missing', ref, error: notFoundError(ref, kind)};
+  if (candidate === undefined) return undefined;
   if (matches.length > 1) throw ambiguous(ref, matches, kind);
   return {kind: 'found', ref, id: candidate.id};
 }
 
-function notFoundError<T>(ref: string, {noun, lister}: ObjectKind<T>): NotFoundError {
-  return new NotFoundError(`no such ${noun} "${ref}"`, {hint: `run "${lister}" to list ${noun}s`});
+/** Returns the error for a reference that matches no object. Suggests the closest of the known names. */
+export function unknownNameError(
+  ref: string,
+  {noun, lister}: Pick<ObjectKind<never>, 'noun' | 'lister'>,
+  names: readonly string[],
+): NotFoundError {
+  const closest = findClosestMatch(ref, names);
+  return new NotFoundError(`no such ${noun} "${ref}"`, {
+    hint: closest === undefined ? `run "${lister}" to list ${noun}s` : `did you mean "${closest}"?`,
+  });
 }
 
 /** Maximum number of candidates in an error. */

@@ -8,7 +8,7 @@ import type {
   RuntimeService,
 } from '../../cri/index.js';
 import {createImageUserMatcher} from '../containers/list-containers.js';
-import {isFullId} from '../filters/list-filters.js';
+import {idFilter, isFullId} from '../filters/list-filters.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
 import {
   ambiguousError,
@@ -21,38 +21,50 @@ import {
   type Target,
 } from './find-by-name.js';
 import {matchesImageName, imageDisplayName} from '../images/image-matching.js';
+import type {MissingOptions} from './missing-objects.js';
 import {podFromLabels, createPodLookup} from '../pods/pod-labels.js';
 
 export {NotFoundError, type Target} from './find-by-name.js';
 
 /** Options of the resolve functions. */
-export interface ResolveOptions {
-  readonly signal: AbortSignal;
+export interface ResolveOptions extends MissingOptions {
   /** Verifies full IDs with the runtime too, for calls that succeed without the object. Default false. */
   readonly verify?: boolean;
   /** Resolves a name to the newest attempt of a container or pod. Default true. */
   readonly newestAttempt?: boolean;
   /** Image service to also match images by, for references that match no container. */
   readonly images?: ImageService;
+  /** Chooses a container of a pod, for references that match a pod but no container. Full IDs are verified then. */
+  readonly chooseContainer?: ContainerChooser;
   /** Takes every reference for an ID and lets the runtime check it, as crictl does. Default false. */
   readonly literal?: boolean;
 }
 
+/** Returns a container of a pod as the target of the reference, or the error that there is none. */
+export type ContainerChooser = (ref: string, pod: PodSandboxId) => Promise<Target<ContainerId>>;
+
 /**
- * Resolves references to containers: an ID, an ID prefix, a name, `pod/name`, `namespace/pod/name`, or an image that
- * a single container uses. Rejects with AmbiguousError, before anything is done, if a reference matches several
- * containers.
+ * Resolves references to containers: an ID, an ID prefix, a name, `pod/name`, `namespace/pod/name`, a pod if
+ * `chooseContainer` is set, or an image that a single container uses. Rejects with AmbiguousError, before anything is
+ * done, if a reference matches several.
  *
- * Full IDs need no call; anything else needs one ListContainers call in total, a ListPodSandbox call if a reference
- * does not match exactly one and some containers lack pod labels, and a ListImages call if a reference matches none.
+ * Unverified full IDs need no call; anything else needs one ListContainers call in total, a ListPodSandbox call if a
+ * reference does not match exactly one and some containers lack pod labels, or if a reference matches none, and a
+ * ListImages call if it does not match a pod either.
  */
 export async function resolveContainers(
   runtime: RuntimeService,
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  if (isLiteral(refs, options)) return refs.map((ref) => found(ref, containerId(ref)));
-  const containers = await listAllContainers(runtime, {}, options.signal);
+  const {literal = false, verify = options.chooseContainer !== undefined, signal} = options;
+  if (literal) return refs.map((ref) => found(ref, containerId(ref)));
+  if (!verify && refs.every(isFullId))
+    return refs.map((ref) => ({
+      ...found(ref, containerId(ref)),
+      wrongKind: async () => await (await explanations()).podInsteadOfContainer(runtime, ref, options),
+    }));
+  const containers = await listAllContainers(runtime, idFilter(refs, containerId), signal);
   return await resolveContainersAmong(runtime, refs, containers, options);
 }
 
@@ -61,22 +73,72 @@ export async function resolveContainersAmong(
   runtime: RuntimeService,
   refs: readonly string[],
   containers: readonly Container[],
-  {signal, newestAttempt = true, images}: ResolveOptions,
+  options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  let kind = createContainerKind(podFromLabels);
-  let matches = refs.map(createFinder(containers, kind, newestAttempt));
-  if (matches.some(({length}) => length !== 1)) {
-    const podOf = await createPodLookup(runtime, containers, signal);
-    kind = createContainerKind(podOf);
-    if (podOf !== podFromLabels) matches = refs.map(createFinder(containers, kind, newestAttempt));
-  }
-  if (images !== undefined && matches.some(({length}) => length === 0)) {
-    const known = await listAllImages(images, signal);
-    const users = (ref: string) => runningUsers(containers.filter(createImageUserMatcher(ref, known)));
-    const candidates = (ref: string) => (newestAttempt ? keepNewestAttempts(users(ref), kind) : users(ref));
-    matches = matches.map((found, index) => (found.length === 0 ? candidates(refs[index] ?? '') : found));
-  }
-  return refs.map((ref, index) => toTarget(ref, matches[index] ?? [], kind));
+  const {signal, newestAttempt = true, images, chooseContainer, command} = options;
+  const {kind, matches} = await matchNames(runtime, refs, containers, options);
+  const newest = (found: readonly Container[]) => (newestAttempt ? keepNewestAttempts(found, kind) : found);
+  let sandboxes: Promise<readonly PodSandbox[]> | undefined;
+  const listPods = () => (sandboxes ??= listAllSandboxes(runtime, idFilter(refs, podSandboxId), signal));
+  let targets: readonly (Target<ContainerId> | undefined)[] = refs.map((ref, index) =>
+    toTarget(ref, matches[index] ?? [], kind),
+  );
+  if (chooseContainer !== undefined)
+    targets = await fillMissing(targets, refs, async (missing) =>
+      chooseFromPods(missing, await listPods(), chooseContainer),
+    );
+  if (images !== undefined)
+    targets = await fillMissing(targets, refs, async (missing) => {
+      const known = await listAllImages(images, signal);
+      const users = (ref: string) => runningUsers(containers.filter(createImageUserMatcher(ref, known)));
+      return missing.map((ref) => toTarget(ref, newest(users(ref)), kind));
+    });
+  return await fillMissing(targets, refs, async (missing) => {
+    const pods = missing.every((ref) => ref === '') ? [] : await listPods();
+    const candidates = {containers, kind, sandboxes: pods, acceptsPods: chooseContainer !== undefined};
+    const {explainMissingContainers} = await explanations();
+    return explainMissingContainers(missing, candidates, command);
+  });
+}
+
+/** Returns the containers that each reference matches by ID or name, and the kind by which they were matched. */
+async function matchNames(
+  runtime: RuntimeService,
+  refs: readonly string[],
+  containers: readonly Container[],
+  {signal, newestAttempt = true}: ResolveOptions,
+) {
+  const kind = createContainerKind(podFromLabels);
+  const matches = refs.map(createFinder(containers, kind, newestAttempt));
+  if (matches.every(({length}) => length === 1)) return {kind, matches};
+  const podOf = await createPodLookup(runtime, containers, signal);
+  if (podOf === podFromLabels) return {kind, matches};
+  const byPod = createContainerKind(podOf);
+  return {kind: byPod, matches: refs.map(createFinder(containers, byPod, newestAttempt))};
+}
+
+/** Returns the targets, with those that are undefined replaced by what `find` returns for their references. */
+async function fillMissing<T, U>(
+  targets: readonly (T | undefined)[],
+  refs: readonly string[],
+  find: (missing: readonly string[]) => Promise<readonly U[]>,
+): Promise<readonly (T | U)[]> {
+  const missing = refs.filter((_, index) => targets[index] === undefined);
+  if (missing.length === 0) return targets as readonly T[];
+  const found = (await find(missing)).values();
+  return targets.map((target) => target ?? (found.next().value as U));
+}
+
+async function chooseFromPods(
+  refs: readonly string[],
+  sandboxes: readonly PodSandbox[],
+  choose: ContainerChooser,
+): Promise<readonly (Target<ContainerId> | undefined)[]> {
+  const find = createFinder(sandboxes, SANDBOX_KIND, true);
+  const pods = refs.map((ref) => toTarget(ref, find(ref), SANDBOX_KIND));
+  return await Promise.all(
+    pods.map(async (pod) => (pod?.kind === 'found' ? await choose(pod.ref, pod.id) : undefined)),
+  );
 }
 
 /** Returns the running containers of an image, or all if none is running. */
@@ -91,18 +153,29 @@ export async function resolveSandboxes(
   refs: readonly string[],
   options: ResolveOptions,
 ): Promise<readonly Target<PodSandboxId>[]> {
-  if (isLiteral(refs, options)) return refs.map((ref) => found(ref, podSandboxId(ref)));
-  return resolveSandboxesAmong(refs, await listAllSandboxes(runtime, {}, options.signal), options);
+  const {literal = false, verify = false, signal} = options;
+  if (literal) return refs.map((ref) => found(ref, podSandboxId(ref)));
+  if (!verify && refs.every(isFullId))
+    return refs.map((ref) => ({
+      ...found(ref, podSandboxId(ref)),
+      wrongKind: async () => await (await explanations()).containerInsteadOfPod(runtime, ref, options),
+    }));
+  const sandboxes = await listAllSandboxes(runtime, idFilter(refs, podSandboxId), signal);
+  return await resolveSandboxesAmong(runtime, refs, sandboxes, options);
 }
 
 /** Resolves references as resolveSandboxes does, among the given sandboxes. */
-export function resolveSandboxesAmong(
+export async function resolveSandboxesAmong(
+  runtime: RuntimeService,
   refs: readonly string[],
   sandboxes: readonly PodSandbox[],
-  {newestAttempt = true}: Pick<ResolveOptions, 'newestAttempt'>,
-): readonly Target<PodSandboxId>[] {
-  const find = createFinder(sandboxes, SANDBOX_KIND, newestAttempt);
-  return refs.map((ref) => toTarget(ref, find(ref), SANDBOX_KIND));
+  options: ResolveOptions,
+): Promise<readonly Target<PodSandboxId>[]> {
+  const find = createFinder(sandboxes, SANDBOX_KIND, options.newestAttempt ?? true);
+  const targets = refs.map((ref) => toTarget(ref, find(ref), SANDBOX_KIND));
+  return await fillMissing(targets, refs, async (missing) =>
+    (await explanations()).explainMissingSandboxes(runtime, missing, sandboxes, options),
+  );
 }
 
 /**
@@ -115,9 +188,9 @@ export async function resolvePod(
   signal: AbortSignal,
 ): Promise<readonly PodSandboxId[]> {
   if (isFullId(ref)) return [podSandboxId(ref)];
-  const attempts = createFinder(await listAllSandboxes(runtime, {}, signal), SANDBOX_KIND, false)(ref);
-  first([toTarget(ref, keepNewestAttempts(attempts, SANDBOX_KIND), SANDBOX_KIND)]);
-  return attempts.map(({id}) => id);
+  const sandboxes = await listAllSandboxes(runtime, {}, signal);
+  first(await resolveSandboxesAmong(runtime, [ref], sandboxes, {signal}));
+  return createFinder(sandboxes, SANDBOX_KIND, false)(ref).map(({id}) => id);
 }
 
 /**
@@ -168,15 +241,19 @@ export function nothingFoundError(lister: string): NothingFoundError {
   });
 }
 
-function isLiteral(refs: readonly string[], {literal = false, verify = false}: ResolveOptions): boolean {
-  return literal || (!verify && refs.every(isFullId));
+function found<Id>(ref: string, id: Id) {
+  return {kind: 'found', ref, id} as const;
 }
 
-function found<Id>(ref: string, id: Id): Target<Id> {
-  return {kind: 'found', ref, id};
+/** Loads the code for references that match nothing, which few runs need. */
+const explanations = async () => await import('./missing-objects.js');
+
+/** Returns the target of a single reference. Throws NotFoundError if it is missing. */
+export function requireTarget<Id>(target: Target<Id> | undefined): Target<Id> & {readonly kind: 'found'} {
+  if (target?.kind === 'found') return target;
+  throw target?.error ?? new Error('resolving one reference returned no target');
 }
 
 function first<Id>([target]: readonly Target<Id>[]): Id {
-  if (target?.kind === 'found') return target.id;
-  throw target?.error ?? new Error('resolving one reference returned no target');
+  return requireTarget(target).id;
 }

@@ -282,6 +282,45 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
     expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
   });
 
+  test('exec, logs and attach accept the ID that runp prints, and the name of the pod', async () => {
+    const file = join(await temporaryDirectory(), 'pod.yaml');
+    const says = (name: string): object =>
+      aContainer(name, {command: ['sh', '-c', `echo from ${name}; exec sleep 3600`]});
+    await writeFile(
+      file,
+      aManifest('by-pod', {
+        initContainers: [aContainer('setup', {command: ['true']})],
+        containers: [says('app'), says('extra')],
+      }),
+    );
+    const {runtime} = ground;
+    const dirs = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
+    const id = (await runtime.kcri(['runp', file, ...dirs])).stdout.trim();
+    const stderr = 'Defaulted container "app" out of: app, extra, setup (init)\n';
+    for (const ref of [id, id.slice(0, 13), 'by-pod', 'default/by-pod']) {
+      const command = ['sh', '-c', 'tr "\\0" " " < /proc/1/cmdline'];
+      const executed = await runtime.kcri(['exec', ref, ...command]);
+      expect(executed).toMatchObject({
+        stdout: expect.stringContaining('3600') as string,
+        stderr,
+        exitCode: 0,
+      });
+      await expect
+        .poll(() => runtime.kcri(['logs', ref]), {timeout: 30_000})
+        .toEqual({stdout: 'from app\n', stderr, exitCode: 0});
+    }
+    await expect
+      .poll(() => runtime.kcri(['logs', '-c', 'extra', id]), {timeout: 30_000})
+      .toEqual({stdout: 'from extra\n', stderr: '', exitCode: 0});
+    expect(await runtime.kcri(['exec', '-s', '-c', 'setup', id, 'true'])).toMatchObject({exitCode: 1});
+    const literal = await runtime.kcri(['exec', '-s', id, 'true'], {env: {KCRI_COMPAT: 'crictl'}});
+    expect(literal).toMatchObject({exitCode: 1, stderr: expect.not.stringContaining('Defaulted') as string});
+    const attaching = runtime.start(['attach', id]);
+    await attaching.waitForOutput(/^Defaulted container "app" out of: app, extra, setup \(init\)$/m);
+    expect(await ground.delete('by-pod')).toMatchObject({exitCode: 0});
+    await attaching.exited;
+  });
+
   test('runp of a Pod manifest syncs the pod and prints only the ID of its sandbox', async () => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
     await writeFile(file, aManifest('runp'));
