@@ -29,7 +29,7 @@ async function failureOf(connection: Connection, name: string): Promise<CriError
   try {
     const result = service[name]?.({});
     if (result !== undefined && Symbol.asyncIterator in result)
-      for await (const message of result) void message;
+      for await (const message of result) expect(message).toBeDefined();
     else await result;
   } catch (error) {
     return error as CriError;

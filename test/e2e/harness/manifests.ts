@@ -1,4 +1,3 @@
-import type {PodSpec} from '../../../src/api/types/v1-pod.js';
 import {aRawPod} from '../../fakes/a-pod.js';
 
 /** The image that every runtime under test has. */
@@ -23,5 +22,5 @@ export function aContainer(name = 'main', fields: ManifestFields = {}): Manifest
 /** Returns a manifest in JSON, by default with one container, which sleeps. */
 export function aManifest(name: string, spec: ManifestFields = {}, metadata: ManifestFields = {}): string {
   const defaults = {terminationGracePeriodSeconds: 2, containers: [SLEEPS]};
-  return JSON.stringify(aRawPod({...defaults, ...spec} as Partial<PodSpec>, {name, ...metadata}));
+  return JSON.stringify(aRawPod({...defaults, ...spec}, {name, ...metadata}));
 }

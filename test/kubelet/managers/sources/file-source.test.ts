@@ -3,43 +3,14 @@ import {mkdir, rename, rm, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {systemClock, type Clock} from '../../../../src/base/clock.js';
+import {systemClock} from '../../../../src/base/clock.js';
 import {FileSource} from '../../../../src/kubelet/managers/sources/file-source.js';
 import {ALIAS_BOMBS} from '../../../api/decoding/alias-bombs.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {until} from '../../../base/until.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import {configMapManifest, runSource, podManifest, prepareOnNode, type RunningSource} from './run-source.js';
-
-/** Interval so long that no test reaches it. */
-const NEVER_MS = 3_600_000;
-
-interface Options {
-  readonly clock?: Clock;
-  readonly checkFrequencyMs?: number;
-}
-
-function followPath(
-  path: string,
-  {clock = systemClock, checkFrequencyMs = NEVER_MS}: Options = {},
-): RunningSource {
-  return runSource(new FileSource({path, checkFrequencyMs, clock, prepare: prepareOnNode}));
-}
-
-interface ManifestDirectory {
-  readonly path: string;
-  readonly write: (name: string, text: string) => Promise<void>;
-}
-
-async function aDirectory(files: Readonly<Record<string, string>> = {}): Promise<ManifestDirectory> {
-  const path = join(await temporaryDirectory(), 'manifests');
-  await mkdir(path);
-  const write = async (name: string, text: string): Promise<void> => {
-    await writeFile(join(path, name), text);
-  };
-  for (const [name, text] of Object.entries(files)) await write(name, text);
-  return {path, write};
-}
+import {aDirectory, advanceLists, advanceUntil, followPath, NEVER_MS} from './manifest-directory.js';
+import {configMapManifest, podManifest, prepareOnNode, runSource, type RunningSource} from './run-source.js';
 
 describe('a directory', () => {
   test('files are read in the order of their names with any extension; hidden files and directories are ignored', async () => {
@@ -450,22 +421,4 @@ test('a reread reads the source at once', async () => {
 function dataOf({sets}: RunningSource): string | undefined {
   const [object] = sets.at(-1)?.objects ?? [];
   return object?.kind === 'ConfigMap' ? object.data?.['key'] : undefined;
-}
-
-/** Advances the clock in small steps, with pauses for file operations, until the condition is true or `ms` have passed. */
-async function advanceUntil(clock: FakeClock, ms: number, condition: () => boolean): Promise<void> {
-  const end = clock.now() + ms;
-  while (clock.now() < end && !condition()) {
-    await systemClock.sleep(2);
-    await clock.advance(10);
-  }
-}
-
-/** Advances the clock past `count` periodic lists. */
-async function advanceLists(clock: FakeClock, count: number): Promise<void> {
-  for (let list = 0; list < count; list += 1) {
-    await advanceUntil(clock, 500, () => false);
-    await clock.advance(20_000);
-    await advanceUntil(clock, 50, () => false);
-  }
 }

@@ -105,7 +105,7 @@ describe('requests that a client sends ahead', () => {
   });
 
   test.each([
-    ['byte by byte', [...pipelined(3)]],
+    ['byte by byte', Array.from(pipelined(3))],
     ['with bodies', ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n\n\n\n\n'.repeat(3)]],
     [
       'with chunked bodies',
