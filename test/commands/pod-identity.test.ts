@@ -66,7 +66,7 @@ test('of two concurrently synced pods with one UID only one is created', async (
   );
   expect(results.map(({exitCode}) => exitCode).toSorted()).toEqual([0, 1, 1]);
   const rejected = results.filter(({exitCode}) => exitCode === 1);
-  for (const {stderr} of rejected) expect(stderr).toContain('the UID "the-same" of the pod "default/');
+  for (const {stderr} of rejected) expect(stderr).toContain('the UID "the-same" of pod "default/');
   const created = names.filter((_, index) => results[index]!.exitCode === 0);
   expect(testbed.runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(created);
   expect(await onlyRecord(testbed)).toMatchObject({name: created[0]});

@@ -10,7 +10,7 @@ test('a containerd that cannot be started is an error with the reason', async ()
   const layout = computeRuntimeLayout(await temporaryDirectory());
   await mkdir(layout.root);
   await expect(startContainerd('/etc', layout, '/bin')).rejects.toThrow(
-    new SystemError('starting "/etc": permission denied'),
+    new SystemError('cannot start "/etc": permission denied'),
   );
 });
 
