@@ -86,9 +86,9 @@ async function layOut(folder, {program, noticesText}) {
     pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href
   );
   const texts = {
-    'share/bash-completion/completions/kcri': scripts.bash,
-    'share/zsh/site-functions/_kcri': scripts.zsh,
-    'share/fish/vendor_completions.d/kcri.fish': scripts.fish,
+    'share/bash-completion/completions/kcri': scripts.bash('kcri'),
+    'share/zsh/site-functions/_kcri': scripts.zsh('kcri'),
+    'share/fish/vendor_completions.d/kcri.fish': scripts.fish('kcri'),
     'share/doc/kcri/THIRD-PARTY-NOTICES.txt': noticesText,
   };
   for (const [name, text] of Object.entries(texts)) {
