@@ -1,5 +1,5 @@
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {availableParallelism, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {explainNoExecutable} from './executable-support.mjs';
 import {run, say} from './run.mjs';
@@ -14,7 +14,8 @@ const ALL = {
 
 /**
  * What each task runs: projects of vitest.config.ts, and in CI `npm run check`. Projects of `processors` keep the
- * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time.
+ * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time where there
+ * are processors to spare.
  */
 const TASKS = {
   test: ALL,
@@ -25,6 +26,9 @@ const TASKS = {
 
 /** The names of the tasks that run tests. */
 export const TEST_TASKS = Object.keys(TASKS);
+
+/** With fewer processors, end-to-end tests next to unit tests make some of both too slow. */
+const PROCESSORS_FOR_BOTH = 4;
 
 /** The projects that run the executable. */
 const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
@@ -42,10 +46,13 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
  */
 export async function runTests(task, args, fetchSecondContainerd) {
   const {processors, runtimes, checks, env} = TASKS[task];
-  const [units, onRuntimes] = await Promise.all([
-    runOnProcessors(processors, args, env, checks),
-    runOnRuntimes(runtimes, args, env, fetchSecondContainerd),
-  ]);
+  // The second containerd is downloaded meanwhile.
+  const second = fetchSecondContainerd();
+  second.catch(() => undefined);
+  const onProcessors = runOnProcessors(processors, args, env, checks);
+  if (availableParallelism() < PROCESSORS_FOR_BOTH) await onProcessors;
+  const onRuntimes = await runOnRuntimes(runtimes, args, env, await second);
+  const units = await onProcessors;
   const total = addCounts(units.count, onRuntimes.count);
   const problem = findProblem({
     total,
@@ -65,8 +72,7 @@ async function runOnProcessors(projects, args, env, checks) {
   return {...result, code: result.code || code};
 }
 
-async function runOnRuntimes(projects, args, env, fetchSecondContainerd) {
-  const second = await fetchSecondContainerd();
+async function runOnRuntimes(projects, args, env, second) {
   const ofSecond =
     second === undefined ? {} : {KCRI_TEST_CONTAINERD: second.folder, KCRI_TEST_RUNC: second.runc ?? ''};
   const result = await runProjects(projects, args, {...env, ...ofSecond});
