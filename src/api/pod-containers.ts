@@ -1,3 +1,4 @@
+import {findByName} from '../base/by-name.js';
 import type {Container, Pod} from './types/v1-pod.js';
 
 /** Returns the init containers and regular containers of a pod, in the order in which they start. */
@@ -26,6 +27,6 @@ export function longRunningContainersOf(pod: Pick<Pod, 'spec'>): readonly Contai
 }
 
 /** Returns the init container or regular container of that name. */
-export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
-  return containersOf(pod).find((container) => container.name === name);
+export function findContainer({spec}: Pick<Pod, 'spec'>, name: string): Container | undefined {
+  return findByName(spec.initContainers ?? [], name) ?? findByName(spec.containers, name);
 }

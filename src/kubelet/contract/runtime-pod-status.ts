@@ -1,3 +1,4 @@
+import {findByName} from '../../base/by-name.js';
 import type {
   ContainerId,
   ContainerState,
@@ -40,7 +41,7 @@ export function findContainerStatus(
   status: RuntimePodStatus,
   name: string,
 ): RuntimeContainerStatus | undefined {
-  return status.containers.find((container) => container.name === name);
+  return findByName(status.containers, name);
 }
 
 /** Reports whether the pod has a running container or a ready sandbox. */

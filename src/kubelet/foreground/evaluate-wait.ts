@@ -1,6 +1,11 @@
-import {findContainer, longRunningContainersOf, sidecarsOf} from '../../api/pod-containers.js';
+import {
+  findContainer,
+  isRestartableInitContainer,
+  longRunningContainersOf,
+} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../api/types/v1-status.js';
+import {findByName} from '../../base/by-name.js';
 import {failuresOf, type SyncFailure, type SyncResult} from '../contract/sync-result.js';
 import {shouldRestartAfterExit} from '../managers/kuberuntime/compute/restart-policy.js';
 import type {SyncPass} from '../pods/sync/pod-syncer.js';
@@ -95,11 +100,11 @@ function closedGates({spec}: Pod, {conditions = []}: PodStatus): readonly string
 
 /** Reports whether all containers and sidecars of the pod are settled. */
 function allReady(pod: Pod, {containerStatuses = [], initContainerStatuses = []}: PodStatus): boolean {
-  return longRunningContainersOf(pod).every((container) =>
-    [...containerStatuses, ...initContainerStatuses].some(
-      (status) => status.name === container.name && settled(pod, container, status),
-    ),
-  );
+  return longRunningContainersOf(pod).every((container) => {
+    const {name} = container;
+    const status = findByName(containerStatuses, name) ?? findByName(initContainerStatuses, name);
+    return status !== undefined && settled(pod, container, status);
+  });
 }
 
 /** Reports whether the container is ready, or has succeeded and is not restarted. */
@@ -108,7 +113,8 @@ function settled(pod: Pod, container: Container, {ready, state}: ContainerStatus
 }
 
 function isSidecar(pod: Pod, name: string): boolean {
-  return sidecarsOf(pod).some((container) => container.name === name);
+  const container = findByName(pod.spec.initContainers ?? [], name);
+  return container !== undefined && isRestartableInitContainer(container);
 }
 
 /** Reports whether a container that exited with this code is restarted. */

@@ -1,5 +1,6 @@
 import {containersOf, findContainer} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
+import {findByName} from '../../base/by-name.js';
 import type {CriCall} from '../contract/observe-cri-calls.js';
 import type {PodActions} from '../contract/pod-actions.js';
 import {
@@ -7,6 +8,7 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../contract/runtime-pod-status.js';
+import {isInitContainer} from '../managers/kuberuntime/actions/kill-container.js';
 import {networkNamespace} from '../managers/kuberuntime/config/namespaces.js';
 import {effectiveRestartPolicy, exitCode} from '../managers/kuberuntime/compute/restart-policy.js';
 
@@ -111,7 +113,7 @@ function removalReason({pod, runtime, actions}: Pass, id: string): PlannedReason
   const newest = instance && findContainerStatus(runtime, instance.name);
   if (newest !== instance)
     return {text: 'only the newest dead instance of a container is kept', rule: 'podContainerDeletor'};
-  return pod.spec.initContainers?.some(({name}) => name === instance?.name) === true
+  return instance !== undefined && isInitContainer(pod, instance.name)
     ? {text: 'init containers run again in a new sandbox', rule: 'SyncPod step 2: purgeInitContainers'}
     : {text: 'the instance is no longer needed', rule: 'removeContainer'};
 }
@@ -141,14 +143,14 @@ function pullReason({pod}: Pass, request: Call['request']): PlannedReason {
 
 function startReason(pass: Pass, method: string, name: string | undefined): PlannedReason {
   const container = name === undefined ? undefined : findContainer(pass.pod, name);
-  const isInit = pass.pod.spec.initContainers?.some((each) => each.name === name) === true;
+  const isInit = name !== undefined && isInitContainer(pass.pod, name);
   const rule = `SyncPod step ${isInit ? '6' : '8'}: startContainer`;
   const text = container === undefined ? 'the pod specifies it' : containerReason(pass, container);
   return {text, rule: method === 'CreateContainer' ? rule : `${rule}, after it is created`};
 }
 
 function containerReason(pass: Pass, container: Container): string {
-  const changed = pass.actions?.containersToKill.some(({name}) => name === container.name) === true;
+  const changed = findByName(pass.actions?.containersToKill ?? [], container.name) !== undefined;
   const newest = findContainerStatus(pass.runtime, container.name);
   if (changed) return changeText(pass, container.name) ?? 'its instance was killed';
   if (newest === undefined) return 'it has not been created yet';
@@ -172,7 +174,7 @@ function stateReason(pod: Pod, container: Container, newest: RuntimeContainerSta
 
 /** Describes a changed image, the only change that a container can have under the same name (HashContainer). */
 function changeText({before, pod, actions}: Pass, name: string): string | undefined {
-  const kill = actions?.containersToKill.find((each) => each.name === name);
+  const kill = findByName(actions?.containersToKill ?? [], name);
   if (kill?.reason !== 'Changed') return undefined;
   const imageIn = (of: Pod | undefined): string => (of && findContainer(of, name)?.image) ?? '?';
   return `image changed: "${imageIn(before)}" → "${imageIn(pod)}"`;

@@ -5,6 +5,8 @@ import {
 } from '../pods/allocation/actuated-resources-store.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import {nextIteration} from '../../base/async/next-iteration.js';
+import {findByName} from '../../base/by-name.js';
 import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../contract/pod-filesystem.js';
 import {ALWAYS_READY} from '../contract/probe-results.js';
@@ -124,8 +126,10 @@ function plannedPods(
   pod: Pod,
   {recorder, onFile}: {readonly recorder: CallRecorder; readonly onFile: (file: PlannedFile) => void},
 ): PodRegistry {
-  const exitsImmediately = (name: string): boolean =>
-    pod.spec.initContainers?.some((each) => each.name === name && !isRestartableInitContainer(each)) ?? false;
+  const exitsImmediately = (name: string): boolean => {
+    const container = findByName(pod.spec.initContainers ?? [], name);
+    return container !== undefined && !isRestartableInitContainer(container);
+  };
   const {clock, node, offline = false} = options;
   return new PodRegistry({
     ...options,
@@ -169,6 +173,8 @@ async function runPasses(
   const {pod} = syncer;
   const limit = (pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
   for (let pass = 0; pass < limit; pass++) {
+    await nextIteration();
+    signal.throwIfAborted();
     const {runtime, status} = await syncer.observe(signal);
     recorder.step = {
       kind: 'pass',

@@ -1,3 +1,4 @@
+import {nextIteration} from '../../base/async/next-iteration.js';
 import {
   containerId,
   CriError,
@@ -124,6 +125,8 @@ function containerWrites(
 > {
   return {
     createContainer: async ({config, podSandboxId: sandboxId = podSandboxId('')} = {}) => {
+      // A plan of many containers can be interrupted.
+      await nextIteration();
       const id = containerId(`<container ${config?.metadata?.name ?? ''}/${config?.metadata?.attempt ?? 0}>`);
       state.containers.set(id, {
         config: config as ContainerConfig,

@@ -41,6 +41,16 @@ test('planned pods are listed beside real ones without calls to the runtime', as
   expect(fake.containers).toHaveLength(1);
 });
 
+test('a signal is handled between two planned containers', async () => {
+  await using services = await startPlannedServices();
+  let isHandled = false;
+  setImmediate(() => {
+    isHandled = true;
+  });
+  await services.runtime.createContainer({config: {metadata: {name: 'main', attempt: 0}}});
+  expect(isHandled).toBe(true);
+});
+
 test.each([
   ['setup', 'CONTAINER_EXITED'],
   ['main', 'CONTAINER_RUNNING'],

@@ -1,5 +1,6 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {performance} from 'node:perf_hooks';
+import {nextIteration} from '../../../base/async/next-iteration.js';
 import type {MetricFamily} from './exposition.js';
 
 /** Returns the standard metrics of the process (process_*) and of its event loop (nodejs_*). */
@@ -55,7 +56,7 @@ function gauge(name: string, help: string, value: number | undefined): MetricFam
 /** Resolves with the current delay of the event loop. */
 async function eventLoopLag(): Promise<number> {
   const startedAt = performance.now();
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextIteration();
   return (performance.now() - startedAt) / 1000;
 }
 

@@ -1,6 +1,7 @@
 import {sidecarsOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {findByName} from '../../../base/by-name.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {ContainerId, PodUid} from '../../../cri/index.js';
 import type {ContainerKind} from '../../contract/pod-event.js';
@@ -225,5 +226,5 @@ function isNewlyUnready({name}: Container, before: PodStatus, now: PodStatus): b
 }
 
 function statusOf(name: string, {containerStatuses = [], initContainerStatuses = []}: PodStatus) {
-  return [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
+  return findByName(containerStatuses, name) ?? findByName(initContainerStatuses, name);
 }

@@ -39,7 +39,7 @@ export function containerSecretValuesOf(
     ...envFrom.map(({secretRef}) => secretRef?.name),
     ...env.map(({valueFrom}) => valueFrom?.secretKeyRef?.name),
   ];
-  return names.flatMap((name) => {
+  return [...new Set(names)].flatMap((name) => {
     const secret = name === undefined ? undefined : objects.secret(namespace, name);
     return secret === undefined ? [] : secretValuesOf(secret);
   });
@@ -77,9 +77,10 @@ export class PodRedactor {
   /** Adds the values that a container starts with. */
   addStartedValues(container: string, texts: readonly string[]): void {
     const before = this.#started.get(container) ?? [];
-    const isSame = JSON.stringify(before[0]) === JSON.stringify(texts);
-    if (!isSame) this.#started.set(container, [texts, ...before].slice(0, MAX_STARTS));
-    this.#rebuild();
+    if (JSON.stringify(before[0]) === JSON.stringify(texts)) return;
+    this.#started.set(container, [texts, ...before].slice(0, MAX_STARTS));
+    const isDropping = before.length === MAX_STARTS;
+    if (isDropping || texts.some((text) => !this.#all.has(text))) this.#rebuild();
   }
 
   #rebuild(): void {

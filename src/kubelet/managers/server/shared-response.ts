@@ -1,5 +1,5 @@
 import {coalesce} from '../../../base/async/coalesce.js';
-import {nextIteration} from './connections/turn-queue.js';
+import {nextIteration} from '../../../base/async/next-iteration.js';
 import type {BufferedResponse} from './kubelet-response.js';
 
 /**

@@ -62,6 +62,8 @@ export class PodActuatedResources implements ActuatedResources {
   readonly #uid: PodUid;
   readonly #onFailure: (error: unknown) => void;
   #loaded = false;
+  /** Containers of `current`, if this object created the map. */
+  #own: Map<string, ResourceRequirements> | undefined;
   current: PodAllocation | undefined;
 
   /**
@@ -84,7 +86,10 @@ export class PodActuatedResources implements ActuatedResources {
     const {pod, containers} = this.current ?? NOTHING;
     const before = containers.get(name);
     if (before !== undefined && areResourcesEqual(before, resources)) return;
-    await this.#set({pod, containers: new Map([...containers, [name, resources]])});
+    // A map of this object is extended in place: copying it for each container would take quadratic time.
+    const own = containers === this.#own ? this.#own : new Map(containers);
+    this.#own = own.set(name, resources);
+    await this.#set({pod, containers: own});
   }
 
   async setPod(resources: ResourceRequirements | undefined): Promise<void> {

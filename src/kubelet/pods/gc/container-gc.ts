@@ -1,3 +1,4 @@
+import {groupByName} from '../../../base/by-name.js';
 import type {PodSandboxId} from '../../../cri/index.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -76,10 +77,7 @@ function evictable(
 }
 
 function unitsOf(containers: readonly RuntimeContainerStatus[]): readonly Unit[] {
-  const names = new Set(containers.map(({name}) => name));
-  return [...names].map((name) =>
-    containers.filter((container) => container.name === name).toSorted(newestFirst),
-  );
+  return [...groupByName(containers).values()].map((instances) => instances.toSorted(newestFirst));
 }
 
 function keptOf(

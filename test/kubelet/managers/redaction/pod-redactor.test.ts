@@ -120,3 +120,15 @@ test('redacted API objects have the keys of Secrets, with a placeholder for each
   expect(redacted.secret('default', 'none')).toBeUndefined();
   expect(redacted.sources).toEqual(['f.yaml']);
 });
+
+test('values of a container are redacted only if new ones are added or old ones dropped', () => {
+  const changes: (readonly string[])[] = [];
+  const redactor = new PodRedactor((texts) => void changes.push(texts));
+  redactor.addStartedValues('a', ['hunter2']);
+  for (const name of ['b', 'c']) redactor.addStartedValues(name, ['hunter2']);
+  redactor.addStartedValues('d', []);
+  expect(changes).toEqual([['hunter2']]);
+  expect(redactor.mask('hunter2')).not.toContain('hunter2');
+  redactor.addStartedValues('d', ['swordfish']);
+  expect(changes).toEqual([['hunter2'], ['hunter2', 'swordfish']]);
+});

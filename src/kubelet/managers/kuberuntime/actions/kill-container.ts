@@ -1,5 +1,6 @@
 import {findContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import {findByName} from '../../../../base/by-name.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf} from '../../../../base/errors.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
@@ -63,7 +64,7 @@ export interface KillRequest {
 
 /** Reports whether the pod has an init container of that name. */
 export function isInitContainer(pod: Pod, name: string): boolean {
-  return pod.spec.initContainers?.some((container) => container.name === name) ?? false;
+  return findByName(pod.spec.initContainers ?? [], name) !== undefined;
 }
 
 /**

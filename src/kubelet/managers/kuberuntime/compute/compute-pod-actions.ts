@@ -70,9 +70,12 @@ function computeResize(
   {pod, status, actuated}: Pick<ComputeActionsInput, 'pod' | 'status' | 'actuated'>,
 ): ResizeActions | undefined {
   if (killPod && !createSandbox) return undefined;
-  const started = [...starts.initContainersToStart, ...starts.containersToStart].map(({name}) => name);
-  const killed = killPod ? status.containers : containersToKill;
-  return computeResizeActions(pod, status, actuated, {killed: killed.map(({name}) => name), started});
+  const namesOf = (items: readonly {readonly name: string}[]): ReadonlySet<string> =>
+    new Set(items.map(({name}) => name));
+  return computeResizeActions(pod, status, actuated, {
+    killed: namesOf(killPod ? status.containers : containersToKill),
+    started: namesOf([...starts.initContainersToStart, ...starts.containersToStart]),
+  });
 }
 
 /**

@@ -82,8 +82,8 @@ function policyOf({resizePolicy = []}: Container, resource: Resource): ResourceR
 
 /** Names of the containers that the same sync kills and starts. */
 export interface ContainerNamesInSync {
-  readonly killed: readonly string[];
-  readonly started: readonly string[];
+  readonly killed: ReadonlySet<string>;
+  readonly started: ReadonlySet<string>;
 }
 
 /**
@@ -99,13 +99,12 @@ export function computeResizeActions(
 ): ResizeActions | undefined {
   if (actuated === undefined) return undefined;
   const updates = resizableContainers(pod)
-    .filter(({name}) => !killed.includes(name))
+    .filter(({name}) => !killed.has(name))
     .flatMap((container) =>
       findUpdate(pod, container, findContainerStatus(status, container.name), actuated),
     );
   const startsResized = resizableContainers(pod).some(
-    (container) =>
-      started.includes(container.name) && findResourceChange(pod, container, actuated) !== undefined,
+    (container) => started.has(container.name) && findResourceChange(pod, container, actuated) !== undefined,
   );
   const wholePod = startsResized || !areResourcesEqual(pod.spec.resources, actuated.pod);
   const [memory, cpu] = [inOrder(updates, 'memory'), inOrder(updates, 'cpu')];

@@ -1,6 +1,7 @@
 import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../../api/types/v1-status.js';
+import {filterByName} from '../../../../base/by-name.js';
 import type {ContainerToReset} from '../../../contract/pod-actions.js';
 import {
   findContainerStatus,
@@ -49,12 +50,10 @@ export function areAllContainersRemoved(pod: Pod, runtime: RuntimePodStatus): bo
 export function computeContainersToReset(pod: Pod, status: RuntimePodStatus): readonly ContainerToReset[] {
   const {containers, initContainers = []} = pod.spec;
   const instances = [...containers, ...initContainers].flatMap((container) =>
-    status.containers
-      .filter(({name}) => name === container.name)
-      .map((instance) => ({
-        reset: {instance, kill: instance.state !== 'CONTAINER_EXITED'},
-        triggers: triggersRestart(container, instance),
-      })),
+    filterByName(status.containers, container.name).map((instance) => ({
+      reset: {instance, kill: instance.state !== 'CONTAINER_EXITED'},
+      triggers: triggersRestart(container, instance),
+    })),
   );
   return [...instances.filter(({triggers}) => !triggers), ...instances.filter(({triggers}) => triggers)].map(
     ({reset}) => reset,

@@ -1,5 +1,6 @@
 import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
+import {findByName} from '../../../../base/by-name.js';
 import type {Init, Mount, MountPropagation} from '../../../../cri/index.js';
 import {isStaticPod} from '../../sources/static-pod.js';
 import type {NodeFacts, RuntimeFeatures} from '../../../contract/node-facts.js';
@@ -110,5 +111,5 @@ export function supportsRecursiveReadOnlyMounts({
 
 /** Reports whether a volume is a hostPath, whose SELinux labels must not change. */
 function isHostPath({spec}: Pod, name: string): boolean {
-  return spec.volumes?.some((volume) => volume.name === name && volume.hostPath !== undefined) ?? false;
+  return findByName(spec.volumes ?? [], name)?.hostPath !== undefined;
 }

@@ -1,4 +1,5 @@
 import {performance} from 'node:perf_hooks';
+import {nextIteration} from '../../../../base/async/next-iteration.js';
 
 /** Maximum duration of consecutive tasks, in ms; the event loop does other work in between. */
 const SLICE_MS = 10;
@@ -47,11 +48,6 @@ export class TurnQueue {
   #next(): (() => void) | undefined {
     return this.#urgent.shift() ?? this.#normal.shift();
   }
-}
-
-/** Resolves in the next iteration of the event loop, after sockets have been read. */
-export async function nextIteration(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 async function microtasksDone(): Promise<void> {

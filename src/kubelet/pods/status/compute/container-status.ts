@@ -8,6 +8,7 @@ import type {
   PodStatus,
   VolumeMountStatus,
 } from '../../../../api/types/v1-status.js';
+import {filterByName, findByName} from '../../../../base/by-name.js';
 import type {ContainerId} from '../../../../cri/index.js';
 import type {RuntimeFeatures} from '../../../contract/node-facts.js';
 import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
@@ -72,7 +73,7 @@ export function computeContainerStatus(
   container: Container,
   kind: Kind,
 ): ContainerStatus {
-  const [newest, before] = input.runtime.containers.filter(({name}) => name === container.name);
+  const [newest, before] = filterByName(input.runtime.containers, container.name);
   const old = previousStatus(input, container, kind);
   const observed =
     newest === undefined
@@ -88,7 +89,7 @@ function previousStatus(
   kind: Kind,
 ): ContainerStatus | undefined {
   const statuses = kind === 'init' ? previous?.initContainerStatuses : previous?.containerStatuses;
-  return statuses?.find((status) => status.name === name);
+  return statuses && findByName(statuses, name);
 }
 
 /**

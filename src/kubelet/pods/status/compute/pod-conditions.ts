@@ -1,6 +1,7 @@
 import {isRestartableInitContainer, longRunningContainersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus, PodCondition, PodPhase} from '../../../../api/types/v1-status.js';
+import {findByName} from '../../../../base/by-name.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import {
   areAllContainersRemoved,
@@ -169,7 +170,7 @@ function namesOf(
 ): readonly string[] {
   return containers
     .filter((container) => {
-      const status = statuses.find(({name}) => name === container.name);
+      const status = findByName(statuses, container.name);
       return status === undefined || !isGood(status, container);
     })
     .map(({name}) => name);

@@ -1,6 +1,7 @@
 import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodPhase} from '../../../../api/types/v1-status.js';
+import {findByName} from '../../../../base/by-name.js';
 import {shouldRestartAfterExit} from '../../../managers/kuberuntime/compute/restart-policy.js';
 import {RESTARTING_ALL_CONTAINERS} from './container-status.js';
 
@@ -38,11 +39,7 @@ export function computePodPhase({
 }: PhaseInput): PodPhase {
   const {containers, initContainers = []} = pod.spec;
   const ownProgress = (container: Container, all: readonly ContainerStatus[]): Progress =>
-    progressOf(
-      pod,
-      container,
-      all.find(({name}) => name === container.name),
-    );
+    progressOf(pod, container, findByName(all, container.name));
   const inits = initContainers
     .filter((container) => !isRestartableInitContainer(container))
     .map((container) => ownProgress(container, initStatuses));

@@ -1,7 +1,7 @@
 import {containersOf} from '../../../../../api/pod-containers.js';
 import {compareQuantities} from '../../../../../api/quantity.js';
 import {addResources} from '../../../../../api/resource-list.js';
-import type {Pod} from '../../../../../api/types/v1-pod.js';
+import type {Pod, PodSpec} from '../../../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../../../api/types/v1-meta.js';
 import type {PodQOSClass} from '../../../../../api/types/v1-status.js';
 import {isPositive, type ResourceKind} from './resource-amounts.js';
@@ -15,6 +15,15 @@ const QOS_RESOURCES = ['cpu', 'memory'] as const;
  * replace those of the containers. The pod must have the API defaults, which derive requests from limits.
  */
 export function computePodQosClass(pod: Pod): PodQOSClass {
+  let qosClass = known.get(pod.spec);
+  if (qosClass === undefined) known.set(pod.spec, (qosClass = compute(pod)));
+  return qosClass;
+}
+
+/** Classes by Pod spec, since the class is part of the configuration of each container. */
+const known = new WeakMap<PodSpec, PodQOSClass>();
+
+function compute(pod: Pod): PodQOSClass {
   const {resources} = pod.spec;
   const all = hasAny(resources)
     ? [resources]
