@@ -4,12 +4,19 @@ import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {chooseContainer, type ContainerLayout} from '../../operations/resolve/choose-container.js';
 import {NotFoundError, type Target} from '../../operations/resolve/resolve-names.js';
 import type {CommandServices} from '../command/command-services.js';
-import type {ContainerChoice} from './select-containers.js';
 
 /** Pod as the user named it. */
 export interface NamedPod {
   readonly ref: string;
   readonly id: PodSandboxId;
+}
+
+/** Choice of a container of a pod. */
+export interface ContainerChoice {
+  /** Name of the container; undefined for the default container. */
+  readonly container?: string | undefined;
+  /** Whether to omit the note about the default container. */
+  readonly quiet?: boolean;
 }
 
 /** Returns a container of a pod, chosen as in kubectl, and prints kubectl's note if the choice was not obvious. */
@@ -18,24 +25,10 @@ export async function choosePodContainer(
   pod: NamedPod,
   {container: name, quiet = false}: ContainerChoice,
 ): Promise<Target<ContainerId>> {
-  const {connections, report, signal} = services;
-  const {runtime} = await connections.default();
-  const [sandboxes, containers] = await Promise.all([
-    listAllSandboxes(runtime, {id: pod.id}, signal),
-    listAllContainers(runtime, {podSandboxId: pod.id}, signal),
-  ]);
-  const sandbox = sandboxes.find(({id}) => id === pod.id);
-  const candidates = {
-    name: sandbox?.metadata?.name ?? pod.ref,
-    annotations: sandbox?.annotations ?? {},
-    // Not all runtimes apply filters.
-    containers: containers.filter(({podSandboxId}) => podSandboxId === pod.id),
-    layout: await readLayout(services, sandbox),
-  };
+  const {namespace, ...candidates} = await readCandidates(services, pod);
   try {
     const {container, note} = chooseContainer(candidates, name);
-    if (note !== undefined && !quiet) report.info(note);
-    const {namespace = ''} = sandbox?.metadata ?? {};
+    if (note !== undefined && !quiet) services.report.info(note);
     return {
       kind: 'found',
       ref: `${namespace}/${candidates.name}/${container.metadata?.name ?? ''}`,
@@ -45,6 +38,29 @@ export async function choosePodContainer(
     if (error instanceof NotFoundError) return {kind: 'missing', ref: pod.ref, error};
     throw error;
   }
+}
+
+/** Returns the namespace and name of a pod, and what its container is chosen from. */
+async function readCandidates(
+  services: CommandServices,
+  pod: NamedPod,
+): Promise<Parameters<typeof chooseContainer>[0] & {readonly namespace: string}> {
+  const {connections, signal} = services;
+  const {runtime} = await connections.default();
+  const [sandboxes, containers] = await Promise.all([
+    listAllSandboxes(runtime, {id: pod.id}, signal),
+    listAllContainers(runtime, {podSandboxId: pod.id}, signal),
+  ]);
+  const sandbox = sandboxes.find(({id}) => id === pod.id);
+  const {name = pod.ref, namespace = ''} = sandbox?.metadata ?? {};
+  return {
+    name,
+    namespace,
+    annotations: sandbox?.annotations ?? {},
+    // Not all runtimes apply filters.
+    containers: containers.filter(({podSandboxId}) => podSandboxId === pod.id),
+    layout: await readLayout(services, sandbox),
+  };
 }
 
 /** Returns the containers in the spec of a pod that kcri created; undefined for other pods. */

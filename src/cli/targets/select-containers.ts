@@ -22,6 +22,7 @@ import {
   type ContainerFilterValues,
 } from '../flags/filter-flags.js';
 import {kcriOnlyFlags, nonEmptyFlags} from '../flags/flag-types.js';
+import type {ContainerChoice} from './choose-pod-container.js';
 
 const {pod, name, image, label} = CONTAINER_FILTERS;
 
@@ -41,14 +42,6 @@ export const POD_CONTAINER_FLAG = kcriOnlyFlags(
     }),
   }),
 );
-
-/** Choice of a container of a pod. */
-export interface ContainerChoice {
-  /** Name of the container; undefined for the default container. */
-  readonly container?: string | undefined;
-  /** Whether to omit the note about the default container. */
-  readonly quiet?: boolean;
-}
 
 /** Returns a function that chooses a container of a named pod, as kubectl does. */
 export function createContainerChooser(services: CommandServices, choice: ContainerChoice): ContainerChooser {

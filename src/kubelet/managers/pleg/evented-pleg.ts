@@ -74,7 +74,7 @@ export class EventedPleg implements Pleg {
   async #followEvents(): Promise<void> {
     const {clock, signal, onNotice, needsEvents} = this.#options;
     await abortable(needsEvents ?? Promise.resolve(), signal).catch(() => undefined); // aborted
-    if (signal.aborted) return;
+    if (this.#options.signal.aborted) return;
     for (let failures = 0; ;) {
       const {error, wasTrusted} = await this.#readStream();
       if (signal.aborted) return;
