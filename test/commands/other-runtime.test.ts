@@ -68,7 +68,7 @@ describe('a pod created on another runtime', () => {
     const result = await testbed.run(args, {endpoint: other.endpoint, stdin});
     expectUserError(result);
     const createdOn = await canonicalEndpoint(testbed.runtime.endpoint);
-    expect(result.stderr).toContain(`pod "default/web": was created on "${createdOn}", not on "`);
+    expect(result.stderr).toContain(`pod "default/web": its runtime is "${createdOn}", not "`);
     expect(result.stderr).toContain(`hint: use its runtime with "-r ${createdOn}"`);
     expect(result.stderr).not.toContain('is left');
     expect(result.exitCode).toBe(1);
@@ -109,7 +109,7 @@ describe('a pod created on another runtime', () => {
       expect([lock, published]).toHaveLength(2);
       const result = await testbed.run(['delete', 'web']);
       expect(result.exitCode).toBe(exitCode);
-      expect(result.stderr.includes('is managed by kcri kubelet')).toBe(isSameRuntime);
+      expect(result.stderr.includes('manages it')).toBe(isSameRuntime);
     },
   );
 

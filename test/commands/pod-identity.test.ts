@@ -109,7 +109,7 @@ test('delete keeps a pod that has replaced the one it found', async () => {
   expect(result).toEqual({
     stdout: '',
     stderr:
-      'kcri: pod "default/web": was replaced by another kcri process while this one was waiting\n' +
+      'kcri: pod "default/web": another kcri process replaced it while this one was waiting\n' +
       'hint: the new pod is unchanged; run the command again to delete it\n',
     exitCode: 1,
   });

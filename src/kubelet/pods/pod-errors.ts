@@ -60,7 +60,7 @@ export class ResizeRejectedError extends PodError {
 /** Another kcri process superseded the pod while this one worked on it. */
 export class SupersededError extends PodError {
   constructor(pod: PodRef, done: keyof typeof SUPERSEDED_HINTS) {
-    super(pod, `was ${done} by another kcri process while this one was waiting`, {
+    super(pod, `another kcri process ${done} it while this one was waiting`, {
       hint: SUPERSEDED_HINTS[done],
     });
   }
@@ -69,7 +69,7 @@ export class SupersededError extends PodError {
 /** The pod was created on another runtime. The current runtime does not know its containers. */
 export class OtherRuntimeError extends PodError {
   constructor(pod: PodRef, created: string, current: string) {
-    super(pod, `was created on "${created}", not on "${current}"`, {
+    super(pod, `its runtime is "${created}", not "${current}"`, {
       hint: `use its runtime with "-r ${created}", or delete the pod first: "kcri -r ${created} delete ${pod.namespace}/${pod.name}"`,
     });
   }
@@ -78,7 +78,7 @@ export class OtherRuntimeError extends PodError {
 /** A running kubelet manages the pod, and changes by another process would conflict with it. */
 export class ManagedByKubeletError extends PodError {
   constructor(pod: PodRef, pid: number, source: string) {
-    super(pod, `is managed by kcri kubelet (PID ${pid})`, {
+    super(pod, `kcri kubelet (PID ${pid}) manages it`, {
       hint: `change or remove its manifest "${source}", or stop that kubelet first`,
     });
   }

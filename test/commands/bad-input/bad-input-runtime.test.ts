@@ -364,7 +364,7 @@ describe('concurrent syncs of one pod', () => {
     const result = await syncing;
     expectFailure(
       result,
-      'was deleted by another kcri process while this one was waiting\nhint: run "kcri sync" again\n',
+      'another kcri process deleted it while this one was waiting\nhint: run "kcri sync" again\n',
     );
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
@@ -379,7 +379,7 @@ describe('concurrent syncs of one pod', () => {
     await until(() => testbed.runtime.callsTo('StartContainer').length !== 0);
     const other = aManifest({restartPolicy: 'Never', metadata: {uid: 'my-uid'}, hostname: 'other'});
     expect(await testbed.run(['sync', await testbed.write('b.json', other)])).toMatchObject({exitCode: 0});
-    expectFailure(await first, 'was changed by another kcri');
+    expectFailure(await first, 'another kcri process changed it');
     expect(await testbed.records()).toHaveLength(1);
     expect(testbed.runtime.containers).toMatchObject([{state: 'CONTAINER_RUNNING'}]);
   });
@@ -397,7 +397,7 @@ describe('concurrent syncs of one pod', () => {
     expect(await testbed.run(['sync', await testbed.write('b.json', manifest(61))])).toMatchObject({
       exitCode: 0,
     });
-    expectFailure(await first, 'was changed by another kcri process while this one was waiting');
+    expectFailure(await first, 'another kcri process changed it while this one was waiting');
     expect(await testbed.records()).toHaveLength(1);
   });
 });

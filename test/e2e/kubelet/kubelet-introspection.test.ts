@@ -117,7 +117,7 @@ describe.each(runtimes)('introspection of a running kubelet: $name', (which) => 
       await kubelet.podTestbed.sync(manifest(WEB, {})),
     ]) {
       expect(refused.exitCode).toBe(1);
-      expect(refused.stderr).toContain(`is managed by kcri kubelet (PID ${daemon.pid})`);
+      expect(refused.stderr).toContain(`kcri kubelet (PID ${daemon.pid}) manages it`);
     }
     expect((await kcri('describe', WEB)).stdout).toMatch(/Restart Count: +0/);
   });

@@ -93,12 +93,12 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const deleted = await ground.delete(NAME);
     expect(deleted.exitCode).toBe(1);
     expect(deleted.stderr).toMatch(
-      /pod "default\/kubelet-web-kubelet-node": is managed by kcri kubelet \(PID \d+\)/,
+      /pod "default\/kubelet-web-kubelet-node": kcri kubelet \(PID \d+\) manages it/,
     );
     expect(deleted.stderr).toContain(`change or remove its manifest "${join(directory, 'web.yaml')}"`);
     const synced = await ground.sync(manifest(NAME, 'of sync'));
     expect(synced.exitCode).toBe(1);
-    expect(synced.stderr).toMatch(/is managed by kcri kubelet/);
+    expect(synced.stderr).toMatch(/kcri kubelet \(PID \d+\) manages it/);
     expect(await running()).toMatchObject({attempt: 1});
   });
 
@@ -127,7 +127,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const taken = await runs(name);
     await writeFile(join(directory, 'taken.yaml'), manifest('kubelet-taken', 'of the kubelet'));
     await daemon.waitForOutput(
-      /"Error syncing pod, skipping" err="the pod \\"default\/kubelet-taken-kubelet-node\\" of/,
+      /"Error syncing pod, skipping" err="cannot start pod \\"default\/kubelet-taken-kubelet-node\\": pod .* of \\"kcri sync\\" already exists/,
     );
     expect(await running(name)).toEqual(taken);
     await rm(join(directory, 'taken.yaml'));

@@ -2,7 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
-import {formatPod, namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
+import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {ManagedPodSet, PodInRuntime} from './managed-pod-set.js';
 import type {PodRegistry} from './pod-registry.js';
@@ -164,7 +164,7 @@ export class ManagedPods implements ManagedPodSet {
     if (other.manager === 'kubelet')
       throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
     const name = namespacedName(other);
-    throw new SystemError(`cannot start ${formatPod(ref)}: pod "${name}" of "kcri sync" already exists`, {
+    throw new SystemError(`cannot start pod "${namespacedName(ref)}": pod "${name}" of "kcri sync" already exists`, {
       hint: `run "kcri delete ${name}" to delete it`,
     });
   }
@@ -172,7 +172,7 @@ export class ManagedPods implements ManagedPodSet {
   #refuseForeign(ref: PodRef, {status, isListed}: PodInRuntime): void {
     if (status.sandboxes.length === 0 && !isListed) return;
     throw new SystemError(
-      `cannot start ${formatPod(ref)}: the UID "${ref.uid}" is in use by a pod that this kubelet did not create`,
+      `cannot start pod "${namespacedName(ref)}": the UID "${ref.uid}" is in use by a pod that this kubelet did not create`,
       {hint: 'set another metadata.uid in the manifest, or delete that pod with the tool that created it'},
     );
   }

@@ -77,7 +77,7 @@ test('a pod created on another runtime is ignored, and no other pod with its nam
   expect(await testbed.listRemains()).toEqual(before);
   const errorCount = (): number =>
     other.errors.filter((error) =>
-      error.includes(`pod "default/web-goldennode": was created on "${testbed.fake.endpoint}"`),
+      error.includes(`pod "default/web-goldennode": its runtime is "${testbed.fake.endpoint}"`),
     ).length;
   expect(errorCount()).toBe(1);
   await other.put('web.yaml', aManifest());
