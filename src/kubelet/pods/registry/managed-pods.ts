@@ -164,9 +164,12 @@ export class ManagedPods implements ManagedPodSet {
     if (other.manager === 'kubelet')
       throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
     const name = namespacedName(other);
-    throw new SystemError(`cannot start pod "${namespacedName(ref)}": pod "${name}" of "kcri sync" already exists`, {
-      hint: `run "kcri delete ${name}" to delete it`,
-    });
+    throw new SystemError(
+      `cannot start pod "${namespacedName(ref)}": pod "${name}" of "kcri sync" already exists`,
+      {
+        hint: `run "kcri delete ${name}" to delete it`,
+      },
+    );
   }
 
   #refuseForeign(ref: PodRef, {status, isListed}: PodInRuntime): void {
