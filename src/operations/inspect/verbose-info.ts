@@ -1,8 +1,8 @@
 import {parseJson, type Json, type JsonObject} from '../../format/json.js';
 
 /**
- * Runtime-specific `info` of a verbose response. The forms of containerd and CRI-O are read, with keys in snake_case
- * or camelCase; missing values are undefined or empty.
+ * Runtime-specific `info` of a verbose response. The forms of containerd and CRI-O are read, whose keys differ in case
+ * and underscores; missing values are undefined or empty.
  */
 export type VerboseInfo = Readonly<Record<string, string>>;
 
@@ -126,6 +126,7 @@ export function restartCountFromAnnotations(annotations: VerboseInfo): number | 
   return number(annotations[RESTART_COUNT]);
 }
 
+/** Host ports of a sandbox: JSON of Go's structure without tags (internal/hostport PortMapping). */
 const CRIO_PORTS = 'io.kubernetes.cri-o.PortMappings';
 
 function crioPorts(facts: Json): Json | undefined {
@@ -163,16 +164,18 @@ function parsed(json: string): Json {
   }
 }
 
-/** Returns the value at a path, whose keys may be in snake_case or camelCase. */
+/** Returns the value at a path, whose keys may be in snake_case, camelCase or PascalCase, with `IP` for `Ip`. */
 function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((parent, key) => {
     const object = objectOf(parent);
-    return object[key] ?? object[camelCase(key)];
+    if (object[key] !== undefined) return object[key];
+    const same = Object.keys(object).find((other) => foldKey(other) === foldKey(key));
+    return same === undefined ? undefined : object[same];
   }, value);
 }
 
-function camelCase(key: string): string {
-  return key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+function foldKey(key: string): string {
+  return key.replaceAll('_', '').toLowerCase();
 }
 
 function objectOf(value: Json | undefined): JsonObject {

@@ -52,13 +52,22 @@ describe('parseSandboxInfo', () => {
       {
         runtimeSpec: {
           annotations: {
-            'io.kubernetes.cri-o.PortMappings': '[{"container_port":80,"host_port":8080,"protocol":0}]',
+            'io.kubernetes.cri-o.PortMappings':
+              '[{"HostPort":8080,"ContainerPort":80,"Protocol":"TCP","HostIP":""}]',
           },
         },
       },
     ],
   ])('reads the forwarded ports of %s', (_, facts) => {
     expect(parseSandboxInfo(info(facts)).ports).toEqual([web]);
+  });
+
+  test('reads address and protocol of CRI-O', () => {
+    const annotation = '[{"HostPort":53,"ContainerPort":5353,"Protocol":"UDP","HostIP":"::1"}]';
+    const annotations = {'io.kubernetes.cri-o.PortMappings': annotation};
+    expect(parseSandboxInfo(info({runtimeSpec: {annotations}})).ports).toEqual([
+      {hostIp: '::1', hostPort: 53, containerPort: 5353, protocol: 'UDP'},
+    ]);
   });
 
   test('reads an address and a protocol by number', () => {
@@ -105,8 +114,11 @@ describe('parseImageInfo', () => {
 
 describe('annotations of the kubelet', () => {
   test('contain the forwarded ports', () => {
-    const ports = '[{"hostPort":8080,"containerPort":80,"protocol":"TCP"},{"containerPort":9}]';
-    expect(portsFromAnnotations({'io.kubernetes.container.ports': ports})).toHaveLength(1);
+    const ports =
+      '[{"hostPort":8080,"containerPort":80,"protocol":"TCP","hostIP":"10.0.0.1"},{"containerPort":9}]';
+    expect(portsFromAnnotations({'io.kubernetes.container.ports': ports})).toEqual([
+      {hostIp: '10.0.0.1', hostPort: 8080, containerPort: 80, protocol: 'TCP'},
+    ]);
     expect(portsFromAnnotations({})).toBeUndefined();
   });
 
