@@ -11,7 +11,7 @@ import {imageHandlers} from './runtime/handlers/image-handlers.js';
 import {infoHandlers} from './runtime/handlers/info-handlers.js';
 import {metricHandlers} from './runtime/handlers/metric-handlers.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './runtime/runtime-records.js';
-import {GrpcStatusError, unimplementedError} from './runtime/grpc-status-error.js';
+import {GrpcStatusError} from './runtime/grpc-status-error.js';
 import {exitSandbox, sandboxHandlers} from './runtime/handlers/sandbox-handlers.js';
 import {SocketServer} from './runtime/socket-server.js';
 import {FakeRuntimeState, type FakeRuntimeStateOptions} from './runtime/fake-runtime-state.js';
@@ -20,12 +20,13 @@ import type {Rpc} from './runtime/cri-messages.js';
 
 export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './runtime-builders.js';
 export type {RecordedCall} from './runtime/call-dispatcher.js';
+export {PROFILES, type ProfileName} from './runtime/profiles/profiles.js';
 
 /** Options of a fake runtime. */
 export interface FakeRuntimeOptions extends FakeRuntimeStateOptions {
   /** Path of the socket, by default in a new temporary directory. */
   readonly socketPath?: string | undefined;
-  /** RPCs that fail with UNIMPLEMENTED. */
+  /** RPCs that fail with UNIMPLEMENTED, in addition to those of the profile. */
   readonly unimplemented?: readonly Rpc[] | undefined;
 }
 
@@ -68,8 +69,9 @@ export class FakeRuntime {
       this.#faults,
     );
     this.#server = new SocketServer(socketPath, this.#dispatcher.toServiceImplementation());
-    for (const rpc of options.unimplemented ?? [])
-      this.#faults.add(rpc, {kind: 'error', error: unimplementedError(rpc)}, {});
+    const {profile} = this.state;
+    for (const rpc of new Set([...profile.unimplemented, ...(options.unimplemented ?? [])]))
+      this.#faults.add(rpc, {kind: 'error', error: profile.unimplementedError(rpc)}, {});
   }
 
   /** Starts a runtime, to be disposed of with `await using` or `stop`. Throws EEXIST if the socket path exists. */
@@ -179,12 +181,12 @@ export class FakeRuntime {
 
   /** Adds a pulled image. */
   addImage(image: ImageRecord): void {
-    this.state.images.set(image.id, image);
+    this.state.addImage(image);
   }
 
   /** Publishes an image for PullImage. */
   publishImage(image: ImageRecord): void {
-    this.state.registry.push(image);
+    this.state.publishImage(image);
   }
 
   /** Adds thousands of running pods, containers and images with different names and times. */

@@ -21,6 +21,7 @@ export async function serve(argv: readonly string[]): Promise<number> {
 }
 
 async function startRuntime({
+  profile,
   socketPath,
   pods,
   containers,
@@ -28,7 +29,7 @@ async function startRuntime({
   errors,
   delays,
 }: FakeRuntimeArgs): Promise<FakeRuntime> {
-  const runtime = await FakeRuntime.start({socketPath});
+  const runtime = await FakeRuntime.start({profile, socketPath});
   runtime.fill({containers, images, ...(pods === undefined ? {} : {pods})});
   for (const {rpc, code} of errors) runtime.injectError(rpc, {code, message: `--error ${rpc}=${code}`});
   for (const {rpc, ms} of delays) runtime.injectDelay(rpc, ms);

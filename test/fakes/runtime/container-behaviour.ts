@@ -36,6 +36,8 @@ export interface ExecResult {
   readonly stderr?: string;
   readonly exitCode?: number;
   readonly runForMs?: number;
+  /** runc's reason why the command cannot be started, such as `exec: "x": executable file not found in $PATH`. */
+  readonly startError?: string;
 }
 
 /** Returns the result of a command in a container that has run for some time. Undefined means the default. */

@@ -5,6 +5,7 @@ describe('the command line of the fake runtime', () => {
   test('no flags select an empty runtime', ({expect}) => {
     expect(parseFakeRuntimeArgs([])).toEqual({
       help: false,
+      profile: undefined,
       socketPath: undefined,
       pods: undefined,
       containers: 0,
@@ -16,9 +17,10 @@ describe('the command line of the fake runtime', () => {
 
   test('all flags are parsed, and errors and delays can be repeated', ({expect}) => {
     const argv =
-      '--socket /run/x.sock --pods 2 --containers 5 --images 3 --error Version=internal --error PullImage=NOT_FOUND --delay Status=20';
+      '--profile cri-o --socket /run/x.sock --pods 2 --containers 5 --images 3 --error Version=internal --error PullImage=NOT_FOUND --delay Status=20';
     expect(parseFakeRuntimeArgs(argv.split(' '))).toEqual({
       help: false,
+      profile: 'cri-o',
       socketPath: '/run/x.sock',
       pods: 2,
       containers: 5,
@@ -33,6 +35,10 @@ describe('the command line of the fake runtime', () => {
 
   test.for([
     ['--bogus', "Unknown option '--bogus'"],
+    [
+      '--profile=podman',
+      '--profile must be one of containerd-1.6, containerd-1.7, containerd-2, cri-o, cri-dockerd, not "podman"',
+    ],
     ['--pods=-1', '--pods must be a whole number, not "-1"'],
     ['--containers=1e9', '--containers must be a whole number, not "1e9"'],
     ['--error=Version', '--error needs METHOD=VALUE, not "Version"'],
@@ -44,7 +50,16 @@ describe('the command line of the fake runtime', () => {
   });
 
   test('the help contains every flag', ({expect}) => {
-    const flags = ['--socket', '--pods', '--containers', '--images', '--error', '--delay', '--help'];
+    const flags = [
+      '--profile',
+      '--socket',
+      '--pods',
+      '--containers',
+      '--images',
+      '--error',
+      '--delay',
+      '--help',
+    ];
     expect(flags.filter((flag) => !FAKE_RUNTIME_USAGE.includes(flag))).toEqual([]);
   });
 });

@@ -3,13 +3,15 @@ import {status} from '@grpc/grpc-js';
 import {IMAGE_METHODS, RUNTIME_METHODS} from '../../../src/cri/gen/services.js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
 import type {Rpc} from './cri-messages.js';
+import {isProfileName, PROFILES, type ProfileName} from './profiles/profiles.js';
 
 /** Help text of `npm run fake-runtime`. */
 export const FAKE_RUNTIME_USAGE = `Starts a fake CRI runtime by hand: a gRPC server that behaves like a container runtime and runs nothing.
 
-Usage: npm run fake-runtime -- [--socket PATH] [--pods N] [--containers N] [--images N]
+Usage: npm run fake-runtime -- [--profile NAME] [--socket PATH] [--pods N] [--containers N] [--images N]
                                [--error METHOD=CODE]... [--delay METHOD=MS]...
 
+  --profile NAME       imitate a runtime: ${Object.keys(PROFILES).join(', ')}
   --socket PATH        where to listen (default: a new directory in the temporary directory)
   --pods N             begin with N ready pods (default: half as many as containers)
   --containers N       begin with N running containers, spread over the pods
@@ -24,6 +26,7 @@ The endpoint is the one line on stdout. Ctrl-C ends it and removes the socket.
 /** Parsed command line. */
 export interface FakeRuntimeArgs {
   readonly help: boolean;
+  readonly profile: ProfileName | undefined;
   readonly socketPath: string | undefined;
   readonly pods: number | undefined;
   readonly containers: number;
@@ -34,6 +37,7 @@ export interface FakeRuntimeArgs {
 
 const OPTIONS = {
   help: {type: 'boolean'},
+  profile: {type: 'string'},
   socket: {type: 'string'},
   pods: {type: 'string'},
   containers: {type: 'string'},
@@ -51,6 +55,7 @@ export function parseFakeRuntimeArgs(argv: readonly string[]): FakeRuntimeArgs {
   const {values} = parseArgs({args: [...argv], options: OPTIONS});
   return {
     help: values.help ?? false,
+    profile: values.profile === undefined ? undefined : profileName(values.profile),
     socketPath: values.socket,
     pods: values.pods === undefined ? undefined : count('--pods', values.pods),
     containers: count('--containers', values.containers ?? '0'),
@@ -64,6 +69,11 @@ export function parseFakeRuntimeArgs(argv: readonly string[]): FakeRuntimeArgs {
       return {rpc, ms: count('--delay', ms)};
     }),
   };
+}
+
+function profileName(text: string): ProfileName {
+  if (isProfileName(text)) return text;
+  throw new Error(`--profile must be one of ${Object.keys(PROFILES).join(', ')}, not "${text}"`);
 }
 
 function count(flag: string, text: string): number {

@@ -7,7 +7,10 @@ import {
 } from './container-behaviour.js';
 import {anImage, hexId, type ContainerWithSandbox} from '../runtime-builders.js';
 import {EventFeed} from './event-feed.js';
-import {unknownError, notFoundError} from './grpc-status-error.js';
+import {unknownError} from './grpc-status-error.js';
+import {FAKE} from './profiles/containerd-profiles.js';
+import {PROFILES, type ProfileName} from './profiles/profiles.js';
+import type {RuntimeProfile} from './profiles/runtime-profile.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from './runtime-records.js';
 import type {DeepPartial, Message} from './cri-messages.js';
 
@@ -27,12 +30,14 @@ export interface FakeRuntimeStateOptions {
   readonly supplementalGroups?: readonly string[] | undefined;
   /** Addresses of all sandboxes, by default the next free address of 10.244.0.0/16. */
   readonly podIps?: readonly string[] | undefined;
+  /** Runtime to imitate, by default containerd's code with all RPCs. */
+  readonly profile?: ProfileName | undefined;
   readonly runtimeName?: string | undefined;
   readonly runtimeVersion?: string | undefined;
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
   /** Names of runtime handlers accepted by RunPodSandbox, in addition to the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;
-  /** Whether events without listeners are delivered to the next listener, as in containerd 2. */
+  /** Whether events without listeners are delivered to the next listener; by default that of the profile. */
   readonly buffersEvents?: boolean | undefined;
   /** Whether lists of containers and sandboxes ignore filters, which the CRI permits. */
   readonly ignoresFilters?: boolean | undefined;
@@ -52,6 +57,7 @@ export class FakeRuntimeState {
   /** Aborts when the fake is disposed of, which ends all containers. */
   readonly disposed = new AbortController();
   readonly options: FakeRuntimeStateOptions;
+  readonly profile: RuntimeProfile;
   readonly clock: Clock;
   #lastNanos = 0n;
   #ids = 0;
@@ -60,9 +66,10 @@ export class FakeRuntimeState {
   constructor(options: FakeRuntimeStateOptions) {
     this.options = options;
     this.clock = options.clock ?? systemClock;
-    this.events = new EventFeed(options.buffersEvents);
-    this.registry = [...(options.registry ?? [])];
-    for (const image of options.images ?? [anImage()]) this.images.set(image.id, image);
+    this.profile = options.profile === undefined ? FAKE : PROFILES[options.profile];
+    this.events = new EventFeed(options.buffersEvents ?? this.profile.buffersEvents);
+    this.registry = (options.registry ?? []).map((image) => this.#adapted(image));
+    for (const image of options.images ?? [anImage()]) this.addImage(image);
     for (const sandbox of options.sandboxes ?? []) this.addSandbox(sandbox);
     for (const container of options.containers ?? []) this.addContainer(container);
     for (const type of ['RuntimeReady', 'NetworkReady']) this.conditions.set(type, {type, status: true});
@@ -73,9 +80,26 @@ export class FakeRuntimeState {
     this.sandboxes.set(sandbox.id, {...sandbox});
   }
 
+  /** Adds an image from a builder. */
+  addImage(image: ImageRecord): void {
+    const adapted = this.#adapted(image);
+    this.images.set(adapted.id, adapted);
+  }
+
+  /** Adds an image from a builder to the registry. */
+  publishImage(image: ImageRecord): void {
+    this.registry.push(this.#adapted(image));
+  }
+
+  /** Returns the image as the imitated runtime knows it. */
+  #adapted(image: ImageRecord): ImageRecord {
+    return {...image, id: this.profile.imageId(image.id), pinned: image.pinned && this.profile.pinsImages};
+  }
+
   /** Adds a copy of a container from a builder, and its sandbox if it is missing. */
   addContainer({sandbox, ...container}: ContainerWithSandbox): void {
-    this.containers.set(container.id, {...container, ended: new AbortController()});
+    const imageId = this.profile.imageId(container.imageId);
+    this.containers.set(container.id, {...container, imageId, ended: new AbortController()});
     if (!this.sandboxes.has(sandbox.id)) this.addSandbox(sandbox);
   }
 
@@ -110,14 +134,18 @@ export class FakeRuntimeState {
     return this.options.exec?.(argv, config, ranForMs) ?? defaultExec(argv);
   }
 
-  /** Returns the sandbox with this ID or unambiguous prefix. Throws an error that starts with `failure`. */
+  /** Returns the sandbox with this ID or unambiguous prefix. Throws the profile's error, `failure` for containerd. */
   getSandbox(idOrPrefix: string, failure: string): SandboxRecord {
-    return lookUp(this.sandboxes, idOrPrefix, failure);
+    const sandbox = find(this.sandboxes, idOrPrefix, failure);
+    if (sandbox === undefined) throw this.profile.notFound('sandbox', idOrPrefix, failure);
+    return sandbox;
   }
 
-  /** Returns the container with this ID or unambiguous prefix. Throws an error that starts with `failure`. */
+  /** Returns the container with this ID or unambiguous prefix. Throws the profile's error, `failure` for containerd. */
   getContainer(idOrPrefix: string, failure: string): ContainerRecord {
-    return lookUp(this.containers, idOrPrefix, failure);
+    const container = find(this.containers, idOrPrefix, failure);
+    if (container === undefined) throw this.profile.notFound('container', idOrPrefix, failure);
+    return container;
   }
 
   /** Returns a sandbox like `sandbox`, or undefined if it does not exist: Stop and Remove succeed then. */
@@ -129,15 +157,14 @@ export class FakeRuntimeState {
     return find(this.containers, idOrPrefix, failure);
   }
 
+  /** Returns the full ID of a sandbox for the text in a filter, or the text itself. */
+  resolveSandboxFilter(idOrPrefix = ''): string {
+    return this.profile.findsSandboxPrefix ? resolveFilterId(this.sandboxes, idOrPrefix) : idOrPrefix;
+  }
+
   containersOf(sandboxId: string): ContainerRecord[] {
     return [...this.containers.values()].filter((container) => container.sandboxId === sandboxId);
   }
-}
-
-function lookUp<T>(records: ReadonlyMap<string, T>, idOrPrefix: string, failure: string): T {
-  const record = find(records, idOrPrefix, failure);
-  if (record === undefined) throw notFoundError(failure);
-  return record;
 }
 
 /** Finds an ID by prefix like containerd's index: the empty prefix and an ambiguous one are errors. */

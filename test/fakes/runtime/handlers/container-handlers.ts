@@ -10,7 +10,7 @@ import {
 } from '../container-lifecycle.js';
 import {createLogFile} from '../cri-log-writer.js';
 import type {ContainerRecord} from '../runtime-records.js';
-import {unknownError, GrpcStatusError, unimplementedError} from '../grpc-status-error.js';
+import {unknownError, unimplementedError} from '../grpc-status-error.js';
 import {resolveFilterId, matchesLabels, paginate, type FakeRuntimeState} from '../fake-runtime-state.js';
 import type {Handlers, DeepPartial, Message, RequestOf, ResponseOf} from '../cri-messages.js';
 
@@ -38,7 +38,10 @@ export function containerHandlers(state: FakeRuntimeState): Handlers {
     },
     ContainerStatus: ({containerId, verbose}) => {
       const container = state.getContainer(containerId, containerNotFoundMessage(containerId));
-      return {status: toContainerStatus(state, container), info: verbose ? verboseInfo(container) : {}};
+      return {
+        status: toContainerStatus(state, container),
+        info: verbose ? verboseInfo(state, container) : {},
+      };
     },
     UpdateContainerResources: ({containerId, linux}) => {
       const container = state.getContainer(containerId, 'failed to find container');
@@ -47,7 +50,7 @@ export function containerHandlers(state: FakeRuntimeState): Handlers {
     },
     ReopenContainerLog: ({containerId}) => reopenLog(state, containerId),
     CheckpointContainer: ({containerId, location}) => checkpoint(state, containerId, location),
-    GetContainerEvents: (_request, signal) => state.events.listen(signal),
+    GetContainerEvents: (_request, signal) => (state.profile.sendsEvents ? state.events.listen(signal) : []),
     ...execHandlers(state),
   };
 }
@@ -55,7 +58,8 @@ export function containerHandlers(state: FakeRuntimeState): Handlers {
 function execHandlers(state: FakeRuntimeState): Handlers {
   const url = (rpc: string, path: string): {url: string} => {
     if (state.options.streamingUrl === undefined) throw unimplementedError(rpc);
-    return {url: `${state.options.streamingUrl}/${path}/${state.newId().slice(0, 8)}`};
+    const token = state.newId().slice(0, 8);
+    return {url: state.profile.streamingUrl({base: state.options.streamingUrl, method: path, token})};
   };
   return {
     ExecSync: (request, signal) => execSync(state, request, signal),
@@ -82,8 +86,7 @@ function runningContainer(
   prefix: string,
 ): ContainerRecord {
   const container = state.getContainer(id, missing);
-  if (container.state !== 'CONTAINER_RUNNING')
-    throw unknownError(`${prefix}container is in ${container.state} state`);
+  if (container.state !== 'CONTAINER_RUNNING') throw state.profile.notRunning(container, prefix);
   return container;
 }
 
@@ -95,16 +98,19 @@ async function execSync(
   const prefix = 'failed to exec in container: ';
   const missing = `${prefix}failed to find container "${containerId}" in store`;
   const container = runningContainer(state, containerId, missing, prefix);
-  const {stdout = '', stderr = '', exitCode = 0, runForMs = 0} = state.resolveExec(cmd, container);
+  const {
+    stdout = '',
+    stderr = '',
+    exitCode = 0,
+    runForMs = 0,
+    startError,
+  } = state.resolveExec(cmd, container);
+  if (startError !== undefined) return state.profile.execNotStarted(startError);
   const limitMs = Number(timeout) > 0 ? Number(timeout) * 1000 : Infinity;
   const ranMs = Math.min(runForMs, limitMs);
   if (ranMs > 0 && (await endsWithin(state, container, ranMs, signal)))
     return {stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode: SIGKILL_EXIT_CODE};
-  if (runForMs > limitMs)
-    throw new GrpcStatusError(
-      'DEADLINE_EXCEEDED',
-      `${prefix}timeout ${timeout}s exceeded: context deadline exceeded`,
-    );
+  if (runForMs > limitMs) return state.profile.execTimedOut(timeout);
   return {stdout: Buffer.from(stdout), stderr: Buffer.from(stderr), exitCode};
 }
 
@@ -130,56 +136,40 @@ function listContainers(
 ): DeepPartial<Message<'Container'>>[] {
   const filter = state.options.ignoresFilters === true ? null : asked;
   const id = resolveFilterId(state.containers, filter?.id ?? '');
-  const podSandboxId = resolveFilterId(state.sandboxes, filter?.podSandboxId ?? '');
+  const podSandboxId = state.resolveSandboxFilter(filter?.podSandboxId);
   return [...state.containers.values()]
     .filter((container) => id === '' || container.id === id)
     .filter((container) => podSandboxId === '' || container.sandboxId === podSandboxId)
     .filter((container) => filter?.state == null || container.state === filter.state.state)
     .filter((container) => matchesLabels(container.config.labels, filter?.labelSelector ?? {}))
-    .map(listed);
+    .map((container) => listed(state, container));
 }
 
-function listed({
-  id,
-  sandboxId,
-  config,
-  imageId,
-  state,
-  createdAt,
-}: ContainerRecord): DeepPartial<Message<'Container'>> {
+function listed(
+  {images, profile}: FakeRuntimeState,
+  {id, sandboxId, config, imageId, state, createdAt}: ContainerRecord,
+): DeepPartial<Message<'Container'>> {
   return {
     id,
     podSandboxId: sandboxId,
     metadata: config.metadata,
     image: config.image,
-    imageRef: imageId,
     state,
     createdAt: String(createdAt),
     labels: config.labels,
     annotations: config.annotations,
-    imageId,
+    ...profile.listedImage(images.get(imageId), imageId),
   };
 }
 
-function verboseInfo({sandboxId, state, config}: ContainerRecord): Record<string, string> {
-  const pid = state === 'CONTAINER_RUNNING' ? 4322 : 0;
-  // containerd writes the values of environment variables unmasked.
-  const envs = config.envs.map(({key, value}) => ({key, value: Buffer.from(value).toString()}));
-  const kept = {...config, envs};
-  return {
-    info: JSON.stringify({
-      sandboxID: sandboxId,
-      pid,
-      removing: false,
-      runtimeType: 'io.fake.v1',
-      config: kept,
-    }),
-  };
+function verboseInfo({profile}: FakeRuntimeState, container: ContainerRecord): Record<string, string> {
+  return {info: JSON.stringify(profile.containerInfo(container))};
 }
 
 function reopenLog(state: FakeRuntimeState, containerId: string): Record<string, never> {
   const container = state.getContainer(containerId, containerNotFoundMessage(containerId));
   if (container.state !== 'CONTAINER_RUNNING') throw unknownError('container is not running');
+  if (state.profile.reopenError !== undefined) throw unknownError(state.profile.reopenError);
   if (container.logPath !== '') createLogFile(container.logPath);
   return {};
 }

@@ -4,25 +4,35 @@ import {unknownError, notFoundError} from '../grpc-status-error.js';
 import {paginate, type FakeRuntimeState} from '../fake-runtime-state.js';
 import type {Handlers, DeepPartial, Message, ResponseOf} from '../cri-messages.js';
 
-/** The ImageService, after containerd's images/*.go, where ListImages ignores its filter too. */
+/** The ImageService, after containerd's images/*.go. */
 export function imageHandlers(state: FakeRuntimeState): Handlers {
   return {
-    ListImages: () => ({images: listImages(state)}),
-    *StreamImages() {
-      for (const images of paginate(listImages(state))) yield {images};
+    ListImages: ({filter}) => ({images: listImages(state, filter?.image?.image)}),
+    *StreamImages({filter}) {
+      for (const images of paginate(listImages(state, filter?.image?.image))) yield {images};
     },
     ImageStatus: ({image, verbose}) => {
       const found = resolveImage(state, image?.image ?? '');
       return found === undefined ? {} : {image: imageOf(found), info: verbose ? verboseInfo(found) : {}};
     },
-    PullImage: ({image}) => ({imageRef: pullImage(state, image?.image ?? '').id}),
+    PullImage: ({image}) => ({imageRef: state.profile.pulledRef(pullImage(state, image?.image ?? ''))}),
     RemoveImage: ({image}) => {
-      const found = resolveImage(state, image?.image ?? '');
-      if (found !== undefined) state.images.delete(found.id);
+      removeImage(state, image?.image ?? '');
       return {};
     },
     ImageFsInfo: () => imageFsInfo(state),
   };
+}
+
+/** Removes what the imitated runtime removes. An unknown image is not an error. */
+function removeImage(state: FakeRuntimeState, reference: string): void {
+  const image = resolveImage(state, reference);
+  if (image === undefined) return;
+  const scope = state.profile.removalScope(reference, image);
+  if (scope === 'image') state.images.delete(image.id);
+  if (scope !== 'tag') return;
+  const name = normalizeImageName(reference);
+  state.images.set(image.id, {...image, repoTags: image.repoTags.filter((tag) => tag !== name)});
 }
 
 /** Returns the image with this name, digest, ID or unambiguous ID prefix, or undefined if it is not pulled. */
@@ -31,9 +41,9 @@ export function resolveImage(state: FakeRuntimeState, reference: string): ImageR
 }
 
 function byId(state: FakeRuntimeState, reference: string): ImageRecord | undefined {
-  const id = reference.startsWith('sha256:') ? reference : `sha256:${reference}`;
+  const id = state.profile.imageId(reference.startsWith('sha256:') ? reference : `sha256:${reference}`);
   const exact = state.images.get(id);
-  if (exact !== undefined || !/^sha256:[0-9a-f]+$/.test(id)) return exact;
+  if (exact !== undefined || !/^(sha256:)?[0-9a-f]+$/.test(id)) return exact;
   const matches = [...state.images.values()].filter((image) => image.id.startsWith(id));
   if (matches.length > 1) throw unknownError(`can not resolve "${reference}" locally: ambiguous digest`);
   return matches[0];
@@ -65,8 +75,10 @@ function merged(present: ImageRecord | undefined, pulled: ImageRecord): ImageRec
   };
 }
 
-function listImages(state: FakeRuntimeState): DeepPartial<Message<'Image'>>[] {
-  return [...state.images.values()].map(imageOf);
+function listImages(state: FakeRuntimeState, filter = ''): DeepPartial<Message<'Image'>>[] {
+  if (filter === '' || !state.profile.filtersImages) return [...state.images.values()].map(imageOf);
+  const image = resolveImage(state, filter);
+  return image === undefined ? [] : [imageOf(image)];
 }
 
 function imageOf({

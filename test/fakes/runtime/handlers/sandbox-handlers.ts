@@ -131,8 +131,6 @@ function podSandboxStatus(
   const sandbox = state.getSandbox(podSandboxId, 'an error occurred when try to find sandbox');
   return {
     status: toSandboxStatus(sandbox),
-    info: verbose
-      ? {info: JSON.stringify({pid: 4321, runtimeHandler: sandbox.runtimeHandler, config: sandbox.config})}
-      : {},
+    info: verbose ? {info: JSON.stringify(state.profile.sandboxInfo(sandbox))} : {},
   };
 }

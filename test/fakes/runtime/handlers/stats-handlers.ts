@@ -41,7 +41,7 @@ function listContainerStats(
   filter: RequestOf<'ListContainerStats'>['filter'],
 ): DeepPartial<Message<'ContainerStats'>>[] {
   const id = resolveFilterId(state.containers, filter?.id ?? '');
-  const podSandboxId = resolveFilterId(state.sandboxes, filter?.podSandboxId ?? '');
+  const podSandboxId = state.resolveSandboxFilter(filter?.podSandboxId);
   return [...state.containers.values()]
     .filter((container) => container.state === 'CONTAINER_RUNNING')
     .filter((container) => id === '' || container.id === id)
@@ -57,8 +57,19 @@ function containerStats(
   const now = state.uniqueNowNanos();
   const timestamp = String(now);
   const {id, config} = container;
+  const attributes = {
+    id,
+    metadata: config.metadata,
+    labels: config.labels,
+    annotations: config.annotations,
+  };
+  if (!state.profile.hasFullStats) {
+    const {usageCoreNanoSeconds} = cpuUsage(now, container.startedAt, 1);
+    const memory = {timestamp, workingSetBytes: value(MEMORY_BYTES)};
+    return {attributes, cpu: {timestamp, usageCoreNanoSeconds}, memory};
+  }
   return {
-    attributes: {id, metadata: config.metadata, labels: config.labels, annotations: config.annotations},
+    attributes,
     cpu: cpuUsage(now, container.startedAt, 1),
     memory: memoryUsage(now, 1),
     writableLayer: {
