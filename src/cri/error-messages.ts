@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
-/** A failed call, from which message and hint are derived. */
+/** The facts of a failed call from which message and hint are made. */
 interface Failure {
   readonly method: string;
   readonly endpoint: string;
@@ -32,6 +32,10 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^unknown (method|service) (\S+).*$/, 'the runtime does not support the $1 $2'],
   [/^an error occurred when try to find container "([^"]*)": .*not found$/, 'no such container "$1"'],
   [/^an error occurred when try to find sandbox(?: "[^"]*")?: .*not found$/, 'no such pod'],
+  // CRI-O's ExecSync: the output of runc or crun, and the exit code of its monitor.
+  [/^command error: (.*?)\s*, stdout: .*, stderr: .*, exit code -?\d+$/s, '$1'],
+  [/^could not find (container|pod) "([^"]*)": .*not found: ID does not exist$/, 'no such $1 "$2"'],
+  [/^Error response from daemon: No such container: (\S+)$/, 'no such container "$1"'],
   [/^Connection dropped$/, 'the connection to the runtime was lost'],
   [RUNTIME_STARTING, 'the runtime is starting'],
 ];
@@ -49,7 +53,7 @@ export function formatPlainMessage({method, endpoint, grpcCode, details}: Failur
 /** Patterns of the runtime's or the system's error texts, each with a hint. */
 type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string)])[];
 
-/** Returns a hint on how to fix a failed call; undefined if none is known. */
+/** Returns a hint how to fix a failed call, or undefined if none is known. */
 export function hintFor(failure: Failure): string | undefined {
   const advice = [...(BY_METHOD[failure.method] ?? []), ...(BY_CODE[failure.grpcCode] ?? []), ...BY_TEXT];
   const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
@@ -158,7 +162,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
   Attach: [[/CONTAINER_EXITED/, 'run "kcri logs" to see the output of the container']],
   CreateContainer: [
     [
-      // A runtime without support for image volumes treats one as a bind mount with an empty source.
+      // A runtime without image volumes takes them for a bind mount with an empty source.
       /failed to (mkdir|stat) ""/,
       'this runtime does not support image volumes (containerd: 2.1 or later)',
     ],
@@ -174,7 +178,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
     ],
     [/no runtime for|runtime handler|get sandbox runtime/, 'run "kcri info" to list the runtime handlers'],
     [
-      // The first directory below the runtime's state directory that a pod with its own user namespace has to access.
+      // The first directory that a pod with its own user namespace has to access below the runtime's state.
       /remount-private dst=.*permission denied/,
       'a pod with hostUsers: false runs as unprivileged users of the node: every directory above the runtime\'s state must be searchable by others (chmod o+x); move it with "kcri runtime up --root-dir"',
     ],
@@ -190,8 +194,11 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
 const BY_TEXT: Advice = [
   [RUNTIME_STARTING, 'try again in a moment'],
   [
-    /^(an error occurred when try to find container|container ).*not found/,
+    /^(an error occurred when try to find container|container |could not find container ).*not found|No such container: /,
     'run "kcri ps -a" to list containers',
   ],
-  [/^(an error occurred when try to find sandbox|sandbox ).*not found/, 'run "kcri pods" to list pods'],
+  [
+    /^(an error occurred when try to find sandbox|sandbox |could not find pod ).*not found/,
+    'run "kcri pods" to list pods',
+  ],
 ];

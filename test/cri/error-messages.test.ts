@@ -32,3 +32,19 @@ test.each(['UNKNOWN', 'UNAVAILABLE'])('the hint for a starting runtime (%s) is t
   expect(formatPlainMessage(failure)).toBe('the runtime is starting');
   expect(hintFor(failure)).toContain('again');
 });
+
+test.each([
+  ['command error: cannot open\n, stdout: , stderr: , exit code -1', 'cannot open'],
+  [
+    'could not find container "c1": container with ID starting with c1 not found: ID does not exist',
+    'no such container "c1"',
+  ],
+  [
+    'could not find pod "p1": PodSandbox with ID starting with p1 not found: ID does not exist',
+    'no such pod "p1"',
+  ],
+  ['Error response from daemon: No such container: c1', 'no such container "c1"'],
+])('%j is shown as %j', (details, plain) => {
+  const failure = {method: 'ExecSync', endpoint: 'unix:///run/a.sock', grpcCode: 'UNKNOWN', details};
+  expect(formatPlainMessage(failure)).toBe(plain);
+});

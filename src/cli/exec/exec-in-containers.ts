@@ -1,5 +1,6 @@
 import {UsageError} from '../../base/errors.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
+import {isExecTimeoutResponse} from '../../format/exec-error.js';
 import {ExecTimeoutError} from '../../operations/exec/exec-errors.js';
 import {NothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
@@ -104,7 +105,9 @@ async function runSync(
   command: readonly string[],
   flags: ExecFlags,
 ): Promise<number> {
-  const {stdout, stderr, exitCode} = await execSyncInContainer(services, target, command, flags);
+  const response = await execSyncInContainer(services, target, command, flags);
+  if (isExecTimeoutResponse(response)) throw new ExecTimeoutError(command, flags.timeout);
+  const {stdout, stderr, exitCode} = response;
   services.out.stdout.write(stdout);
   services.out.stderr.write(stderr);
   return exitCode;

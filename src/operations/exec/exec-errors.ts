@@ -29,15 +29,23 @@ const NOT_EXECUTABLE = 126;
 const START_FAILURES: readonly (readonly [RegExp, number])[] = [
   [/exec: ("(?:[^"\\]|\\.)*": executable file not found in \$PATH)/, NOT_FOUND],
   [/exec: ("(?:[^"\\]|\\.)*": (?:stat \S+: )?no such file or directory)/, NOT_FOUND],
-  [/(executable file `[^`]*` not found[^:]*)/, NOT_FOUND],
+  [/(executable file `[^`]*` not found[^:\n]*)/, NOT_FOUND],
   [/exec: ("(?:[^"\\]|\\.)*": (?:permission denied|is a directory))/, NOT_EXECUTABLE],
   [/(exec \S+: exec format error)/, NOT_EXECUTABLE],
 ];
 
-/** Returns the reason why a command could not be started, and the exit code that shells use for it. */
-function startFailure(text: string): {readonly reason: string; readonly exitCode: number} | undefined {
+/** Quoted message of a log line of runc, which CRI-O passes on. */
+const LOG_MESSAGE = /\bmsg="((?:[^"\\]|\\.)*)"/;
+
+/**
+ * Returns the reason why a command could not be started, and the exit code that shells use for it. Returns undefined
+ * for any other failure.
+ */
+export function startFailure(text: string): {readonly reason: string; readonly exitCode: number} | undefined {
+  const [, quoted] = LOG_MESSAGE.exec(text) ?? [];
+  const message = quoted?.replaceAll(/\\(.)/g, '$1') ?? text;
   for (const [pattern, exitCode] of START_FAILURES) {
-    const [, reason] = pattern.exec(text) ?? [];
+    const [, reason] = pattern.exec(message) ?? [];
     if (reason !== undefined) return {reason, exitCode};
   }
   return undefined;

@@ -1,7 +1,7 @@
 import {CriError} from '../../cri/errors.js';
 import type {ContainerId, ExecSyncResponse, RuntimeService} from '../../cri/index.js';
 import {isExecTimeout} from '../../format/exec-error.js';
-import {ExecFailedError, ExecTimeoutError} from './exec-errors.js';
+import {ExecFailedError, ExecTimeoutError, startFailure} from './exec-errors.js';
 
 /** Options of execSync. */
 export interface ExecSyncOptions {
@@ -25,6 +25,11 @@ export async function execSync(
   } catch (error) {
     if (!(error instanceof CriError)) throw error;
     if (isExecTimeout(error)) throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
-    throw error.details.includes('OCI runtime exec failed') ? new ExecFailedError(error.message) : error;
+    throw isStartFailure(error.details) ? new ExecFailedError(error.message) : error;
   }
+}
+
+/** Reports whether the command was not started, from the error text of containerd, or of CRI-O, which names no cause. */
+function isStartFailure(details: string): boolean {
+  return details.includes('OCI runtime exec failed') || startFailure(details) !== undefined;
 }

@@ -1,6 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
+import {FAST_CLOCK} from '../interrupt-watch.js';
 import {FakeRuntime, aContainer, aSandbox, BUILT_AT_NANOS} from '../../fakes/fake-runtime.js';
+import {PROFILES, type ProfileName} from '../../fakes/runtime/profiles/profiles.js';
 
 async function startRuntime() {
   const [web, api] = [aSandbox({name: 'web'}), aSandbox({name: 'api'})];
@@ -77,4 +79,42 @@ describe('exec --sync', () => {
     expect(stderr).toContain(`kcri: ${message}`);
     expect(exitCode).toBe(1);
   });
+});
+
+describe.each(Object.keys(PROFILES) as readonly ProfileName[])('exec --sync on %s', (profile) => {
+  async function execSync(...args: readonly string[]) {
+    await using runtime = await FakeRuntime.start({
+      profile,
+      clock: FAST_CLOCK,
+      containers: [aContainer({name: 'main'})],
+      exec: ([command = '']) =>
+        command === 'nosuch' ? {startError: 'exec: "nosuch": executable file not found in $PATH'} : undefined,
+    });
+    return await runKcri(['exec', '-s', ...args], {endpoint: runtime.endpoint});
+  }
+
+  test('a command that exceeds its time limit exits with 124', async () => {
+    expect(await execSync('--timeout', '3', 'main', 'sleep', '60')).toEqual({
+      stdout: '',
+      stderr: 'kcri: running "sleep" in container "main": timed out after 3s\n',
+      exitCode: 124,
+    });
+  });
+
+  test('a missing command is an error in one line, and exits with 127', async () => {
+    const {stdout, stderr, exitCode} = await execSync('main', 'nosuch');
+    expect((stdout + stderr).trimEnd()).toMatch(/^.*"nosuch": executable file not found in \$PATH.*$/);
+    expect(exitCode).toBe(127);
+  });
+});
+
+test('crictl prints the response of CRI-O for a time limit', async () => {
+  await using runtime = await FakeRuntime.start({
+    profile: 'cri-o',
+    clock: FAST_CLOCK,
+    containers: [aContainer({name: 'main'})],
+  });
+  const args = ['exec', '-s', '--timeout', '3', runtime.containers[0]!.id, 'sleep', '60'];
+  const {stderr} = await runKcri(args, {endpoint: runtime.endpoint, env: {KCRI_COMPAT: 'crictl'}});
+  expect(stderr).toContain(`command 'sleep 60' exited with -1: command timed out`);
 });
