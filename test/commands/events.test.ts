@@ -245,6 +245,13 @@ describe('events', () => {
     expect(exitCode).toBe(1);
   });
 
+  test('CRI-O without pod events is an error that names the setting', async () => {
+    await using runtime = await startRuntime({profile: 'cri-o'});
+    const {stdout, stderr, exitCode} = await runKcri(['events'], {endpoint: runtime.endpoint});
+    expect(stderr).toMatch(/^kcri: .*the runtime closed the event stream\nhint: .*enable_pod_events = true/);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
+
   test('ends when its output is closed', async () => {
     await using runtime = await startRuntime();
     const terminal = new FakeTerminal();

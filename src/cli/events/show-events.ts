@@ -1,4 +1,5 @@
 import {SystemError, UsageError} from '../../base/errors.js';
+import {isCrio} from '../../cri/is-crio.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {TemplateError} from '../../format/template-error.js';
 import {
@@ -92,10 +93,21 @@ async function showRuntimeEvents(
     if (!signal.aborted) throw error;
     return;
   }
-  if (!signal.aborted)
-    throw new SystemError('the runtime closed the event stream', {
-      hint: 'the runtime was stopped or restarted; run "kcri events" again',
-    });
+  if (!signal.aborted) throw await streamEndedError(runtime, services.signal);
+}
+
+/**
+ * Returns the error for an event stream that the runtime ended. CRI-O ends it at once unless events are enabled
+ * (server/container_events.go); a runtime that was stopped does not respond.
+ */
+async function streamEndedError(runtime: RuntimeService, signal: AbortSignal): Promise<SystemError> {
+  const needsSetting = await isCrio(runtime, signal).catch(() => false);
+  return new SystemError('the runtime closed the event stream', {
+    hint: needsSetting
+      ? 'CRI-O sends events only with enable_pod_events = true in the table [crio.runtime] of its ' +
+        'configuration; if it is set, CRI-O was restarted: run "kcri events" again'
+      : 'the runtime was stopped or restarted; run "kcri events" again',
+  });
 }
 
 /** Writes an event, and reports one that the template cannot render. */
