@@ -10,6 +10,7 @@ import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
 import {StreamingError} from '../errors.js';
 import {WriteTolerantSocket} from './write-tolerant-socket.js';
 import {proxyFromEnvironment} from './proxy-from-environment.js';
+import {describeTlsFailure} from './tls-errors.js';
 import type {DialOptions, TlsOptions} from '../session.js';
 
 /** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
@@ -48,7 +49,7 @@ async function dial(
   createSocket: () => Socket,
 ): Promise<Socket> {
   const proxy = proxyFromEnvironment(address, options.env);
-  // As in client-go, a missing file is an error even without TLS.
+  // A file that is missing fails without TLS too, as in client-go.
   const files = await readTlsFiles(options.tls);
   const settings = address.secure ? tlsSettings(address.host, options.tls, files) : undefined;
   const socket =
@@ -59,7 +60,7 @@ async function dial(
           options.signal,
         )
       : await tunnel(address, proxy, options.signal);
-  return settings === undefined ? socket : await connectTls(socket, address, settings, options.signal);
+  return settings === undefined ? socket : await connectTls(socket, address, settings, options);
 }
 
 async function connectDirectly(
@@ -138,33 +139,20 @@ async function connectTls(
   socket: Socket,
   address: StreamingAddress,
   settings: ConnectionOptions,
-  signal: AbortSignal,
+  {signal, tls: options}: DialOptions,
 ): Promise<Socket> {
   try {
     const tls = await import('node:tls');
     return await untilEvent(tls.connect({...settings, socket}), 'secureConnect', signal);
   } catch (error) {
     socket.destroy();
-    throw new StreamingError(
-      `TLS handshake with ${formatAuthority(address)} failed: ${tlsErrorMessage(error)}`,
-      {
-        cause: error,
-        hint: "set --tls-ca to the server's CA and --tls-server-name to its name",
-      },
-    );
+    const {message, hint = "set --tls-ca to the server's CA and --tls-server-name to its name"} =
+      describeTlsFailure(error, options);
+    throw new StreamingError(`TLS handshake with ${formatAuthority(address)} failed: ${message}`, {
+      cause: error,
+      hint,
+    });
   }
-}
-
-/** Messages of OpenSSL 3 for certificate errors, which differ in older versions and in BoringSSL (Bun). */
-const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed certificate',
-  SELF_SIGNED_CERT_IN_CHAIN: 'self-signed certificate in certificate chain',
-};
-
-function tlsErrorMessage(error: unknown): string {
-  const known =
-    error instanceof Error && 'code' in error ? CERTIFICATE_ERRORS[String(error.code)] : undefined;
-  return known ?? messageOf(error);
 }
 
 /** Contents of the TLS files. */

@@ -6,6 +6,7 @@ import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
 import {abortableRequest, connectSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from '../errors.js';
 import {BufferReusingSocket} from './buffer-reusing-socket.js';
+import {openingError} from './tls-errors.js';
 import type {DialOptions} from '../session.js';
 
 /** Time for a streaming server to respond to an upgrade request, in ms. */
@@ -38,7 +39,7 @@ export async function upgrade(
   });
   try {
     const signal = AbortSignal.any([options.signal, limit.signal]);
-    return await abortableRequest(upgradeResponse(clientRequest, address), clientRequest, signal);
+    return await abortableRequest(upgradeResponse(clientRequest, address, options), clientRequest, signal);
   } catch (error) {
     socket.destroy();
     options.signal.throwIfAborted();
@@ -60,12 +61,12 @@ export function createUpgradeDeadline(address: StreamingAddress, clock: Clock): 
 async function upgradeResponse(
   clientRequest: ClientRequest,
   address: StreamingAddress,
+  {tls}: DialOptions,
 ): Promise<UpgradedSocket> {
   return await new Promise((resolve, reject) => {
     clientRequest.once('error', (cause) => {
-      reject(
-        new StreamingError(`cannot open a stream at ${formatAuthority(address)}: ${cause.message}`, {cause}),
-      );
+      const operation = `cannot open a stream at ${formatAuthority(address)}`;
+      reject(openingError(operation, cause, {secure: address.secure, tls}));
     });
     clientRequest.once('upgrade', (response, socket: Socket, head: Buffer) => {
       if (head.length > 0) socket.unshift(head);

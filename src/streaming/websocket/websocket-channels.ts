@@ -1,9 +1,8 @@
 import {Duplex} from 'node:stream';
 import type {RawData, WebSocket} from 'ws';
-import {messageOf} from '../../base/errors.js';
 import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
 import {connectSocket} from '../socket/connect-socket.js';
-import {StreamingError} from '../errors.js';
+import {openingError} from '../socket/tls-errors.js';
 import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
 import type {DialOptions} from '../session.js';
 import {createUpgradeDeadline, readRefusal} from '../socket/upgrade.js';
@@ -25,7 +24,7 @@ export interface Channels {
   channel(number: number): Duplex & RemoteOutput & {readonly bytesReceived: number};
   /** Resolves when the connection has ended, with true if the server closed it regularly. */
   readonly closed: Promise<boolean>;
-  /** Starts a regular close and waits briefly for the server's reply. */
+  /** Starts a regular close and waits shortly for the server's reply. */
   finish(): void;
   /** Closes the connection. */
   close(): void;
@@ -71,7 +70,7 @@ export async function dialChannels(
   const signal = AbortSignal.any([options.signal, limit.signal]);
   signal.addEventListener('abort', abort, {once: true});
   try {
-    await opened(socket, address);
+    await opened(socket, address, options);
     return channels;
   } catch (error) {
     transport.destroy();
@@ -82,7 +81,7 @@ export async function dialChannels(
   }
 }
 
-async function opened(socket: WebSocket, address: StreamingAddress): Promise<void> {
+async function opened(socket: WebSocket, address: StreamingAddress, {tls}: DialOptions): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
     socket.once(
@@ -91,7 +90,7 @@ async function opened(socket: WebSocket, address: StreamingAddress): Promise<voi
     );
     socket.once('error', (error) => {
       const operation = `cannot open a WebSocket at ${formatAuthority(address)}`;
-      reject(new StreamingError(`${operation}: ${messageOf(error)}`, {cause: error}));
+      reject(openingError(operation, error, {secure: address.secure, tls}));
     });
   });
 }

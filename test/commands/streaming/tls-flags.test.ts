@@ -1,7 +1,7 @@
 import {writeFile} from 'node:fs/promises';
 import {connect} from 'node:net';
 import {join} from 'node:path';
-import {createServer} from 'node:tls';
+import {createServer, type TlsOptions} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {listenOnLoopback} from '../../base/listen-on-loopback.js';
@@ -17,12 +17,13 @@ import {
   startFakePortForwardServer,
 } from '../../streaming/port-forward/fake-port-forward-server.js';
 
-/** Starts a TLS server in front of a local port. It requests client certificates and accepts any. */
+/** Starts a TLS server in front of a local port. By default it requests client certificates and accepts any. */
 async function startTlsProxy(
   port: number,
+  tls: TlsOptions = {},
 ): Promise<{readonly url: string; readonly clients: readonly string[]}> {
   const clients: string[] = [];
-  const options = {cert: CERTIFICATE, key: KEY, requestCert: true, rejectUnauthorized: false};
+  const options = {cert: CERTIFICATE, key: KEY, requestCert: true, rejectUnauthorized: false, ...tls};
   const server = createServer(options, (socket) => {
     clients.push(Object.keys(socket.getPeerCertificate()).length === 0 ? 'nobody' : 'somebody');
     const behind = connect({port, host: '127.0.0.1'});
@@ -62,7 +63,11 @@ interface Testbed {
 }
 
 /** Starts exec or attach in a container with the output `hello`. */
-async function session(command: readonly string[], rest: readonly string[]): Promise<Testbed> {
+async function session(
+  command: readonly string[],
+  rest: readonly string[],
+  tls?: TlsOptions,
+): Promise<Testbed> {
   const server = await FakeStreamingServer.start({
     handleSession: (handler) => {
       handler.stream('stdout').send('hello');
@@ -70,7 +75,7 @@ async function session(command: readonly string[], rest: readonly string[]): Pro
     },
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  const {url, clients} = await startTlsProxy(server.port);
+  const {url, clients} = await startTlsProxy(server.port, tls);
   const runtime = await aRuntime(url);
   return {
     clients,
@@ -79,10 +84,10 @@ async function session(command: readonly string[], rest: readonly string[]): Pro
 }
 
 /** Starts port-forward to a pod whose port responds with `hello`, and appends the response to standard output. */
-async function startPortForward(): Promise<Testbed> {
+async function startPortForward(tls?: TlsOptions): Promise<Testbed> {
   const fake = await startFakePortForwardServer({onRequest: answering('hello')});
   onTestFinished(() => fake[Symbol.asyncDispose]());
-  const {url, clients} = await startTlsProxy(Number(new URL(fake.base).port));
+  const {url, clients} = await startTlsProxy(Number(new URL(fake.base).port), tls);
   const runtime = await aRuntime(url);
   const run = async (flags: readonly string[]): Promise<RunResult> => {
     const stop = new AbortController();
@@ -109,9 +114,9 @@ async function request(port: number): Promise<string> {
   return await readAll(socket).catch(() => '');
 }
 
-const COMMANDS: readonly (readonly [string, () => Promise<Testbed>])[] = [
-  ['exec', () => session(['exec'], ['true'])],
-  ['attach', () => session(['attach'], [])],
+const COMMANDS: readonly (readonly [string, (tls?: TlsOptions) => Promise<Testbed>])[] = [
+  ['exec', (tls) => session(['exec'], ['true'], tls)],
+  ['attach', (tls) => session(['attach'], [], tls)],
   ['port-forward', startPortForward],
 ];
 
@@ -139,6 +144,19 @@ describe.each(COMMANDS)('%s over TLS', (_name, testbed) => {
     expect(refused.stderr).toContain('self-signed certificate');
     expect((await run(['--tls-skip-verify'])).stdout).toContain('hello');
   });
+
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'names the flags if the server requires a client certificate with %s',
+    async (version) => {
+      const {run} = await testbed({rejectUnauthorized: true, minVersion: version, maxVersion: version});
+      const {stdout, stderr, exitCode} = await run(['--tls-skip-verify']);
+      expect(stderr).toMatch(/^kcri: .*\nhint: .*--tls-cert and --tls-key.*\n$/);
+      expect(stderr).toContain('client certificate');
+      expect(stderr).not.toContain('SSL routines');
+      expect(stdout).not.toContain('hello');
+      expect(exitCode).toBe(1);
+    },
+  );
 
   // Proves: attach --transport
   test('uses the transport of --transport', async () => {
