@@ -14,8 +14,9 @@ const PARALLELISM = 16;
 export default class Rmi extends BaseCommand {
   static override summary = 'Remove images';
   static override description =
-    'Removing an image removes all its tags. Without --force, an image is kept if it has other tags ' +
-    'than the given one, is pinned, or is used by a container.';
+    'Removing an image removes all its tags, except on CRI-O, where a tag is removed alone if the image ' +
+    'has others. Without --force, an image is kept if it has other tags than the given one, is pinned, or ' +
+    'is used by a container.';
   static override usage = 'rmi IMAGE... [FLAGS]';
   static override examples = [
     '<%= config.bin %> rmi docker.io/library/nginx:1.27',
@@ -43,11 +44,11 @@ export default class Rmi extends BaseCommand {
     });
     if (!flags.all && !flags.prune) requireArgumentsOrHelp(named);
     const plan = await this.dialect.strategy('rmi', planImageRemoval);
-    const {refs, remove} = await plan(this.services, named, flags);
+    const {refs, remove, isSerial} = await plan(this.services, named, flags);
     const targets = [...new Set(refs)].map((ref) => ({kind: 'found', ref, id: ref}) as const);
     const removeOne = async (ref: string): Promise<void> => {
       this.out.printAll(await remove(ref), (name) => `Deleted: ${name}\n`);
     };
-    await forEachTarget(this.services, targets, removeOne, PARALLELISM);
+    await forEachTarget(this.services, targets, removeOne, isSerial ? 1 : PARALLELISM);
   }
 }

@@ -268,6 +268,72 @@ describe('rmi', () => {
     expect(forced).toEqual({stdout: `Deleted: ${name}\n`, stderr: '', exitCode: 0});
   });
 
+  test.each([
+    ['one tag', ['localhost:5000/old:1'], ['localhost:5000/old:1'], 0],
+    [
+      'each tag',
+      ['localhost:5000/old:1', 'localhost:5000/old:2'],
+      ['localhost:5000/old:1', 'localhost:5000/old:2'],
+      0,
+    ],
+    [
+      'the last tag of a pinned image',
+      ['localhost:5000/pause:3', 'localhost:5000/pause:4'],
+      ['localhost:5000/pause:3'],
+      1,
+    ],
+    [
+      'all tags by force',
+      ['-f', 'localhost:5000/old:1', 'localhost:5000/old:2'],
+      ['localhost:5000/old:1', 'localhost:5000/old:2'],
+      0,
+    ],
+    ['an ID', [images[1]!.id.slice(7, 20)], ['localhost:5000/old:1', 'localhost:5000/old:2'], 0],
+  ])('CRI-O removes %s', async (_, args, removed, exitCode) => {
+    const pinned = anImage({
+      name: 'localhost:5000/pause:3',
+      repoTags: ['localhost:5000/pause:3', 'localhost:5000/pause:4'],
+      pinned: true,
+    });
+    await using runtime = await FakeRuntime.start({profile: 'cri-o', images: [images[1]!, pinned]});
+    const before = tagsOf(runtime);
+    const result = await runKcri(['rmi', ...args], {endpoint: runtime.endpoint});
+    expect(result.stdout).toBe(removed.map((name) => `Deleted: ${name}\n`).join(''));
+    expect(tagsOf(runtime)).toEqual(before.filter((name) => !removed.includes(name)));
+    expect(result.exitCode).toBe(exitCode);
+  });
+
+  test.each(['localhost:5000/old:1', 'localhost:5000/old:2'])(
+    'CRI-O removes the tag %s of an image in use',
+    async (tag) => {
+      await using runtime = await FakeRuntime.start({
+        profile: 'cri-o',
+        images: [images[1]!],
+        containers: [aContainer({image: 'localhost:5000/old:1'})],
+      });
+      const result = await runKcri(['rmi', tag], {endpoint: runtime.endpoint});
+      expect(result).toEqual({stdout: `Deleted: ${tag}\n`, stderr: '', exitCode: 0});
+      expect(tagsOf(runtime)).toHaveLength(1);
+    },
+  );
+
+  test('cri-dockerd, which removes images only by ID, removes a named one', async () => {
+    await using runtime = await FakeRuntime.start({profile: 'cri-dockerd', images});
+    const {stdout} = await runKcri(['rmi', 'localhost:5000/busybox:1'], {endpoint: runtime.endpoint});
+    expect(stdout).toBe('Deleted: localhost:5000/busybox:1\n');
+    expect(tagsOf(runtime)).not.toContain('localhost:5000/busybox:1');
+  });
+
+  test('an image that the runtime does not remove is an error', async () => {
+    await using runtime = await startRuntimeWithImages();
+    runtime.injectResponse('RemoveImage', Buffer.alloc(0));
+    const {stdout, stderr, exitCode} = await runKcri(['rmi', 'localhost:5000/old:1', '-f'], {
+      endpoint: runtime.endpoint,
+    });
+    expect(stderr).toContain('kcri: the runtime did not remove image "localhost:5000/old:1"\nhint: ');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  });
+
   test('-af removes all images', async () => {
     await using runtime = await startRuntimeWithImages();
     const {exitCode} = await runKcri(['rmi', '-af'], {endpoint: runtime.endpoint});

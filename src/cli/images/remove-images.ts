@@ -22,6 +22,8 @@ export interface RmiFlags {
 /** Images to remove, and options of the removal. */
 export interface ImageRemoval {
   readonly refs: readonly string[];
+  /** Whether the images must be removed one after the other. */
+  readonly isSerial: boolean;
   /** Removes an image and returns its former names. Rejects with KcriError. */
   readonly remove: (ref: string) => Promise<readonly string[]>;
 }
@@ -42,7 +44,15 @@ export const planImageRemoval: RemoveImagesStrategy = async (services, named, fl
   if (refs.length === 0) report.info('No images to remove');
   const usageCheck =
     flags.force || named.length === 0 ? undefined : await createImageUsageCheck(connection, signal);
-  return {refs, remove: async (ref) => await removeImage(connection, ref, {signal, usageCheck})};
+  const removed = new Set<string>();
+  const remove = async (ref: string): Promise<readonly string[]> => {
+    if (removed.has(ref)) return [];
+    const names = await removeImage(connection, ref, {signal, usageCheck});
+    for (const name of names) removed.add(name);
+    return names;
+  };
+  // Named images can be tags of one image, of which only the last one takes the image with it.
+  return {refs, remove, isSerial: named.length > 0};
 };
 
 /** Returns the IDs of the images to remove; --all reports the others. */

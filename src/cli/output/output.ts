@@ -17,7 +17,7 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
       () => {
         over.abort(signal.reason);
       },
-      () => undefined, // all output was written in time
+      () => undefined, // written in time
     );
   };
   if (signal.aborted) begin();

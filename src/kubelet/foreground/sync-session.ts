@@ -146,9 +146,7 @@ export class SyncSession {
       void this.#waits.get(notice.uid)?.observeBackgroundError(notice.error); // never rejects
   }
 
-  /**
-   * Fails the wait if the runtime is not ready and there is no time limit; the sync loop would wait for the runtime.
-   */
+  /** Without a time limit a runtime that is not ready is final: the sync loop would wait for it. */
   #failIfRuntimeIsDown(wait: PodWait): void {
     const [error] = this.#core.handler.errors();
     if (error === undefined || this.#options.retry || !this.#isStarted) return;

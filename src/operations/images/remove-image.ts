@@ -3,6 +3,7 @@ import type {Connection, Image, RuntimeService} from '../../cri/index.js';
 import {parseJson} from '../../format/json.js';
 import {containerImageKeys, allImageNames} from './image-matching.js';
 import {inspectImage} from '../inspect/inspect-objects.js';
+import {isCrio} from '../../cri/is-crio.js';
 import {listAllContainers, listAllImages} from '../../cri/list-all.js';
 import {withContext} from '../with-context.js';
 
@@ -71,6 +72,11 @@ class ImageNeededError extends KcriError {
   readonly code = 'IMAGE_NEEDED';
 }
 
+/** The runtime reported success, but the image still has all its names. */
+class ImageKeptError extends KcriError {
+  readonly code = 'IMAGE_KEPT';
+}
+
 /** Options of removeImage. */
 export interface ImageRemoval {
   readonly signal: AbortSignal;
@@ -79,25 +85,54 @@ export interface ImageRemoval {
 }
 
 /**
- * Removes an image with all its tags, since the CRI knows no tags, and returns the removed names. Rejects with
- * NotFoundError; with a usage check, rejects with ImageNeededError for an image in use and for one that has further
- * tags, which the user may not want to lose.
+ * Removes an image with all its tags, and returns the removed names. With a usage check, removes only the tag `ref` of an
+ * image with several tags, and rejects with ImageNeededError if the runtime cannot do that or the image is in use.
+ * Rejects with NotFoundError for an unknown image, and with ImageKeptError if the runtime removed nothing.
  */
 export async function removeImage(
-  {images}: Services,
+  services: Services,
   ref: string,
   {signal, usageCheck}: ImageRemoval,
 ): Promise<readonly string[]> {
+  const {images} = services;
   const {image} = await inspectImage(images, ref, {verbose: false, signal});
-  const names = image === undefined ? [] : removedNames(image);
-  if (image !== undefined && usageCheck !== undefined) {
-    const reason = usageCheck(image);
-    if (reason !== undefined) throw imageNeededError(ref, reason);
-    if (isName(ref, image) && names.length > 1)
-      throw imageNeededError(ref, `also tagged ${names.filter((name) => name !== ref).join(', ')}`);
-  }
-  await withContext(`error of removing image "${ref}"`, images.removeImage({image: {image: ref}}, {signal}));
-  return names;
+  if (image === undefined) return [];
+  const onlyTag = usageCheck !== undefined && (await isRemovableTag(services, ref, image, signal));
+  const reason = onlyTag ? undefined : usageCheck && whyNeeded(ref, image, usageCheck);
+  if (reason !== undefined) throw imageNeededError(ref, reason);
+  // cri-dockerd ignores names, and CRI-O removes only a tag by its name.
+  const name = onlyTag ? ref : image.id;
+  await withContext(`error of removing image "${ref}"`, images.removeImage({image: {image: name}}, {signal}));
+  const {image: rest} = await images.imageStatus({image: {image: image.id}}, {signal});
+  const kept = rest === undefined ? [] : imageNames(rest);
+  const removed = removedNames(image).filter((each) => !kept.includes(each));
+  if (rest !== undefined && removed.length === 0)
+    throw new ImageKeptError(`the runtime did not remove image "${ref}"`, {
+      hint: 'see the log of the runtime',
+    });
+  return removed;
+}
+
+/** Reports whether removing the name leaves the image with other tags, which only CRI-O supports (UntagImage). */
+async function isRemovableTag(
+  {runtime}: Services,
+  ref: string,
+  image: Image,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (
+    isName(ref, image) && !ref.includes('@') && image.repoTags.length > 1 && (await isCrio(runtime, signal))
+  );
+}
+
+/** Returns the reason why the whole image must not be removed, undefined for none. */
+function whyNeeded(ref: string, image: Image, usageCheck: ImageUsageCheck): string | undefined {
+  const names = removedNames(image);
+  const others = names.filter((name) => name !== ref);
+  return (
+    usageCheck(image) ??
+    (isName(ref, image) && names.length > 1 ? `also tagged ${others.join(', ')}` : undefined)
+  );
 }
 
 function imageNeededError(ref: string, reason: string): ImageNeededError {
@@ -110,6 +145,8 @@ function imageNeededError(ref: string, reason: string): ImageNeededError {
 export function removedNames({repoTags, repoDigests}: Image): readonly string[] {
   return repoTags.length === 0 ? repoDigests : repoTags;
 }
+
+const imageNames = ({repoTags, repoDigests}: Image): readonly string[] => [...repoTags, ...repoDigests];
 
 function isName(ref: string, {id}: Image): boolean {
   return !id.replace(/^sha256:/, '').startsWith(ref.replace(/^sha256:/, ''));

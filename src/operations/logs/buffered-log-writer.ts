@@ -79,8 +79,7 @@ export class BufferedLogWriter {
     const {stdout, stderr} = this.#batches;
     stdout.flush();
     if (stderr.hasOutput) {
-      // As in crictl, which writes line by line, stderr must not get ahead of stdout when the reader of stdout has
-      // closed it.
+      // As with crictl, which writes line by line, stderr must not run ahead of a stdout that nobody reads any more.
       await this.#sink.stdoutTaken?.();
       stderr.flush();
     }

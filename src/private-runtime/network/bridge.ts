@@ -14,7 +14,7 @@ import {
 import {tryReadFile} from '../process/process-identity.js';
 import {runHostProgram} from '../process/run-host-program.js';
 
-/** Shell script that creates the bridge $1 and stores its owner $2 as the alias of the device. */
+/** Matches the name and the owner of a bridge. */
 const MAKE_BRIDGE = 'ip link add name "$1" type bridge && ip link set "$1" alias "$2"';
 
 /** Returns the runtime's bridges. Their owner is stored as the device's alias, so none is lost or mixed up. */
@@ -40,23 +40,23 @@ export function listOwnNetworks(layout: PrivateRuntimeLayout, recorded: string |
  */
 export async function ensureNetwork(
   layout: PrivateRuntimeLayout,
-  previous: PodNetwork | undefined,
+  kept: PodNetwork | undefined,
   signal: AbortSignal,
 ): Promise<PodNetwork> {
   const [own] = listOwnBridges(layout);
-  if (own !== undefined && own === previous?.bridge) return previous;
+  if (own !== undefined && own === kept?.bridge) return kept;
   await removeBridges(layout, signal);
   // Two runtimes that start at the same time must not choose the same one.
-  return withLock({lockFile: NETWORK_LOCK, signal}, () => makeNetwork(layout, previous, signal));
+  return withLock({lockFile: NETWORK_LOCK, signal}, () => makeNetwork(layout, kept, signal));
 }
 
 async function makeNetwork(
   layout: PrivateRuntimeLayout,
-  previous: PodNetwork | undefined,
+  kept: PodNetwork | undefined,
   signal: AbortSignal,
 ): Promise<PodNetwork> {
   signal.throwIfAborted();
-  const network = chooseNetwork(networkInUse(), previous);
+  const network = chooseNetwork(networkInUse(), kept);
   if (network === undefined) {
     throw new SystemError('no free bridge name and subnet for pods', {
       hint: 'free a /24 in 10.88.0.0/16 to 10.90.0.0/16',

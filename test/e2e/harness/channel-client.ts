@@ -1,27 +1,27 @@
 import {once} from 'node:events';
 import {WebSocket} from 'ws';
 
-/** Client certificate and its key, in PEM. */
+/** Who a client is. */
 export interface ClientCredentials {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A WebSocket with the channels of a kubelet's streaming protocols. */
+/** A WebSocket that carries channels, as clients of a kubelet have it. */
 export interface ChannelClient {
   readonly protocol: string;
   readonly socket: WebSocket;
   send(channel: number, data: string | Buffer): void;
-  /** Closes a channel with the message of v5. */
+  /** Tells that nothing more comes on a channel, in the words of v5. */
   end(channel: number): void;
-  /** Returns all data received on a channel. */
+  /** All that has come on a channel. */
   readonly bytes: (channel: number) => Buffer;
   readonly text: (channel: number) => string;
-  /** Resolves with the close code. */
+  /** Resolves with the code of the end. */
   readonly closed: Promise<number>;
 }
 
-/** Opens a WebSocket with channels. Rejects if the server refuses. */
+/** Opens one. Rejects when the server doesn't agree. */
 export async function openChannelClient(
   url: string,
   protocol: string,

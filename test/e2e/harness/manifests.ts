@@ -1,15 +1,15 @@
 import {aRawPod} from '../../fakes/a-pod.js';
 
-/** Image that is loaded into every runtime under test. */
+/** The image that every runtime under test has. */
 export const IMAGE = 'docker.io/library/busybox:1.36';
 
-/** Command that runs until SIGTERM and then exits immediately. */
+/** Runs until it is told to end, and then ends at once. */
 export const SLEEP_COMMAND = ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'];
 
-/** Returns the command line of a shell script. */
+/** A shell's command line. */
 export const shellCommand = (script: string): readonly string[] => ['sh', '-c', script];
 
-/** Some fields of a Pod, as in a manifest. */
+/** Some of a Pod's fields, as people write them. */
 export type ManifestFields = Readonly<Record<string, unknown>>;
 
 const SLEEPS = {name: 'main', image: IMAGE, command: SLEEP_COMMAND};

@@ -13,40 +13,40 @@ import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
 import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
 
-/** Sandboxes and containers of one pod in the runtime, newest first. */
+/** What runs of one pod, newest first. */
 export interface RunningPodState {
   readonly uid: string;
   readonly sandboxes: readonly PodSandbox[];
   readonly containers: readonly Container[];
 }
 
-/** A private runtime, with the log directory and the parent cgroup of its pods. */
+/** A private runtime, and the log directory and cgroup that pods on it get. */
 export interface PodTestbed extends AsyncDisposable {
   readonly runtime: TestRuntime;
   readonly logsDir: string;
   readonly cgroupRoot: string;
-  /** Runs `kcri sync -` with a manifest. */
+  /** `kcri sync -` of a manifest. */
   sync(manifest: string, args?: readonly string[], options?: KcriOptions): Promise<KcriResult>;
   startSync(manifest: string, args?: readonly string[], options?: KcriOptions): KcriProcess;
   delete(...pods: readonly string[]): Promise<KcriResult>;
-  /** Returns the newest pod of that name in the runtime, whoever created it. */
+  /** The newest pod of that name that is in the runtime, whoever made it. */
   find(name: string): Promise<RunningPodState | undefined>;
-  /** Returns the pod; rejects if it does not exist. */
+  /** The pod, which must be there. */
   pod(name: string): Promise<RunningPodState>;
   statusOf(id: ContainerId): Promise<ContainerStatus>;
-  /** Returns the PID of the container's main process on the node. */
+  /** The process id of the container's first process, on the host. */
   pidOf(id: ContainerId): Promise<number>;
-  /** Returns the PID of a sandbox's pause process on the node. */
+  /** The same of a sandbox: its pause process. */
   sandboxPidOf(id: PodSandboxId): Promise<number>;
   netnsOf(id: PodSandboxId): Promise<string>;
-  /** Returns the output of a command in the container. */
+  /** What a command in the container prints. */
   exec(id: ContainerId, ...command: readonly string[]): Promise<string>;
   log(pod: {readonly uid: string; readonly name: string}, container: string, attempt: number): string;
-  /** Returns everything that is left of a pod, in the runtime and on the machine, one line each. */
+  /** What is left of a pod anywhere, one line each. */
   listLeftovers(uid: string): Promise<readonly string[]>;
 }
 
-/** Starts a private runtime for pods, with its root directory below `parent` if given. */
+/** Starts a private runtime for pods, below `parent` when that is given. */
 export async function startPodTestbed(which: RuntimeUnderTest, parent?: string): Promise<PodTestbed> {
   const runtime = await startPrivateRuntime(which, parent);
   const logsDir = join(runtime.rootDir, 'logs');
@@ -130,7 +130,7 @@ export async function startPodTestbed(which: RuntimeUnderTest, parent?: string):
   };
 }
 
-/** Parts of containerd's verbose status. */
+/** What containerd says beyond the interface. */
 interface VerboseInfo {
   readonly pid: number;
   readonly runtimeSpec: {

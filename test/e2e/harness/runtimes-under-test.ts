@@ -2,23 +2,23 @@ import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {ensureSecondContainerd} from '../../../scripts/test-runtimes/second-containerd.mjs';
 
-/** Programs of a runtime; undefined stands for the machine's own. */
+/** What a runtime consists of; undefined is the machine's own. */
 export interface RuntimePrograms {
-  /** Directory of containerd and its programs. */
+  /** Where containerd and what belongs to it are. */
   readonly folder: string | undefined;
   readonly runc?: string | undefined;
 }
 
 /** A container runtime that the end-to-end tests run on. */
 export interface RuntimeUnderTest extends RuntimePrograms {
-  /** Name in titles: `containerd 1.6.20~ds1`. */
+  /** For titles: `containerd 1.6.20~ds1`. */
   readonly name: string;
 }
 
 /** The machine's own containerd and runc. */
 export const MACHINE_PROGRAMS: RuntimePrograms = {folder: undefined, runc: undefined};
 
-/** Returns the flags with which `kcri runtime up` starts this runtime. */
+/** What makes `kcri runtime up` start this runtime. */
 export function runtimeUpFlags({folder, runc}: RuntimePrograms): readonly string[] {
   return [
     ...(folder === undefined ? [] : ['--containerd', folder]),
@@ -44,7 +44,7 @@ function givenByBootstrap(): RuntimePrograms | undefined {
   return folder === undefined ? undefined : {folder, runc: runc === '' ? undefined : runc};
 }
 
-/** Returns the second containerd for a run of vitest without the bootstrap. */
+/** For a run of vitest by hand. */
 async function unpackedHere(): Promise<RuntimePrograms | undefined> {
   return await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
 }

@@ -32,7 +32,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     return parseScrape({status, headers: Object.fromEntries(headers), body: await response.text()});
   }
 
-  /** Returns the sum of the series with these labels; 0 without any. */
+  /** The sum of the series with these labels; 0 of none. */
   async function value(
     name: string,
     labels: Readonly<Record<string, string>> = {},
@@ -50,7 +50,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
   const operations = async (type: string, kind = ''): Promise<number> =>
     await value(`kubelet_runtime_operations_${kind}total`, {operation_type: type});
 
-  /** Returns the number of containers in a state, as reported by the runtime. */
+  /** How many containers are in a state, by the runtime itself. */
   async function inRuntime(state: string): Promise<number> {
     const {containers} = await kubelet.podTestbed.runtime.connection.runtime.listContainers();
     return containers.filter((container) => container.state === state).length;

@@ -6,22 +6,22 @@ import {callsByPod, type CanonicalLine} from '../../golden/canonical/canonical-c
 import {GOLDEN_CASES, readGoldenCase} from '../../golden/golden-cases.js';
 import {parityOf, type Parity} from '../../golden/parity.js';
 import {compareContainerFacts, listRunningContainers} from '../harness/container-facts.js';
-import {GoldenPlay, type GoldenNode} from '../harness/golden-play.js';
+import {GoldenPlay, type GoldenTestbed} from '../harness/golden-play.js';
 import {shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 /*
- * Plays every recorded case, except those that need a running kubelet according to test/golden/parity.ts. New cases are
- * included automatically.
+ * Every recorded case is played here but those of which test/golden/parity.ts says that they need a kubelet that runs
+ * on, and why. A new case is played without being named here.
  */
 
-// A case mostly waits: for a back-off, a grace period or the runtime.
+// Most of the time a case waits: for a back-off, a grace period, the runtime.
 vi.setConfig({maxConcurrency: 10});
 
-/** Additional checks inside the containers of a case, besides those of container-facts.ts. */
-const EXTRA_CHECKS: Readonly<Record<string, (running: RunningCase) => Promise<void>>> = {
+/** What containers show beyond how they were made (see golden-inside.ts), by case. */
+const SHOWN: Readonly<Record<string, (look: Look) => Promise<void>>> = {
   'host-port': async () => {
     const answer = await fetch('http://127.0.0.1:38080/etc/passwd');
     expect(await answer.text()).toContain('root:x:0:0');
@@ -73,26 +73,23 @@ const EXTRA_CHECKS: Readonly<Record<string, (running: RunningCase) => Promise<vo
   },
 };
 
-/** A case whose pod is running. */
-interface RunningCase {
-  /** Returns the output of a shell script in the running container of that name. */
+/** A case whose pod stands. */
+interface Look {
+  /** What a shell script says in the running container of that name. */
   readonly run: (container: string, script: string) => Promise<string>;
 }
 
-/**
- * Returns the resource that only one case can use at a time, on one runtime or on the machine; undefined if the case
- * needs none.
- */
-function exclusiveResource(name: string, runtime: string): string | undefined {
+/** What only one case can have at a time, on one runtime or on the machine; undefined when it needs nothing alone. */
+function soleNeed(name: string, runtime: string): string | undefined {
   if (name === 'host-port') return "the machine's port 38080";
   if (name === 'minimal' || name === 'multi-pod') return `the pod minimal on ${runtime}`;
-  // Together these cases request more than the two CPUs of the recorded node.
+  // Together they ask for more than the two CPUs of the recordings' node.
   return readGoldenCase(name).manifest.includes('cpu: ') ? `CPUs on ${runtime}` : undefined;
 }
 
 /**
- * Fields that depend on the machine's kernel and cannot be set with flags: huge page sizes, swap accounting, masked
- * throttle files and the cgroup version. test/golden/cri-configs.test.ts compares these with injected facts.
+ * What the kernel of the machine decides and no flag can say: sizes of huge pages, accounting of swap, masked
+ * throttle files, the second version of cgroups. test/golden/cri-configs.test.ts compares these with injected facts.
  */
 const KERNEL_FACTS: ReadonlySet<string> = new Set([
   'hugepage_limits',
@@ -100,10 +97,10 @@ const KERNEL_FACTS: ReadonlySet<string> = new Set([
   'unified',
 ]);
 
-/** Port of the registry in the manifests; the hash of a container depends on its image name. */
+/** The manifests name it, and a container's hash depends on its image's name. */
 const REGISTRY_PORT = 15_397;
 
-/** Exit code of a sync interrupted by SIGINT. */
+/** The exit code of a sync that SIGINT ends. */
 const INTERRUPTED = 130;
 
 const START_OF_ONE_CONTAINER: readonly string[] = ['RunPodSandbox', 'CreateContainer', 'StartContainer'];
@@ -120,7 +117,7 @@ function comparable(lines: readonly CanonicalLine[]): unknown {
   );
 }
 
-/** Returns the recorded container statuses of a case. */
+/** The containers that ran when the case was recorded, and how the others ended. */
 function recordedStates(name: string): readonly ContainerStatus[] {
   return readGoldenCase(name).pods.flatMap(({status}) => {
     const {initContainerStatuses = [], containerStatuses = []} = status as PodStatus;
@@ -128,7 +125,7 @@ function recordedStates(name: string): readonly ContainerStatus[] {
   });
 }
 
-/** Sorts cases by duration, longest first, since they mostly wait. */
+/** Those that take longest first, since they mostly wait. */
 function byDuration(names: readonly string[]): readonly string[] {
   const seconds = (name: string): number => {
     const {settleSeconds, manifest} = readGoldenCase(name);
@@ -141,87 +138,85 @@ function byDuration(names: readonly string[]): readonly string[] {
 const casesOf = (...kinds: readonly Parity['kind'][]): readonly string[] =>
   GOLDEN_CASES.filter((name) => kinds.includes(parityOf(name, 'foreground').kind));
 
-/** Cases that depend on the features of the runtime, which differ from those of the recorded one. */
+/** Cases in which the runtime decides: not every one can do what was asked of that of the recordings, and conversely. */
 const BY_RUNTIME = ['image-volume', 'sec-userns'];
-/** Cases with probes or a deadline. Their calls depend on time, so they are only played on the fake runtime. */
+/** Cases that probe or have a deadline: what they do depends on time, which only a runtime of the tests keeps to. */
 const BY_TIME = [
   ...['active-deadline', 'kubelet-restart', 'liveness-exec', 'readiness-http', 'sidecar', 'startup-probe'],
 ];
 const ELSEWHERE = [...BY_RUNTIME, ...BY_TIME];
 const PLAYED = byDuration(casesOf('equal').filter((name) => !ELSEWHERE.includes(name)));
 const REFUSED = casesOf('rejected', 'explained');
-/** Cases that a kubelet without an API server does not run. */
+/** What a kubelet without an API server doesn't run. */
 const RUN = casesOf('runs');
-const REPORTED = casesOf('reported');
+const TOLD = casesOf('reported');
 
 test('every recorded case is played here, except those that need a running kubelet', () => {
-  const here = [...PLAYED, ...ELSEWHERE, ...REFUSED, ...RUN, ...REPORTED];
+  const here = [...PLAYED, ...ELSEWHERE, ...REFUSED, ...RUN, ...TOLD];
   expect([...here, ...casesOf('missing')].toSorted()).toEqual(GOLDEN_CASES);
 });
 
 let registry: ImageRegistry;
 beforeAll(async () => {
   registry = await startImageRegistry(undefined, REGISTRY_PORT);
-  // Images with different content, since a pulled image counts as pulled under all its names.
+  // An image of another content: one that has been pulled counts as pulled under all its names.
   await registry.pushUnique('busybox', '1');
   await registry.pushUnique('other', 'latest');
 });
 afterAll(() => registry[Symbol.asyncDispose]());
 
-/** Serializes the cases that need the same resource. */
-class ResourceQueue {
+/** Who has a thing that only one can have at a time, and who waits for it. */
+class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async run(resource: string | undefined, act: () => Promise<void>): Promise<void> {
-    if (resource === undefined) {
+  async run(thing: string | undefined, act: () => Promise<void>): Promise<void> {
+    if (thing === undefined) {
       await act();
       return;
     }
-    const done = (this.#last.get(resource) ?? Promise.resolve()).then(act, act);
-    this.#last.set(resource, done);
+    const done = (this.#last.get(thing) ?? Promise.resolve()).then(act, act);
+    this.#last.set(thing, done);
     await done;
   }
 }
 
-const queue = new ResourceQueue();
+const turns = new Turns();
 
 describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2: $name', (which) => {
-  let testbed: PodTestbed;
-  let node: GoldenNode;
+  let ground: PodTestbed;
+  let where: GoldenTestbed;
   beforeAll(async () => {
-    testbed = await startPodTestbed(which);
-    const resolvConf = join(testbed.runtime.rootDir, 'resolv.conf');
+    ground = await startPodTestbed(which);
+    const resolvConf = join(ground.runtime.rootDir, 'resolv.conf');
     await writeFile(resolvConf, RESOLV_CONF);
-    node = {testbed, resolvConf};
+    where = {testbed: ground, resolvConf};
   });
-  afterAll(() => testbed[Symbol.asyncDispose]());
+  afterAll(() => ground[Symbol.asyncDispose]());
 
-  /** Checks that every running container has the requested properties. Returns the names of the containers. */
-  async function checkContainers(play: GoldenPlay, name: string): Promise<readonly string[]> {
-    const running = await listRunningContainers(testbed, play.calls);
+  /** Asks every running container whether it is what its calls asked for; gives their names. */
+  async function lookAround(play: GoldenPlay, name: string): Promise<readonly string[]> {
+    const running = await listRunningContainers(ground, play.calls);
     for (const container of running) {
-      const {requested, found} = await compareContainerFacts(testbed, container);
-      expect(found, container.name).toEqual(requested);
+      const {asked, found} = await compareContainerFacts(ground, container);
+      expect(found, container.name).toEqual(asked);
     }
     const idOf = (wanted: string) => running.find((container) => container.name === wanted)!.id;
-    await EXTRA_CHECKS[name]?.({
-      run: (container, script) => testbed.exec(idOf(container), ...shellCommand(script)),
-    });
+    await SHOWN[name]?.({run: (container, script) => ground.exec(idOf(container), ...shellCommand(script))});
     return running.map((container) => container.name).toSorted();
   }
 
-  async function playRecorded(name: string): Promise<void> {
-    await queue.run(exclusiveResource(name, which.name), async () => {
-      await playRecordedNow(name);
+  async function playWhole(name: string): Promise<void> {
+    await turns.run(soleNeed(name, which.name), async () => {
+      await playAlone(name);
     });
   }
 
-  async function playRecordedNow(name: string): Promise<void> {
-    await using play = await GoldenPlay.start(node, name);
+  async function playAlone(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(where, name);
     await play.playUntilDeletion();
     const states = recordedStates(name);
     const running = states.filter(({state}) => state?.running).map((container) => container.name);
-    expect(await checkContainers(play, name)).toEqual(running.toSorted());
+    expect(await lookAround(play, name)).toEqual(running.toSorted());
     const results = await play.delete();
     const failed = states.find(({state}) => (state?.terminated?.exitCode ?? 0) !== 0);
     const exitCode = play.hasEnded ? (failed?.state?.terminated?.exitCode ?? 0) : INTERRUPTED;
@@ -229,55 +224,55 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
     expect(comparable(await play.canonicalCalls())).toEqual(comparable(play.golden.lines));
   }
 
-  /** Plays a case that differs from its recording: the containers start and have the requested properties. */
-  async function playUnrecorded(name: string): Promise<void> {
-    await queue.run(exclusiveResource(name, which.name), async () => {
-      await playUnrecordedNow(name);
+  /** Plays what is not in the recording: the pod's containers start, and find what they asked for. */
+  async function playFreely(name: string): Promise<void> {
+    await turns.run(soleNeed(name, which.name), async () => {
+      await playUnrecorded(name);
     });
   }
 
-  async function playUnrecordedNow(name: string): Promise<void> {
-    await using play = await GoldenPlay.start(node, name);
+  async function playUnrecorded(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(where, name);
     play.add();
     await play.waitForCalls((made) => made.length >= START_OF_ONE_CONTAINER.length);
     expect((await play.canonicalCalls()).map(({method}) => method)).toEqual(START_OF_ONE_CONTAINER);
-    expect(await checkContainers(play, name)).toEqual(['main']);
+    expect(await lookAround(play, name)).toEqual(['main']);
     expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
   }
 
-  /** Plays a case that fails with a matching message. */
-  async function playFailure(name: string, message: RegExp): Promise<GoldenPlay> {
-    await using play = await GoldenPlay.start(node, name);
-    await play.add().waitForOutput(message);
+  /** Plays what doesn't get further than to these words. */
+  async function playInVain(name: string, words: RegExp): Promise<GoldenPlay> {
+    await using play = await GoldenPlay.start(where, name);
+    await play.add().waitForOutput(words);
     expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
     return play;
   }
 
-  test.for(PLAYED)('%s', playRecorded);
+  test.for(PLAYED)('%s', playWhole);
 
-  test.for(RUN)('%s: containers have the requested properties', playUnrecorded);
+  test.for(RUN)('%s: containers have the requested properties', playFreely);
 
   test('runtimeclass-missing: no call is made, and kcri reports the reason', async () => {
-    const play = await playFailure('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
+    const play = await playInVain('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
     expect(comparable(await play.canonicalCalls())).toEqual(comparable(play.golden.lines));
   });
 
   test("sec-userns: users are mapped if the runtime supports it, otherwise the calls equal the kubelet's", async () => {
-    const {runtimeHandlers} = await testbed.runtime.connection.runtime.status({});
+    const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
     const canMap = runtimeHandlers.some(
       ({name, features}) => name === '' && features?.userNamespaces === true,
     );
-    await (canMap ? playUnrecorded : playRecorded)('sec-userns');
+    await (canMap ? playFreely : playWhole)('sec-userns');
   });
 
   test('image-volume: an image is mounted if the runtime supports it', async () => {
     if (which.name.startsWith('containerd 1.'))
-      await playFailure('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
-    else await playRecorded('image-volume');
+      await playInVain('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
+    else await playWhole('image-volume');
   });
 
   test.for(REFUSED)('%s: is rejected without a call', async (name) => {
-    await using play = await GoldenPlay.start(node, name);
+    await using play = await GoldenPlay.start(where, name);
     expect(await play.add().exited).toMatchObject({exitCode: 1, stdout: ''});
     expect(play.calls).toEqual([]);
   });

@@ -5,7 +5,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 
 const SECRET = 'correct-horse-battery-staple';
 
-/** Joins documents to a YAML stream. */
+/** Documents of one stream. */
 function stream(...documents: readonly (string | ManifestFields)[]): string {
   return documents
     .map((document) => (typeof document === 'string' ? document : JSON.stringify(document)))
@@ -20,7 +20,7 @@ function aSecret(name: string, stringData: ManifestFields): ManifestFields {
   return {apiVersion: 'v1', kind: 'Secret', metadata: {name}, stringData};
 }
 
-/** Returns a pod with a volume of every type that kcri writes. It has a fixed UID, so that its manifest may change. */
+/** A pod that mounts a volume of every kind that kcri writes. Its UID is its own, so that it may change. */
 function aPod(name: string, labels: ManifestFields): string {
   const kinds = ['config', 'secret', 'downward', 'projected', 'empty'];
   const volumeMounts = [
@@ -65,26 +65,23 @@ function aPod(name: string, labels: ManifestFields): string {
 }
 
 describe.each(runtimes)('written volumes: $name', (which) => {
-  let testbed: PodTestbed;
+  let ground: PodTestbed;
   beforeAll(async () => {
-    testbed = await startPodTestbed(which);
+    ground = await startPodTestbed(which);
   });
-  afterAll(() => testbed[Symbol.asyncDispose]());
+  afterAll(() => ground[Symbol.asyncDispose]());
 
-  /**
-   * Starts a pod and returns a function that runs a script in its container. Deletes the pod at the end of the test and
-   * expects that nothing is left.
-   */
+  /** A container that sees the volumes, and the pod's end without a trace. */
   async function started(name: string, manifest: string): Promise<(script: string) => Promise<string>> {
-    const {exitCode, stdout, stderr} = await testbed.sync(manifest);
+    const {exitCode, stdout, stderr} = await ground.sync(manifest);
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(stdout).not.toContain(SECRET);
-    const pod = await testbed.pod(name);
+    const pod = await ground.pod(name);
     onTestFinished(async () => {
-      await testbed.delete(name);
-      expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
+      await ground.delete(name);
+      expect(await ground.listLeftovers(pod.uid)).toEqual([]);
     });
-    return (script) => testbed.exec(pod.containers[0]!.id, 'sh', '-c', script);
+    return (script) => ground.exec(pod.containers[0]!.id, 'sh', '-c', script);
   }
 
   test('have the requested files, modes and owners, and are read-only for containers', async () => {
@@ -133,17 +130,17 @@ describe.each(runtimes)('written volumes: $name', (which) => {
     );
     const inside = await started('vw-update', before);
     const [version] = (await inside('readlink /config/..data')).split('\n');
-    const unchanged = await testbed.sync(before);
+    const unchanged = await ground.sync(before);
     expect(unchanged.exitCode).toBe(0);
     expect(await inside('readlink /config/..data')).toBe(version);
 
-    const plan = await testbed.runtime.kcri(['plan', '-'], {input: after});
+    const plan = await ground.runtime.kcri(['plan', '-'], {input: after});
     expect(plan.stdout).toContain('/kubernetes.io~secret/secret/password with mode 0440');
     expect(plan.stdout).not.toMatch(new RegExp(SECRET));
     expect(plan.stdout).not.toContain('CreateContainer');
     expect(await inside('cat /secret/password')).toBe('old');
 
-    const {exitCode, stderr} = await testbed.sync(after);
+    const {exitCode, stderr} = await ground.sync(after);
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(await inside('ls /config; cat /config/color /projected/both/color')).toBe(
       'color\nfresh\nblueblue',
@@ -169,9 +166,9 @@ describe.each(runtimes)('written volumes: $name', (which) => {
         volumes: [{name: 'v', ...source}],
       }),
     );
-    const {exitCode, stderr} = await testbed.sync(manifest);
+    const {exitCode, stderr} = await ground.sync(manifest);
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`MountVolume.SetUp failed for volume "v" : ${reason}`);
-    expect(await testbed.find('vw-missing')).toBeUndefined();
+    expect(await ground.find('vw-missing')).toBeUndefined();
   });
 });

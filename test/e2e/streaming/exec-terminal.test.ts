@@ -20,10 +20,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     await runtime.stop();
   });
 
-  /**
-   * Opens a terminal of 80 by 24 whose shell has variables `K` for kcri and `C` for the container, and the initial
-   * settings of the terminal.
-   */
+  /** A terminal of 80 by 24 whose shell knows `k` for kcri, `c` for the container, and remembers how it was set. */
   async function atTerminal(): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(80, 24, {
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
@@ -39,7 +36,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     return terminal;
   }
 
-  /** Expects this exit code of the last command and the initial settings of the terminal. */
+  /** The last command's exit code is this, and the terminal is as it was. */
   async function endsWith(terminal: TmuxTerminal, exitCode: number): Promise<void> {
     terminal.typeLine('echo "code $? $([ "$(stty -g)" = "$before" ] && echo as before)"');
     await terminal.waitForScreen(new RegExp(`^(\\$ )?code ${exitCode} as before$`, 'm'));
@@ -71,7 +68,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     terminal.pressKeys('i');
     terminal.typeLine('written in vi');
     terminal.pressKeys('Escape');
-    // A key that follows too soon would be read as a key with Alt.
+    // What follows too soon would be taken for a key with Alt.
     await terminal.waitForScreen(/^- \/tmp\/note/m);
     terminal.typeLine(':wq');
     await terminal.waitForScreen(/\$ *$/m);
@@ -93,7 +90,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
       terminal.pressKeys(...keys);
       await terminal.waitForScreen(/detached from/);
       await endsWith(terminal, 0);
-      // containerd 2 ends a command when its client disconnects.
+      // containerd 2 ends a command when its client leaves.
       if (!which.name.startsWith('containerd 1.')) return;
       const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
       expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));

@@ -10,6 +10,7 @@ export const planImageRemovalAsCrictl: RemoveImagesStrategy = async (services, r
   if (ids === undefined) report.info('No images to remove');
   return {
     refs: ids ?? [],
+    isSerial: false,
     remove: async (ref) => await removeCrictlImage(connection.images, ref, {prune, ...reporting}),
   };
 };

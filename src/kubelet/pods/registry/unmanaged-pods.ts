@@ -31,13 +31,13 @@ export class UnmanagedPods {
     return [...this.#known.values()].find(
       (record) =>
         record !== undefined &&
-        this.#isUnmanaged(record) &&
+        this.#isKept(record) &&
         (record.uid === uid || (record.namespace === namespace && record.name === name)),
     );
   }
 
-  #isUnmanaged({manager, endpoint, removedAt}: PodRecord): boolean {
-    return manager === undefined || (endpoint !== this.#endpoint && removedAt === undefined);
+  #isKept({manager, endpoint, goneAt}: PodRecord): boolean {
+    return manager === undefined || (endpoint !== this.#endpoint && goneAt === undefined);
   }
 
   async #read(uid: PodUid): Promise<PodRecord | undefined> {

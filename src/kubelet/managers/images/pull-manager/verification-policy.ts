@@ -1,13 +1,9 @@
-/**
- * Policy that determines for which images on the node a pod needs credentials (imagePullCredentialsVerificationPolicy).
- */
+/** Policy for which images on the node a pod needs credentials (imagePullCredentialsVerificationPolicy). */
 export type VerificationPolicy =
   | {readonly kind: 'NeverVerify'}
-  /** Requires credentials for images that the kubelet has pulled. The default. */
+  /** Default: only for images that the kubelet has pulled. */
   | {readonly kind: 'NeverVerifyPreloadedImages'}
-  /**
-   * Requires credentials for all images except these: `registry/repository`, or `registry/path/*` for all below a path.
-   */
+  /** For all but these images: `registry/repository`, or `registry/path/*` for all below a path. */
   | {readonly kind: 'NeverVerifyAllowlistedImages'; readonly images: readonly string[]}
   | {readonly kind: 'AlwaysVerify'};
 

@@ -31,7 +31,7 @@ export class TerminationOrder {
     this.#clock = clock;
   }
 
-  /** Records that a container has exited. Must be called for each container. */
+  /** Must be called when a container has exited. */
   containerTerminated(name: string): void {
     this.#running.get(name)?.announce();
   }
