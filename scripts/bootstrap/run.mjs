@@ -14,15 +14,17 @@ export function say(step) {
 
 /**
  * Runs a program in the checkout and returns its exit code. Its output goes to this process's streams: with `quiet`, all
- * of it to stderr; with `lines`, through a pipe, so that the program does not see a terminal.
+ * of it to stderr; with `lines`, through a pipe, so that the program does not see a terminal. With `nice`, it and its
+ * children run at a lower priority.
  *
  * @param {string} program
  * @param {readonly string[]} args
- * @param {{env?: Readonly<Record<string, string>>, quiet?: boolean, lines?: boolean}} [options]
+ * @param {{env?: Readonly<Record<string, string>>, quiet?: boolean, lines?: boolean, nice?: boolean}} [options]
  * @returns {Promise<number>}
  */
-export async function run(program, args, {env = {}, quiet = false, lines = false} = {}) {
-  const child = spawn(program, args, {
+export async function run(program, args, {env = {}, quiet = false, lines = false, nice = false} = {}) {
+  const [command, ...words] = [...(nice ? ['nice'] : []), program, ...args];
+  const child = spawn(command, words, {
     cwd: ROOT,
     env: {...process.env, ...env},
     stdio: ['ignore', lines ? 'pipe' : quiet ? 2 : 'inherit', 'inherit'],

@@ -1,5 +1,5 @@
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {availableParallelism, tmpdir} from 'node:os';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {explainNoExecutable} from './executable-support.mjs';
 import {run, say} from './run.mjs';
@@ -14,8 +14,8 @@ const ALL = {
 
 /**
  * What each task runs: projects of vitest.config.ts, and in CI `npm run check`. Projects of `processors` keep the
- * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time where there
- * are processors to spare.
+ * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time and with a
+ * higher priority.
  */
 const TASKS = {
   test: ALL,
@@ -26,9 +26,6 @@ const TASKS = {
 
 /** The names of the tasks that run tests. */
 export const TEST_TASKS = Object.keys(TASKS);
-
-/** With fewer processors, end-to-end tests next to unit tests make some of both too slow. */
-const PROCESSORS_FOR_BOTH = 4;
 
 /** The projects that run the executable. */
 const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
@@ -49,10 +46,10 @@ export async function runTests(task, args, fetchSecondContainerd) {
   // The second containerd is downloaded meanwhile.
   const second = fetchSecondContainerd();
   second.catch(() => undefined);
-  const onProcessors = runOnProcessors(processors, args, env, checks);
-  if (availableParallelism() < PROCESSORS_FOR_BOTH) await onProcessors;
-  const onRuntimes = await runOnRuntimes(runtimes, args, env, await second);
-  const units = await onProcessors;
+  const [units, onRuntimes] = await Promise.all([
+    runOnProcessors(processors, args, env, checks),
+    second.then(async (containerd) => await runOnRuntimes(runtimes, args, env, containerd)),
+  ]);
   const total = addCounts(units.count, onRuntimes.count);
   const problem = findProblem({
     total,
@@ -67,20 +64,20 @@ export async function runTests(task, args, fetchSecondContainerd) {
 }
 
 async function runOnProcessors(projects, args, env, checks) {
-  const result = await runProjects(projects, args, env);
-  const code = checks ? await run(process.execPath, ['scripts/check.mjs'], {lines: true}) : 0;
+  const result = await runProjects(projects, args, {env, nice: true});
+  const code = checks ? await run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0;
   return {...result, code: result.code || code};
 }
 
 async function runOnRuntimes(projects, args, env, second) {
   const ofSecond =
     second === undefined ? {} : {KCRI_TEST_CONTAINERD: second.folder, KCRI_TEST_RUNC: second.runc ?? ''};
-  const result = await runProjects(projects, args, {...env, ...ofSecond});
+  const result = await runProjects(projects, args, {env: {...env, ...ofSecond}});
   return {...result, runtimes: second === undefined ? 1 : 2};
 }
 
-/** Runs projects one after the other. */
-async function runProjects(projects, args, env) {
+/** Runs projects one after the other, with `options` for `run`. */
+async function runProjects(projects, args, options) {
   const reason = explainNoExecutable();
   let all = {code: 0, count: NO_TESTS};
   for (const project of projects) {
@@ -88,17 +85,17 @@ async function runProjects(projects, args, env) {
       say(`the executable is not tested (${project}): ${reason}`);
       continue;
     }
-    const {code, count} = await runProject(project, args, env);
+    const {code, count} = await runProject(project, args, options);
     all = {code: all.code || code, count: addCounts(all.count, count)};
   }
   return all;
 }
 
-async function runProject(project, args, env) {
+async function runProject(project, args, options) {
   const scratch = await mkdtemp(join(tmpdir(), 'kcri-test-'));
   try {
     const report = join(scratch, 'report.json');
-    const options = [
+    const flags = [
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,
@@ -106,9 +103,9 @@ async function runProject(project, args, env) {
     ];
     const code = await run(
       process.execPath,
-      ['node_modules/vitest/vitest.mjs', 'run', ...options, '--project', project, ...args],
+      ['node_modules/vitest/vitest.mjs', 'run', ...flags, '--project', project, ...args],
       // Two runs share the terminal, so neither may move its cursor.
-      {env, lines: true},
+      {...options, lines: true},
     );
     return {code, count: countTests(JSON.parse(await readFile(report, 'utf8')))};
   } catch (error) {

@@ -5,9 +5,9 @@ import {until} from '../../base/until.js';
 import {IMAGE} from '../harness/manifests.js';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-describe.each(runtimes)('lists, names and filters: $name', (which) => {
+describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
   let runtime: TestRuntime;
   let first: RunningPod;
   let second: RunningPod;

@@ -4,12 +4,12 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {ALICE, startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const LOGIN = `${ALICE.name}:${ALICE.password}`;
 const BASE64 = Buffer.from(LOGIN).toString('base64');
 
-describe.each(runtimes)('a registry with authentication, on $name', (which) => {
+describe.each(newestRuntime)('a registry with authentication, on $name', (which) => {
   let runtime: TestRuntime;
   let registry: ImageRegistry;
   let image: string;

@@ -3,10 +3,10 @@ import {until} from '../../base/until.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
 
-describe.each(runtimes)('top on a terminal: $name', (which) => {
+describe.each(newestRuntime)('top on a terminal: $name', (which) => {
   let ground: PodTestbed;
   beforeAll(async () => {
     ground = await startPodTestbed(which);

@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const ESCAPES = /\u001B/;
 
@@ -14,7 +14,7 @@ const rows = (table: string): string[][] =>
     .split('\n')
     .map((line) => line.split(/ {3,}/));
 
-describe.each(runtimes)('watching: $name', (which) => {
+describe.each(newestRuntime)('watching: $name', (which) => {
   /** It lacks what came with containerd 1.7 and later. */
   const isOld = which.name.startsWith('containerd 1.6');
   const cgroupRoot = `/kcri-watch-${randomBytes(4).toString('hex')}`;

@@ -32,6 +32,12 @@ export function runtimeUpFlags({folder, runc}: RuntimePrograms): readonly string
  */
 export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
 
+/**
+ * The newest runtime, for `describe.each`: for behavior of kcri that hardly depends on the runtime. `npm run test:full`
+ * uses all.
+ */
+export const newestRuntime = process.env['KCRI_TEST_SCOPE'] === 'full' ? runtimes : runtimes.slice(-1);
+
 async function findRuntimes(): Promise<RuntimeUnderTest[]> {
   const second = givenByBootstrap() ?? (await unpackedHere());
   const found = [MACHINE_PROGRAMS, ...(second === undefined ? [] : [second])];

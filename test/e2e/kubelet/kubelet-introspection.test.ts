@@ -5,7 +5,7 @@ import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import type {KcriResult} from '../harness/kcri-process.js';
 import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const NODE = 'view-node';
 const WEB = `view-web-${NODE}`;
@@ -25,7 +25,7 @@ const PROBED = manifest('view-web', {
   readinessProbe: {exec: {command: ['sh', '-c', 'echo not yet; exit 1']}, periodSeconds: 1},
 });
 
-describe.each(runtimes)('introspection of a running kubelet: $name', (which) => {
+describe.each(newestRuntime)('introspection of a running kubelet: $name', (which) => {
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
 

@@ -16,7 +16,7 @@ import {
 } from '../../kubelet/managers/server/server-testbed.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {dial} from '../harness/spdy-client.js';
 
 const NODE = 'served';
@@ -37,7 +37,7 @@ const POLICY = policyFile(
 const SAYS =
   'echo one; sleep 0.2; echo two >&2; sleep 0.2; echo three; until [ -e /go ]; do sleep 0.05; done; echo last';
 
-describe.each(runtimes)("the kubelet's servers: $name", (which) => {
+describe.each(newestRuntime)("the kubelet's servers: $name", (which) => {
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
   const ask = async (path: string, options: ServerRequestOptions = {}): Promise<ReceivedResponse> =>

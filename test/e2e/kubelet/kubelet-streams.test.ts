@@ -9,7 +9,7 @@ import {requestAt} from '../../kubelet/managers/server/server-testbed.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {listProcessesWithArgument} from '../harness/leftovers.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {requestUpgrade, SpdyClient, type ClientStream} from '../harness/spdy-client.js';
 import {openChannelClient} from '../harness/channel-client.js';
 
@@ -33,7 +33,7 @@ interface Session {
   readonly verdict: () => Promise<unknown>;
 }
 
-describe.each(runtimes)("the kubelet's streams: $name", (which) => {
+describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
   const openFiles = (): number => readdirSync(`/proc/${daemon.pid}/fd`).length;

@@ -5,13 +5,13 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const LINES = 4000;
 /** Some 10 s of lines of 80 bytes, with which a limit of 20 KiB is passed again and again. */
 const CHATTER = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i ${'x'.repeat(65)}"; [ $((i % 100)) != 0 ] || usleep 240000; done; sleep 3600`;
 
-describe.each(runtimes)('log rotation by a kubelet: $name', (which) => {
+describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
   let ground: PodTestbed;
   let place: string;
   beforeAll(async () => {

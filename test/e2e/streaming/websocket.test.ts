@@ -1,9 +1,9 @@
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-describe.each(runtimes)('sessions over WebSocket: $name', (which) => {
+describe.each(newestRuntime)('sessions over WebSocket: $name', (which) => {
   let runtime: TestRuntime;
   let pod: RunningPod;
   beforeAll(async () => {
