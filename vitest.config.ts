@@ -59,6 +59,8 @@ export default defineConfig({
     pool: 'forks',
     disableConsoleIntercept: true,
     testTimeout: 120_000,
+    // For machines that are much slower; the default is 1 s.
+    expect: {poll: {timeout: 60_000}},
     sequence: {sequencer: SlowestFirst},
     // Some tests still depend on the order in which a busy machine runs processes. A second failure fails the run.
     retry: process.env['CI'] === 'true' ? 1 : 0,
