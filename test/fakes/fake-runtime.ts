@@ -134,6 +134,11 @@ export class FakeRuntime {
     this.#faults.add(rpc, {kind: 'response', bytes}, scope);
   }
 
+  /** Runs `act` in calls to `rpc`, by default once and before their effect. */
+  injectAction(rpc: Rpc, act: () => void | Promise<void>, scope: FaultScope = {}): void {
+    this.#faults.add(rpc, {kind: 'action', act}, {times: 1, ...scope});
+  }
+
   /** Makes the runtime crash in a call to `rpc`, by default once. */
   injectCrash(rpc: Rpc, scope: FaultScope = {}): void {
     this.#faults.add(rpc, {kind: 'crash'}, {times: 1, ...scope});

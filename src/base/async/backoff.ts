@@ -1,8 +1,18 @@
+interface Delay {
+  readonly delayMs: number;
+  readonly lastUpdate: number;
+}
+
+/** Delay of a key, and the one before its last update; undefined for a new key. */
+interface Entry extends Delay {
+  readonly previous: Delay | undefined;
+}
+
 /** Delays per key that double up to a maximum and expire after a quiet time (client-go flowcontrol.Backoff). */
 export class Backoff {
   readonly #initialMs: number;
   readonly #maxMs: number;
-  readonly #entries = new Map<string, {delayMs: number; lastUpdate: number}>();
+  readonly #entries = new Map<string, Entry>();
 
   /** Creates a back-off whose entries expire twice `maxMs` after their last update. */
   constructor(initialMs: number, maxMs: number) {
@@ -25,7 +35,18 @@ export class Backoff {
       entry === undefined || this.#expired(entry.lastUpdate, eventTime)
         ? this.#initialMs
         : Math.min(entry.delayMs * 2, this.#maxMs);
-    this.#entries.set(key, {delayMs, lastUpdate: now});
+    this.#entries.set(key, {
+      delayMs,
+      lastUpdate: now,
+      previous: entry && {delayMs: entry.delayMs, lastUpdate: entry.lastUpdate},
+    });
+  }
+
+  /** Reverts the last `next` of the key. */
+  revert(key: string): void {
+    const previous = this.#entries.get(key)?.previous;
+    if (previous === undefined) this.#entries.delete(key);
+    else this.#entries.set(key, {...previous, previous: undefined});
   }
 
   /**

@@ -38,6 +38,11 @@ export interface PodActions {
   readonly resize: ResizeActions | undefined;
 }
 
+/** Reports whether containers are to be started in the existing sandbox. */
+export function startsInSandbox({createSandbox, ...starts}: PodActions): boolean {
+  return !createSandbox && starts.initContainersToStart.length + starts.containersToStart.length > 0;
+}
+
 /** Reports whether there is nothing to do. */
 export function isIdle(actions: PodActions): boolean {
   return (

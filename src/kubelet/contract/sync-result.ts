@@ -3,6 +3,7 @@ import {goQuote} from '../../format/go-quote.js';
 /** Action of a sync on one sandbox or container (kubecontainer.SyncAction). */
 export type SyncAction =
   | 'CreatePodSandbox'
+  | 'CheckPodSandbox'
   | 'ConfigPodSandbox'
   | 'StartContainer'
   | 'InitContainer'
@@ -57,6 +58,8 @@ export interface SyncResult {
   /** Name of the container or pod; the pod's UID when sandboxes are stopped. */
   readonly target: string;
   readonly failure?: SyncFailure;
+  /** Time until which CheckPodSandbox delays the starts of containers, in ms since the epoch; it ends if absent. */
+  readonly settlesAt?: number;
 }
 
 /** Returns the failed results, in order. */

@@ -65,3 +65,17 @@ test.each<[string, readonly number[], readonly number[]]>([
 ])('the delays of a process that %s', (_, runs, delays) => {
   expect(delaysOf(runs)).toEqual(delays);
 });
+
+test('a reverted update has no effect', () => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.next('web', 0, 0);
+  backoff.next('web', 12_000, 12_000);
+  backoff.revert('web');
+  expect(backoff.get('web')).toBe(10_000);
+  expect(backoff.waitUntil('web', 5000, 12_000)).toBe(15_000);
+
+  backoff.next('new', 0, 0);
+  backoff.revert('new');
+  expect(backoff.get('new')).toBe(0);
+  expect(backoff.waitUntil('new', 0, 0)).toBeUndefined();
+});

@@ -24,6 +24,7 @@ type Effect =
   | {readonly kind: 'error'; readonly error: GrpcStatusError}
   | {readonly kind: 'delay'; readonly ms: number}
   | {readonly kind: 'response'; readonly bytes: Buffer}
+  | {readonly kind: 'action'; readonly act: () => void | Promise<void>}
   | {readonly kind: 'crash'};
 
 interface Fault {
@@ -84,6 +85,9 @@ export class FaultInjector {
         throw effect.error;
       case 'delay':
         await this.#clock.sleep(effect.ms, signal);
+        return;
+      case 'action':
+        await effect.act();
         return;
       case 'crash':
         await this.#crash();

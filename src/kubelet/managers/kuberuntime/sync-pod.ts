@@ -1,15 +1,16 @@
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {ContainerKind} from '../../contract/pod-event.js';
 import type {ContainerToReset, PodActions} from '../../contract/pod-actions.js';
-import {failuresOf, type SyncFailure, type SyncResult} from '../../contract/sync-result.js';
-import {checkCrashLoopBackOff} from './actions/crash-loop-back-off.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {failuresOf, type SyncResult} from '../../contract/sync-result.js';
+import {checkCrashLoopBackOff, revertCrashLoopBackOff} from './actions/crash-loop-back-off.js';
 import {ensureSandbox, type SyncPodInput} from './actions/ensure-sandbox.js';
 import {findImageVolumeFailure, pullImageVolumes} from './actions/pull-image-volumes.js';
 import {killContainer, createKillContext, type KillContext} from './actions/kill-container.js';
 import {killPod} from './actions/kill-pod.js';
 import {pruneInitContainers, purgeInitContainers, removeContainer} from './actions/remove-container.js';
 import {resizePod} from './actions/resize-pod.js';
-import {startContainer, type StartEnvironment} from './actions/start-container.js';
+import {startContainer, type StartEnvironment, type StartOutcome} from './actions/start-container.js';
 import type {SyncContext} from './sync-context.js';
 
 /**
@@ -40,14 +41,42 @@ export async function syncPod(
     const {resize} = actions;
     results.push(await resizePod(context, {pod, sandboxId: environment.sandboxId, resize}));
   }
-  for (const container of actions.initContainersToStart) {
-    const failure = await start(context, environment, {container, kind: 'initContainers'}, signal);
-    results.push(toSyncResult('InitContainer', container.name, failure));
-    if (failure !== undefined && container.restartPolicy !== 'Always') return results;
-  }
-  for (const container of actions.containersToStart) {
-    const failure = await start(context, environment, {container, kind: 'containers'}, signal);
-    results.push(toSyncResult('StartContainer', container.name, failure));
+  return [...results, ...(await startContainers(context, environment, actions, signal))];
+}
+
+interface StartTarget {
+  readonly container: Container;
+  readonly kind: ContainerKind;
+}
+
+const INIT_CONTAINER = {kind: 'initContainers', action: 'InitContainer'} as const;
+const CONTAINER = {kind: 'containers', action: 'StartContainer'} as const;
+
+/**
+ * Starts the init containers, then the containers. Ends after an init container that failed, and with CheckPodSandbox
+ * if the sandbox has ended.
+ */
+async function startContainers(
+  context: SyncContext,
+  environment: StartEnvironment,
+  {initContainersToStart, containersToStart}: PodActions,
+  signal: AbortSignal,
+): Promise<readonly SyncResult[]> {
+  const targets: readonly (StartTarget & Pick<SyncResult, 'action'>)[] = [
+    ...initContainersToStart.map((container) => ({container, ...INIT_CONTAINER})),
+    ...containersToStart.map((container) => ({container, ...CONTAINER})),
+  ];
+  const results: SyncResult[] = [];
+  for (const {action, ...target} of targets) {
+    const {container} = target;
+    const outcome = await start(context, environment, target, signal);
+    if (outcome.kind === 'sandbox-ended') {
+      revertCrashLoopBackOff(context, environment, container);
+      return [...results, {action: 'CheckPodSandbox', target: podRef(environment.pod).name}];
+    }
+    results.push(toSyncResult(action, container.name, outcome));
+    if (outcome.kind === 'failed' && action === 'InitContainer' && container.restartPolicy !== 'Always')
+      break;
   }
   return results;
 }
@@ -59,12 +88,8 @@ function endsAfterKill({killPod, createSandbox, containersToReset}: PodActions):
   return killPod ? !createSandbox : containersToReset.length > 0;
 }
 
-function toSyncResult(
-  action: SyncResult['action'],
-  target: string,
-  failure: SyncFailure | undefined,
-): SyncResult {
-  return failure === undefined ? {action, target} : {action, target, failure};
+function toSyncResult(action: SyncResult['action'], target: string, outcome: StartOutcome): SyncResult {
+  return outcome.kind === 'failed' ? {action, target, failure: outcome.failure} : {action, target};
 }
 
 /** Kills the whole pod, or kills or resets single containers. */
@@ -121,13 +146,14 @@ async function resetContainer(
 async function start(
   context: SyncContext,
   environment: StartEnvironment,
-  target: {readonly container: Container; readonly kind: ContainerKind},
+  target: StartTarget,
   signal: AbortSignal,
-): Promise<SyncFailure | undefined> {
+): Promise<StartOutcome> {
   signal.throwIfAborted();
-  return (
+  const failure =
     checkCrashLoopBackOff(context, environment, target) ??
-    findImageVolumeFailure(context, environment, target) ??
-    (await startContainer(context, environment, target, signal))
-  );
+    findImageVolumeFailure(context, environment, target);
+  return failure === undefined
+    ? await startContainer(context, environment, target, signal)
+    : {kind: 'failed', failure};
 }

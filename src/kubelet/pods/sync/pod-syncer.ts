@@ -2,7 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {PendingResize} from '../../contract/pod-rejection.js';
 import type {PodEvent} from '../../contract/pod-event.js';
-import {isIdle, type PodActions} from '../../contract/pod-actions.js';
+import {isIdle, startsInSandbox, type PodActions} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -14,6 +14,7 @@ import {
   computePodActions,
   type ComputePodActionsOptions,
 } from '../../managers/kuberuntime/compute/compute-pod-actions.js';
+import {computeSettleTime, killedContainersOf} from '../../managers/kuberuntime/compute/settle-time.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {findContainer} from '../../../api/pod-containers.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
@@ -59,6 +60,8 @@ interface SyncOptions {
   readonly networkError: string | undefined;
   /** Reason why the pod does not get the resources that it requests. */
   readonly pendingResize: PendingResize | undefined;
+  /** True to start no container in a sandbox that may be ending (see computeSettleTime); false by default. */
+  readonly waitsForSandbox?: boolean;
   /** Called with the status that the sync starts from. */
   readonly onStatus?: (status: PodStatus) => void;
   readonly signal: AbortSignal;
@@ -98,6 +101,8 @@ export class PodSyncer {
   #remountAt: number | undefined;
   readonly #volumeLimit: EmptyDirLimitEviction;
   readonly #resize: ResizeConditionTracker;
+  /** Names of the containers that the last sync killed. */
+  #ownKills: ReadonlySet<string> = new Set();
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
@@ -177,7 +182,7 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, pendingResize, onStatus, signal}: SyncOptions,
+    {networkError, pendingResize, waitsForSandbox = false, onStatus, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const runtime = this.#redact(observed);
@@ -194,7 +199,10 @@ export class PodSyncer {
         results: [reportSetUpFailure(this.#context, this.pod, {reason: 'NetworkNotReady', message})],
       };
     }
-    const results = this.#context.secrets.maskResults(await this.#act(runtime, before.status, signal));
+    const {status} = before;
+    const settlesAt = waitsForSandbox ? this.#settleTime(runtime) : undefined;
+    const acted = await this.#act({runtime, status, settlesAt}, signal);
+    const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
     return {...before, results};
   }
@@ -247,13 +255,18 @@ export class PodSyncer {
   }
 
   async #act(
-    runtime: RuntimePodStatus,
-    status: PodStatus,
+    {
+      runtime,
+      status,
+      settlesAt,
+    }: Pick<SyncPass, 'runtime' | 'status'> & {readonly settlesAt: number | undefined},
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
     const {clock, objects, probes} = this.#context;
     const {actuated} = this;
     const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
+    if (settlesAt !== undefined && startsInSandbox(actions))
+      return [{action: 'CheckPodSandbox', target: podRef(this.pod).name, settlesAt}];
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     if (isIdle(actions) && !due) return [];
@@ -335,7 +348,12 @@ export class PodSyncer {
     return {runtime, status: await this.#statusManager.updateStatus(this.pod, runtime, options), results};
   }
 
+  #settleTime(runtime: RuntimePodStatus): number | undefined {
+    return computeSettleTime(runtime, {now: this.#context.clock.now(), ownKills: this.#ownKills});
+  }
+
   #recordResults(results: readonly SyncResult[]): void {
+    this.#ownKills = killedContainersOf(results);
     this.#resize.recordResults(this.pod, results);
     this.#statusManager.recordResults(results);
   }

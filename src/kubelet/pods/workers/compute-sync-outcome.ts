@@ -7,6 +7,7 @@ import {NetworkNotReadyError, type SyncOutcome} from './worker-state.js';
 const ACTIONS_WITHOUT_EVENT: ReadonlySet<SyncResult['action']> = new Set([
   'RemoveContainer',
   'ResizePodInPlace',
+  'CheckPodSandbox',
 ]);
 
 /** Returns the outcome of a sync pass for the pod's worker. Pure. */
@@ -17,8 +18,12 @@ export function computeSyncOutcome({
   const isTerminal = hasEnded(phase);
   const failures = failuresOf(results);
   if (failures.length === 0)
-    // All containers were removed for a restart, or were resized.
-    return {isTerminal, syncAgain: results.some(({action}) => ACTIONS_WITHOUT_EVENT.has(action))};
+    // All containers were removed for a restart, or were resized, or the sandbox may be ending.
+    return {
+      isTerminal,
+      syncAgain: results.some(({action}) => ACTIONS_WITHOUT_EVENT.has(action)),
+      settlesAt: results.find(({settlesAt}) => settlesAt !== undefined)?.settlesAt,
+    };
   const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);
   const text = syncErrorText(failures);
   const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');

@@ -157,6 +157,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const pass = await syncer.syncPod(status, {
       networkError: this.#options.networkError(),
       pendingResize: this.#options.pendingResize(podRef(pod).uid),
+      waitsForSandbox: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
       signal,
     });

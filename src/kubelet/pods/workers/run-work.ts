@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
@@ -30,7 +31,11 @@ export interface WorkContext {
   readonly handler: PodSyncHandler;
   readonly cache: PodCache;
   readonly events: EventSink;
+  readonly clock: Clock;
 }
+
+/** Time between two checks of a sandbox that may be ending, in ms. */
+const SANDBOX_CHECK_MS = 100;
 
 const DONE: SyncOutcome = {isTerminal: false};
 
@@ -52,8 +57,11 @@ export async function runWork(
   }
   const status = await newerStatus(context, worker, pod, signal);
   switch (lifecycle.kind) {
-    case 'sync':
-      return await handler.syncPod(pod, status, signal);
+    case 'sync': {
+      const outcome = await handler.syncPod(pod, status, signal);
+      await waitForSandbox(context, outcome, signal);
+      return outcome;
+    }
     case 'terminating': {
       const {gracePeriodSeconds, statusOverride} = lifecycle;
       await handler.syncTerminatingPod(pod, status, {gracePeriodSeconds, status: statusOverride});
@@ -67,6 +75,16 @@ export async function runWork(
     default:
       return lifecycle satisfies never;
   }
+}
+
+/** Waits before the next check of a sandbox that may be ending. Rejects with the signal's reason. */
+async function waitForSandbox(
+  {clock}: WorkContext,
+  {settlesAt}: SyncOutcome,
+  signal: AbortSignal,
+): Promise<void> {
+  const ms = Math.min((settlesAt ?? 0) - clock.now(), SANDBOX_CHECK_MS);
+  if (ms > 0) await clock.sleep(ms, signal);
 }
 
 async function newerStatus(

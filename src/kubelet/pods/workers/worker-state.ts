@@ -211,6 +211,8 @@ export interface SyncOutcome {
   readonly isTerminal: boolean;
   /** True if another sync must follow at once. */
   readonly syncAgain?: boolean;
+  /** Time until which the sandbox may be ending, so that containers start later, in ms since the epoch. */
+  readonly settlesAt?: number | undefined;
   /** Error of an incomplete sync; undefined if it was complete. */
   readonly error?: unknown;
   /** End of the earliest back-off among the failures, in ms since the epoch. */

@@ -3,7 +3,7 @@ import {Backoff} from '../../../../base/async/backoff.js';
 import {formatDuration} from '../../../../format/duration.js';
 import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
 import {formatPod, podRef} from '../../../contract/pod-ref.js';
-import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
+import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../contract/sync-result.js';
 import type {StartEnvironment} from './start-container.js';
 import type {SyncContext} from '../sync-context.js';
@@ -28,9 +28,7 @@ export function checkCrashLoopBackOff(
   {pod, status}: StartEnvironment,
   {container, kind}: {readonly container: Container; readonly kind: ContainerKind},
 ): SyncFailure | undefined {
-  const exited = status.containers.find(
-    ({name, state}) => name === container.name && state === 'CONTAINER_EXITED',
-  );
+  const exited = findExited(status, container);
   if (exited === undefined) return undefined;
   const key = backoffKey(pod, container);
   const finishedAt = finishedAtMs(exited);
@@ -53,6 +51,23 @@ export function checkCrashLoopBackOff(
     retryAt,
     backOffMs,
   };
+}
+
+/** Reverts the delay that checkCrashLoopBackOff started or doubled, after an attempt that does not count. */
+export function revertCrashLoopBackOff(
+  {crashBackoff}: Pick<SyncContext, 'crashBackoff'>,
+  {pod, status}: Pick<StartEnvironment, 'pod' | 'status'>,
+  container: Container,
+): void {
+  if (findExited(status, container) !== undefined) crashBackoff.revert(backoffKey(pod, container));
+}
+
+/** Returns the newest exited instance of the container. */
+function findExited(
+  {containers}: RuntimePodStatus,
+  container: Container,
+): RuntimeContainerStatus | undefined {
+  return containers.find(({name, state}) => name === container.name && state === 'CONTAINER_EXITED');
 }
 
 function finishedAtMs({cri}: RuntimeContainerStatus): number {

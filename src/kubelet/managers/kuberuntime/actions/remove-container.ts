@@ -16,7 +16,7 @@ type RemoveContext = Pick<SyncContext, 'services' | 'files'>;
 export async function removeContainer(
   {services, files}: RemoveContext,
   pod: Pod,
-  {id, name, restartCount}: RuntimeContainerStatus,
+  {id, name, restartCount}: Pick<RuntimeContainerStatus, 'id' | 'name' | 'restartCount'>,
   {keepLogs = false}: {readonly keepLogs?: boolean} = {},
 ): Promise<SyncResult> {
   try {

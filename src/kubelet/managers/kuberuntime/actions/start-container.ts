@@ -2,6 +2,7 @@ import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf} from '../../../../base/errors.js';
 import {
   CriError,
+  isNotFound,
   type ContainerId,
   type Init,
   type PodSandboxConfig,
@@ -9,7 +10,11 @@ import {
 } from '../../../../cri/index.js';
 import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
 import type {IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
-import {findContainerStatus, type RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import {
+  findContainerStatus,
+  type RuntimeContainerStatus,
+  type RuntimePodStatus,
+} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../contract/sync-result.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
@@ -18,6 +23,7 @@ import {generateContainerConfig, type ImageUser} from '../config/container-confi
 import {envFileValues, readEnvFiles} from '../config/env/env-files.js';
 import type {PulledImageVolumes} from './pull-image-volumes.js';
 import {killContainer, createKillContext} from './kill-container.js';
+import {removeContainer} from './remove-container.js';
 import {computeSubPathMounts} from '../config/sub-path-mounts.js';
 import type {SyncContext} from '../sync-context.js';
 
@@ -43,6 +49,10 @@ interface StartTarget {
   readonly kind: ContainerKind;
 }
 
+/** Result of an attempt to start a container. An attempt during which the sandbox ended does not count. */
+export type StartOutcome =
+  {readonly kind: 'started' | 'sandbox-ended'} | {readonly kind: 'failed'; readonly failure: SyncFailure};
+
 /** Failed step of startContainer. Its failure becomes the sync result's and the container's waiting reason. */
 class StartFailure extends Error {
   readonly failure: SyncFailure;
@@ -54,18 +64,19 @@ class StartFailure extends Error {
 }
 
 /**
- * Ensures the image, creates and starts the container and runs its postStart hook (kuberuntime startContainer). Returns
- * the failure, if any. Rejects only with the signal's reason.
+ * Ensures the image, creates and starts the container and runs its postStart hook (kuberuntime startContainer). If the
+ * runtime refused because the sandbox has ended, which the kubelet counts as a failed start, removes the created
+ * container and emits no event. Rejects only with the signal's reason.
  */
 export async function startContainer(
   context: SyncContext,
   environment: StartEnvironment,
   target: StartTarget,
   signal: AbortSignal,
-): Promise<SyncFailure | undefined> {
+): Promise<StartOutcome> {
   const {name} = target.container;
   const events = createContainerEventRecorder(context.events, environment.pod, target.kind, name);
-  let id: ContainerId | undefined;
+  let created: CreatedContainer | undefined;
   try {
     const request = {
       pod: environment.pod,
@@ -80,20 +91,46 @@ export async function startContainer(
     const image = await context.images.ensureImageExists(request, signal);
     if (image.kind === 'failed') throw new StartFailure(image.failure);
     signal.throwIfAborted();
-    const created = await createContainer(context, environment, target.container, image.imageRef);
-    id = created;
+    created = await createContainer(context, environment, target.container, image.imageRef);
+    const {id} = created;
     events.normal('Created', 'Container created');
     await attempt('RunContainerError', async () =>
-      context.services.runtime.startContainer({containerId: created}),
+      context.services.runtime.startContainer({containerId: id}),
     );
     events.normal('Started', 'Container started');
-    return await runPostStartHook(context, environment, {...target, id}, signal);
+    const failure = await runPostStartHook(context, environment, {...target, id}, signal);
+    return failure === undefined ? {kind: 'started'} : {kind: 'failed', failure};
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;
-    const text = eventText(error.failure);
+    const {failure} = error;
+    if (RUNTIME_REASONS.has(failure.reason) && (await hasSandboxEnded(context, environment))) {
+      if (created !== undefined) await removeContainer(context, environment.pod, {...created, name});
+      return {kind: 'sandbox-ended'};
+    }
+    const text = eventText(failure);
     // Without the container ID the events of a crashing container are equal and can be aggregated.
-    events.warning('Failed', `Error: ${id === undefined ? text : text.replaceAll(id, name)}`);
-    return error.failure;
+    events.warning('Failed', `Error: ${created === undefined ? text : text.replaceAll(created.id, name)}`);
+    return {kind: 'failed', failure};
+  }
+}
+
+/** Reasons of failures of CreateContainer and StartContainer. */
+const RUNTIME_REASONS: ReadonlySet<string> = new Set(['CreateContainerError', 'RunContainerError']);
+
+/**
+ * Reports whether a sandbox that was ready before the sync is not ready or does not exist. Without an answer of the
+ * runtime it counts as ready, since the next sync reads its state anyway. A sandbox that the sync created counts as ready
+ * too: the failure delays the next one, so that sandboxes that end at once are not replaced in a loop.
+ */
+async function hasSandboxEnded(
+  {services}: SyncContext,
+  {sandboxId: podSandboxId, status}: StartEnvironment,
+): Promise<boolean> {
+  if (!status.sandboxes.some(({id}) => id === podSandboxId)) return false;
+  try {
+    return (await services.runtime.podSandboxStatus({podSandboxId})).status?.state !== 'SANDBOX_READY';
+  } catch (error) {
+    return isNotFound(error);
   }
 }
 
@@ -129,19 +166,21 @@ function eventText({reason, message}: SyncFailure): string {
 
 const REASONS_WITH_RUNTIME_MESSAGE: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
-  'CreateContainerError',
-  'RunContainerError',
+  ...RUNTIME_REASONS,
 ]);
+
+/** A created container, with the restart count in its configuration. */
+type CreatedContainer = Pick<RuntimeContainerStatus, 'id' | 'restartCount'>;
 
 async function createContainer(
   context: SyncContext,
   environment: StartEnvironment,
   container: Container,
   imageRef: Parameters<typeof generateContainerConfig>[0]['imageRef'],
-): Promise<ContainerId> {
+): Promise<CreatedContainer> {
   const {pod, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
-  const config = await attempt('CreateContainerConfigError', async () => {
-    const restartCount = await nextRestartCount(context, environment, container.name);
+  const {config, restartCount} = await attempt('CreateContainerConfigError', async () => {
+    const count = await nextRestartCount(context, environment, container.name);
     const imageUser = await getImageUser(context, pod, container);
     const {node, envObjects: objects} = context;
     const envFiles = await readEnvFiles(context.files, container, volumes);
@@ -150,9 +189,9 @@ async function createContainer(
     const input = {pod, container, podIps, volumes, node, objects, envFiles};
     const subPaths = computeSubPathMounts(input);
     const files = await context.files.prepareContainer({pod, container, podIps, subPaths});
-    return generateContainerConfig({
+    const generated = generateContainerConfig({
       ...input,
-      restartCount,
+      restartCount: count,
       imageRef,
       imageUser,
       imageVolumes: imageVolumes.images,
@@ -160,6 +199,7 @@ async function createContainer(
       userNamespace,
       ...files,
     });
+    return {config: generated, restartCount: count};
   });
   await context.actuated.setContainer(container.name, container.resources ?? {});
   const {containerId} = await attempt('CreateContainerError', async () =>
@@ -169,7 +209,7 @@ async function createContainer(
       sandboxConfig: environment.sandboxConfig,
     }),
   );
-  return containerId;
+  return {id: containerId, restartCount};
 }
 
 async function attempt<T>(reason: SyncFailure['reason'], act: () => Promise<T>): Promise<T> {

@@ -1,0 +1,83 @@
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
+import {aContainer, aManifest} from '../harness/manifests.js';
+import type {RunningPodState} from '../harness/pod-testbed.js';
+import {runtimes} from '../harness/runtimes-under-test.js';
+
+const NODE = 'stopped-sandbox-node';
+const ROUNDS = 3;
+/** Time in ms for which kcri waits for the end of a sandbox after its containers. */
+const SETTLE_MS = 1000;
+
+interface ServedContainer {
+  readonly name: string;
+  readonly ready: boolean;
+  readonly restartCount: number;
+}
+
+interface ServedPods {
+  readonly items:
+    | null
+    | readonly {
+        readonly metadata: {readonly name: string};
+        readonly status?: {readonly containerStatuses?: readonly ServedContainer[]};
+      }[];
+}
+
+const attemptOf = ({sandboxes}: RunningPodState): number => sandboxes[0]?.metadata?.attempt ?? 0;
+
+describe.each(runtimes)('a sandbox stopped behind the daemon: $name', (which) => {
+  let ground: KubeletTestbed;
+  let daemon: ServingDaemon;
+
+  beforeAll(async () => {
+    ground = await startKubeletTestbed(which, NODE);
+    daemon = await ground.start();
+  });
+  afterAll(() => ground[Symbol.asyncDispose]());
+
+  const containersOf = async (name: string): Promise<readonly ServedContainer[]> => {
+    const response = await fetch(`${daemon.urls.readOnly}/pods`);
+    const {items} = (await response.json()) as ServedPods;
+    return items?.find(({metadata}) => metadata.name === name)?.status?.containerStatuses ?? [];
+  };
+
+  const restartCounts = async (name: string): Promise<Readonly<Record<string, number>>> =>
+    Object.fromEntries((await containersOf(name)).map((each) => [each.name, each.restartCount]));
+
+  const areReady = async (name: string): Promise<boolean> => {
+    const statuses = await containersOf(name);
+    return statuses.length > 0 && statuses.every(({ready}) => ready);
+  };
+
+  /** Stops the sandbox and waits until the pod runs in a new one. Resolves with the duration of the stop, in ms. */
+  async function stopSandbox(name: string): Promise<number> {
+    const {sandboxes} = await ground.podTestbed.pod(name);
+    const startedAt = performance.now();
+    expect(await ground.podTestbed.runtime.kcri(['stopp', sandboxes[0]!.id])).toMatchObject({exitCode: 0});
+    const durationMs = performance.now() - startedAt;
+    await until(async () => attemptOf(await ground.podTestbed.pod(name)) === 1 && (await areReady(name)));
+    return durationMs;
+  }
+
+  test.each([
+    ['one', ['main']],
+    ['three', ['first', 'second', 'third']],
+  ])('restarts each container once, without back-off, in pods of %s', async (count, names) => {
+    const containers = names.map((each) => aContainer(each));
+    for (let proven = 0, round = 0; proven < ROUNDS; round++) {
+      const name = `stopped-${count}-${round}`;
+      const podName = `${name}-${NODE}`;
+      await ground.put(name, aManifest(name, {containers}));
+      await until(() => areReady(podName));
+      // A stop that takes longer proves nothing: its containers and its sandbox did not end together.
+      if ((await stopSandbox(podName)) >= SETTLE_MS) continue;
+      proven++;
+      expect(await restartCounts(podName)).toEqual(Object.fromEntries(names.map((each) => [each, 1])));
+      const {stdout} = await ground.podTestbed.runtime.kcri(['describe', podName]);
+      expect(stdout).toContain('SandboxChanged');
+      expect(stdout).not.toContain('BackOff');
+    }
+  });
+});
