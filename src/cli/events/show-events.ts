@@ -1,5 +1,5 @@
 import {SystemError, UsageError} from '../../base/errors.js';
-import {isCrio} from '../../cri/is-crio.js';
+import {isCrio} from '../../operations/is-crio.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {TemplateError} from '../../format/template-error.js';
 import {

@@ -3,8 +3,8 @@ import type {Connection, Image, RuntimeService} from '../../cri/index.js';
 import {parseJson} from '../../format/json.js';
 import {containerImageKeys, allImageNames} from './image-matching.js';
 import {inspectImage} from '../inspect/inspect-objects.js';
-import {isCrio} from '../../cri/is-crio.js';
 import {listAllContainers, listAllImages} from '../../cri/list-all.js';
+import {isCrio} from '../is-crio.js';
 import {withContext} from '../with-context.js';
 
 type Services = Pick<Connection, 'runtime' | 'images'>;

@@ -3,7 +3,7 @@ import {StreamingError} from '../errors.js';
 import type {TlsOptions} from '../session.js';
 
 /** A failed TLS connection in one line, with a hint. */
-export interface TlsFailure {
+interface TlsFailure {
   readonly message: string;
   readonly hint?: string | undefined;
 }

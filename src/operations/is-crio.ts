@@ -1,4 +1,4 @@
-import type {RuntimeService} from './gen/services.js';
+import type {RuntimeService} from '../cri/index.js';
 
 /** Name that CRI-O returns in Version (server/version.go). */
 const CRIO_NAME = 'cri-o';
