@@ -9,10 +9,10 @@ export interface ImageReferences {
 }
 
 /** What RemoveImage removes: the image with all its tags, only the tag, or nothing. */
-export type RemovalScope = 'image' | 'tag' | 'nothing';
+type RemovalScope = 'image' | 'tag' | 'nothing';
 
 /** A path of a streaming server and its token. */
-export interface StreamingPath {
+interface StreamingPath {
   readonly base: string;
   readonly method: string;
   readonly token: string;
